@@ -1,0 +1,40 @@
+/**
+ * Who is asking. Made once per request or socket at the door (gateway/caller.ts), or from a signed assertion between
+ * processes; everything behind takes it as given.
+ */
+export interface Caller {
+  readonly kind: 'anonymous' | 'user' | 'key' | 'internal';
+  /** `anon`, `usr_...`, `key_...`, or `internal`; equals the `owner` column of what this caller makes. */
+  readonly id: string;
+  /** What a user or key may do beyond its own things; `admin` opens the admin rule. */
+  readonly scopes: readonly string[];
+  /** Joins every log line of one request. */
+  readonly traceId: string;
+  /** The peer's address, for limits and anonymous idempotency; null inside the process. */
+  readonly address: string | null;
+}
+
+/** The caller of work that Kiln starts by itself (the workflow subgraph starting a task, the worker). */
+export function internalCaller(traceId: string): Caller {
+  return { kind: 'internal', id: 'internal', scopes: ['service'], traceId, address: null };
+}
+
+/** A caller without any credential. */
+export function anonymousCaller(traceId: string, address: string | null): Caller {
+  return { kind: 'anonymous', id: 'anon', scopes: [], traceId, address };
+}
+
+/**
+ * Whether a caller may read a row by its id. An anonymous row's unguessable id is the capability; what a signed-in
+ * caller owns is for the owner, admins, service keys and Kiln itself. Others are told "not found".
+ */
+export function mayRead(caller: Caller, owner: string): boolean {
+  if (owner === 'anon' || caller.id === owner) return true;
+  return caller.kind === 'internal' || caller.kind === 'key' || caller.scopes.includes('admin');
+}
+
+/** Whether a caller may change or delete a row: its owner, an admin, Kiln itself; anyone for an anonymous row. */
+export function mayChange(caller: Caller, owner: string): boolean {
+  if (owner === 'anon' || caller.id === owner) return true;
+  return caller.kind === 'internal' || caller.scopes.includes('admin');
+}

@@ -1,0 +1,86 @@
+/**
+ * The errors of Kiln's own code: one class, one literal code each. They become HTTP, GraphQL or an envelope only at
+ * the edge (rest-compat/replies, platform/graphql/errors.ts). Anything else that is thrown is unknown: masked for
+ * callers, logged with its traceId.
+ */
+
+/** What went wrong, in one word that callers may switch on. The edge maps each code to an HTTP status. */
+export type AppErrorCode =
+  /** The caller's input is wrong; `field` names it, the message says the remedy. 400 (422 for declared REST inputs). */
+  | 'BAD_USER_INPUT'
+  /** No such thing, or it belongs to somebody else. 404. */
+  | 'NOT_FOUND'
+  /** A credential is needed, expired or forged. 401. */
+  | 'UNAUTHENTICATED'
+  /** The caller is known but may not do this. 403. */
+  | 'FORBIDDEN'
+  /** The same Idempotency-Key came with another request. 409. */
+  | 'IDEMPOTENCY_CONFLICT'
+  /** A unique name is taken (task_type, template code, external id). 409 in GraphQL; the documents say otherwise on REST. */
+  | 'CONFLICT'
+  /** A body or file is larger than the limit. 413. */
+  | 'PAYLOAD_TOO_LARGE'
+  /** Too many requests of this caller. 429, with retryAfter. */
+  | 'RATE_LIMITED'
+  /** The binding's waiting line is full; nothing was written. 503, with retryAfter. */
+  | 'QUEUE_FULL'
+  /** The task's event log was pruned; the task itself is still readable. 410. */
+  | 'EVENTS_EXPIRED'
+  /** It is too late for this (cancel while the result is being stored). 409. */
+  | 'TOO_LATE'
+  /** No binding serves this generator here; the message says which setting is missing. 503. */
+  | 'NOT_CONFIGURED'
+  /** A part we depend on does not answer (database, object store, subgraph). 503. */
+  | 'UNAVAILABLE'
+  /** A query is deeper, longer or costlier than allowed. 400. */
+  | 'QUERY_REFUSED'
+  /** Our own mistake. 500, masked. */
+  | 'INTERNAL';
+
+/** One thing wrong with the input: which field, and what to do about it. */
+export interface Problem {
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface AppErrorOptions {
+  /** The input field that is at fault, as the caller named it. */
+  readonly field?: string;
+  /** Every problem found, when there may be several. */
+  readonly problems?: readonly Problem[];
+  /** Seconds after which trying again makes sense. */
+  readonly retryAfter?: number;
+  readonly cause?: unknown;
+}
+
+/** An expected failure. The message is written for the caller and never carries a secret. */
+export class AppError extends Error {
+  readonly code: AppErrorCode;
+  readonly field: string | undefined;
+  readonly problems: readonly Problem[];
+  readonly retryAfter: number | undefined;
+
+  constructor(code: AppErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.field = options.field;
+    this.problems = options.problems ?? [];
+    this.retryAfter = options.retryAfter;
+  }
+}
+
+/** Shorthand for the commonest failure: one wrong field and its remedy. */
+export function badInput(field: string, message: string): AppError {
+  return new AppError('BAD_USER_INPUT', message, { field });
+}
+
+/** Something of the caller's that does not exist, or is not theirs to see. */
+export function notFound(what: string, id: string): AppError {
+  return new AppError('NOT_FOUND', `no ${what} ${JSON.stringify(id.slice(0, 100))}`);
+}
+
+/** Turns whatever was thrown into an Error, keeping the original as its cause. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+}
