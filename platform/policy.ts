@@ -27,7 +27,10 @@ export function enforce(rule: Rule, caller: Caller, mode: AuthMode): void {
   const verdict = decide(rule, caller, mode);
   if (verdict === 'allow') return;
   if (verdict === 'sign-in') {
-    throw new AppError('UNAUTHENTICATED', 'this needs a credential: send Authorization: Bearer with a token or a service key');
+    throw new AppError(
+      'UNAUTHENTICATED',
+      'this needs a credential: send Authorization: Bearer with a token or a service key',
+    );
   }
   throw new AppError('FORBIDDEN', 'this caller may not do that');
 }

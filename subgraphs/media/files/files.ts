@@ -1,0 +1,55 @@
+import type { Readable } from 'node:stream';
+
+import type { Caller } from '../../../platform/caller.ts';
+import type { AnyTransaction } from '../../../platform/queue.ts';
+
+/** Stored files and their measured facts. Implemented by createFileService (service.ts). */
+export interface FileService {
+  /**
+   * Streams a body into the object store, measures it and writes its row. Temporary files disappear after an hour
+   * unless claimed. PAYLOAD_TOO_LARGE past the limit, and nothing is stored.
+   */
+  store(file: NewFile): Promise<StoredFile>;
+  /** In the order of the ids; null where there is none. No check of ownership: the unguessable id is the capability. */
+  byIds(ids: readonly string[]): Promise<readonly (StoredFile | null)[]>;
+  /** Makes temporary files permanent, in the transaction of the work that uses them. Unknown ids: BAD_USER_INPUT. */
+  claim(transaction: AnyTransaction, ids: readonly string[]): Promise<void>;
+  /** Links outputs to the task that made them, in the transaction that ends its step. */
+  attach(transaction: AnyTransaction, ids: readonly string[], taskId: string): Promise<void>;
+  open(id: string, range?: { readonly start: number; readonly end: number }): Promise<Readable>;
+  /** The id behind one of our own file URLs, whatever the host; null for a foreign URL. */
+  idOfUrl(url: string): string | null;
+  /** The stable public address, PUBLIC_URL/files/{id}/{name}; with `cdn`, the CDN's when one is configured. */
+  urlOf(file: StoredFile, options?: { readonly cdn?: boolean }): string;
+  /** Removes row and bytes. NOT_FOUND for others' files. */
+  remove(caller: Caller, id: string): Promise<StoredFile>;
+  /** Removes temporary files past their hour, at most `limit`; answers how many. */
+  prune(limit: number): Promise<number>;
+}
+
+export interface NewFile {
+  readonly owner: string;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** File name as the caller gave it; only its safe tail is kept. */
+  readonly name: string;
+  /** What the sender says it is; the measured type wins. */
+  readonly declaredType: string | null;
+  readonly temporary: boolean;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface StoredFile {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  /** Measured, not assumed. */
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Seconds. */
+  readonly duration: number | null;
+  readonly createdAt: Date;
+}

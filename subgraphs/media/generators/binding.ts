@@ -1,0 +1,50 @@
+import type { Connection, Provider } from '../providers/provider.ts';
+
+/**
+ * A generator is what an API caller names ("agg/imga"); a binding says who does its work: provider, model, address,
+ * credentials, limits. Bindings are configuration; the bundled ones point to the sandbox until a key is set.
+ */
+export interface Binding {
+  /** Unique, stable: `<generator>#<index>`; also the name of its start queue and its advisory lock. */
+  readonly id: string;
+  readonly generator: string;
+  readonly provider: Provider;
+  readonly connection: Connection;
+  /** True when it points to the sandbox. */
+  readonly sandbox: boolean;
+  /** Most open attempts (STARTING, RUNNING) at once, over all workers. */
+  readonly concurrency: number;
+  /** Longest waiting line; beyond it submissions are refused with QUEUE_FULL. */
+  readonly maxWaiting: number;
+  /** Whether an attempt whose start can't be known may simply be started again (free or local upstreams). */
+  readonly restartUnknown: boolean;
+  /** Seconds one attempt may take before it counts as stalled. */
+  readonly stallSeconds: number;
+}
+
+/** One line of the `models` query: what a caller may name, with its machine-readable limits. */
+export interface CatalogModel {
+  readonly id: string;
+  readonly name: string;
+  /** image, video, speech, language, workflow, avatar. */
+  readonly category: string;
+  readonly generator: string;
+  readonly provider: string;
+  /** Names of accepted inputs: prompt, image, ... */
+  readonly inputs: readonly string[];
+  readonly sizes: readonly string[] | null;
+  readonly durations: readonly number[] | null;
+  readonly maxPrompt: number | null;
+  readonly sandbox: boolean;
+}
+
+/** Every binding, by generator, in the order of fall-back. */
+export interface GeneratorRegistry {
+  /** The bindings of a generator for a kind of work; NOT_CONFIGURED (naming the setting) or BAD_USER_INPUT (no such generator). */
+  bindingsFor(generator: string, kind: string): readonly Binding[];
+  byId(id: string): Binding | null;
+  all(): readonly Binding[];
+  /** Names of every generator that serves a kind. */
+  generators(kind?: string): readonly string[];
+  models(filter: { readonly generator?: string; readonly category?: string }): readonly CatalogModel[];
+}

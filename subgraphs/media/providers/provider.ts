@@ -1,0 +1,170 @@
+import type { Readable } from 'node:stream';
+
+import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { Failure, FailureCode } from '../tasks/task.ts';
+
+/**
+ * THE provider contract. A provider speaks one real upstream wire protocol and knows nothing of tasks, tables or files.
+ * Capabilities are present or absent, never "not implemented". Handles are opaque JSON, saved by the worker before
+ * anything else happens.
+ */
+export interface Provider {
+  /** Folder name: midjourney, openai, ... */
+  readonly name: string;
+  /** Long work, by kind: started, then asked for. */
+  readonly jobs?: { readonly [Kind in WorkRequest['kind']]?: JobCapability };
+  /** Short work, by kind: one call that answers with the outcome. */
+  readonly calls?: { readonly [Kind in WorkRequest['kind']]?: CallCapability };
+  /** Chat, answered at once. */
+  readonly chat?: (request: ChatRequest, context: CallContext) => Promise<ChatOutcome>;
+}
+
+export interface JobCapability {
+  /** Starts the work once. `reference` goes into the wire's own field. Throws UpstreamError; `startUnknown` says the start may have happened. */
+  start(request: WorkRequest, context: StartContext): Promise<Handle>;
+  /** Asks whether a start with this reference happened. Present where the wire can be asked. */
+  find?(reference: string, context: CallContext): Promise<Handle | 'absent' | 'unknowable'>;
+  /** Where the work stands. Unknown state words mean running, never failed. */
+  status(handle: Handle, context: CallContext): Promise<JobStatus>;
+  /** Asks the upstream to stop. Present where the wire has it. */
+  cancel?(handle: Handle, context: CallContext): Promise<'cancelled' | 'too-late'>;
+  /** Pause between status calls in milliseconds. */
+  readonly pollMs: number;
+}
+
+export interface CallCapability {
+  /** Does the work and answers with the outcome. */
+  call(request: WorkRequest, context: StartContext): Promise<Outcome>;
+}
+
+/** Whatever the provider needs to ask again; stored as jsonb, never shown to callers, free of credentials. */
+export type Handle = JsonObject;
+
+/** One binding as its provider sees it: where and as whom to call. */
+export interface Connection {
+  readonly baseUrl: string;
+  /** Prepended to every path; aggregators re-expose vendor paths under one. */
+  readonly pathPrefix: string;
+  /** Complete header set of the binding (credentials included): never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Secrets for wires that sign by themselves (Kling, Volcengine). */
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly model: string | null;
+  /** Origins whose result URLs may be fetched though they are not public. The base URL's own is always among them. */
+  readonly resultOrigins: readonly string[];
+}
+
+export interface CallContext {
+  readonly connection: Connection;
+  readonly signal: AbortSignal;
+}
+
+export interface StartContext extends CallContext {
+  readonly reference: string;
+}
+
+/** An input file: bytes by default; a public address only when PUBLIC_URL is public https. */
+export interface InputFile {
+  readonly name: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly publicUrl: string | null;
+  open(): Promise<Readable>;
+}
+
+export type WorkRequest =
+  | {
+      readonly kind: 'IMAGE';
+      readonly prompt: string;
+      readonly negativePrompt: string | null;
+      readonly images: readonly InputFile[];
+      readonly aspectRatio: string | null;
+      readonly resolution: string | null;
+      readonly count: number | null;
+      readonly seed: number | null;
+      readonly speedMode: string | null;
+    }
+  | { readonly kind: 'DESCRIPTION'; readonly image: InputFile };
+
+export interface ChatRequest {
+  readonly messages: Json;
+  readonly system: string | null;
+  readonly temperature: number | null;
+  readonly maxTokens: number | null;
+}
+
+export interface ChatOutcome {
+  readonly text: string;
+  readonly model: string;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+}
+
+export type JobStatus =
+  | { readonly state: 'queued'; readonly position?: number; readonly stage?: string }
+  | {
+      readonly state: 'running';
+      /** 0 to 100, or null when the upstream does not say (the worker then estimates and labels it). */
+      readonly progress: number | null;
+      readonly stage?: string;
+      /** What can be shown already. */
+      readonly partial?: readonly RemoteFile[];
+    }
+  | { readonly state: 'finished'; readonly outcome: Outcome }
+  | { readonly state: 'failed'; readonly error: UpstreamError };
+
+export interface Outcome {
+  readonly files: readonly RemoteFile[];
+  readonly texts: readonly string[];
+  readonly facts?: JsonObject;
+}
+
+/** A result still at the upstream (fetched at once, with these headers to its own origin only), or its bytes. */
+export type RemoteFile =
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly content: Uint8Array; readonly contentType: string };
+
+/** The upstream's part of FailureCode. */
+export type UpstreamCode = Exclude<FailureCode, 'START_UNKNOWN' | 'STORAGE_FAILED' | 'INTERNAL'>;
+
+/** The one error of every provider. The message may be shown to callers: no secrets, no URLs with tokens. */
+export class UpstreamError extends Error {
+  readonly code: UpstreamCode;
+  /** Whether the same request may succeed later or at another binding. */
+  readonly retryable: boolean;
+  /** Seconds the upstream asked us to wait, when it did. */
+  readonly retryAfter: number | undefined;
+  /** True when a start may have happened though no usable answer came (timed out, cut, 500, malformed). */
+  readonly startUnknown: boolean;
+  /** The input field at fault, in Kiln's words. */
+  readonly field: string | undefined;
+
+  constructor(
+    code: UpstreamCode,
+    message: string,
+    options: {
+      retryable: boolean;
+      retryAfter?: number;
+      startUnknown?: boolean;
+      field?: string;
+      cause?: unknown;
+    },
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'UpstreamError';
+    this.code = code;
+    this.retryable = options.retryable;
+    this.retryAfter = options.retryAfter;
+    this.startUnknown = options.startUnknown ?? false;
+    this.field = options.field;
+  }
+}
+
+/** An upstream's error as a task or attempt keeps it. */
+export function failureOf(error: UpstreamError): Failure {
+  return {
+    code: error.code,
+    message: error.message,
+    retryable: error.retryable,
+    ...(error.field === undefined ? {} : { field: error.field }),
+  };
+}

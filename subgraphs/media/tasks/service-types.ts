@@ -1,0 +1,63 @@
+import type { Caller } from '../../../platform/caller.ts';
+import type { Attempt, Task, TaskEvent, TaskKind, TaskState, Work } from './task.ts';
+
+/** What the GraphQL face may ask of tasks/. Implemented by createTaskService (service.ts). */
+export interface TaskService {
+  /**
+   * Accepts work: in one transaction the task, its first step, its first event, its queue job, the claimed files and
+   * the idempotency record. Fails before anything is written with BAD_USER_INPUT, NOT_CONFIGURED, QUEUE_FULL or
+   * IDEMPOTENCY_CONFLICT.
+   */
+  submit(caller: Caller, submission: Submission): Promise<Task>;
+  /** startTask: the same with an id that the asker chose; the same id again answers the same task. Service callers only. */
+  start(
+    submission: Submission & { readonly id: string; readonly owner: string; readonly onEnd: string | null },
+  ): Promise<Task>;
+  /** The tasks this caller may read, in the order of the ids; null where there is none (or it is somebody else's). */
+  readMany(caller: Caller, ids: readonly string[]): Promise<readonly (Task | null)[]>;
+  /** Newest first, the caller's own; empty for anonymous callers. Admins and Kiln itself see all. */
+  list(
+    caller: Caller,
+    filter: TaskFilter,
+    page: { readonly first: number; readonly after: string | null },
+  ): Promise<TaskPage>;
+  /** Sets the cancel request once. NOT_FOUND, or TOO_LATE when it has ended otherwise or is storing its result. */
+  cancel(caller: Caller, id: string): Promise<Task>;
+  /** Events with seq > after, oldest first. EVENTS_EXPIRED when the log was pruned. */
+  events(taskId: string, after: number, first: number): Promise<readonly TaskEvent[]>;
+  /** Every event after `afterSeq`, then live ones, until the end event. NOT_FOUND and EVENTS_EXPIRED are thrown before the first. */
+  watch(
+    caller: Caller,
+    id: string,
+    afterSeq: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterableIterator<TaskEvent>>;
+  attempts(taskIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
+  /** Place in the waiting line (1 = next), from a counter refreshed about once a second; null once it runs. */
+  queuePosition(task: Task): number | null;
+}
+
+export interface Submission {
+  readonly work: Work;
+  /** Files of ours among the inputs: claimed (no longer temporary) in the same transaction. */
+  readonly fileIds: readonly string[];
+  readonly idempotencyKey: string | null;
+  /**
+   * What makes two submissions the same one: the operation's name and its normalised variables, files by their sha256.
+   * The face builds it; the service hashes it.
+   */
+  readonly fingerprint: unknown;
+}
+
+export interface TaskFilter {
+  readonly states?: readonly TaskState[];
+  readonly kinds?: readonly TaskKind[];
+  readonly generator?: string;
+  readonly createdAfter?: Date;
+  readonly createdBefore?: Date;
+}
+
+export interface TaskPage {
+  readonly tasks: readonly Task[];
+  readonly hasNextPage: boolean;
+}

@@ -1,0 +1,150 @@
+import type { Json, JsonObject } from '../../../platform/json.ts';
+
+/** The words of a task (README glossary). Pure: no SQL, no clock, no GraphQL here. */
+
+export const taskStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
+export type TaskState = (typeof taskStates)[number];
+
+/** What a task makes. More kinds arrive with the generators that serve them. */
+export const taskKinds = ['RECIPE', 'IMAGE', 'DESCRIPTION', 'VIDEO'] as const;
+export type TaskKind = (typeof taskKinds)[number];
+
+export const attemptStates = ['STARTING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'UNKNOWN'] as const;
+export type AttemptState = (typeof attemptStates)[number];
+
+/** Why a task or an attempt failed; the first six are what an upstream may say. */
+export const failureCodes = [
+  'MODERATION_REFUSED',
+  'INVALID_INPUT',
+  'RATE_LIMITED',
+  'OUT_OF_CREDIT',
+  'UNAVAILABLE',
+  'TIMED_OUT',
+  'LOST',
+  'START_UNKNOWN',
+  'STORAGE_FAILED',
+  'INTERNAL',
+] as const;
+export type FailureCode = (typeof failureCodes)[number];
+
+export interface Failure {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  /** The input field at fault, when one is. */
+  readonly field?: string;
+}
+
+/** A task as everything outside tasks/ sees it. */
+export interface Task {
+  readonly id: string;
+  readonly owner: string;
+  readonly kind: TaskKind;
+  readonly generator: string;
+  /** Task type of the video template, for recipes. */
+  readonly taskType: string | null;
+  /** Whether any attempt ran on the sandbox instead of a real upstream. */
+  readonly sandbox: boolean;
+  readonly input: JsonObject;
+  readonly state: TaskState;
+  readonly stage: string;
+  /** 0 to 100; never falls. */
+  readonly progress: number;
+  /** True when the upstream reports no progress and the number is our estimate. */
+  readonly progressEstimated: boolean;
+  readonly lastSeq: number;
+  readonly cancelRequestedAt: Date | null;
+  readonly error: Failure | null;
+  readonly result: TaskOutcome | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+/** What a finished task made. Media ids in order; texts for descriptions and analyses; notes say what is missing and why. */
+export interface TaskOutcome {
+  readonly mediaIds: readonly string[];
+  readonly texts: readonly string[];
+  readonly notes: readonly string[];
+  /** Facts for the typed results (Description, Character, ...), by kind. */
+  readonly facts: JsonObject;
+}
+
+/** One numbered entry of a task's log. */
+export interface TaskEvent {
+  readonly taskId: string;
+  readonly seq: number;
+  readonly at: Date;
+  readonly state: TaskState;
+  readonly stage: string;
+  readonly progress: number;
+  readonly progressEstimated: boolean;
+}
+
+/** One start at one provider. */
+export interface Attempt {
+  readonly taskId: string;
+  readonly step: number;
+  readonly number: number;
+  readonly provider: string;
+  readonly model: string | null;
+  /** `task/step/number`: travels in the wire's own field, so that a start can be found again. */
+  readonly reference: string;
+  readonly state: AttemptState;
+  readonly error: Failure | null;
+  readonly startedAt: Date;
+  readonly endedAt: Date | null;
+}
+
+/** An input file of a submission: one of ours by id, or a foreign URL the worker will fetch under the outbound rule. */
+export type InputRef = { readonly fileId: string } | { readonly url: string };
+
+/** One unit of work at a generator, as stored in the task's input or produced by a recipe. */
+export type StepInput =
+  | ({ readonly kind: 'IMAGE' } & ImageWork)
+  | ({ readonly kind: 'DESCRIPTION' } & DescriptionWork);
+
+export interface ImageWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly prompt: string;
+  readonly negativePrompt?: string;
+  readonly images?: readonly InputRef[];
+  /** W:H with integers from 1 to 64. */
+  readonly aspectRatio?: string;
+  readonly resolution?: string;
+  readonly count?: number;
+  readonly seed?: number;
+  /** fast, turbo, relax: midjourney's path prefix. */
+  readonly speedMode?: string;
+}
+
+export interface DescriptionWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly image: InputRef;
+}
+
+export interface RecipeWork {
+  readonly taskType: string;
+  readonly prompt: string;
+  readonly image?: InputRef;
+  readonly aspectRatio: string;
+  /** The video template's preset prompts at submission: a task keeps its own copy of what it used. */
+  readonly presetPrompts: readonly string[];
+  /** The template's own prompt at submission, when it has one. */
+  readonly templatePrompt: string | null;
+}
+
+/** What a submission asks for: a plain step, or a recipe of several. */
+export type Work = StepInput | ({ readonly kind: 'RECIPE' } & RecipeWork);
+
+/** True when nothing comes after this state. */
+export function isFinal(state: TaskState): boolean {
+  return state === 'SUCCEEDED' || state === 'FAILED' || state === 'CANCELLED';
+}
+
+/** JSON of a value that is known to be JSON already (stored input, handles). */
+export function asJson(value: unknown): Json {
+  return value as Json;
+}
