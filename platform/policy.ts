@@ -12,7 +12,7 @@ export type Rule =
   | 'anyone'
   /** As `anyone`; the service then checks that the thing is the caller's own. */
   | 'owner'
-  /** Starts paid work: anonymous in open mode; on media also in compat. A known caller otherwise. */
+  /** Starts paid work: as `anyone` today; its own word because sign-in tightens it on the workflow service in compat mode. */
   | 'spend'
   /** Changes what everybody sees: anonymous only in open mode, else scope `admin`. */
   | 'admin'

@@ -1,0 +1,42 @@
+import SchemaBuilder from '@pothos/core';
+import { graphql } from 'graphql';
+import { describe, expect, it } from 'vitest';
+
+import { anonymousCaller } from '../caller.ts';
+import { rulePlugin, type RuleContext } from './rule-plugin.ts';
+
+function newBuilder() {
+  const builder = new SchemaBuilder<{ Context: RuleContext; DefaultFieldNullability: false }>({
+    plugins: [rulePlugin],
+    defaultFieldNullability: false,
+  });
+  builder.queryType({});
+  return builder;
+}
+
+describe('the rule plugin', () => {
+  it('refuses a schema whose root field has no rule', () => {
+    const builder = newBuilder();
+    // @ts-expect-error -- the types demand a rule on every root field
+    builder.queryField('open', (t) => t.string({ resolve: () => 'x' }));
+    expect(() => builder.toSchema()).toThrow('Query.open has no rule');
+  });
+
+  it('enforces the rule before the resolver runs', async () => {
+    const builder = newBuilder();
+    let ran = 0;
+    builder.queryField('inner', (t) =>
+      t.string({
+        rule: 'service',
+        resolve: () => {
+          ran += 1;
+          return 'secret';
+        },
+      }),
+    );
+    const context: RuleContext = { caller: anonymousCaller('t', null), authMode: 'open' };
+    const result = await graphql({ schema: builder.toSchema(), source: '{ inner }', contextValue: context });
+    expect(ran).toBe(0);
+    expect(result.errors?.[0]?.originalError).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});

@@ -1,0 +1,115 @@
+import SchemaBuilder, {
+  BasePlugin,
+  type FieldNullability,
+  type InputFieldMap,
+  type PothosOutputFieldConfig,
+  type SchemaTypes,
+  type TypeParam,
+} from '@pothos/core';
+import type { GraphQLFieldResolver } from 'graphql';
+
+import type { Caller } from '../caller.ts';
+import { enforce, type AuthMode, type Rule } from '../policy.ts';
+
+/**
+ * The Pothos plugin that makes `rule` a part of every root field: the types demand the option, the build refuses a
+ * schema without it (for fields that dodge the types), and the resolver is wrapped so that the rule is enforced before
+ * anything of the field runs. Only root fields have rules; what lies below is guarded by the services.
+ */
+
+/** What the enforcement needs of a subgraph's context. */
+export interface RuleContext {
+  readonly caller: Caller;
+  readonly authMode: AuthMode;
+}
+
+declare global {
+  // Pothos' plugins extend its options by declaration merging; this is its documented way, and erased at run time.
+  export namespace PothosSchemaTypes {
+    export interface Plugins<Types extends SchemaTypes> {
+      rule: RulePlugin<Types>;
+    }
+    export interface QueryFieldOptions<
+      Types extends SchemaTypes,
+      Type extends TypeParam<Types>,
+      Nullable extends FieldNullability<Type>,
+      Args extends InputFieldMap,
+      ResolveReturnShape,
+    > {
+      /** Who may call this field (platform/policy.ts). */
+      rule: Rule;
+    }
+    export interface MutationFieldOptions<
+      Types extends SchemaTypes,
+      Type extends TypeParam<Types>,
+      Nullable extends FieldNullability<Type>,
+      Args extends InputFieldMap,
+      ResolveReturnShape,
+    > {
+      /** Who may call this field (platform/policy.ts). */
+      rule: Rule;
+    }
+    export interface SubscriptionFieldOptions<
+      Types extends SchemaTypes,
+      Type extends TypeParam<Types>,
+      Nullable extends FieldNullability<Type>,
+      Args extends InputFieldMap,
+      ResolveShape,
+      ResolveReturnShape,
+    > {
+      /** Who may subscribe to this field (platform/policy.ts). */
+      rule: Rule;
+    }
+  }
+}
+
+const rootKinds = new Set(['Query', 'Mutation', 'Subscription']);
+
+class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    if (!rootKinds.has(field.kind)) return field;
+    const rule = ruleOf(field);
+    if (rule === undefined)
+      throw new Error(`${field.parentType}.${field.name} has no rule (platform/policy.ts)`);
+    return { ...field, extensions: { ...field.extensions, rule } };
+  }
+
+  override wrapResolve(
+    resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
+    field: PothosOutputFieldConfig<Types>,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> {
+    const rule = ruleOf(field);
+    // A subscription's resolver runs per event, of a stream that was let in already.
+    if (rule === undefined || field.kind === 'Subscription') return resolver;
+    return (source, values, context, info) => {
+      enforceIn(context, rule);
+      return resolver(source, values, context, info);
+    };
+  }
+
+  override wrapSubscribe(
+    subscriber: GraphQLFieldResolver<unknown, Types['Context'], object> | undefined,
+    field: PothosOutputFieldConfig<Types>,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
+    const rule = ruleOf(field);
+    if (rule === undefined || subscriber === undefined) return subscriber;
+    return (source, values, context, info) => {
+      enforceIn(context, rule);
+      return subscriber(source, values, context, info);
+    };
+  }
+}
+
+function ruleOf(field: { readonly kind: string; readonly pothosOptions: object }): Rule | undefined {
+  return rootKinds.has(field.kind) ? (field.pothosOptions as { readonly rule?: Rule }).rule : undefined;
+}
+
+function enforceIn(context: object, rule: Rule): void {
+  const { caller, authMode } = context as RuleContext;
+  enforce(rule, caller, authMode);
+}
+
+SchemaBuilder.registerPlugin('rule', RulePlugin);
+
+/** The plugin's name for a builder's `plugins` list; importing it registers the plugin. */
+export const rulePlugin = 'rule' as const;

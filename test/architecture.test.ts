@@ -1,0 +1,92 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+/**
+ * Which folder may import which: the table of design "arrows go one way". The test reads every import in the
+ * repository and fails on an edge that is not listed here.
+ */
+const mayImport: Record<string, readonly string[]> = {
+  platform: [],
+  schema: ['subgraphs/media', 'subgraphs/workflow', 'rest-compat', 'platform'],
+  sandbox: ['platform'],
+  'subgraphs/media': ['platform'],
+  'subgraphs/workflow': ['platform'],
+  'rest-compat': ['platform', 'schema'],
+  gateway: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
+  test: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox', 'gateway'],
+};
+
+/** Only the composition root and what it composes with may know the sandbox. */
+const sandboxUsers = /^gateway\/(main|compose[a-z-]*)\.ts$|^gateway\/composition\//;
+
+const root = path.resolve(import.meta.dirname, '..');
+const areas = Object.keys(mayImport);
+
+function areaOf(file: string): string | undefined {
+  return areas.find((area) => file.startsWith(`${area}/`));
+}
+
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+function importEdges(): Edge[] {
+  const files = areas.flatMap((area) => globSync(`${area}/**/*.ts`, { cwd: root }));
+  return files.flatMap((file) => {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    return [...source.matchAll(/(?:from|import\(|import)\s*'(\.[^']+)'/g)].map((match) => ({
+      from: file,
+      to: path.posix.join(path.posix.dirname(file), match[1] ?? ''),
+    }));
+  });
+}
+
+describe('the architecture', () => {
+  const edges = importEdges();
+  // Tests beside a source may reach for the kit; the arrows bind the product.
+  const product = edges.filter(({ from }) => !from.endsWith('.test.ts') && !from.startsWith('test/'));
+
+  it('reads a plausible number of imports', () => {
+    expect(edges.length).toBeGreaterThan(100);
+  });
+
+  it('keeps imports flowing one way', () => {
+    const violations = product.filter(({ from, to }) => {
+      const [source, target] = [areaOf(from), areaOf(to)];
+      return (
+        source !== undefined &&
+        target !== undefined &&
+        source !== target &&
+        !mayImport[source]?.includes(target)
+      );
+    });
+    expect(violations).toEqual([]);
+  });
+
+  it('lets only the composition root know the sandbox', () => {
+    const violations = product.filter(
+      ({ from, to }) => areaOf(to) === 'sandbox' && areaOf(from) !== 'sandbox' && !sandboxUsers.test(from),
+    );
+    expect(violations).toEqual([]);
+  });
+
+  it('never imports a test from the product', () => {
+    expect(product.filter(({ to }) => to.endsWith('.test.ts') || to.startsWith('test/'))).toEqual([]);
+  });
+
+  it('reads the environment in platform/config only', () => {
+    const readers = areas
+      .filter((area) => area !== 'test')
+      .flatMap((area) => globSync(`${area}/**/*.ts`, { cwd: root }))
+      .filter(
+        (file) =>
+          !file.endsWith('.test.ts') && /process\.env\b/.test(readFileSync(path.join(root, file), 'utf8')),
+      );
+    // Apollo's switch can only be thrown in the environment of the process (platform/apollo-telemetry.ts).
+    const allowed = /^platform\/(config(\/|\.ts)|apollo-telemetry\.ts)/;
+    expect(readers.filter((file) => !allowed.test(file))).toEqual([]);
+  });
+});
