@@ -1,0 +1,161 @@
+import {
+  HttpFailure,
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+} from '../../../platform/http-client.ts';
+import { UpstreamError, type CallContext, type Connection, type InputFile } from './provider.ts';
+
+/**
+ * The HTTP steps that every provider shares: address and headers of the connection, transport failures and plain HTTP
+ * statuses turned into UpstreamError. What a vendor says inside its bodies is the provider's own business.
+ */
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
+/** Largest input file sent inline (base64 in JSON, or a multipart part held in memory). */
+const MAX_INLINE_INPUT = 20 * 1024 * 1024;
+
+export interface ExchangeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Path below the connection's base URL and prefix, with its leading slash. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A JSON body, or raw bytes with their own content type in `headers`. */
+  readonly json?: unknown;
+  readonly bytes?: Uint8Array;
+  /** `safe` only for requests that may be repeated: status reads, listings. A start is never repeated. */
+  readonly retry?: HttpRequest['retry'];
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+}
+
+export interface ExchangeAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parsed body; undefined when it is empty. */
+  readonly json: unknown;
+}
+
+export type Exchange = (context: CallContext, request: ExchangeRequest) => Promise<ExchangeAnswer>;
+
+/** Makes the one function through which a provider talks. A body that is no JSON fails as UNAVAILABLE, start unknown. */
+export function createExchange(http: HttpClient): Exchange {
+  return async (context, request) => {
+    const response = await send(http, context, request);
+    return { status: response.status, headers: response.headers, json: parse(response) };
+  };
+}
+
+async function send(http: HttpClient, context: CallContext, request: ExchangeRequest): Promise<HttpResponse> {
+  const body = request.json === undefined ? request.bytes : JSON.stringify(request.json);
+  try {
+    return await http.request({
+      method: request.method,
+      url: addressOf(context.connection, request.path),
+      headers: {
+        accept: 'application/json',
+        ...(request.json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...context.connection.headers,
+        ...request.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+      timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
+      signal: context.signal,
+      retry: request.retry ?? 'never',
+      trustedOrigins: trustedOrigins(context.connection),
+    });
+  } catch (error) {
+    throw transportError(error);
+  }
+}
+
+function addressOf(connection: Connection, path: string): string {
+  return `${connection.baseUrl.replace(/\/+$/, '')}${connection.pathPrefix}${path}`;
+}
+
+/** The origins whose answers and files the operator trusts for this connection. */
+export function trustedOrigins(connection: Connection): readonly string[] {
+  return [new URL(connection.baseUrl).origin, ...connection.resultOrigins];
+}
+
+function transportError(error: unknown): UpstreamError {
+  if (!(error instanceof HttpFailure)) throw error;
+  const code = error.code === 'TIMED_OUT' ? 'TIMED_OUT' : 'UNAVAILABLE';
+  return new UpstreamError(
+    code,
+    `the provider did not answer (${error.code.toLowerCase().replace('_', ' ')})`,
+    {
+      retryable: true,
+      startUnknown: error.sent,
+      cause: error,
+    },
+  );
+}
+
+function parse(response: HttpResponse): unknown {
+  if (response.body.length === 0) return undefined;
+  try {
+    return JSON.parse(response.body.toString('utf8'));
+  } catch (cause) {
+    // An error page instead of JSON still has a telling status; a success that can't be read tells nothing.
+    if (response.status >= 400) return undefined;
+    throw new UpstreamError('UNAVAILABLE', 'the provider answered with something that is not JSON', {
+      retryable: true,
+      startUnknown: true,
+      cause,
+    });
+  }
+}
+
+/** What a plain HTTP status means, for vendors that use them; undefined for 2xx. */
+export function errorOfStatus(answer: ExchangeAnswer, message: string): UpstreamError | undefined {
+  const { status } = answer;
+  if (status < 400) return undefined;
+  if (status === 429)
+    return new UpstreamError('RATE_LIMITED', message, { retryable: true, ...retryAfterOf(answer) });
+  if (status === 402) return new UpstreamError('OUT_OF_CREDIT', message, { retryable: true });
+  if (status === 401 || status === 403) {
+    return new UpstreamError('UNAVAILABLE', 'the provider refused our credentials', { retryable: true });
+  }
+  if (status === 408 || status >= 500) {
+    return new UpstreamError('UNAVAILABLE', message, {
+      retryable: true,
+      startUnknown: true,
+      ...retryAfterOf(answer),
+    });
+  }
+  if (status === 404 || status === 410) return new UpstreamError('LOST', message, { retryable: true });
+  return new UpstreamError('INVALID_INPUT', message, { retryable: false });
+}
+
+/** Retry-After in seconds or as a date, bounded to an hour. */
+export function retryAfterOf(answer: ExchangeAnswer): { retryAfter?: number } {
+  const value = answer.headers['retry-after'];
+  if (value === undefined) return {};
+  const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? { retryAfter: Math.min(3600, Math.max(0, Math.ceil(seconds))) } : {};
+}
+
+/** An input file's bytes, refused beyond what wires take inline. */
+export async function readInput(file: InputFile, field: string): Promise<Buffer> {
+  if (file.bytes > MAX_INLINE_INPUT) {
+    throw new UpstreamError(
+      'INVALID_INPUT',
+      `${field} is larger than ${MAX_INLINE_INPUT} bytes; send a smaller file`,
+      {
+        retryable: false,
+        field,
+      },
+    );
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of await file.open()) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** An input file as a data: URI. */
+export async function dataUri(file: InputFile, field: string): Promise<string> {
+  return `data:${file.contentType};base64,${(await readInput(file, field)).toString('base64')}`;
+}

@@ -1,0 +1,113 @@
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { createExchange, dataUri, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type Handle,
+  type JobCapability,
+  type Provider,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { asList, asTask, jobStatus, submittedId } from './wire.ts';
+
+/**
+ * The midjourney-proxy wire: submit, then fetch by id. HTTP 200 always; the `code` in the body tells. The speed mode is
+ * a path prefix (/mj-fast/mj, /mj-turbo/mj, /mj-relax/mj). Kiln's reference travels in `state`, which the proxy hands
+ * back in every task, so that a start can be found again in its list.
+ */
+export function createMidjourney(options: { readonly http: HttpClient }): Provider {
+  const exchange = createExchange(options.http);
+  const shared = sharedSteps(exchange);
+  return {
+    name: 'midjourney',
+    jobs: {
+      IMAGE: { ...shared, start: (request, context) => imagine(exchange, request, context) },
+      DESCRIPTION: { ...shared, start: (request, context) => describe(exchange, request, context) },
+    },
+  };
+}
+
+const SPEED_MODES = new Set(['fast', 'turbo', 'relax']);
+
+async function imagine(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
+  if (request.kind !== 'IMAGE') throw wrongKind(request);
+  if ((request.count ?? 1) !== 1) {
+    throw new UpstreamError('INVALID_INPUT', 'midjourney makes one image per task; ask for count 1', {
+      retryable: false,
+      field: 'count',
+    });
+  }
+  const base64Array = await Promise.all(request.images.map((image) => dataUri(image, 'images')));
+  const mode =
+    request.speedMode !== null && SPEED_MODES.has(request.speedMode) ? `/mj-${request.speedMode}` : '';
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: `${mode}/mj/submit/imagine`,
+    json: {
+      prompt: promptOf(request),
+      state: context.reference,
+      ...(base64Array.length > 0 && { base64Array }),
+    },
+  });
+  return { taskId: submittedId(answer) };
+}
+
+/** The prompt with midjourney's own switches behind it. */
+function promptOf(request: Extract<WorkRequest, { kind: 'IMAGE' }>): string {
+  const switches = [
+    request.aspectRatio === null ? '' : ` --ar ${request.aspectRatio}`,
+    request.negativePrompt === null ? '' : ` --no ${request.negativePrompt}`,
+    request.seed === null ? '' : ` --seed ${request.seed}`,
+  ];
+  return request.prompt + switches.join('');
+}
+
+async function describe(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
+  if (request.kind !== 'DESCRIPTION') throw wrongKind(request);
+  const base64 = await dataUri(request.image, 'image');
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: '/mj/submit/describe',
+    json: { base64, state: context.reference },
+  });
+  return { taskId: submittedId(answer) };
+}
+
+function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
+  return {
+    pollMs: 1_000,
+    async find(reference, context) {
+      const answer = await exchange(context, {
+        method: 'GET',
+        path: '/mj/task/list',
+        retry: 'safe',
+        maxBytes: 64 << 20,
+      });
+      const tasks = asList(answer);
+      if (tasks === undefined) return 'unknowable';
+      const found = tasks.find((task) => task.state === reference);
+      return found === undefined ? 'absent' : { taskId: found.id };
+    },
+    async status(handle, context) {
+      const answer = await exchange(context, {
+        method: 'GET',
+        path: `/mj/task/${idOf(handle)}/fetch`,
+        retry: 'safe',
+      });
+      return jobStatus(asTask(answer));
+    },
+    async cancel(handle, context) {
+      const answer = await exchange(context, { method: 'POST', path: `/mj/task/${idOf(handle)}/cancel` });
+      return (answer.json as { code?: unknown } | undefined)?.code === 1 ? 'cancelled' : 'too-late';
+    },
+  };
+}
+
+function idOf(handle: Handle): string {
+  const { taskId } = handle;
+  return encodeURIComponent(typeof taskId === 'string' ? taskId : '');
+}
+
+function wrongKind(request: WorkRequest): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `midjourney does not make ${request.kind}`, { retryable: false });
+}

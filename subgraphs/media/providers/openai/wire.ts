@@ -1,0 +1,88 @@
+import { z } from 'zod';
+
+import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
+import { UpstreamError, type ChatOutcome, type RemoteFile } from '../provider.ts';
+
+/** The bodies of the OpenAI wire, read leniently: only what Kiln uses. */
+
+const failure = z.object({
+  error: z.object({
+    message: z.string().nullish(),
+    type: z.string().nullish(),
+    param: z.string().nullish(),
+    code: z.union([z.string(), z.number()]).nullish(),
+  }),
+});
+
+const images = z.object({
+  data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })).min(1),
+  output_format: z.string().nullish(),
+});
+
+const completion = z.object({
+  model: z.string().nullish(),
+  choices: z.array(z.object({ message: z.object({ content: z.string().nullish() }) })).min(1),
+  usage: z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
+});
+
+/** How the wire's parameters are called in Kiln's own inputs. */
+const FIELDS: Readonly<Record<string, string>> = {
+  n: 'count',
+  size: 'resolution',
+  'image[]': 'images',
+  image: 'images',
+};
+
+/** Throws what the vendor says is wrong; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer): void {
+  if (answer.status < 400) return;
+  const parsed = failure.safeParse(answer.json);
+  const detail = parsed.success ? parsed.data.error : {};
+  const message = `openai: ${detail.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
+  const code = `${detail.code ?? ''} ${detail.type ?? ''}`;
+  if (/moderation|content_policy|safety/.test(code)) {
+    throw new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' });
+  }
+  if (/insufficient_quota|billing/.test(code)) {
+    throw new UpstreamError('OUT_OF_CREDIT', 'openai: out of credit', { retryable: true });
+  }
+  if (answer.status === 400 && detail.param) {
+    const field = FIELDS[detail.param] ?? detail.param;
+    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field, ...retryAfterOf(answer) });
+  }
+  throw errorOfStatus(answer, message) ?? new UpstreamError('UNAVAILABLE', message, { retryable: true });
+}
+
+/** The pictures of an answer: inline, or still at the vendor. */
+export function imageFiles(answer: ExchangeAnswer): RemoteFile[] {
+  const parsed = images.safeParse(answer.json);
+  if (!parsed.success) throw unreadable(parsed.error);
+  const contentType = `image/${parsed.data.output_format ?? 'png'}`;
+  return parsed.data.data.map(({ b64_json: inline, url }) => {
+    if (inline) return { content: Buffer.from(inline, 'base64'), contentType };
+    if (url) return { url };
+    throw unreadable(new Error('neither b64_json nor url'));
+  });
+}
+
+/** The reply of a chat. */
+export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
+  const parsed = completion.safeParse(answer.json);
+  if (!parsed.success) throw unreadable(parsed.error);
+  return {
+    text: parsed.data.choices[0]?.message.content ?? '',
+    model: parsed.data.model ?? 'unknown',
+    usage: {
+      inputTokens: parsed.data.usage?.prompt_tokens ?? 0,
+      outputTokens: parsed.data.usage?.completion_tokens ?? 0,
+    },
+  };
+}
+
+function unreadable(cause: unknown): UpstreamError {
+  return new UpstreamError('UNAVAILABLE', "openai answered something that can't be read", {
+    retryable: true,
+    startUnknown: true,
+    cause,
+  });
+}
