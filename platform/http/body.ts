@@ -1,0 +1,46 @@
+import { Transform, pipeline } from 'node:stream';
+import type { Readable } from 'node:stream';
+
+import type { Dispatcher } from 'undici';
+
+import { HttpFailure } from '../http-client.ts';
+import type { Deadline } from './deadline.ts';
+import { failureOf } from './failure.ts';
+
+export interface BodyOptions {
+  readonly response: Dispatcher.ResponseData;
+  /** Largest body in bytes. */
+  readonly maxBytes: number;
+  readonly deadline: Deadline;
+  readonly origin: string;
+  readonly sent: boolean;
+}
+
+/** The whole body in memory. Fails with TOO_LARGE as soon as it is known to be larger than the limit. */
+export async function readBounded(options: BodyOptions): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of boundedBody(options)) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** The body as a stream that ends with an HttpFailure when it grows too large, is cut off or stalls. */
+export function boundedBody({ response, maxBytes, deadline, origin, sent }: BodyOptions): Readable {
+  let bytes = 0;
+  const tooLarge = () =>
+    new HttpFailure('TOO_LARGE', `the answer of ${origin} is larger than ${maxBytes} bytes`, { sent: true });
+  const counter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) done(tooLarge());
+      else done(null, chunk);
+    },
+    destroy(error, done) {
+      deadline.clear();
+      done(error === null ? null : failureOf(error, { origin, sent }, deadline));
+    },
+  });
+  // Failures reach the reader through `counter` itself; here both ends are only torn down together.
+  pipeline(response.body, counter, () => undefined);
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) counter.destroy(tooLarge());
+  return counter;
+}

@@ -1,0 +1,24 @@
+import type { Dispatcher } from 'undici';
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** What another origin may see of a request. Everything else could be a credential. */
+const HARMLESS = new Set(['accept', 'accept-language', 'range', 'user-agent']);
+
+/** Where a GET goes next and with which headers, or null when the answer is no redirect. */
+export function redirectOf({
+  response,
+  url,
+  headers,
+}: {
+  response: Dispatcher.ResponseData;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+}): { url: string; headers: Readonly<Record<string, string>> } | null {
+  const location = response.headers['location'];
+  if (!REDIRECTS.has(response.statusCode) || typeof location !== 'string') return null;
+  const next = URL.parse(location, url);
+  if (next === null) return null;
+  if (next.origin === new URL(url).origin) return { url: next.href, headers };
+  const harmless = Object.entries(headers).filter(([name]) => HARMLESS.has(name.toLowerCase()));
+  return { url: next.href, headers: Object.fromEntries(harmless) };
+}

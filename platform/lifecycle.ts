@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { toError } from './errors.ts';
+import type { Logger } from './logger.ts';
+
+/** Started in order, stopped in reverse, once: what a process consists of, and how it ends. */
+export interface Lifecycle {
+  /** Names a part that runs now and how it is stopped. Called while stopping: the part is stopped at once. */
+  add(name: string, stop: () => Promise<void>): void;
+  /** Stops every part, last added first. The same promise for every call; it never rejects (failures are logged). */
+  stop(reason: string): Promise<void>;
+  /**
+   * SIGTERM and SIGINT stop the process with code 0 (1 when a part failed to stop), a second signal ends it at once;
+   * an error that nobody caught is logged and stops it with code 1.
+   */
+  onSignals(): void;
+  /** Aborted when stopping begins: a start that is still under way should give up. */
+  readonly stopping: AbortSignal;
+}
+
+export interface LifecycleOptions {
+  readonly logger: Logger;
+  /** Most milliseconds that each part may take to stop; then the next one's turn comes. */
+  readonly graceMs: number;
+}
+
+interface Part {
+  readonly name: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Makes the lifecycle of one process; only main.ts files do. */
+export function createLifecycle({ logger, graceMs }: LifecycleOptions): Lifecycle {
+  const parts: Part[] = [];
+  const stopping = new AbortController();
+  let stopped: Promise<void> | undefined;
+  let isDrained = false;
+  let exitCode = 0;
+
+  async function stopPart({ name, stop }: Part): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      await withCeiling(stop, graceMs);
+      logger.debug({ part: name, ms: Math.round(performance.now() - startedAt) }, 'stopped a part');
+    } catch (error) {
+      exitCode = 1;
+      logger.error({ part: name, error: toError(error) }, 'a part did not stop cleanly');
+    }
+  }
+
+  async function stopAll(reason: string): Promise<void> {
+    logger.info({ reason }, 'stopping');
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) await stopPart(part);
+    isDrained = true;
+    logger.info('stopped');
+  }
+
+  const lifecycle: Lifecycle = {
+    stopping: stopping.signal,
+    add(name, stop) {
+      if (isDrained) void stopPart({ name, stop });
+      else parts.push({ name, stop });
+    },
+    stop(reason) {
+      stopped ??= stopAll(reason);
+      stopping.abort();
+      return stopped;
+    },
+    onSignals() {
+      const end = endProcess(lifecycle, () => exitCode);
+      process.on('SIGTERM', () => end('SIGTERM'));
+      process.on('SIGINT', () => end('SIGINT'));
+      const fail = (kind: string) => (error: unknown) => {
+        exitCode = 1;
+        logger.error({ error: toError(error) }, kind);
+        if (!stopping.signal.aborted) end(kind);
+      };
+      process.on('uncaughtException', fail('an exception that nobody caught'));
+      process.on('unhandledRejection', fail('a rejected promise that nobody awaited'));
+    },
+  };
+  return lifecycle;
+}
+
+function endProcess(lifecycle: Lifecycle, exitCode: () => number): (reason: string) => void {
+  let isEnding = false;
+  return (reason) => {
+    // Whoever asks twice does not want to wait: what is durable is in the database, not in this process.
+    if (isEnding) process.exit(1);
+    isEnding = true;
+    void lifecycle.stop(reason).then(() => process.exit(exitCode()));
+  };
+}
+
+async function withCeiling(stop: () => Promise<void>, ceilingMs: number): Promise<void> {
+  const ceiling = new AbortController();
+  try {
+    await Promise.race([
+      stop(),
+      pause(ceilingMs, undefined, { signal: ceiling.signal }).then(() => {
+        throw new Error(`still not stopped after ${ceilingMs} ms`);
+      }),
+    ]);
+  } finally {
+    ceiling.abort();
+  }
+}

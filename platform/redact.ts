@@ -1,0 +1,72 @@
+/**
+ * What may not appear in a log. Keys that name a secret lose their value; texts lose tokens, signatures and passwords
+ * that travel inside them; everything is bounded, so that one line can't fill a disk.
+ */
+
+/** Written in place of whatever was taken out. */
+export const REDACTED = '[redacted]';
+
+const SECRET_KEY =
+  /authorization|cookie|apikey|secret|password|passwd|credential|privatekey|accesskey|internalkey|servicekey|idempotencykey|signature|connectionstring|databaseurl|tokens?$|^sig$|^xkilncaller$|^code$/;
+const SECRET_PARAMETER =
+  /([?&;\s"']|^)((?:[\w-]*(?:token|signature|secret|password|api[_-]?key|access[_-]?key|credential)|sig|key|code)=)[^&\s"'#]+/gi;
+const BEARER = /\b(bearer|basic)\s+[\w+/=.~-]{8,}/gi;
+const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*):[^/\s@]+@/gi;
+const VENDOR_KEY = /\b(sk|pk|rk|whsec)([-_])[\w-]{12,}/g;
+
+const MAX_DEPTH = 6;
+const MAX_ITEMS = 50;
+const MAX_TEXT = 4_000;
+
+/** A text without tokens, signatures, passwords and bearer credentials, at most 4,000 characters long. */
+export function redactText(text: string): string {
+  const bounded = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}... (${text.length} characters)` : text;
+  return bounded
+    .replace(URL_PASSWORD, `$1:${REDACTED}@`)
+    .replace(SECRET_PARAMETER, `$1$2${REDACTED}`)
+    .replace(BEARER, `$1 ${REDACTED}`)
+    .replace(VENDOR_KEY, `$1$2${REDACTED}`);
+}
+
+/** A copy of a value that may be logged: secrets out, errors as plain objects with their causes, six levels deep. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Date) return value;
+  if (value instanceof URL) return redactText(value.href);
+  if (ArrayBuffer.isView(value)) return `(${value.byteLength} bytes)`;
+  if (depth >= MAX_DEPTH) return '(deeper)';
+  if (value instanceof Error) return redactError(value, depth);
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redact(item, depth + 1));
+  return redactObject(value, depth);
+}
+
+function redactObject(value: object, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value).slice(0, MAX_ITEMS)) {
+    copy[key] = isSecret(key, item) ? REDACTED : redact(item, depth + 1);
+  }
+  return copy;
+}
+
+function redactError(error: Error, depth: number): Record<string, unknown> {
+  return {
+    ...redactObject(error, depth),
+    name: error.name,
+    message: redactText(error.message),
+    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+    ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
+    ...(error instanceof AggregateError ? { errors: redact(error.errors, depth + 1) } : {}),
+  };
+}
+
+/** Numbers and booleans pass (`maxTokens: 100`), and so do error codes, which share their name with login codes. */
+function isSecret(key: string, item: unknown): boolean {
+  if (item === null || item === undefined || typeof item === 'number' || typeof item === 'boolean')
+    return false;
+  const name = key.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  if (name === 'code') return typeof item === 'string' && !/^([A-Z][A-Z0-9_]*|[0-9A-Z]{1,6})$/.test(item);
+  return SECRET_KEY.test(name);
+}

@@ -1,0 +1,223 @@
+import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
+
+import { HttpFailure } from './http-client.ts';
+import type { HttpClient, HttpDownload, HttpRequest } from './http-client.ts';
+import { boundedBody, readBounded } from './http/body.ts';
+import { createDeadline } from './http/deadline.ts';
+import type { Deadline } from './http/deadline.ts';
+import { failureOf } from './http/failure.ts';
+import { redirectOf } from './http/redirect.ts';
+import type { Logger } from './logger.ts';
+import { publicLookup } from './safe-url.ts';
+import type { OutboundRule } from './safe-url.ts';
+
+export interface HttpClientOptions {
+  readonly outbound: OutboundRule;
+  readonly logger: Logger;
+  /** Name resolution for addresses that must be public; the system's when absent. */
+  readonly lookup?: LookupFunction;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECTIONS_PER_ORIGIN = 64;
+const MAX_REDIRECTS = 5;
+const MAX_RETRIES = 3;
+const FIRST_RETRY_MS = 300;
+const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
+
+/** Makes the outbound HTTP client of a process, on undici. */
+export function createHttpClient({ outbound, logger, lookup }: HttpClientOptions): HttpClient {
+  const agents: Agents = {
+    // HTTP/1.1 only: there "sent" is a fact of this connection, not of a shared session.
+    trusted: createAgent(),
+    guarded: createAgent(publicLookup(lookup)),
+  };
+  const start = (request: HttpRequest, deadline: Deadline) =>
+    withRetries({ agents, outbound, logger }, request, deadline);
+  return {
+    async request(request) {
+      const deadline = createDeadline(request);
+      try {
+        const { response, exchange } = await start(request, deadline);
+        const body = await readBounded({ ...exchange, response, maxBytes: request.maxBytes, deadline });
+        return { status: response.statusCode, headers: plainHeaders(response), body };
+      } finally {
+        deadline.clear();
+      }
+    },
+    async download(request) {
+      const deadline = createDeadline(request);
+      try {
+        const { response, exchange } = await start(request, deadline);
+        deadline.stopClock();
+        return downloadOf(response, { ...exchange, maxBytes: request.maxBytes, deadline });
+      } catch (error) {
+        deadline.clear();
+        throw error;
+      }
+    },
+    async close() {
+      await Promise.all([agents.trusted.destroy(), agents.guarded.destroy()]);
+    },
+  };
+}
+
+interface Agents {
+  readonly trusted: Agent;
+  readonly guarded: Agent;
+}
+
+interface Parts {
+  readonly agents: Agents;
+  readonly outbound: OutboundRule;
+  readonly logger: Logger;
+}
+
+/** What is known of one exchange: where to, and whether bytes may have left. */
+export interface Exchange {
+  readonly origin: string;
+  sent: boolean;
+}
+
+interface Answer {
+  readonly response: Dispatcher.ResponseData;
+  readonly exchange: Exchange;
+}
+
+function createAgent(lookup?: LookupFunction): Agent {
+  return new Agent({
+    allowH2: false,
+    connections: CONNECTIONS_PER_ORIGIN,
+    connect: { timeout: CONNECT_TIMEOUT_MS, ...(lookup === undefined ? {} : { lookup }) },
+  });
+}
+
+async function withRetries(parts: Parts, request: HttpRequest, deadline: Deadline): Promise<Answer> {
+  const retries = request.retry === 'safe' ? MAX_RETRIES : 0;
+  for (let attempt = 0; ; attempt++) {
+    const isLast = attempt >= retries;
+    const backOffMs = FIRST_RETRY_MS * 2 ** attempt * (0.75 + Math.random() / 2);
+    try {
+      const answer = await followRedirects(parts, request, deadline);
+      if (isLast || !RETRIED_STATUSES.has(answer.response.statusCode)) return answer;
+      const waitMs = retryAfterMs(answer.response) ?? backOffMs;
+      if (waitMs >= deadline.remainingMs()) return answer;
+      parts.logger.debug(
+        { origin: answer.exchange.origin, status: answer.response.statusCode },
+        'trying a call again',
+      );
+      await answer.response.body.dump();
+      await waitFor(waitMs, deadline, answer.exchange);
+    } catch (error) {
+      const mayRetry = error instanceof HttpFailure && (error.code === 'CONNECT' || error.code === 'CUT');
+      if (isLast || !mayRetry || backOffMs >= deadline.remainingMs()) throw error;
+      parts.logger.debug({ error }, 'trying a call again');
+      await waitFor(backOffMs, deadline, { origin: 'the host', sent: error.sent });
+    }
+  }
+}
+
+async function waitFor(milliseconds: number, deadline: Deadline, exchange: Exchange): Promise<void> {
+  try {
+    await pause(milliseconds, undefined, { signal: deadline.signal });
+  } catch (error) {
+    throw failureOf(error, exchange, deadline);
+  }
+}
+
+/** Retry-After in milliseconds: seconds or a date; undefined when absent or unreadable. */
+function retryAfterMs(response: Dispatcher.ResponseData): number | undefined {
+  const text = String(response.headers['retry-after'] ?? '').trim();
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}
+
+async function followRedirects(parts: Parts, request: HttpRequest, deadline: Deadline): Promise<Answer> {
+  let { url, headers = {} } = request;
+  for (let redirects = 0; ; redirects++) {
+    const answer = await exchangeOnce(
+      parts,
+      { ...request, url, headers },
+      { deadline, isRedirect: redirects > 0 },
+    );
+    const next = request.method === 'GET' ? redirectOf({ response: answer.response, url, headers }) : null;
+    // One redirect too many is handed out as it is: a 3xx, which nobody takes for a success.
+    if (next === null || redirects === MAX_REDIRECTS) return answer;
+    await answer.response.body.dump();
+    ({ url, headers } = next);
+  }
+}
+
+async function exchangeOnce(
+  { agents, outbound }: Parts,
+  request: HttpRequest,
+  { deadline, isRedirect }: { deadline: Deadline; isRedirect: boolean },
+): Promise<Answer> {
+  const { url, guarded } = admitted(outbound, request, isRedirect);
+  const exchange: Exchange = { origin: url.origin, sent: isRedirect };
+  const agent = (guarded ? agents.guarded : agents.trusted).compose(noteSending(exchange));
+  try {
+    const response = await agent.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: request.method,
+      headers: { 'user-agent': 'Kiln', ...request.headers },
+      body: bodyOf(request),
+      signal: deadline.signal,
+      headersTimeout: 0,
+      bodyTimeout: request.timeoutMs,
+    });
+    return { response, exchange };
+  } catch (error) {
+    throw failureOf(error, exchange, deadline);
+  }
+}
+
+/** A redirect to a refused address is refused too; but by then the first host has seen the request. */
+function admitted(outbound: OutboundRule, request: HttpRequest, isRedirect: boolean) {
+  try {
+    return outbound.admit(request.url, request.trustedOrigins);
+  } catch (error) {
+    if (!isRedirect || !(error instanceof HttpFailure)) throw error;
+    throw new HttpFailure(error.code, `redirected: ${error.message}`, { sent: true, cause: error });
+  }
+}
+
+/** undici calls onRequestStart just before the first byte goes into the socket. */
+function noteSending(exchange: Exchange): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const start = handler.onRequestStart?.bind(handler);
+    handler.onRequestStart = (controller, context) => {
+      exchange.sent = true;
+      start?.(controller, context);
+    };
+    return dispatch(options, handler);
+  };
+}
+
+function bodyOf({ body }: HttpRequest): string | Uint8Array | Readable | null {
+  if (body === undefined) return null;
+  return typeof body === 'function' ? Readable.from(body(), { objectMode: false }) : body;
+}
+
+function plainHeaders({ headers }: Dispatcher.ResponseData): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) plain[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return plain;
+}
+
+function downloadOf(
+  response: Dispatcher.ResponseData,
+  options: Exchange & { maxBytes: number; deadline: Deadline },
+): HttpDownload {
+  const body = boundedBody({ ...options, response });
+  return { status: response.statusCode, headers: plainHeaders(response), body };
+}
