@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { AppError } from '../errors.ts';
+import { canReach, dataDirectoryArgument, type RunAs } from './server-user.ts';
+
+/** The directories of an embedded server: its data, made once, and the folder of its socket. */
+
+/** The one database role of the embedded server; only who may enter the socket's folder can connect. */
+export const ROLE = 'kiln';
+
+export interface ClusterOptions {
+  /** Directory with PostgreSQL's programs. */
+  readonly bin: string;
+  /** Where the data shall be. */
+  readonly directory: string;
+  readonly runAs: RunAs | undefined;
+  /** Skip syncing to disk; for tests only. */
+  readonly loose: boolean;
+}
+
+/** Makes the data directory unless it is there. It appears under its name only when it is whole, so a kill leaves no half. */
+export async function ensureCluster({ bin, directory, runAs, loose }: ClusterOptions): Promise<void> {
+  if (existsSync(directory)) return;
+  const half = `${directory}.half`;
+  rmSync(half, { recursive: true, force: true });
+  mkdirSync(half, { mode: 0o700 });
+  if (runAs) chownSync(half, runAs.uid, runAs.gid);
+  const options = [
+    '--auth=trust',
+    '--no-locale',
+    '--encoding=UTF8',
+    '--no-instructions',
+    ...(loose ? ['--no-sync'] : []),
+  ];
+  const program = spawn(
+    join(bin, 'initdb'),
+    ['-D', dataDirectoryArgument(half, runAs), '-U', ROLE, ...options],
+    {
+      ...runAs,
+      cwd: half,
+      env: { LC_ALL: 'C' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
+  let said = '';
+  program.stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-2000);
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+  program.once('error', reject);
+  program.once('close', resolve);
+  const code = await promise;
+  if (code !== 0) {
+    throw new AppError(
+      'UNAVAILABLE',
+      `cannot make the embedded database (initdb ended with ${String(code)}): ${said.trim()}`,
+    );
+  }
+  renameSync(half, directory);
+}
+
+/**
+ * The folder for the server's Unix socket, which must be short (107 characters with the socket's name): in the system's
+ * temporary folder, one per data directory, open to the server's user alone.
+ */
+export function socketFolder(directory: string, runAs: RunAs | undefined): string {
+  const hash = createHash('sha256').update(realpathSync(directory)).digest('hex').slice(0, 12);
+  const name = `kiln-postgres-${hash}`;
+  const fits = join(tmpdir(), name, '.s.PGSQL.5432.lock').length < 100 && canReach(tmpdir(), runAs);
+  return join(fits ? tmpdir() : '/tmp', name);
+}
+
+/** Makes that folder, refusing one that somebody else has put there. */
+export function ensureSocketFolder(folder: string, runAs: RunAs | undefined): void {
+  const owner = runAs?.uid ?? process.getuid?.();
+  if (!lstatSync(folder, { throwIfNoEntry: false })) {
+    mkdirSync(folder, { mode: 0o700 });
+    if (runAs) chownSync(folder, runAs.uid, runAs.gid);
+  }
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || found.uid !== owner) {
+    throw new AppError(
+      'UNAVAILABLE',
+      `${folder} belongs to somebody else: remove it, or set TMPDIR to another directory`,
+    );
+  }
+  chmodSync(folder, 0o700);
+}

@@ -1,0 +1,167 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+import { AppError, toError } from '../errors.ts';
+import { tryInstanceLock } from '../instance-lock.ts';
+import { ensureCluster, ensureSocketFolder, ROLE, socketFolder } from './cluster.ts';
+import { clearLeftover } from './postmaster.ts';
+import { prepareRuntime } from './runtime.ts';
+import { type ServerProcess, startServerProcess } from './server-process.ts';
+import { serverUser } from './server-user.ts';
+
+/**
+ * The database of a Kiln that was given none: a real PostgreSQL from an npm package, under our own supervision, reached
+ * through a Unix socket that only its user can open. Here belongs its start and stop; what is done with it is in
+ * platform/database.ts, as with any other PostgreSQL.
+ */
+export interface EmbeddedPostgresOptions {
+  /** Kiln's data directory; the server lives in its `postgres` folder. */
+  readonly dataDir: string;
+  readonly logger: Logger;
+  /** Most connections of all processes together (default 100). */
+  readonly maxConnections?: number;
+  /** Trades durability for speed: a power cut may lose everything. For tests only. */
+  readonly fastAndLoose?: boolean;
+  /** Where root keeps PostgreSQL's programs when dataDir is closed to the server's user (default /var/cache/kiln). */
+  readonly systemCache?: string;
+  /** Called once when the server ends without having been asked to (only in the process that owns it). */
+  readonly onLost?: (error: Error) => void;
+}
+
+export interface EmbeddedPostgres {
+  /** How to connect, for pg.Pool. */
+  readonly config: pg.PoolConfig;
+  /** True when another process owns the server: this one uses it, and never stops it. */
+  readonly adopted: boolean;
+  /** Stops the server if it is ours; with an adopted one nothing happens. */
+  stop(): Promise<void>;
+}
+
+const START_DEADLINE_MS = 60_000;
+
+/**
+ * Starts the server of this data directory, or joins the one that another live process has started. Exactly one process
+ * owns it (by a lock that dies with the process); when that process ends, however it ends, so does the server.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const home = join(resolve(options.dataDir), 'postgres');
+  // Open to the server's user; the data itself is not.
+  if (mkdirSync(home, { recursive: true })) chmodSync(home, 0o755);
+  const deadline = Date.now() + START_DEADLINE_MS;
+  for (;;) {
+    const release = tryInstanceLock({ dataDir: home, name: 'owner' });
+    if (release) return startOwned(options, home, release);
+    const adopted = await tryAdopt(home);
+    if (adopted) return adopted;
+    if (Date.now() > deadline) {
+      throw new AppError(
+        'UNAVAILABLE',
+        `another process owns the database in ${home}, but that database does not answer`,
+      );
+    }
+    await pause(50);
+  }
+}
+
+async function startOwned(
+  options: EmbeddedPostgresOptions,
+  home: string,
+  release: () => void,
+): Promise<EmbeddedPostgres> {
+  try {
+    const directory = join(home, 'data');
+    const runAs = serverUser(directory);
+    const bin = prepareRuntime({
+      runAs,
+      nearData: home,
+      ...(options.systemCache && { systemCache: options.systemCache }),
+    });
+    await ensureCluster({ bin, directory, runAs, loose: options.fastAndLoose ?? false });
+    await clearLeftover(directory, options.logger);
+    const folder = socketFolder(home, runAs);
+    ensureSocketFolder(folder, runAs);
+    const server = await startServer({
+      bin,
+      directory,
+      socketFolder: folder,
+      runAs,
+      settings: serverSettings(options),
+      logger: options.logger,
+      onLost: (error) => {
+        options.logger.fatal({ err: error }, 'the embedded database is gone');
+        options.onLost?.(error);
+      },
+    });
+    return {
+      config: connectionConfig(folder),
+      adopted: false,
+      async stop() {
+        await server.stop();
+        release();
+      },
+    };
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
+}
+
+/** After a kill -9 of the server alone, its children need a moment to notice; until then a new one refuses to start. */
+async function startServer(options: Parameters<typeof startServerProcess>[0]): Promise<ServerProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startServerProcess(options);
+    } catch (thrown) {
+      if (attempt >= 50 || !toError(thrown).message.includes('pre-existing shared memory block'))
+        throw thrown;
+      await pause(100);
+    }
+  }
+}
+
+/** Undefined while the owner's server does not answer (yet, or any more). */
+async function tryAdopt(home: string): Promise<EmbeddedPostgres | undefined> {
+  const config = connectionConfig(socketFolder(home, serverUser(join(home, 'data'))));
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: 2000, query_timeout: 2000 });
+  // A connection that breaks is simply one that did not answer.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return { config, adopted: true, stop: async () => undefined };
+  } catch {
+    // Any failure means "not there yet": the caller asks again until its deadline.
+    return undefined;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function connectionConfig(folder: string): pg.PoolConfig {
+  return { host: folder, port: 5432, user: ROLE, database: 'postgres', ssl: false };
+}
+
+function serverSettings({
+  maxConnections = 100,
+  fastAndLoose = false,
+}: EmbeddedPostgresOptions): Record<string, string> {
+  const loose = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+  return {
+    port: '5432',
+    max_connections: String(maxConnections),
+    shared_buffers: '64MB',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // Our statements are short; compiling them costs more than it saves.
+    jit: 'off',
+    // Errors go to whoever made them, who logs them; the server's copy would carry values of rows.
+    log_min_messages: 'log',
+    log_error_verbosity: 'terse',
+    log_checkpoints: 'off',
+    ...(fastAndLoose ? loose : {}),
+  };
+}

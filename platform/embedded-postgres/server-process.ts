@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+import type { Logger } from 'pino';
+
+import { AppError } from '../errors.ts';
+import { endServer, readPid } from './postmaster.ts';
+import { dataDirectoryArgument, type RunAs } from './server-user.ts';
+
+/** One running PostgreSQL, tied to the life of this process. */
+
+export interface ServerProcessOptions {
+  readonly bin: string;
+  readonly directory: string;
+  readonly socketFolder: string;
+  readonly runAs: RunAs | undefined;
+  /** PostgreSQL settings, as on its command line. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly logger: Logger;
+  /** Called once when the server ends without having been asked to. */
+  readonly onLost: (error: Error) => void;
+}
+
+export interface ServerProcess {
+  /** Fast shutdown: open transactions are rolled back, everything committed is kept. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The server is a child of this shell, which reads a pipe that only our process holds. When we end, however we end, the
+ * read ends and the server is told to shut down. Its own session keeps the terminal's Ctrl-C away from it, so that our
+ * ordered stop comes first.
+ */
+const SUPERVISOR = `
+exec 3<&0
+"$0" "$@" </dev/null 3<&- &
+server=$!
+(read line <&3; kill -INT $server) 2>/dev/null &
+watch=$!
+trap 'kill -INT $server' TERM INT
+wait $server
+code=$?
+kill $watch 2>/dev/null
+exit $code
+`;
+
+/** Starts the server and resolves when it accepts connections. Rejects with what it said when it ends instead. */
+export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
+  const { bin, directory, runAs } = options;
+  const settings = {
+    ...options.settings,
+    listen_addresses: '',
+    unix_socket_directories: options.socketFolder,
+  };
+  const child = spawn(
+    '/bin/sh',
+    [
+      '-c',
+      SUPERVISOR,
+      join(bin, 'postgres'),
+      '-D',
+      dataDirectoryArgument(directory, runAs),
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    {
+      ...runAs,
+      cwd: directory,
+      env: { LC_ALL: 'C', TZ: 'UTC' },
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true,
+    },
+  );
+  // Writing to a supervisor that is gone is no error of ours; that it is gone is reported by its end.
+  child.stdin.on('error', (error) => options.logger.debug({ err: error }, 'database supervisor'));
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve);
+  });
+  let stopping = false;
+  await untilReady(child, ended, options.logger);
+  void ended.then((code) => {
+    if (!stopping)
+      options.onLost(new AppError('UNAVAILABLE', `the embedded database ended (${String(code)})`));
+  });
+  letProcessEnd(child);
+  return {
+    async stop() {
+      stopping = true;
+      child.stdin.end();
+      await endWithin(ended, 20_000);
+      // The supervisor itself may have been killed: then the server is still there.
+      const pid = readPid(directory);
+      if (pid !== undefined) await endServer(pid, directory);
+    },
+  };
+}
+
+/** Passes the server's log on, and waits for the line that says it is there. */
+async function untilReady(child: ChildProcess, ended: Promise<number | null>, logger: Logger): Promise<void> {
+  const { promise: ready, resolve: isReady, reject: failed } = Promise.withResolvers<void>();
+  const said: string[] = [];
+  child.once('error', (error) =>
+    failed(new AppError('UNAVAILABLE', `cannot start PostgreSQL: ${error.message}`, { cause: error })),
+  );
+  const lines = createInterface({ input: child.stderr! });
+  lines.on('line', (line) => {
+    if (said.length < 40) said.push(line);
+    if (/ (FATAL|PANIC): /.test(line)) logger.warn({ postgres: line }, 'database server');
+    else logger.debug({ postgres: line }, 'database server');
+    if (line.includes('database system is ready to accept connections')) isReady();
+  });
+  void ended.then((code) => {
+    failed(
+      new AppError('UNAVAILABLE', `PostgreSQL ended with ${String(code)} at its start: ${said.join('\n')}`),
+    );
+  });
+  await ready;
+}
+
+/** Neither the child nor its pipes keep our process alive. */
+function letProcessEnd(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdin, child.stderr]) {
+    if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
+  }
+}
+
+async function endWithin(ended: Promise<unknown>, milliseconds: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  await Promise.race([ended, late]);
+  clearTimeout(timer);
+}

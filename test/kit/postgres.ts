@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import pg from 'pg';
+
+/**
+ * Fresh databases for tests, on one real PostgreSQL per test run. The first test that asks starts the server in a
+ * process of its own (postgres-server.ts), which ends, and removes its files, when the run's main process does.
+ */
+export interface TestDatabase {
+  /** For pg.Pool, or `createDatabase({ config })`. */
+  readonly config: pg.PoolConfig & { readonly database: string };
+  /** The same as an address, for processes that are told by DATABASE_URL. */
+  readonly connectionString: string;
+  /** Removes the database, ending connections that are still open. */
+  drop(): Promise<void>;
+}
+
+export interface TestDatabaseOptions {
+  /**
+   * Copies a prepared database (milliseconds) in place of starting from an empty one: prepared once per run and name.
+   */
+  readonly template?: { readonly name: string; prepare(config: pg.PoolConfig): Promise<void> };
+}
+
+/** An empty database (or a copy of the template) of the caller's own. */
+export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const server = await testServer();
+  const template = options.template && (await ensureTemplate(server, options.template));
+  const database = `test_${randomBytes(6).toString('hex')}`;
+  await withAdmin(server, (admin) =>
+    admin.query(`create database ${database}${template ? ` template ${template}` : ''}`),
+  );
+  return {
+    config: { ...server, database },
+    connectionString: `postgresql://${server.user}@/${database}?host=${encodeURIComponent(server.host)}&port=${server.port}`,
+    drop: async () => {
+      await withAdmin(server, (admin) => admin.query(`drop database if exists ${database} with (force)`));
+    },
+  };
+}
+
+interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+}
+
+/** The vitest main process: our parent when we are one of its forked workers, else ourselves. */
+function runProcess(): number {
+  return process.send ? process.ppid : process.pid;
+}
+
+/** Where the server of this run keeps its files; also the name by which processes of the run find each other. */
+function runFolder(): string {
+  const pid = runProcess();
+  return join(tmpdir(), `kiln-test-${pid}-${startOf(pid)}`);
+}
+
+/** When a process began, in ticks since the machine did: with its id, a name that is never used twice. */
+function startOf(pid: number): string {
+  if (process.platform !== 'linux') return '0';
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The fields follow the program's name in brackets, which may itself hold blanks; the start is the 22nd of all.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0';
+}
+
+/** Starts the run's server unless it is there. Any number may ask at once: the server's own lock lets one through. */
+async function testServer(): Promise<ServerAddress> {
+  const folder = runFolder();
+  const known = readAddress(folder);
+  if (known) return known;
+  const program = fileURLToPath(new URL('postgres-server.ts', import.meta.url));
+  spawn(process.execPath, [program, folder, String(runProcess())], {
+    detached: true,
+    stdio: 'ignore',
+  }).unref();
+  const deadline = Date.now() + 60_000;
+  while (Date.now() < deadline) {
+    const address = readAddress(folder);
+    if (address) return address;
+    await pause(20);
+  }
+  throw new Error(`the test database server did not start: see ${join(folder, 'server.log')}`);
+}
+
+function readAddress(folder: string): ServerAddress | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'address.json'), 'utf8')) as ServerAddress;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw thrown;
+  }
+}
+
+async function ensureTemplate(
+  server: ServerAddress,
+  { name, prepare }: NonNullable<TestDatabaseOptions['template']>,
+): Promise<string> {
+  const database = `template_${name}`;
+  await withAdmin(server, async (admin) => {
+    // Whoever comes second waits here until the template is whole.
+    await admin.query(`select pg_advisory_lock(hashtext($1))`, [database]);
+    const { rowCount } = await admin.query('select from pg_database where datname = $1', [database]);
+    if (rowCount) return;
+    const half = `${database}_half`;
+    await admin.query(`drop database if exists ${half} with (force)`);
+    await admin.query(`create database ${half}`);
+    await prepare({ ...server, database: half });
+    await admin.query(`alter database ${half} rename to ${database}`);
+  });
+  return database;
+}
+
+async function withAdmin<Result>(
+  server: ServerAddress,
+  use: (admin: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const admin = new pg.Client({ ...server, database: 'postgres' });
+  await admin.connect();
+  try {
+    return await use(admin);
+  } finally {
+    await admin.end();
+  }
+}
