@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { describe, expect, test } from 'vitest';
+
+import { ConfigError, publicUrlOf, readConfig, settingsTable } from './config.ts';
+
+function problemsOf(environment: Record<string, string>, commandLine: string[] = []): Record<string, string> {
+  try {
+    readConfig(environment, commandLine);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return Object.fromEntries(error.problems.map(({ setting, message }) => [setting, message]));
+  }
+  return {};
+}
+
+const SECRET = 'a-secret-that-is-long-enough-for-everyone';
+
+describe('the defaults', () => {
+  test('serve everything embedded, on loopback, open, with a sandbox', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({
+      production: false,
+      role: 'all',
+      server: { host: '127.0.0.1', port: 4000, publicUrl: null, trustProxy: [], corsOrigins: 'any' },
+      data: { dir: path.resolve('.kiln'), databaseUrl: null },
+      auth: { mode: 'open', isChosen: false, serviceKeys: [], adminSubjects: [] },
+      limits: {
+        rate: { status: 6000, read: 1200, start: 120 },
+        uploadMaxBytes: 1_073_741_824,
+        syncMaxWaitSeconds: 500,
+      },
+      files: { urlTtlSeconds: 0, mediaRetentionDays: 0, eventRetentionDays: 30 },
+      providers: { generatorsFile: null, openai: null, midjourney: null, aggregator: null },
+      sandbox: { url: null },
+      log: { level: 'info' },
+    });
+  });
+
+  test('stand for every empty setting', () => {
+    const empty = Object.fromEntries(settingsTable().map(({ name }) => [name, ' ']));
+    expect(readConfig(empty)).toEqual(readConfig({}));
+  });
+});
+
+describe('problems', () => {
+  test('are told all at once, each with its setting and remedy, and never with the value', () => {
+    const problems = problemsOf({
+      KILN_ENV: 'staging',
+      PORT: '70000',
+      PUBLIC_URL: 'kiln.example.org',
+      DATABASE_URL: 'mysql://root:hunter2@db/kiln',
+      INTERNAL_KEY: 'hunter2',
+      SERVICE_KEYS: 'shop=hunter2',
+      RATE_LIMIT: 'starts=5',
+      OUTBOUND_ALLOW: 'localhost',
+      TRUST_PROXY: '10.0.0.0/99',
+      LOG_LEVEL: 'loud',
+      UPLOAD_MAX_BYTES: '0',
+    });
+    expect(Object.keys(problems)).toEqual([
+      'KILN_ENV',
+      'PORT',
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'INTERNAL_KEY',
+      'SERVICE_KEYS',
+      'TRUST_PROXY',
+      'RATE_LIMIT',
+      'UPLOAD_MAX_BYTES',
+      'OUTBOUND_ALLOW',
+      'LOG_LEVEL',
+    ]);
+    expect(problems['PORT']).toBe('must be a whole number from 0 to 65535');
+    expect(JSON.stringify(problems)).not.toContain('hunter2');
+  });
+
+  test('of the command line are named by their word', () => {
+    expect(problemsOf({}, ['--port', '80', '--supergraph', 'x.graphql'])).toEqual({
+      '--port': expect.stringContaining('not known'),
+      '80': expect.stringContaining('not known'),
+      '--supergraph': 'is for the gateway alone: add --role gateway',
+    });
+    expect(problemsOf({}, ['--role'])['--role']).toBe('needs a value');
+    expect(problemsOf({}, ['--role', 'king'])['ROLE']).toContain('must be all, gateway');
+  });
+});
+
+describe('database addresses', () => {
+  test.each([
+    'postgres://kiln:secret@db:5432/kiln',
+    'postgresql:///kiln?host=/var/run/postgresql',
+    'postgres://kiln@/kiln?host=/var/run/postgresql',
+    'postgresql://kiln@%2Fvar%2Frun%2Fpostgresql/kiln',
+  ])('%s is taken', (address) => {
+    expect(readConfig({ DATABASE_URL: address }).data.databaseUrl).toBe(address);
+  });
+});
+
+describe('who may call', () => {
+  test.each([
+    [{ HOST: '0.0.0.0' }, 'HOST is not a loopback address'],
+    [{ OPENAI_API_KEY: 'sk-real' }, 'OPENAI_API_KEY is set'],
+    [{ MIDJOURNEY_BASE_URL: 'https://mj.example.org' }, 'MIDJOURNEY_BASE_URL is set'],
+    [{ KILN_ENV: 'production' }, 'this is production'],
+    [{ NODE_ENV: 'production' }, 'this is production'],
+  ])('must be chosen with %j', (environment, reason) => {
+    expect(problemsOf(environment)['REST_AUTH']).toContain(reason);
+    expect(readConfig({ ...environment, REST_AUTH: 'compat' }).auth).toMatchObject({
+      mode: 'compat',
+      isChosen: true,
+    });
+  });
+
+  test('need not be chosen for a worker, which answers nobody', () => {
+    const config = readConfig({ KILN_ENV: 'production', INTERNAL_KEY: SECRET }, ['--role', 'worker']);
+    expect(config.role).toBe('worker');
+  });
+
+  test('is read from service keys and administrators', () => {
+    const sha256 = 'AB'.repeat(32);
+    const { auth } = readConfig({
+      SERVICE_KEYS: `shop=${sha256}, `,
+      ADMIN_SUBJECTS: 'https://id.example.org|42',
+    });
+    expect(auth.serviceKeys).toEqual([{ name: 'shop', sha256: sha256.toLowerCase() }]);
+    expect(auth.adminSubjects).toEqual([{ issuer: 'https://id.example.org', subject: '42' }]);
+  });
+});
+
+describe('a split system', () => {
+  test('needs the key that its processes share', () => {
+    expect(problemsOf({ ROLE: 'media' })['INTERNAL_KEY']).toContain('is needed when processes are split');
+    expect(problemsOf({ MEDIA_URL: 'http://media:4001' })['INTERNAL_KEY']).toContain('is needed');
+    const config = readConfig({ ROLE: 'gateway', INTERNAL_KEY: SECRET }, ['--role', 'media']);
+    expect(config).toMatchObject({ role: 'media', server: { port: 4001 }, split: { internalKey: SECRET } });
+  });
+
+  test('needs no key when the gateway only serves a supergraph file', () => {
+    const config = readConfig({}, ['--role', 'gateway', '--supergraph=other.graphql']);
+    expect(config.split.supergraphFile).toBe(path.resolve('other.graphql'));
+  });
+});
+
+describe('production', () => {
+  test('has no sandbox and no foreign browser origins', () => {
+    const config = readConfig({ KILN_ENV: 'production', REST_AUTH: 'required' });
+    expect(config).toMatchObject({ production: true, sandbox: null, server: { corsOrigins: [] } });
+    expect(
+      problemsOf({ KILN_ENV: 'production', REST_AUTH: 'open', SANDBOX_URL: 'http://box:1' }),
+    ).toHaveProperty('SANDBOX_URL');
+  });
+
+  test('demands the key that signs expiring file addresses', () => {
+    expect(problemsOf({ KILN_ENV: 'production', REST_AUTH: 'open', FILES_URL_TTL: '60' })).toHaveProperty(
+      'INTERNAL_KEY',
+    );
+  });
+});
+
+describe('providers', () => {
+  test('are present as soon as they are configured', () => {
+    const { providers } = readConfig({
+      REST_AUTH: 'open',
+      OPENAI_API_KEY: 'k',
+      MIDJOURNEY_BASE_URL: 'http://mj:8080/',
+      AGG_BASE_URL: 'https://agg.example.org/v1',
+      AGG_API_KEY: 'a',
+    });
+    expect(providers).toMatchObject({
+      openai: { apiKey: 'k', baseUrl: 'https://api.openai.com/v1' },
+      midjourney: { baseUrl: 'http://mj:8080', secret: null },
+      aggregator: { baseUrl: 'https://agg.example.org/v1', apiKey: 'a' },
+    });
+  });
+
+  test('are not half-configured', () => {
+    const problems = problemsOf({ REST_AUTH: 'open', MIDJOURNEY_SECRET: 's', AGG_API_KEY: 'a' });
+    expect(Object.keys(problems)).toEqual(['MIDJOURNEY_BASE_URL', 'AGG_BASE_URL']);
+  });
+});
+
+describe('lists', () => {
+  test('are split at commas and normalised', () => {
+    const config = readConfig({
+      OUTBOUND_ALLOW: 'LOCALHOST:8080,[::1]:443',
+      TRUST_PROXY: '10.0.0.0/8, ::1',
+      CORS_ORIGINS: 'https://a.example.org,http://localhost:3000/',
+      RATE_LIMIT: 'start=5',
+    });
+    expect(config.outbound.allow).toEqual(['localhost:8080', '[::1]:443']);
+    expect(config.server.trustProxy).toEqual(['10.0.0.0/8', '::1']);
+    expect(config.server.corsOrigins).toEqual(['https://a.example.org', 'http://localhost:3000']);
+    expect(config.limits.rate).toEqual({ status: 6000, read: 1200, start: 5 });
+    expect(readConfig({ RATE_LIMIT: 'off' }).limits.rate).toBeNull();
+  });
+});
+
+test('the public address is the listening one until another is given', () => {
+  const { server } = readConfig({});
+  expect(publicUrlOf(server, 4321)).toBe('http://127.0.0.1:4321');
+  expect(publicUrlOf({ ...server, host: '::' }, 1)).toBe('http://localhost:1');
+  expect(publicUrlOf({ ...server, host: '::1' }, 1)).toBe('http://[::1]:1');
+  expect(publicUrlOf({ ...server, publicUrl: 'https://k.example.org/kiln' }, 1)).toBe(
+    'https://k.example.org/kiln',
+  );
+});
+
+test('.env.example lists exactly the settings, with their defaults and meanings', () => {
+  const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
+  const expected = settingsTable().map(({ name, default: standard, meaning }) => {
+    return `# ${meaning} (default: ${standard})\n# ${name}=\n`;
+  });
+  expect(example.split(/\n\n/).slice(1).join('\n\n')).toBe(expected.join('\n'));
+});

@@ -1,0 +1,222 @@
+import path from 'node:path';
+
+import { readCommandLine } from './config/command-line.ts';
+import type { RateLimits } from './config/rate-limits.ts';
+import { checkTogether } from './config/rules.ts';
+import type { Facts, Values } from './config/rules.ts';
+import { readSettings } from './config/setting.ts';
+import type { SettingLine } from './config/setting.ts';
+import { settings } from './config/settings.ts';
+import type { LogLevel } from './logger.ts';
+import type { AuthMode } from './policy.ts';
+
+/**
+ * The configuration of one process: the only reader of the environment. Sections are null where a feature is not
+ * configured, so its presence is the switch.
+ */
+export interface Config {
+  /** No sandbox, no development key, errors masked. */
+  readonly production: boolean;
+  readonly role: Role;
+  readonly server: ServerConfig;
+  readonly data: DataConfig;
+  readonly split: SplitConfig;
+  readonly auth: AuthConfig;
+  readonly limits: LimitsConfig;
+  readonly files: FilesConfig;
+  readonly outbound: { readonly allow: readonly string[] };
+  readonly providers: ProvidersConfig;
+  /** Null in production. `url` is null when the sandbox is embedded in this process. */
+  readonly sandbox: { readonly url: string | null } | null;
+  readonly log: { readonly level: LogLevel };
+}
+
+/** What this process is: everything, or one part of a split system. */
+export type Role = 'all' | 'gateway' | 'media' | 'workflow' | 'worker';
+
+export interface ServerConfig {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Without a trailing slash. Null: http://HOST:PORT, known once it listens (see `publicUrlOf`). */
+  readonly publicUrl: string | null;
+  /** Addresses and CIDRs whose X-Forwarded-* headers are believed. */
+  readonly trustProxy: readonly string[];
+  /** Browser origins that may call. */
+  readonly corsOrigins: 'any' | readonly string[];
+}
+
+export interface DataConfig {
+  /** Absolute. */
+  readonly dir: string;
+  /** Null: the embedded PostgreSQL. */
+  readonly databaseUrl: string | null;
+}
+
+export interface SplitConfig {
+  /** Null: in process, or as the supergraph names it. */
+  readonly mediaUrl: string | null;
+  readonly workflowUrl: string | null;
+  readonly internalKey: string | null;
+  /** `--supergraph FILE` (absolute): the gateway serves this supergraph only. */
+  readonly supergraphFile: string | null;
+}
+
+export interface AuthConfig {
+  readonly mode: AuthMode;
+  /** Whether the mode was chosen; otherwise it is open because everything is embedded. */
+  readonly isChosen: boolean;
+  readonly serviceKeys: readonly { readonly name: string; readonly sha256: string }[];
+  readonly adminSubjects: readonly { readonly issuer: string; readonly subject: string }[];
+}
+
+export interface LimitsConfig {
+  /** Requests a minute and caller, by class; null when off. */
+  readonly rate: RateLimits;
+  readonly uploadMaxBytes: number;
+  readonly syncMaxWaitSeconds: number;
+}
+
+export interface FilesConfig {
+  /** 0: addresses are permanent and unsigned. */
+  readonly urlTtlSeconds: number;
+  /** 0: for ever. */
+  readonly mediaRetentionDays: number;
+  /** 0: for ever. */
+  readonly eventRetentionDays: number;
+}
+
+export interface ProvidersConfig {
+  /** Absolute path of the JSON file of bindings; null: the bundled ones. */
+  readonly generatorsFile: string | null;
+  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string } | null;
+  readonly midjourney: { readonly baseUrl: string; readonly secret: string | null } | null;
+  readonly aggregator: { readonly baseUrl: string; readonly apiKey: string } | null;
+}
+
+/** Why there is no configuration: every problem at once, each with the setting and the remedy. The caller prints it and exits 1. */
+export class ConfigError extends Error {
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[]) {
+    const lines = problems.map(({ setting, message }) => `  ${setting} ${message}`);
+    super(`Kiln can't start with these settings:\n${lines.join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+export interface ConfigProblem {
+  readonly setting: string;
+  readonly message: string;
+}
+
+const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+const PORTS: Readonly<Record<Role, number>> = {
+  all: 4000,
+  gateway: 4000,
+  media: 4001,
+  workflow: 4002,
+  worker: 4003,
+};
+
+/** Reads environment and command line (without the program's own name). Throws ConfigError with every problem found. */
+export function readConfig(
+  environment: NodeJS.ProcessEnv = process.env,
+  commandLineWords: readonly string[] = [],
+): Config {
+  const problems: ConfigProblem[] = [];
+  const report = (name: string, message: string) => void problems.push({ setting: name, message });
+  const commandLine = readCommandLine(commandLineWords, report);
+  const values = readSettings(
+    settings,
+    { ...environment, ROLE: commandLine.role ?? environment['ROLE'] },
+    report,
+  );
+  const production = values.KILN_ENV === 'production' || environment['NODE_ENV'] === 'production';
+  const facts: Facts = { values, commandLine, role: values.ROLE, production };
+  checkTogether(facts, report);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return configOf(facts);
+}
+
+/** Every setting with its default and meaning, in order: the table of the README and .env.example. */
+export function settingsTable(): readonly SettingLine[] {
+  return Object.entries(settings).map(([name, line]) => ({
+    name,
+    default: line.default || 'none',
+    meaning: line.meaning,
+  }));
+}
+
+/** The address that callers use, once the port is known. An address that listens everywhere is called by localhost. */
+export function publicUrlOf({ host, publicUrl }: ServerConfig, port: number): string {
+  if (publicUrl !== null) return publicUrl;
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+function configOf({ values, commandLine, role, production }: Facts): Config {
+  return {
+    production,
+    role,
+    server: serverOf(values, production),
+    data: { dir: path.resolve(values.DATA_DIR), databaseUrl: values.DATABASE_URL },
+    split: {
+      mediaUrl: values.MEDIA_URL,
+      workflowUrl: values.WORKFLOW_URL,
+      internalKey: values.INTERNAL_KEY,
+      supergraphFile: absolute(commandLine.supergraph),
+    },
+    auth: {
+      mode: values.REST_AUTH ?? 'open',
+      isChosen: values.REST_AUTH !== null,
+      serviceKeys: values.SERVICE_KEYS,
+      adminSubjects: values.ADMIN_SUBJECTS,
+    },
+    limits: {
+      rate: values.RATE_LIMIT,
+      uploadMaxBytes: values.UPLOAD_MAX_BYTES,
+      syncMaxWaitSeconds: values.SYNC_MAX_WAIT,
+    },
+    files: {
+      urlTtlSeconds: values.FILES_URL_TTL,
+      mediaRetentionDays: values.MEDIA_RETENTION_DAYS,
+      eventRetentionDays: values.EVENT_RETENTION_DAYS,
+    },
+    outbound: { allow: values.OUTBOUND_ALLOW },
+    providers: providersOf(values),
+    sandbox: production ? null : { url: values.SANDBOX_URL },
+    log: { level: values.LOG_LEVEL },
+  };
+}
+
+function serverOf(values: Values, production: boolean): ServerConfig {
+  const origins = values.CORS_ORIGINS ?? (production ? [] : ['*']);
+  return {
+    host: values.HOST,
+    port: values.PORT ?? PORTS[values.ROLE],
+    publicUrl: values.PUBLIC_URL,
+    trustProxy: values.TRUST_PROXY,
+    corsOrigins: origins.includes('*') ? 'any' : origins,
+  };
+}
+
+function providersOf(values: Values): ProvidersConfig {
+  const { OPENAI_API_KEY: apiKey, MIDJOURNEY_BASE_URL: midjourneyUrl } = values;
+  const { AGG_BASE_URL: aggregatorUrl, AGG_API_KEY: aggregatorKey } = values;
+  const hasOpenai = apiKey !== null || values.OPENAI_BASE_URL !== null;
+  return {
+    generatorsFile: absolute(values.GENERATORS_FILE),
+    openai: hasOpenai ? { apiKey, baseUrl: values.OPENAI_BASE_URL ?? OPENAI_BASE_URL } : null,
+    midjourney: midjourneyUrl === null ? null : { baseUrl: midjourneyUrl, secret: values.MIDJOURNEY_SECRET },
+    aggregator:
+      aggregatorUrl === null || aggregatorKey === null
+        ? null
+        : { baseUrl: aggregatorUrl, apiKey: aggregatorKey },
+  };
+}
+
+function absolute(file: string | null): string | null {
+  return file === null ? null : path.resolve(file);
+}

@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util';
+
+/** What may be said on the command line instead of in the environment. */
+export interface CommandLine {
+  /** `--role`, which beats ROLE. */
+  readonly role: string | undefined;
+  /** `--supergraph FILE`: serve this supergraph only, with the subgraphs that it names. */
+  readonly supergraph: string | null;
+}
+
+/** Reads `--role NAME` and `--supergraph FILE`; anything else is reported under its own name. */
+export function readCommandLine(
+  words: readonly string[],
+  report: (name: string, message: string) => void,
+): CommandLine {
+  const { tokens } = parseArgs({ args: [...words], strict: false, tokens: true, options: OPTIONS });
+  const found: { role?: string; supergraph?: string } = {};
+  for (const token of tokens) {
+    if (token.kind === 'option' && isKnown(token.name)) {
+      if (token.value === undefined || token.value === '') report(`--${token.name}`, 'needs a value');
+      else found[token.name] = token.value;
+    } else if (token.kind !== 'option-terminator') {
+      const name = token.kind === 'option' ? token.rawName : token.value;
+      report(name, 'is not known here: only --role NAME and --supergraph FILE are');
+    }
+  }
+  return { role: found.role, supergraph: found.supergraph ?? null };
+}
+
+const OPTIONS = { role: { type: 'string' }, supergraph: { type: 'string' } } as const;
+
+function isKnown(name: string): name is keyof typeof OPTIONS {
+  return name in OPTIONS;
+}

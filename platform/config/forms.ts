@@ -1,0 +1,112 @@
+import { isIP } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** The forms that settings are written in. Each message is the remedy. */
+
+/** Any text. */
+export const text = z.string();
+
+/** One of a few words. */
+export function word<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, { error: `must be ${listed(words)}` });
+}
+
+/** A whole number within bounds. */
+export function whole(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error });
+}
+
+/** An http or https address, without user name, query or fragment; the trailing slash is taken off. */
+export const httpAddress = z
+  .string()
+  .refine(isHttpAddress, {
+    error: 'must be an http:// or https:// address without user name, query or fragment',
+  })
+  .transform((value) => value.replace(/\/+$/, ''));
+
+function isHttpAddress(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+}
+
+/** A PostgreSQL address; a unix socket as `postgresql:///name?host=/var/run/postgresql` or `postgres://user@/name?host=/...`. */
+export const postgresAddress = z.string().refine(
+  // `user@/name` (a socket in the query) is no URL to the letter, though pg takes it.
+  (value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/')),
+  { error: 'must be a postgres:// or postgresql:// address' },
+);
+
+/** A secret of at least 32 characters. */
+export const longSecret = z.string().min(32, {
+  error: 'must be at least 32 characters long (for example the output of: openssl rand -hex 32)',
+});
+
+/** Entries separated by commas; each must pass, the message names the form. */
+export function list<Item>(read: (entry: string) => Item | null, form: string) {
+  return z.string().transform((value, context): readonly Item[] => {
+    const items: Item[] = [];
+    for (const entry of entriesOf(value)) {
+      const item = read(entry);
+      if (item === null) {
+        context.addIssue({ code: 'custom', message: `must be a list of ${form}, separated by commas` });
+        return z.NEVER;
+      }
+      items.push(item);
+    }
+    return items;
+  });
+}
+
+function entriesOf(value: string): string[] {
+  return value
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}
+
+/** An IP address or a CIDR range. */
+export function addressOrRange(entry: string): string | null {
+  return isIP(entry) !== 0 || ipaddr.isValidCIDR(entry) ? entry : null;
+}
+
+/** `host:port`, an IPv6 host in brackets; answered in lower case. */
+export function hostAndPort(entry: string): string | null {
+  const port = /:(\d{1,5})$/.exec(entry)?.[1];
+  const url = port === undefined ? null : URL.parse(`http://${entry}`);
+  if (url === null || url.hostname === '' || url.pathname !== '/' || url.username !== '') return null;
+  return `${url.hostname}:${Number(port)}`;
+}
+
+/** A browser origin such as https://studio.example.org. */
+export function browserOrigin(entry: string): string | null {
+  const origin = URL.parse(entry)?.origin;
+  return origin !== undefined && origin !== 'null' && origin === entry.replace(/\/$/, '').toLowerCase()
+    ? origin
+    : null;
+}
+
+/** `name=sha256 of the secret` in 64 hexadecimal digits. */
+export function serviceKey(entry: string): { name: string; sha256: string } | null {
+  const found = /^([\w-]{1,64})=([0-9a-f]{64})$/i.exec(entry);
+  if (found?.[1] === undefined || found[2] === undefined) return null;
+  return { name: found[1], sha256: found[2].toLowerCase() };
+}
+
+/** `issuer|subject`. */
+export function adminSubject(entry: string): { issuer: string; subject: string } | null {
+  const [issuer, subject, ...rest] = entry.split('|').map((part) => part.trim());
+  if (!issuer || !subject || rest.length > 0) return null;
+  return { issuer, subject };
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

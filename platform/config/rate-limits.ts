@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+/** Requests a minute that one caller may make, by class; null when limits are off. */
+export type RateLimits = { readonly [Class in RateClass]: number } | null;
+
+/** What a request counts as: reading a task's status, reading anything else, starting or changing something. */
+export type RateClass = 'status' | 'read' | 'start';
+
+const DEFAULTS: Readonly<Record<RateClass, number>> = { status: 6_000, read: 1_200, start: 120 };
+const REMEDY = 'must be on, off, or a list such as status=6000,read=1200,start=120 (requests a minute)';
+
+/** RATE_LIMIT: on, off, or class=perMinute; classes that are not named keep their default. */
+export const rateLimits = z.string().transform((value, context): RateLimits => {
+  const word = value.toLowerCase();
+  if (word === 'on') return DEFAULTS;
+  if (word === 'off') return null;
+  const limits = { ...DEFAULTS };
+  for (const entry of value.split(',')) {
+    const found = /^\s*(status|read|start)\s*=\s*([1-9]\d{0,8})\s*$/.exec(entry);
+    if (found === null) {
+      context.addIssue({ code: 'custom', message: REMEDY });
+      return z.NEVER;
+    }
+    limits[found[1] as RateClass] = Number(found[2]);
+  }
+  return limits;
+});

@@ -1,0 +1,63 @@
+import type { z } from 'zod';
+
+/** One line of the settings table. */
+export interface SettingLine {
+  readonly name: string;
+  /** As written in the README: a value, or what happens when it is unset. */
+  readonly default: string;
+  readonly meaning: string;
+}
+
+/** One setting: how its text is read, what stands when it is unset, what it means. */
+export interface Setting<Value> {
+  readonly schema: z.ZodType<Value, string>;
+  /** The text read when the setting is unset; null when the value is then null. */
+  readonly fallback: string | null;
+  readonly default: string;
+  readonly meaning: string;
+}
+
+/** A setting that always has a value; the default is read by the same schema. */
+export function setting<Value>(
+  schema: z.ZodType<Value, string>,
+  about: { default: string; meaning: string },
+): Setting<Value> {
+  return { schema, fallback: about.default, ...about };
+}
+
+/** A setting that is null when unset; `default` says in words what happens then. */
+export function optional<Value>(
+  schema: z.ZodType<Value, string>,
+  about: { default?: string; meaning: string },
+): Setting<Value | null> {
+  return { schema, fallback: null, default: about.default ?? 'none', meaning: about.meaning };
+}
+
+/** The values of a table of settings, by name. */
+export type ValuesOf<Table> = {
+  [Name in keyof Table]: Table[Name] extends Setting<infer Value> ? Value : never;
+};
+
+/**
+ * Reads every setting of a table; empty counts as unset. Each problem is told to `report` by the name of its setting,
+ * and that setting takes its default, so that later checks still find what else is wrong. Values are never repeated:
+ * some are secrets.
+ */
+export function readSettings<Table extends Record<string, Setting<unknown>>>(
+  table: Table,
+  environment: Readonly<Record<string, string | undefined>>,
+  report: (name: string, message: string) => void,
+): ValuesOf<Table> {
+  const values: Record<string, unknown> = {};
+  for (const [name, { schema, fallback }] of Object.entries(table)) {
+    const text = environment[name]?.trim() || fallback;
+    const parsed = text === null ? null : schema.safeParse(text);
+    if (parsed?.success === false) report(name, parsed.error.issues.map(({ message }) => message).join('; '));
+    values[name] = parsed?.success === true ? parsed.data : readFallback(schema, fallback);
+  }
+  return values as ValuesOf<Table>;
+}
+
+function readFallback(schema: z.ZodType<unknown, string>, fallback: string | null): unknown {
+  return fallback === null ? null : schema.parse(fallback);
+}

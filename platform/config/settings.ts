@@ -1,0 +1,143 @@
+import {
+  addressOrRange,
+  adminSubject,
+  browserOrigin,
+  hostAndPort,
+  httpAddress,
+  list,
+  longSecret,
+  postgresAddress,
+  serviceKey,
+  text,
+  whole,
+  word,
+} from './forms.ts';
+import { rateLimits } from './rate-limits.ts';
+import { optional, setting } from './setting.ts';
+
+const YEAR_SECONDS = 31_536_000;
+const CENTURY_DAYS = 36_500;
+
+/** Every setting of Kiln, in the order of the README. A new one needs a line here and in .env.example, nothing else. */
+export const settings = {
+  KILN_ENV: optional(word(['development', 'production']), {
+    default: 'development',
+    meaning:
+      'development or production (also production when NODE_ENV=production): no sandbox, secrets demanded',
+  }),
+  HOST: setting(text, { default: '127.0.0.1', meaning: 'address that this process listens on' }),
+  PORT: optional(whole(0, 65_535), {
+    default: '4000',
+    meaning:
+      'port that it listens on (media 4001, workflow 4002, worker 4003 when split); 0 takes any free one',
+  }),
+  PUBLIC_URL: optional(httpAddress, {
+    default: 'http://HOST:PORT',
+    meaning: 'address that callers use; may carry a path prefix',
+  }),
+  DATA_DIR: setting(text, {
+    default: '.kiln',
+    meaning: 'embedded database, files, sandbox journals, development key',
+  }),
+  DATABASE_URL: optional(postgresAddress, {
+    default: 'embedded PostgreSQL',
+    meaning: 'any PostgreSQL 14 or newer; unix sockets too (postgresql:///name?host=/var/run/postgresql)',
+  }),
+  ROLE: setting(word(['all', 'gateway', 'media', 'workflow', 'worker']), {
+    default: 'all',
+    meaning: 'all, gateway, media, workflow or worker (also npm run start:ROLE)',
+  }),
+  MEDIA_URL: optional(httpAddress, {
+    default: 'in process',
+    meaning: 'where the gateway finds the media subgraph when split',
+  }),
+  WORKFLOW_URL: optional(httpAddress, {
+    default: 'in process',
+    meaning: 'where the gateway finds the workflow subgraph when split',
+  }),
+  INTERNAL_KEY: optional(longSecret, {
+    meaning: 'signs caller assertions between processes (needed when split) and expiring file addresses',
+  }),
+  REST_AUTH: optional(word(['open', 'compat', 'required']), {
+    default: 'open where allowed',
+    meaning:
+      'who may call without a credential: open, compat or required; must be chosen once anything real is set',
+  }),
+  SERVICE_KEYS: setting(list(serviceKey, 'name=sha256 of the secret in 64 hexadecimal digits'), {
+    default: '',
+    meaning: 'service keys: name=sha256 of the secret, separated by commas',
+  }),
+  ADMIN_SUBJECTS: setting(list(adminSubject, 'issuer|subject'), {
+    default: '',
+    meaning: 'who is an administrator after sign-in: issuer|subject, separated by commas',
+  }),
+  TRUST_PROXY: setting(list(addressOrRange, 'IP addresses or CIDR ranges'), {
+    default: '',
+    meaning: 'addresses or CIDRs whose X-Forwarded-* headers are believed',
+  }),
+  CORS_ORIGINS: optional(
+    list((entry) => (entry === '*' ? entry : browserOrigin(entry)), 'origins such as https://example.org'),
+    {
+      default: 'any in development, none in production',
+      meaning: 'browser origins that may call, separated by commas; * for any',
+    },
+  ),
+  RATE_LIMIT: setting(rateLimits, {
+    default: 'on',
+    meaning: 'on (status=6000,read=1200,start=120 a minute and caller), off, or such a list',
+  }),
+  UPLOAD_MAX_BYTES: setting(whole(1, 2 ** 40), {
+    default: '1073741824',
+    meaning: 'largest upload in bytes, per file',
+  }),
+  SYNC_MAX_WAIT: setting(whole(1, 3_600), {
+    default: '500',
+    meaning: 'seconds that a synchronous operation waits when it has no max_wait_time',
+  }),
+  FILES_URL_TTL: setting(whole(0, YEAR_SECONDS), {
+    default: '0',
+    meaning: 'seconds that file addresses stay valid, which makes them signed; 0 = for ever',
+  }),
+  MEDIA_RETENTION_DAYS: setting(whole(0, CENTURY_DAYS), {
+    default: '0',
+    meaning: 'days that files are kept; 0 = for ever',
+  }),
+  EVENT_RETENTION_DAYS: setting(whole(0, CENTURY_DAYS), {
+    default: '30',
+    meaning: 'days that event logs are kept after the end of their task; 0 = for ever',
+  }),
+  OUTBOUND_ALLOW: setting(list(hostAndPort, 'host:port'), {
+    default: '',
+    meaning: 'private addresses that may be fetched: host:port, separated by commas',
+  }),
+  GENERATORS_FILE: optional(text, {
+    default: 'bundled bindings',
+    meaning: 'JSON file: generator -> bindings',
+  }),
+  OPENAI_API_KEY: optional(text, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'key of OpenAI or of a server that speaks its protocol',
+  }),
+  OPENAI_BASE_URL: optional(httpAddress, {
+    default: 'https://api.openai.com/v1 with a key',
+    meaning: 'address of that server up to its version (.../v1); enough by itself when it needs no key',
+  }),
+  MIDJOURNEY_BASE_URL: optional(httpAddress, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'address of a midjourney-proxy server',
+  }),
+  MIDJOURNEY_SECRET: optional(text, { meaning: 'its mj-api-secret, when it asks for one' }),
+  AGG_BASE_URL: optional(httpAddress, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'address of the aggregator behind the agg generators',
+  }),
+  AGG_API_KEY: optional(text, { meaning: 'key of the aggregator' }),
+  SANDBOX_URL: optional(httpAddress, {
+    default: 'embedded in development',
+    meaning: 'a sandbox that runs elsewhere, instead of the embedded one; development only',
+  }),
+  LOG_LEVEL: setting(word(['silent', 'error', 'warn', 'info', 'debug']), {
+    default: 'info',
+    meaning: 'least severe lines that are logged: silent, error, warn, info or debug',
+  }),
+};
