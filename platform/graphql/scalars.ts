@@ -40,6 +40,7 @@ function readDateTime(value: unknown): Date {
 }
 
 function boundedJson(value: unknown): Json {
+  if (value === undefined) throw invalid('JSON has no undefined');
   if (!isShallow(value, jsonMaxDepth)) throw invalid(`JSON may be at most ${jsonMaxDepth} levels deep`);
   if (JSON.stringify(value).length > jsonMaxLength) {
     throw invalid(`JSON may be at most ${jsonMaxLength} characters long`);

@@ -1,4 +1,5 @@
-import { sql, type Kysely, type Migration } from 'kysely';
+import { sql, type Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** The video template catalog: named columns for what the service uses, `fields` for everything else as sent. */
 export const videoTemplates: Migration = {

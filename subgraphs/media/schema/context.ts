@@ -1,0 +1,89 @@
+import DataLoader from 'dataloader';
+
+import type { Caller } from '../../../platform/caller.ts';
+import type { RequestContext } from '../../../platform/graphql/executor.ts';
+import type { AuthMode } from '../../../platform/policy.ts';
+import type { FileService, StoredFile } from '../files/files.ts';
+import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { SubmissionService } from '../submissions/submissions.ts';
+import type { TaskService } from '../tasks/service-types.ts';
+import type { Attempt, Task } from '../tasks/task.ts';
+import type { VideoTemplate, VideoTemplateService } from '../video-templates/video-template.ts';
+
+/** What the media schema's resolvers call; everything else about media is behind these. */
+export interface MediaServices {
+  readonly tasks: TaskService;
+  readonly files: FileService;
+  readonly submissions: SubmissionService;
+  readonly videoTemplates: VideoTemplateService;
+  readonly registry: GeneratorRegistry;
+  readonly health: () => Promise<MediaHealth>;
+}
+
+/** Whether the service works, and which part does not. */
+export interface MediaHealth {
+  readonly service: string;
+  readonly version: string;
+  readonly time: Date;
+  /** Part -> "ok" or what is wrong, in words without secrets. */
+  readonly checks: Readonly<Record<string, string>>;
+}
+
+/** What each resolver gets: made anew for every request, so that nothing cached outlives it. */
+export interface MediaContext {
+  readonly caller: Caller;
+  readonly authMode: AuthMode;
+  readonly signal: AbortSignal;
+  readonly services: MediaServices;
+  readonly loaders: MediaLoaders;
+}
+
+/** Reads that many fields of one request share. */
+export interface MediaLoaders {
+  /** The tasks this caller may read. */
+  readonly tasks: DataLoader<string, Task | null>;
+  readonly media: DataLoader<string, StoredFile | null>;
+  readonly attempts: DataLoader<string, readonly Attempt[]>;
+  readonly videoTemplates: DataLoader<string, VideoTemplate | null>;
+  /** Forgets what was read; a subscription calls it for each event, as one context serves them all. */
+  readonly forget: () => void;
+}
+
+/** The context of one request. */
+export function createMediaContext(options: {
+  readonly request: RequestContext;
+  readonly authMode: AuthMode;
+  readonly services: MediaServices;
+}): MediaContext {
+  const { request, authMode, services } = options;
+  const { caller, signal } = request;
+  return { caller, authMode, signal, services, loaders: createLoaders(services, caller) };
+}
+
+// Each batch is bounded, so that a long list can't turn into one statement of any size.
+const maxBatchSize = 500;
+
+function createLoaders(services: MediaServices, caller: Caller): MediaLoaders {
+  const tasks = new DataLoader((ids: readonly string[]) => services.tasks.readMany(caller, ids), {
+    maxBatchSize,
+  });
+  const media = new DataLoader((ids: readonly string[]) => services.files.byIds(ids), { maxBatchSize });
+  const attempts = new DataLoader((ids: readonly string[]) => attemptsOf(services.tasks, ids), {
+    maxBatchSize,
+  });
+  const videoTemplates = new DataLoader((ids: readonly string[]) => services.videoTemplates.byIds(ids), {
+    maxBatchSize,
+  });
+  const forget = (): void => {
+    for (const loader of [tasks, media, attempts, videoTemplates]) loader.clearAll();
+  };
+  return { tasks, media, attempts, videoTemplates, forget };
+}
+
+async function attemptsOf(
+  tasks: TaskService,
+  ids: readonly string[],
+): Promise<readonly (readonly Attempt[])[]> {
+  const found = await tasks.attempts(ids);
+  return ids.map((id) => found.get(id) ?? []);
+}

@@ -1,0 +1,49 @@
+import { builder } from './builder.ts';
+import { MediaInput } from './media.ts';
+import { Task } from './task.ts';
+
+/** What to make an image from. */
+export const ImageInput = builder.inputType('ImageInput', {
+  description: 'What to make an image from. Which members a generator takes, and their limits: see `models`.',
+  fields: (t) => ({
+    generator: t.string({ required: true, description: 'Who makes it, such as agg/imga or union.' }),
+    model: t.string({ description: "Which of the generator's models; absent means its default." }),
+    prompt: t.string({ required: true, description: 'What to show.' }),
+    negativePrompt: t.string({ description: 'What not to show.' }),
+    images: t.field({ type: [MediaInput], description: 'Reference images.' }),
+    aspectRatio: t.string({ description: 'W:H with integers from 1 to 64.' }),
+    resolution: t.string({ description: 'A size the model names.' }),
+    count: t.int({ description: 'How many images, from 1 to 10.' }),
+    seed: t.int({ description: 'Same seed, same prompt, same image, where the model has seeds.' }),
+    speedMode: t.string({ description: 'fast, turbo or relax, where the generator has modes.' }),
+  }),
+});
+
+builder.mutationField('generateImage', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts making one or more images.',
+    rule: 'spend',
+    args: {
+      input: t.arg({ type: ImageInput, required: true, description: 'What to make.' }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
+      services.submissions.generateImage(caller, input, { idempotencyKey, signal }),
+  }),
+);
+
+builder.mutationField('describeImage', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts describing an image in prompts that would make such an image.',
+    rule: 'spend',
+    args: {
+      generator: t.arg.string({ required: true, description: 'Who describes it, such as agg/imga.' }),
+      image: t.arg({ type: MediaInput, required: true, description: 'The image.' }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { generator, image, idempotencyKey = null }, { caller, services, signal }) =>
+      services.submissions.describeImage(caller, { generator, image }, { idempotencyKey, signal }),
+  }),
+);

@@ -1,0 +1,20 @@
+/** The media subgraph's schema. Every file of this folder is listed here (a test holds it); each adds its types to the builder. */
+import './scalars.ts';
+import './page-info.ts';
+import './media.ts';
+import './video-template.ts';
+import './failure.ts';
+import './attempt.ts';
+import './task-result.ts';
+import './task.ts';
+import './task-fields.ts';
+import './image.ts';
+import './recipe.ts';
+import './model.ts';
+import './health.ts';
+import { builder } from './builder.ts';
+
+export { createMediaContext, type MediaContext, type MediaHealth, type MediaServices } from './context.ts';
+
+/** Built without any dependency: what the resolvers call comes with the context. */
+export const mediaSchema = builder.toSubGraphSchema({ linkUrl: 'https://specs.apollo.dev/federation/v2.6' });

@@ -1,0 +1,71 @@
+import type { StoredFile } from '../files/files.ts';
+import { builder } from './builder.ts';
+
+/** A stored file with its measured facts. */
+export const Media = builder.objectRef<StoredFile>('Media').implement({
+  description: 'A stored file with its measured facts: an upload or what a task made.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Unguessable id; whoever has it may read the file.' }),
+    url: t.string({
+      description: 'Permanent public address of the bytes.',
+      args: {
+        cdn: t.arg.boolean({
+          required: true,
+          defaultValue: false,
+          description: "The CDN's address, when one is configured.",
+        }),
+      },
+      resolve: (file, { cdn }, { services }) => services.files.urlOf(file, { cdn }),
+    }),
+    contentType: t.exposeString('contentType', { description: 'Measured media type, such as image/png.' }),
+    bytes: t.exposeFloat('bytes', { description: 'Size in bytes (a float, as files may pass 2 GiB).' }),
+    sha256: t.exposeString('sha256', { description: 'SHA-256 of the bytes, hexadecimal.' }),
+    width: t.exposeInt('width', { nullable: true, description: 'Pixels, for images and videos.' }),
+    height: t.exposeInt('height', { nullable: true, description: 'Pixels, for images and videos.' }),
+    duration: t.exposeFloat('duration', { nullable: true, description: 'Seconds, for sound and videos.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+  }),
+});
+
+builder.asEntity(Media, {
+  key: builder.selection<{ id: string }>('id'),
+  resolveReference: ({ id }, { loaders }) => loaders.media.load(id),
+});
+
+/** A file among the inputs of a submission. */
+export const MediaInput = builder.inputType('MediaInput', {
+  description: 'A file to work on; exactly one member is given.',
+  fields: (t) => ({
+    url: t.string({ description: 'A public http or https address, or the url of a Media.' }),
+    upload: t.field({ type: 'Upload', description: 'The file itself, in a multipart request.' }),
+    fileId: t.id({ description: 'The id of a Media.' }),
+  }),
+});
+
+builder.mutationField('uploadFile', (t) =>
+  t.field({
+    type: Media,
+    description: 'Stores a file; its address can be used as an input afterwards.',
+    rule: 'anyone',
+    args: {
+      file: t.arg({ type: 'Upload', required: true, description: 'The file, in a multipart request.' }),
+      temporary: t.arg.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'Keep it for an hour only, unless a task takes it as an input.',
+      }),
+    },
+    resolve: (_, { file, temporary }, { caller, services, signal }) =>
+      services.submissions.uploadFile(caller, file, { temporary, signal }),
+  }),
+);
+
+builder.mutationField('deleteMedia', (t) =>
+  t.field({
+    type: Media,
+    description: 'Deletes a file of the caller, bytes and all, and answers what it was.',
+    rule: 'owner',
+    args: { id: t.arg.id({ required: true, description: 'The id of the Media.' }) },
+    resolve: (_, { id }, { caller, services }) => services.files.remove(caller, id),
+  }),
+);

@@ -1,0 +1,51 @@
+import type { CatalogModel } from '../generators/binding.ts';
+import { builder } from './builder.ts';
+
+const Model = builder.objectRef<CatalogModel>('Model').implement({
+  description: 'What a caller may name as generator and model, with its machine-readable limits.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'What `model` arguments take.' }),
+    name: t.exposeString('name', { description: 'Name for people.' }),
+    category: t.exposeString('category', {
+      description: 'image, video, speech, language, workflow or avatar.',
+    }),
+    generator: t.exposeString('generator', { description: 'What `generator` arguments take.' }),
+    provider: t.exposeString('provider', { description: 'The upstream wire behind it.' }),
+    inputs: t.stringList({
+      description: 'Names of the inputs it takes.',
+      resolve: ({ inputs }) => [...inputs],
+    }),
+    sizes: t.stringList({
+      nullable: true,
+      description: 'Sizes or aspect ratios it can make; null when any.',
+      resolve: ({ sizes }) => (sizes === null ? null : [...sizes]),
+    }),
+    durations: t.floatList({
+      nullable: true,
+      description: 'Durations in seconds it can make; null when any or none.',
+      resolve: ({ durations }) => (durations === null ? null : [...durations]),
+    }),
+    maxPrompt: t.exposeInt('maxPrompt', { nullable: true, description: 'Most characters of a prompt.' }),
+    sandbox: t.exposeBoolean('sandbox', {
+      description: 'Whether it is the sandbox and not a real upstream.',
+    }),
+  }),
+});
+
+builder.queryField('models', (t) =>
+  t.field({
+    type: [Model],
+    description: 'What can be named here as generator and model.',
+    rule: 'public',
+    args: {
+      generator: t.arg.string({ description: 'Only those of this generator.' }),
+      category: t.arg.string({ description: 'Only those of this category.' }),
+    },
+    resolve: (_, { generator, category }, { services }) => [
+      ...services.registry.models({
+        ...(typeof generator === 'string' ? { generator } : {}),
+        ...(typeof category === 'string' ? { category } : {}),
+      }),
+    ],
+  }),
+);

@@ -1,0 +1,69 @@
+import { builder } from './builder.ts';
+import { ImageInput } from './image.ts';
+import { MediaInput } from './media.ts';
+import { Task } from './task.ts';
+
+const RecipeInput = builder.inputType('RecipeInput', {
+  description: 'What to make by the recipe of a video template.',
+  inaccessible: true,
+  fields: (t) => ({
+    taskType: t.string({ required: true, description: 'Task type of a living video template.' }),
+    prompt: t.string({ required: true, description: 'What to show.' }),
+    image: t.field({
+      type: MediaInput,
+      description: 'An image that is described first; the description joins the prompt.',
+    }),
+    aspectRatio: t.string({
+      description: "W:H with integers from 1 to 64; absent means the template's, else 9:16.",
+    }),
+  }),
+});
+
+const StartInput = builder.inputType('StartInput', {
+  description: 'What another service of Kiln starts; exactly one member is given.',
+  inaccessible: true,
+  fields: (t) => ({
+    recipe: t.field({ type: RecipeInput, description: 'A recipe.' }),
+    image: t.field({ type: ImageInput, description: 'Images.' }),
+  }),
+});
+
+builder.mutationField('createTask', (t) =>
+  t.field({
+    type: Task,
+    description:
+      'Starts the recipe of a video template: tea, chop, lady, vlog, or any other living task type.',
+    rule: 'spend',
+    args: {
+      taskType: t.arg.string({ required: true, description: 'Task type of a living video template.' }),
+      prompt: t.arg.string({ required: true, description: 'What to show.' }),
+      image: t.arg({
+        type: MediaInput,
+        description: 'An image that is described first; the description joins the prompt.',
+      }),
+      aspectRatio: t.arg.string({
+        description: "W:H with integers from 1 to 64; absent means the template's, else 9:16.",
+      }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { idempotencyKey = null, ...request }, { caller, services, signal }) =>
+      services.submissions.createTask(caller, request, { idempotencyKey, signal }),
+  }),
+);
+
+builder.mutationField('startTask', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts work under an id the asking service chose. The same id again answers the same task.',
+    rule: 'service',
+    inaccessible: true,
+    args: {
+      id: t.arg.id({ required: true, description: 'The id of the task to be, a UUID v7.' }),
+      owner: t.arg.string({ required: true, description: 'Whom the task belongs to.' }),
+      onEnd: t.arg.string({ description: 'Queue that gets a job {taskId, state} when the task has ended.' }),
+      start: t.arg({ type: StartInput, required: true, description: 'The work.' }),
+    },
+    resolve: (_, { onEnd = null, ...request }, { caller, services, signal }) =>
+      services.submissions.startTask(caller, { ...request, onEnd }, { signal }),
+  }),
+);

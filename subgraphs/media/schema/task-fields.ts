@@ -1,0 +1,110 @@
+import type { TaskFilter as TaskFilterShape, TaskPage } from '../tasks/service-types.ts';
+import type { Task as TaskShape } from '../tasks/task.ts';
+import { builder } from './builder.ts';
+import { boundedFirst, PageInfo } from './page-info.ts';
+import { Task, TaskKind, TaskProgress, TaskState } from './task.ts';
+
+const TaskEdge = builder.objectRef<TaskShape>('TaskEdge').implement({
+  description: 'A task within a list.',
+  fields: (t) => ({
+    cursor: t.exposeString('id', { description: 'Send it as `after` to go on behind this task.' }),
+    node: t.field({ type: Task, description: 'The task.', resolve: (task) => task }),
+  }),
+});
+
+const TaskConnection = builder
+  .objectRef<TaskPage & { readonly after: string | null }>('TaskConnection')
+  .implement({
+    description: 'A page of tasks, newest first.',
+    fields: (t) => ({
+      edges: t.field({ type: [TaskEdge], description: 'The tasks.', resolve: ({ tasks }) => [...tasks] }),
+      pageInfo: t.field({
+        type: PageInfo,
+        description: 'Where this page stands.',
+        resolve: ({ tasks, hasNextPage, after }) => ({
+          hasNextPage,
+          hasPreviousPage: after !== null,
+          startCursor: tasks[0]?.id ?? null,
+          endCursor: tasks.at(-1)?.id ?? null,
+        }),
+      }),
+    }),
+  });
+
+const TaskFilter = builder.inputType('TaskFilter', {
+  description: 'Which tasks to list; every given member must hold.',
+  fields: (t) => ({
+    states: t.field({ type: [TaskState], description: 'In one of these states.' }),
+    kinds: t.field({ type: [TaskKind], description: 'Of one of these kinds.' }),
+    generator: t.string({ description: 'At this generator.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Accepted after this moment.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Accepted before this moment.' }),
+  }),
+});
+
+builder.queryField('task', (t) =>
+  t.field({
+    type: Task,
+    nullable: true,
+    description: "One task by its id; null when there is none, or it is somebody else's.",
+    rule: 'anyone',
+    args: { id: t.arg.id({ required: true, description: 'The id of the task.' }) },
+    resolve: (_, { id }, { loaders }) => loaders.tasks.load(id),
+  }),
+);
+
+builder.queryField('tasks', (t) =>
+  t.field({
+    type: TaskConnection,
+    description: "The caller's own tasks, newest first; empty without a caller. Admins see all.",
+    rule: 'anyone',
+    args: {
+      filter: t.arg({ type: TaskFilter, description: 'Which ones.' }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 200.' }),
+      after: t.arg.string({ description: 'Cursor of the last task already seen.' }),
+    },
+    resolve: async (_, { filter, first, after = null }, { caller, services }) => ({
+      ...(await services.tasks.list(caller, filterOf(filter ?? {}), {
+        first: boundedFirst(first, 200),
+        after,
+      })),
+      after,
+    }),
+  }),
+);
+
+builder.mutationField('cancelTask', (t) =>
+  t.field({
+    type: Task,
+    description: 'Asks a task to stop. TOO_LATE once its result is being stored or it has ended.',
+    rule: 'owner',
+    args: { id: t.arg.id({ required: true, description: 'The id of the task.' }) },
+    resolve: (_, { id }, { caller, services }) => services.tasks.cancel(caller, id),
+  }),
+);
+
+builder.subscriptionField('taskProgress', (t) =>
+  t.field({
+    type: TaskProgress,
+    description: "Every entry of a task's log after `afterSeq`, then the live ones, until the task ends.",
+    rule: 'anyone',
+    args: {
+      id: t.arg.id({ required: true, description: 'The id of the task.' }),
+      afterSeq: t.arg.int({ description: 'Seq of the last entry already seen; absent means everything.' }),
+    },
+    subscribe: (_, { id, afterSeq }, { caller, services, signal }) =>
+      services.tasks.watch(caller, id, afterSeq ?? 0, signal),
+    resolve: (event, _, { loaders }) => {
+      loaders.forget();
+      return event;
+    },
+  }),
+);
+
+type GivenFilter = { readonly [Name in keyof TaskFilterShape]?: TaskFilterShape[Name] | null | undefined };
+
+function filterOf(filter: GivenFilter): TaskFilterShape {
+  return Object.fromEntries(
+    Object.entries(filter).filter(([, value]) => value !== null && value !== undefined),
+  );
+}

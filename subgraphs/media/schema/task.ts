@@ -1,0 +1,153 @@
+import { notFound } from '../../../platform/errors.ts';
+import {
+  taskStates,
+  type Task as TaskShape,
+  type TaskEvent,
+  type TaskKind as TaskKindWord,
+} from '../tasks/task.ts';
+import { Attempt } from './attempt.ts';
+import { builder } from './builder.ts';
+import type { MediaContext } from './context.ts';
+import { Failure } from './failure.ts';
+import { Media } from './media.ts';
+import { boundedFirst } from './page-info.ts';
+import { resultOf, TaskResult } from './task-result.ts';
+
+/** The five states, only forward. */
+export const TaskState = builder.enumType('TaskState', {
+  description: 'Where a task stands; only forward.',
+  values: {
+    QUEUED: { description: 'Accepted and waiting for its turn.' },
+    RUNNING: { description: 'Being worked on.' },
+    SUCCEEDED: { description: 'Finished; its outputs are stored.' },
+    FAILED: { description: 'Ended without result; `error` says why.' },
+    CANCELLED: { description: 'Ended because somebody asked for it.' },
+  } satisfies Record<(typeof taskStates)[number], { description: string }>,
+});
+
+/** What a task makes. */
+export const TaskKind = builder.enumType('TaskKind', {
+  description: 'What a task makes.',
+  values: {
+    RECIPE: { description: 'Several steps, named by the task type of a video template.' },
+    IMAGE: { description: 'One or more images.' },
+    DESCRIPTION: { description: 'Prompts that describe an image.' },
+    VIDEO: { description: 'A video.' },
+  } satisfies Record<TaskKindWord, { description: string }>,
+});
+
+/** One piece of long work. */
+export const Task = builder.objectRef<TaskShape>('Task');
+
+/** One entry of a task's log. */
+export const TaskProgress = builder.objectRef<TaskEvent>('TaskProgress').implement({
+  description: "One numbered entry of a task's log.",
+  fields: (t) => ({
+    seq: t.exposeInt('seq', { description: 'Number of the entry, from 1 without gaps.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it was written.' }),
+    state: t.expose('state', { type: TaskState, description: 'The state from then on.' }),
+    stage: t.exposeString('stage', { description: 'What was happening, in a few words.' }),
+    progress: t.exposeInt('progress', { description: '0 to 100; never falls.' }),
+    progressEstimated: t.exposeBoolean('progressEstimated', {
+      description: 'Whether the number is our estimate, as the upstream reports none.',
+    }),
+    task: t.field({
+      type: Task,
+      description: 'The task as it is at delivery, which may be ahead of this entry.',
+      resolve: ({ taskId }, _, context) => taskOf(taskId, context),
+    }),
+  }),
+});
+
+Task.implement({
+  description: 'One piece of long work, with a state, a stage, a progress and a log of events.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Unguessable, time-ordered id (UUID v7).' }),
+    kind: t.expose('kind', { type: TaskKind, description: 'What it makes.' }),
+    generator: t.exposeString('generator', { description: 'The generator that was asked.' }),
+    taskType: t.exposeString('taskType', {
+      nullable: true,
+      description: 'Task type of the video template, for recipes.',
+    }),
+    sandbox: t.exposeBoolean('sandbox', {
+      description: 'Whether any attempt ran on the sandbox instead of a real upstream.',
+    }),
+    state: t.expose('state', { type: TaskState, description: 'Where it stands.' }),
+    stage: t.exposeString('stage', { description: 'What is happening now, in a few words.' }),
+    progress: t.exposeInt('progress', { description: '0 to 100; never falls.' }),
+    progressEstimated: t.exposeBoolean('progressEstimated', {
+      description: 'Whether the number is our estimate, as the upstream reports none.',
+    }),
+    queuePosition: t.int({
+      nullable: true,
+      description: 'Place in the waiting line (1 = next), about a second old; null once it runs.',
+      resolve: (task, _, { services }) => services.tasks.queuePosition(task),
+    }),
+    cancelRequestedAt: t.expose('cancelRequestedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When somebody asked to cancel it.',
+    }),
+    outputs: t.field({
+      type: [Media],
+      description: 'What it made, in order; deleted files are left out.',
+      resolve: (task, _, context) => outputsOf(task, context),
+    }),
+    text: t.string({
+      nullable: true,
+      description: 'What it made in words, for kinds that make text.',
+      resolve: ({ result }) => result?.texts[0] ?? null,
+    }),
+    notes: t.stringList({
+      description: 'What is missing in the result, and why.',
+      resolve: ({ result }) => [...(result?.notes ?? [])],
+    }),
+    result: t.field({
+      type: TaskResult,
+      nullable: true,
+      description: 'The typed result, for kinds that have one.',
+      resolve: resultOf,
+    }),
+    error: t.expose('error', {
+      type: Failure,
+      nullable: true,
+      description: 'Why it failed or was cancelled.',
+    }),
+    attempts: t.field({
+      type: [Attempt],
+      description: 'Every start at a provider, oldest first.',
+      resolve: async ({ id }, _, { loaders }) => [...(await loaders.attempts.load(id))],
+    }),
+    lastSeq: t.exposeInt('lastSeq', { description: 'Number of the newest entry of its log.' }),
+    events: t.field({
+      type: [TaskProgress],
+      description: 'Entries of its log, oldest first.',
+      args: {
+        after: t.arg.int({ description: 'Only entries with a greater seq.' }),
+        first: t.arg.int({ required: true, defaultValue: 100, description: 'From 1 to 1000.' }),
+      },
+      resolve: async ({ id }, { after, first }, { services }) => [
+        ...(await services.tasks.events(id, after ?? 0, boundedFirst(first, 1000))),
+      ],
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was accepted.' }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true, description: 'When work began.' }),
+    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
+  }),
+});
+
+builder.asEntity(Task, {
+  key: builder.selection<{ id: string }>('id'),
+  resolveReference: ({ id }, { loaders }) => loaders.tasks.load(id),
+});
+
+async function taskOf(id: string, { loaders }: MediaContext): Promise<TaskShape> {
+  const task = await loaders.tasks.load(id);
+  if (task === null) throw notFound('task', id);
+  return task;
+}
+
+async function outputsOf({ result }: TaskShape, { loaders }: MediaContext) {
+  const files = await Promise.all((result?.mediaIds ?? []).map((id) => loaders.media.load(id)));
+  return files.filter((file) => file !== null);
+}

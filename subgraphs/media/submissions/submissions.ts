@@ -1,0 +1,76 @@
+import type { FileUpload } from 'graphql-upload-minimal';
+
+import type { Caller } from '../../../platform/caller.ts';
+import type { StoredFile } from '../files/files.ts';
+import type { Task } from '../tasks/task.ts';
+
+/**
+ * From what a caller sent to what tasks/ takes: files are stored or recognised, templates copied, inputs checked, the
+ * fingerprint built. Implemented by createSubmissionService (service.ts). What a task then does is not known here.
+ */
+export interface SubmissionService {
+  /** Starts a recipe by the task type of a living video template. */
+  createTask(caller: Caller, request: RecipeRequest, options: SubmissionOptions): Promise<Task>;
+  generateImage(caller: Caller, request: ImageRequest, options: SubmissionOptions): Promise<Task>;
+  describeImage(caller: Caller, request: DescriptionRequest, options: SubmissionOptions): Promise<Task>;
+  /** startTask: the same work under an id and for an owner that the asker chose; the same id again is the same task. */
+  startTask(caller: Caller, request: StartRequest, options: { readonly signal: AbortSignal }): Promise<Task>;
+  /** Stores a file for the caller: for good, or for an hour unless a task claims it. */
+  uploadFile(
+    caller: Caller,
+    upload: Promise<FileUpload>,
+    options: { readonly temporary: boolean; readonly signal: AbortSignal },
+  ): Promise<StoredFile>;
+}
+
+export interface SubmissionOptions {
+  readonly idempotencyKey: string | null;
+  /** Aborted when the caller hangs up: stops an upload that is still coming in. */
+  readonly signal: AbortSignal;
+}
+
+/** A file among the inputs, in exactly one of three ways. */
+export interface MediaInput {
+  /** A public address, or one of our own file addresses. */
+  readonly url?: string | null | undefined;
+  readonly upload?: Promise<FileUpload> | null | undefined;
+  /** The id of a file of ours. */
+  readonly fileId?: string | number | null | undefined;
+}
+
+export interface RecipeRequest {
+  readonly taskType: string;
+  readonly prompt: string;
+  readonly image?: MediaInput | null | undefined;
+  readonly aspectRatio?: string | null | undefined;
+}
+
+export interface ImageRequest {
+  readonly generator: string;
+  readonly model?: string | null | undefined;
+  readonly prompt: string;
+  readonly negativePrompt?: string | null | undefined;
+  readonly images?: readonly MediaInput[] | null | undefined;
+  readonly aspectRatio?: string | null | undefined;
+  readonly resolution?: string | null | undefined;
+  readonly count?: number | null | undefined;
+  readonly seed?: number | null | undefined;
+  readonly speedMode?: string | null | undefined;
+}
+
+export interface DescriptionRequest {
+  readonly generator: string;
+  readonly image: MediaInput;
+}
+
+export interface StartRequest {
+  readonly id: string;
+  readonly owner: string;
+  /** Queue that hears of the end. */
+  readonly onEnd: string | null;
+  /** Exactly one of them. */
+  readonly start: {
+    readonly recipe?: RecipeRequest | null | undefined;
+    readonly image?: ImageRequest | null | undefined;
+  };
+}
