@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { RequestHandler } from 'express';
+
+/** Browser origins that may read our answers: any, or exactly these (`https://example.com`). No credentials, ever. */
+export type CorsOrigins = 'any' | readonly string[];
+
+export interface Cors {
+  readonly middleware: RequestHandler;
+  /** Whether a request that names an origin may open a socket. Requests without one (no browser) always may. */
+  allows(request: IncomingMessage): boolean;
+}
+
+const EXPOSED_HEADERS = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Retry-After',
+  'Deprecation',
+  'Sunset',
+  'X-Trace-Id',
+  'Content-Disposition',
+  'ETag',
+].join(', ');
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const PREFLIGHT_SECONDS = '600';
+
+/** Cross-origin rules by the setting CORS_ORIGINS, for HTTP and for WebSocket upgrades (which browsers do not guard). */
+export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors {
+  const allowed = origins === 'any' ? undefined : new Set(origins.map((origin) => origin.replace(/\/$/, '')));
+  const isAllowed = (origin: string): boolean => allowed === undefined || allowed.has(origin);
+
+  return {
+    allows(request) {
+      const { origin } = request.headers;
+      return origin === undefined || isAllowed(origin) || isSameHost(origin, request.headers.host);
+    },
+    middleware(request, response, next) {
+      const { origin } = request.headers;
+      if (allowed !== undefined) response.vary('Origin');
+      if (origin !== undefined && isAllowed(origin)) {
+        response.setHeader('Access-Control-Allow-Origin', allowed === undefined ? '*' : origin);
+        response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+      }
+      if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) {
+        return next();
+      }
+      if (origin !== undefined && isAllowed(origin)) {
+        const wanted = request.headers['access-control-request-headers'];
+        response.setHeader('Access-Control-Allow-Methods', METHODS);
+        if (wanted !== undefined) response.setHeader('Access-Control-Allow-Headers', wanted);
+        response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
+        response.vary('Access-Control-Request-Headers');
+      }
+      response.status(204).end();
+    },
+  };
+}
+
+function isSameHost(origin: string, host: string | undefined): boolean {
+  return host !== undefined && URL.canParse(origin) && new URL(origin).host === host;
+}

@@ -1,0 +1,86 @@
+import { GraphQLError, Kind } from 'graphql';
+import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
+
+import type { Logger } from '../platform/logger.ts';
+
+/**
+ * What callers get to see of an error, the same on HTTP, WebSocket, SSE and multipart: errors that carry a code keep
+ * their message and their useful extensions; everything else is our own mistake, told as INTERNAL with the traceId
+ * under which it was logged. Stack traces and the names of subgraphs never leave.
+ */
+export interface ErrorFormatter {
+  formatError(error: unknown, traceId: string): GraphQLFormattedError;
+  /** Formats the errors of a result; the data is passed on as it is. */
+  formatResult(result: ExecutionResult, traceId: string): FormattedExecutionResult;
+}
+
+/** Extensions that are written for the caller. */
+const KEPT_EXTENSIONS = [
+  'code',
+  'field',
+  'problems',
+  'retryAfter',
+  'limit',
+  'allowed',
+  'found',
+  'argumentName',
+];
+/** Codes that other layers put on errors which nobody wrote for the caller. */
+const UNKNOWN_CODES = new Set<unknown>([undefined, 'INTERNAL_SERVER_ERROR', 'DOWNSTREAM_SERVICE_ERROR']);
+
+export function createErrorFormatter({ logger }: { readonly logger: Logger }): ErrorFormatter {
+  function formatError(thrown: unknown, traceId: string): GraphQLFormattedError {
+    const error = toGraphqlError(thrown);
+    const code = codeOf(error);
+    const place = placeOf(error);
+    if (UNKNOWN_CODES.has(code)) {
+      logger.error({ traceId, error: error.originalError ?? error, path: error.path }, 'masked an unknown error');
+      return { message: 'internal error', ...place, extensions: { code: 'INTERNAL', traceId } };
+    }
+    if (code === 'INTERNAL') {
+      // Masked and logged already where it happened; its own traceId joins the two processes' lines.
+      const known = error.extensions['traceId'];
+      return {
+        message: 'internal error',
+        ...place,
+        extensions: { code, traceId: typeof known === 'string' ? known : traceId },
+      };
+    }
+    return { message: error.message, ...place, extensions: { ...pickKept(error.extensions), code } };
+  }
+
+  return {
+    formatError,
+    formatResult({ errors, ...rest }, traceId) {
+      if (errors === undefined || errors.length === 0) return rest;
+      return { errors: errors.map((error) => formatError(error, traceId)), ...rest };
+    },
+  };
+}
+
+function toGraphqlError(thrown: unknown): GraphQLError {
+  if (thrown instanceof GraphQLError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new GraphQLError(message, thrown instanceof Error ? { originalError: thrown } : {});
+}
+
+function codeOf(error: GraphQLError): unknown {
+  const { code } = error.extensions;
+  if (code !== undefined || error.originalError !== undefined) return code;
+  // graphql-js gives no codes of its own: a value that does not fit a variable's type is the caller's input.
+  const isVariable = error.nodes?.length && error.nodes.every(({ kind }) => kind === Kind.VARIABLE_DEFINITION);
+  return isVariable ? 'BAD_USER_INPUT' : undefined;
+}
+
+function placeOf({ path, locations }: GraphQLError): Pick<GraphQLFormattedError, 'path' | 'locations'> {
+  return {
+    ...(path === undefined ? {} : { path }),
+    ...(locations === undefined ? {} : { locations }),
+  };
+}
+
+function pickKept(extensions: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    KEPT_EXTENSIONS.filter((name) => extensions[name] !== undefined).map((name) => [name, extensions[name]]),
+  );
+}

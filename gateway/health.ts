@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { Router } from 'express';
+
+import { toError } from '../platform/errors.ts';
+import type { Logger } from '../platform/logger.ts';
+
+export interface HealthOptions {
+  /** What must work for this process to be of use, by name; a check that throws fails. Names are told, reasons logged. */
+  readonly checks: Readonly<Record<string, () => Promise<void>>>;
+  /** Most milliseconds that a check may take (default 3,000). */
+  readonly timeoutMs?: number;
+  readonly logger: Logger;
+}
+
+export interface Health {
+  /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that fail). */
+  readonly router: Router;
+  /** From now on not ready: traffic should go elsewhere while running requests end. */
+  drain(): void;
+}
+
+export function createHealth({ checks, timeoutMs = 3_000, logger }: HealthOptions): Health {
+  const router = Router();
+  let isDraining = false;
+
+  /** The names of the parts that fail now. */
+  async function findFailing(): Promise<string[]> {
+    const outcomes = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => {
+        try {
+          await withTimeout(check, timeoutMs);
+          return undefined;
+        } catch (error) {
+          logger.warn({ part: name, error: toError(error) }, 'a readiness check fails');
+          return name;
+        }
+      }),
+    );
+    return outcomes.filter((name) => name !== undefined);
+  }
+
+  router.get('/healthz', (_request, response) => {
+    response.set('Cache-Control', 'no-store').json({ status: 'ok' });
+  });
+  router.get('/readyz', async (_request, response) => {
+    const failing = isDraining ? ['stopping'] : await findFailing();
+    const status = failing.length === 0 ? 'ready' : 'not ready';
+    response.status(failing.length === 0 ? 200 : 503).set('Cache-Control', 'no-store');
+    response.json({ status, checks: Object.keys(checks), failing });
+  });
+  return {
+    router,
+    drain: () => {
+      isDraining = true;
+    },
+  };
+}
+
+async function withTimeout(check: () => Promise<void>, timeoutMs: number): Promise<void> {
+  const enough = new AbortController();
+  const late = pause(timeoutMs, undefined, { signal: enough.signal }).then(() => {
+    throw new Error(`no answer within ${timeoutMs} ms`);
+  });
+  try {
+    await Promise.race([check(), late]);
+  } finally {
+    enough.abort();
+    // The losing timer rejects with AbortError; nobody waits for it any more.
+    late.catch(() => undefined);
+  }
+}

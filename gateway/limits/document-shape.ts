@@ -1,0 +1,107 @@
+import { Kind } from 'graphql';
+import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode } from 'graphql';
+
+/** What a document would unfold to. Fragments are counted at each place they are spread, but walked only once. */
+export interface DocumentShape {
+  /** Operations in the document. */
+  operations: number;
+  /** Most fields below each other, introspection left out. */
+  depth: number;
+  /** Fields that carry another name than their own. */
+  aliases: number;
+  /** Fields at the top of one operation, the most of any. */
+  rootFields: number;
+  /** All fields, every spread unfolded. */
+  fields: number;
+  /** Most introspection lists (`fields`, `interfaces`, ...) inside each other. */
+  introspectionDepth: number;
+}
+
+interface Measures {
+  readonly depth: number;
+  readonly aliases: number;
+  readonly ownFields: number;
+  readonly fields: number;
+  readonly introspectionDepth: number;
+}
+
+const NOTHING: Measures = { depth: 0, aliases: 0, ownFields: 0, fields: 0, introspectionDepth: 0 };
+const INTROSPECTION_LISTS = new Set(['fields', 'interfaces', 'possibleTypes', 'inputFields']);
+
+/** Measures a parsed document without a schema, in time that grows with its length only. */
+export function measureDocument(document: DocumentNode): DocumentShape {
+  const measure = createMeasure(document);
+  const shape: DocumentShape = {
+    operations: 0,
+    depth: 0,
+    aliases: 0,
+    rootFields: 0,
+    fields: 0,
+    introspectionDepth: 0,
+  };
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const found = measure(definition.selectionSet);
+    shape.operations += 1;
+    shape.depth = Math.max(shape.depth, found.depth);
+    shape.rootFields = Math.max(shape.rootFields, found.ownFields);
+    shape.introspectionDepth = Math.max(shape.introspectionDepth, found.introspectionDepth);
+    shape.aliases += found.aliases;
+    shape.fields += found.fields;
+  }
+  return shape;
+}
+
+function createMeasure(document: DocumentNode): (selectionSet: SelectionSetNode) => Measures {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  }
+  const known = new Map<string, Measures>();
+
+  function measureFragment(name: string): Measures {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const fragment = fragments.get(name);
+    // A fragment that spreads itself counts as nothing here; validation refuses it.
+    known.set(name, NOTHING);
+    const measured = fragment === undefined ? NOTHING : measureSelections(fragment.selectionSet);
+    known.set(name, measured);
+    return measured;
+  }
+
+  function measureField(field: FieldNode): Measures {
+    const inside = field.selectionSet === undefined ? NOTHING : measureSelections(field.selectionSet);
+    const name = field.name.value;
+    const isMeta = name.startsWith('__');
+    return {
+      depth: isMeta ? 1 : inside.depth + 1,
+      aliases: inside.aliases + (field.alias !== undefined && field.alias.value !== name ? 1 : 0),
+      ownFields: 1,
+      fields: inside.fields + 1,
+      introspectionDepth: inside.introspectionDepth + (INTROSPECTION_LISTS.has(name) ? 1 : 0),
+    };
+  }
+
+  function measureSelections(selectionSet: SelectionSetNode): Measures {
+    return selectionSet.selections
+      .map((selection) => {
+        if (selection.kind === Kind.FIELD) return measureField(selection);
+        if (selection.kind === Kind.INLINE_FRAGMENT) return measureSelections(selection.selectionSet);
+        return measureFragment(selection.name.value);
+      })
+      .reduce(beside, NOTHING);
+  }
+
+  return measureSelections;
+}
+
+function beside(left: Measures, right: Measures): Measures {
+  return {
+    depth: Math.max(left.depth, right.depth),
+    aliases: left.aliases + right.aliases,
+    ownFields: left.ownFields + right.ownFields,
+    fields: left.fields + right.fields,
+    introspectionDepth: Math.max(left.introspectionDepth, right.introspectionDepth),
+  };
+}

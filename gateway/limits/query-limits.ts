@@ -1,0 +1,88 @@
+import { GraphQLError, NoSchemaIntrospectionCustomRule, parse } from 'graphql';
+import type { DocumentNode, ValidationRule } from 'graphql';
+
+import { createCostRule } from './cost-rule.ts';
+import { measureDocument } from './document-shape.ts';
+import type { DocumentShape } from './document-shape.ts';
+import { refusal } from './refusal.ts';
+import type { LimitName } from './refusal.ts';
+
+/** The most that a GraphQL document may ask for, on every transport alike. All have defaults. */
+export interface QueryLimitOptions {
+  /** Characters of the query text (default 100,000). */
+  readonly maxQueryLength?: number;
+  /** Lexical tokens (default 4,000; the standard introspection query has about 250). */
+  readonly maxTokens?: number;
+  /** Operations in one document (default 20). */
+  readonly maxOperations?: number;
+  /** Fields below each other, introspection left out (default 15). */
+  readonly maxDepth?: number;
+  /** Aliases in all (default 30). */
+  readonly maxAliases?: number;
+  /** Fields at the top of one operation (default 20). */
+  readonly maxRootFields?: number;
+  /** Fields in all, fragments unfolded (default 2,000). */
+  readonly maxFields?: number;
+  /** Introspection lists inside each other (default 3). */
+  readonly maxIntrospectionDepth?: number;
+  /** See cost-rule.ts (default 50,000). */
+  readonly maxCost?: number;
+  /** Whether the schema may be asked for. */
+  readonly introspection: boolean;
+}
+
+export interface QueryLimits {
+  /**
+   * Judges a query text before validation (whose time may grow with the square of the text): the parsed document, or
+   * why it is refused. A text that is no GraphQL is GRAPHQL_PARSE_FAILED.
+   */
+  parse(query: string): DocumentNode | GraphQLError;
+  /** The limits that need the schema, to be run with or after the specified rules. */
+  readonly validationRules: readonly ValidationRule[];
+}
+
+/** Makes the document limits; one instance serves all transports. */
+export function createQueryLimits(options: QueryLimitOptions): QueryLimits {
+  const { maxQueryLength = 100_000, maxTokens = 4_000, maxCost = 50_000 } = options;
+  return {
+    validationRules: [
+      createCostRule(maxCost),
+      ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
+    ],
+    parse(query) {
+      if (query.length > maxQueryLength) return refusal('query-length', maxQueryLength, query.length);
+      const document = parseBounded(query, maxTokens);
+      return document instanceof GraphQLError ? document : (findExcess(document, options) ?? document);
+    },
+  };
+}
+
+function parseBounded(query: string, maxTokens: number): DocumentNode | GraphQLError {
+  try {
+    return parse(query, { maxTokens });
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    if (/contains more than \d+ tokens/.test(error.message)) {
+      return refusal('tokens', maxTokens, `more than ${maxTokens}`);
+    }
+    return new GraphQLError(error.message, {
+      source: error.source ?? null,
+      positions: error.positions ?? null,
+      extensions: { code: 'GRAPHQL_PARSE_FAILED' },
+    });
+  }
+}
+
+function findExcess(document: DocumentNode, options: QueryLimitOptions): GraphQLError | undefined {
+  const shape = measureDocument(document);
+  const limits: readonly [LimitName, keyof DocumentShape, number][] = [
+    ['operations', 'operations', options.maxOperations ?? 20],
+    ['depth', 'depth', options.maxDepth ?? 15],
+    ['aliases', 'aliases', options.maxAliases ?? 30],
+    ['root-fields', 'rootFields', options.maxRootFields ?? 20],
+    ['fields', 'fields', options.maxFields ?? 2_000],
+    ['introspection-depth', 'introspectionDepth', options.maxIntrospectionDepth ?? 3],
+  ];
+  const exceeded = limits.find(([, measure, allowed]) => shape[measure] > allowed);
+  return exceeded === undefined ? undefined : refusal(exceeded[0], exceeded[2], shape[exceeded[1]]);
+}

@@ -1,0 +1,87 @@
+import ipaddr from 'ipaddr.js';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+
+import type { Caller } from '../platform/caller.ts';
+
+/** Kinds of requests that are counted apart: status reads, other reads, and what starts work. */
+export type RateClass = 'status' | 'read' | 'start';
+
+/** Requests per minute and caller. */
+export type RateLimits = Readonly<Record<RateClass, number>>;
+
+export const DEFAULT_RATE_LIMITS: RateLimits = { status: 6_000, read: 1_200, start: 120 };
+
+/** What is left to a caller, and whether this request goes through. */
+export interface RateVerdict {
+  readonly allowed: boolean;
+  /** Requests per minute. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the count starts anew, in epoch seconds: the value of X-RateLimit-Reset. */
+  readonly resetSeconds: number;
+  /** Seconds to wait, at least 1, when not allowed; 0 otherwise. */
+  readonly retryAfter: number;
+}
+
+export interface RateLimiter {
+  /** Counts a request (`points` of them, default 1) against a caller. Never throws for a caller over the limit. */
+  take(caller: Caller, rateClass: RateClass, points?: number): Promise<RateVerdict>;
+}
+
+const WINDOW_SECONDS = 60;
+
+/** Counts in this process's memory, in windows of a minute that start with a caller's first request. */
+export function createRateLimiter(limits: Partial<RateLimits> = {}): RateLimiter {
+  const perMinute = { ...DEFAULT_RATE_LIMITS, ...limits };
+  const make = (rateClass: RateClass): RateLimiterMemory =>
+    new RateLimiterMemory({ points: perMinute[rateClass], duration: WINDOW_SECONDS, keyPrefix: rateClass });
+  const limiters = { status: make('status'), read: make('read'), start: make('start') };
+
+  return {
+    async take(caller, rateClass, points = 1) {
+      const { allowed, state } = await consume(limiters[rateClass], rateKeyOf(caller), points);
+      const seconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
+      return {
+        allowed,
+        limit: perMinute[rateClass],
+        remaining: state.remainingPoints,
+        resetSeconds: Math.ceil((Date.now() + state.msBeforeNext) / 1_000),
+        retryAfter: allowed ? 0 : seconds,
+      };
+    },
+  };
+}
+
+/** The headers that tell a caller its limit; Retry-After only when the request was refused. */
+export function rateHeaders(verdict: RateVerdict): Record<string, string> {
+  return {
+    'X-RateLimit-Limit': String(verdict.limit),
+    'X-RateLimit-Remaining': String(verdict.remaining),
+    'X-RateLimit-Reset': String(verdict.resetSeconds),
+    ...(verdict.allowed ? {} : { 'Retry-After': String(verdict.retryAfter) }),
+  };
+}
+
+async function consume(
+  limiter: RateLimiterMemory,
+  key: string,
+  points: number,
+): Promise<{ allowed: boolean; state: RateLimiterRes }> {
+  try {
+    return { allowed: true, state: await limiter.consume(key, points) };
+  } catch (refused) {
+    // The library rejects with the state itself when the limit is reached; anything else is a failure.
+    if (refused instanceof RateLimiterRes) return { allowed: false, state: refused };
+    throw refused;
+  }
+}
+
+/** Whom a request counts against. Anonymous callers share their address; of IPv6, the /64 that one customer has. */
+function rateKeyOf(caller: Caller): string {
+  if (caller.kind !== 'anonymous') return caller.id;
+  const address = caller.address ?? 'unknown';
+  if (!ipaddr.isValid(address)) return `anon:${address}`;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return `anon:${parsed.toString()}`;
+  return `anon:${parsed.toNormalizedString().split(':').slice(0, 4).join(':')}::/64`;
+}

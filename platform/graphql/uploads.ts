@@ -1,0 +1,151 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
+
+import type { RequestHandler } from 'express';
+import { processRequest } from 'graphql-upload-minimal';
+import type { FileUpload } from 'graphql-upload-minimal';
+
+import { AppError, toError } from '../errors.ts';
+
+/**
+ * Files in GraphQL requests (graphql-multipart-request): the guard in front of the parser, and the parser. Files are
+ * handed on as streams; nothing is held whole. Both the gateway and a subgraph that runs alone use it.
+ */
+
+export interface UploadOptions {
+  /** Largest file in bytes; one byte more makes the file's stream fail with PAYLOAD_TOO_LARGE. */
+  readonly maxFileSize: number;
+  /** Most files of one request (default 10). */
+  readonly maxFiles?: number;
+  /** Largest `operations` and `map` field in bytes, each (default 1,000,000). */
+  readonly maxFieldSize?: number;
+  /** How long an unread body may still arrive after the answer before the socket is cut, in milliseconds (default 5,000). */
+  readonly drainMs?: number;
+}
+
+/** A browser sends none of these without a CORS preflight, so another site's form can't. One of them must be there. */
+export const PREFLIGHT_HEADERS = [
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+  'graphql-require-preflight',
+] as const;
+
+/**
+ * An Express middleware that turns a multipart request into `request.body` with `Upload` values; other requests pass.
+ * Refuses, before a byte of the body is parsed, what lacks a preflight header (400); answers 413 for oversized fields.
+ */
+export function createUploadMiddleware(options: UploadOptions): RequestHandler {
+  return async (request, response, next) => {
+    if (!isMultipart(request)) return next();
+    guardUnreadBody(request, response, options.drainMs);
+    if (!PREFLIGHT_HEADERS.some((name) => request.headers[name])) {
+      return refuse(response, 400, 'BAD_REQUEST', `send the header ${PREFLIGHT_HEADERS[0]}: true with uploads`);
+    }
+    try {
+      request.body = await readOperations(request, response, options);
+    } catch (error) {
+      const { message, status } = toError(error) as Error & { status?: number };
+      if (response.destroyed) return;
+      const isTooLarge = status === 413;
+      return refuse(response, isTooLarge ? 413 : 400, isTooLarge ? 'PAYLOAD_TOO_LARGE' : 'BAD_REQUEST', message);
+    }
+    next();
+  };
+}
+
+/**
+ * Keeps a client from hanging on a body that nobody reads any more: once the answer is out, the rest is thrown away,
+ * and the socket is cut when it has not ended within `drainMs`. Safe on every request.
+ */
+export function guardUnreadBody(request: IncomingMessage, response: ServerResponse, drainMs = 5_000): void {
+  response.once('finish', () => {
+    if (request.complete) return;
+    request.unpipe();
+    request.resume();
+    const cut = setTimeout(() => request.socket.destroy(), drainMs);
+    request.once('close', () => clearTimeout(cut));
+  });
+}
+
+function isMultipart(request: IncomingMessage): boolean {
+  return /^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');
+}
+
+function refuse(response: ServerResponse, status: number, code: string, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
+}
+
+async function readOperations(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { maxFileSize, maxFiles = 10, maxFieldSize = 1_000_000 }: UploadOptions,
+): Promise<unknown> {
+  // One more byte than allowed is let through, because busboy calls a file of exactly the limit truncated.
+  const operations = await processRequest(request, response, {
+    maxFileSize: maxFileSize + 1,
+    maxFiles,
+    maxFieldSize,
+  });
+  guardFiles(operations, maxFileSize);
+  return operations;
+}
+
+/** Wraps the stream of each file that was announced, wherever it stands in the variables. */
+function guardFiles(value: unknown, maxFileSize: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (isUpload(value)) {
+    value.promise = value.promise.then((file) => guardFile(file, maxFileSize));
+    // Nobody may ever ask for this file (the operation was refused): that is not an unhandled rejection.
+    value.promise.catch(() => undefined);
+    return;
+  }
+  for (const child of Object.values(value)) guardFiles(child, maxFileSize);
+}
+
+interface UploadValue {
+  promise: Promise<FileUpload>;
+}
+
+function isUpload(value: object): value is UploadValue {
+  return 'promise' in value && value.promise instanceof Promise;
+}
+
+const guarded = new WeakSet<FileUpload>();
+
+/** The parser ends a file that is too long, or cut, as if it were whole; here both become errors. */
+function guardFile(file: FileUpload, maxFileSize: number): FileUpload {
+  if (guarded.has(file)) return file;
+  guarded.add(file);
+  const open = file.createReadStream.bind(file);
+  file.createReadStream = () => {
+    const source = openOrThrow(open, maxFileSize);
+    const handedOut = new PassThrough();
+    source.once('limit', () => handedOut.destroy(tooLarge(maxFileSize)));
+    source.once('error', (error) => handedOut.destroy(cut(error)));
+    // The resolver may give up early; then the rest of the file must not block the parts behind it.
+    handedOut.once('close', () => source.resume());
+    // The public type says ReadStream of a file system, of which the library's own streams are none either.
+    return source.pipe(handedOut) as unknown as ReturnType<FileUpload['createReadStream']>;
+  };
+  return file;
+}
+
+function openOrThrow(open: FileUpload['createReadStream'], maxFileSize: number): Readable {
+  try {
+    return open();
+  } catch (error) {
+    const status = (error as { status?: number }).status;
+    if (status === 413) throw tooLarge(maxFileSize, error);
+    throw status === 499 ? cut(error) : error;
+  }
+}
+
+function cut(cause: unknown): AppError {
+  return new AppError('BAD_USER_INPUT', 'the upload ended before the file was whole', { cause });
+}
+
+function tooLarge(maxFileSize: number, cause?: unknown): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `a file may have at most ${maxFileSize} bytes`, { cause });
+}
