@@ -1,0 +1,12 @@
+import type { Kysely, Transaction } from 'kysely';
+
+import type { MediaTable } from './files/tables.ts';
+import type { TaskTables } from './tasks/tables.ts';
+import type { VideoTemplateTables } from './video-templates/tables.ts';
+
+/** Every table of the "media" schema, named with it. */
+export type MediaTables = TaskTables & VideoTemplateTables & { readonly 'media.media': MediaTable };
+
+/** The media subgraph's database, and a transaction on it. */
+export type MediaDatabase = Kysely<MediaTables>;
+export type MediaTransaction = Transaction<MediaTables>;

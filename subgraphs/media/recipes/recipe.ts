@@ -1,0 +1,121 @@
+import type { StepState } from '../tasks/tables.ts';
+import type { RecipeWork, StepInput, TaskOutcome, Work } from '../tasks/task.ts';
+
+/**
+ * What a task does in which order: pure functions of the work and its steps so far. A plain task is the recipe of one
+ * step. No SQL, no clock, no provider here.
+ *
+ * tea, chop, lady, vlog and every other task type: an image that was given is described first; then a set of images,
+ * one for each preset prompt, whose prompts the description joins. When an image fails the task fails (a set with a
+ * hole is not what was asked for), and the others are cancelled.
+ */
+
+/** A step as the recipe sees it. */
+export interface StepSoFar {
+  readonly input: StepInput;
+  readonly state: StepState;
+  readonly progress: number;
+  readonly outcome: TaskOutcome | null;
+}
+
+export interface PlannedStep {
+  /** In front of the step's stages; empty when the task has no other step. */
+  readonly label: string;
+  readonly input: StepInput;
+}
+
+export type NextSteps =
+  | { readonly kind: 'start'; readonly steps: readonly PlannedStep[] }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'done'; readonly outcome: TaskOutcome };
+
+export interface RecipeOptions {
+  /** Generator that describes and makes the images of recipes. */
+  readonly generator: string;
+}
+
+/** Most images of one set. */
+export const MAX_SET = 4;
+/** Longest prompt of an image step; a description that does not fit is cut. */
+const MAX_PROMPT = 2_000;
+const IMAGE_WEIGHT = 3;
+const DESCRIPTION_WEIGHT = 1;
+
+/** What comes next, given every step so far in order. Steps that failed never get here: the task has ended then. */
+export function nextSteps(work: Work, steps: readonly StepSoFar[], options: RecipeOptions): NextSteps {
+  if (work.kind !== 'RECIPE') return plain(work, steps);
+  if (steps.some((step) => step.state !== 'SUCCEEDED')) return { kind: 'wait' };
+  if (steps.length === 0 && work.image !== undefined) {
+    const input: StepInput = { kind: 'DESCRIPTION', generator: options.generator, image: work.image };
+    return { kind: 'start', steps: [{ label: 'describing the image', input }] };
+  }
+  if (steps.some((step) => step.input.kind === 'IMAGE')) return { kind: 'done', outcome: gather(work, steps) };
+  return { kind: 'start', steps: imageSteps(work, describedAs(steps), options) };
+}
+
+function plain(work: StepInput, steps: readonly StepSoFar[]): NextSteps {
+  const [step] = steps;
+  if (step === undefined) return { kind: 'start', steps: [{ label: '', input: work }] };
+  return step.outcome === null ? { kind: 'wait' } : { kind: 'done', outcome: step.outcome };
+}
+
+function imageSteps(
+  work: RecipeWork,
+  description: string,
+  options: RecipeOptions,
+): readonly PlannedStep[] {
+  const presets = imagePresets(work);
+  return presets.map((preset, index) => ({
+    label: presets.length === 1 ? 'image' : `image ${index + 1} of ${presets.length}`,
+    input: {
+      kind: 'IMAGE',
+      generator: options.generator,
+      prompt: promptOf(work, preset, description),
+      aspectRatio: work.aspectRatio,
+      count: 1,
+    },
+  }));
+}
+
+function imagePresets(work: RecipeWork): readonly string[] {
+  const presets = work.presetPrompts.map((preset) => preset.trim()).filter((preset) => preset !== '');
+  return presets.length === 0 ? [''] : presets.slice(0, MAX_SET);
+}
+
+/** The caller's prompt (the template's own when it is blank), the preset of this image, what the image given shows. */
+function promptOf(work: RecipeWork, preset: string, description: string): string {
+  const own = work.prompt.trim() === '' ? (work.templatePrompt ?? '') : work.prompt;
+  const parts = [own.trim(), preset, description].filter((part) => part !== '');
+  return parts.join(', ').slice(0, MAX_PROMPT).toWellFormed();
+}
+
+/** The first description, without the switches (`--ar 3:4`) that some describers append. */
+function describedAs(steps: readonly StepSoFar[]): string {
+  const text = steps.find((step) => step.input.kind === 'DESCRIPTION')?.outcome?.texts[0] ?? '';
+  return text.replaceAll(/\s--[a-z]+(\s+[^\s-]\S*)?/gi, '').trim();
+}
+
+function gather(work: RecipeWork, steps: readonly StepSoFar[]): TaskOutcome {
+  const outcomes = steps.flatMap((step) => (step.outcome === null ? [] : [step.outcome]));
+  const missing =
+    work.taskType === 'vlog' ? ['the video is missing: no generator for videos is configured here'] : [];
+  return {
+    mediaIds: outcomes.flatMap((outcome) => outcome.mediaIds),
+    texts: outcomes.flatMap((outcome) => outcome.texts),
+    notes: [...outcomes.flatMap((outcome) => outcome.notes), ...missing],
+    facts: Object.assign({}, ...outcomes.map((outcome) => outcome.facts)) as TaskOutcome['facts'],
+  };
+}
+
+/** Task progress, 0 to 100: the weighted sum over the steps that are planned, whether they have begun or not. */
+export function progressOf(work: Work, steps: readonly Pick<StepSoFar, 'input' | 'progress'>[]): number {
+  if (work.kind !== 'RECIPE') return steps[0]?.progress ?? 0;
+  const planned =
+    (work.image === undefined ? 0 : DESCRIPTION_WEIGHT) + imagePresets(work).length * IMAGE_WEIGHT;
+  const reached = steps.reduce((sum, step) => sum + weightOf(step.input) * step.progress, 0);
+  return Math.min(100, Math.floor(reached / planned));
+}
+
+function weightOf(input: StepInput): number {
+  return input.kind === 'IMAGE' ? IMAGE_WEIGHT : DESCRIPTION_WEIGHT;
+}

@@ -1,0 +1,166 @@
+import { sql } from 'kysely';
+
+import type { Binding } from '../generators/binding.ts';
+import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { Handle } from '../providers/provider.ts';
+import type { AttemptTable } from './tables.ts';
+import { asJson, type Attempt, type AttemptState, type Failure } from './task.ts';
+import { jsonText } from './json-text.ts';
+
+/** SQL of attempts: opening, claiming, closing. Polling is in poll-store.ts. */
+
+type Executor = MediaDatabase | MediaTransaction;
+
+/** Names one attempt. */
+export interface AttemptKey {
+  readonly taskId: string;
+  readonly step: number;
+  readonly number: number;
+}
+
+/** The attempt as callers see it. */
+export function toAttempt(row: AttemptTable): Attempt {
+  return {
+    taskId: row.task_id,
+    step: row.step,
+    number: row.number,
+    provider: row.provider,
+    model: row.model,
+    reference: row.reference,
+    state: row.state,
+    error: row.error,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  };
+}
+
+/** Every attempt of these tasks, in order. */
+export async function readAttempts(
+  database: Executor,
+  taskIds: readonly string[],
+): Promise<readonly AttemptTable[]> {
+  return database
+    .selectFrom('media.attempts')
+    .selectAll()
+    .where(sql<boolean>`task_id = any(${taskIds}::uuid[])`)
+    .orderBy('task_id')
+    .orderBy('step')
+    .orderBy('number')
+    .execute();
+}
+
+/** How many attempts of a binding are open over all workers. Exact only under `lockBinding`. */
+export async function countOpen(database: Executor, binding: string): Promise<number> {
+  const { rows } = await sql<{ open: number }>`/* attempts.count-open */
+    select count(*)::integer as open from media.attempts
+    where binding = ${binding} and state in ('STARTING', 'RUNNING')`.execute(database);
+  return rows[0]?.open ?? 0;
+}
+
+/** One transaction at a time per binding: whoever counts its open attempts and adds one. */
+export async function lockBinding(transaction: MediaTransaction, binding: string): Promise<void> {
+  await sql`/* attempts.lock-binding */
+    select pg_advisory_xact_lock(hashtextextended(${`media.binding.${binding}`}, 0))`.execute(transaction);
+}
+
+/** Adds the next attempt of a step as STARTING; nothing has been sent for it yet. */
+export async function insertAttempt(
+  transaction: MediaTransaction,
+  { taskId, step, binding }: { taskId: string; step: number; binding: Binding },
+): Promise<AttemptTable> {
+  const { rows } = await sql<AttemptTable>`/* attempts.insert */
+    insert into media.attempts (task_id, step, number, binding, provider, model, reference)
+    select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${binding.provider.name}, ${binding.connection.model},
+      concat_ws('/', ${taskId}::text, ${step}::text, next.number::text)
+    from (select coalesce(max(number), 0) + 1 as number from media.attempts
+          where task_id = ${taskId}::uuid and step = ${step}) next
+    returning *`.execute(transaction);
+  const row = rows[0];
+  if (row === undefined) throw new Error('an inserted attempt did not come back');
+  return row;
+}
+
+/** Takes the right to send: only an unclaimed start of a task that nobody asked to cancel. False when it is not ours. */
+export async function takeClaim(database: Executor, key: AttemptKey, claim: string): Promise<boolean> {
+  const { rows } = await sql`/* attempts.take-claim */
+    update media.attempts attempt set claim = ${claim}::uuid, claimed_at = now()
+    from media.tasks task
+    where attempt.task_id = ${key.taskId}::uuid and attempt.step = ${key.step} and attempt.number = ${key.number}
+      and attempt.state = 'STARTING' and attempt.claim is null
+      and task.id = attempt.task_id and task.state in ('QUEUED', 'RUNNING') and task.cancel_requested_at is null
+    returning 1`.execute(database);
+  return rows.length === 1;
+}
+
+/** Takes over a claim whose owner has not renewed it for `staleSeconds`. Answers whether it is ours now. */
+export async function takeOverClaim(
+  database: Executor,
+  key: AttemptKey,
+  { claim, staleSeconds }: { claim: string; staleSeconds: number },
+): Promise<boolean> {
+  const { rows } = await sql`/* attempts.take-over */
+    update media.attempts set claim = ${claim}::uuid, claimed_at = now()
+    where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
+      and state = 'STARTING' and claim is not null and claimed_at < now() - make_interval(secs => ${staleSeconds})
+    returning 1`.execute(database);
+  return rows.length === 1;
+}
+
+/** Says that the owner of a claim is alive. False when the claim is somebody else's by now. */
+export async function renewClaim(database: Executor, key: AttemptKey, claim: string): Promise<boolean> {
+  const { rows } = await sql`/* attempts.renew-claim */
+    update media.attempts set claimed_at = now()
+    where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
+      and state = 'STARTING' and claim = ${claim}::uuid returning 1`.execute(database);
+  return rows.length === 1;
+}
+
+/** Starts that were claimed by a worker that is gone: the backstop behind redelivered start jobs. */
+export async function findStaleClaims(
+  database: MediaDatabase,
+  { staleSeconds, limit }: { staleSeconds: number; limit: number },
+): Promise<readonly AttemptTable[]> {
+  return database
+    .selectFrom('media.attempts')
+    .selectAll()
+    .where('state', '=', 'STARTING')
+    .where(sql<boolean>`claimed_at < now() - make_interval(secs => ${staleSeconds})`)
+    .orderBy('claimed_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Saves the upstream's handle under our claim; the attempt runs from now on. False when the claim was lost. */
+export async function saveHandle(
+  transaction: MediaTransaction,
+  key: AttemptKey,
+  { claim, handle, pollMs }: { claim: string; handle: Handle; pollMs: number },
+): Promise<boolean> {
+  const { rows } = await sql`/* attempts.save-handle */
+    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, state = 'RUNNING', running_at = now(),
+      next_poll_at = now() + make_interval(secs => ${pollMs / 1000})
+    where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
+      and state = 'STARTING' and claim = ${claim}::uuid returning 1`.execute(transaction);
+  return rows.length === 1;
+}
+
+/** Closes an attempt that is still in one of `from` (and under `claim`, when given). False when it was not. */
+export async function closeAttempt(
+  database: Executor,
+  key: AttemptKey,
+  change: {
+    readonly from: readonly AttemptState[];
+    readonly to: AttemptState;
+    readonly error?: Failure;
+    readonly claim?: string;
+  },
+): Promise<boolean> {
+  const error = change.error === undefined ? null : jsonText(change.error);
+  const { rows } = await sql`/* attempts.close */
+    update media.attempts set state = ${change.to}, error = ${error}::jsonb, ended_at = now()
+    where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
+      and state = any(${change.from}::text[])
+      and (${change.claim ?? null}::uuid is null or claim = ${change.claim ?? null}::uuid)
+    returning 1`.execute(database);
+  return rows.length === 1;
+}

@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+
+import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { AttemptTable, StepState } from './tables.ts';
+import type { TaskState } from './task.ts';
+import { jsonText } from './json-text.ts';
+
+/** SQL of asking upstreams: which attempts are due, and when they are due again. */
+
+/** A due attempt with what its poll needs to know of task and steps. */
+export interface DueAttempt extends AttemptTable {
+  readonly task_state: TaskState;
+  readonly cancel_requested: boolean;
+  readonly step_state: StepState;
+  readonly label: string;
+  /** Seconds since the upstream took the work. */
+  readonly running_seconds: number;
+}
+
+/**
+ * Leases attempts that are due. One update both claims and reschedules: when this process dies, its attempts are
+ * simply due again after the lease, which is longer than a status call may take.
+ */
+export async function leaseDue(
+  database: MediaDatabase,
+  { leaseSeconds, limit }: { leaseSeconds: number; limit: number },
+): Promise<readonly DueAttempt[]> {
+  const { rows } = await sql<DueAttempt>`/* attempts.lease */
+    with due as materialized (
+      select task_id, step, number from media.attempts
+      where state = 'RUNNING' and next_poll_at <= now()
+      order by next_poll_at limit ${limit} for update skip locked
+    ), leased as (
+      update media.attempts attempt set next_poll_at = now() + make_interval(secs => ${leaseSeconds}) from due
+      where attempt.task_id = due.task_id and attempt.step = due.step and attempt.number = due.number
+      returning attempt.*
+    )
+    select leased.*, task.state as task_state, task.cancel_requested_at is not null as cancel_requested,
+      step.state as step_state, step.label,
+      extract(epoch from now() - leased.running_at)::double precision as running_seconds
+    from leased join media.tasks task on task.id = leased.task_id
+      join media.task_steps step on step.task_id = leased.task_id and step.step = leased.step`.execute(database);
+  return rows;
+}
+
+/** When an attempt is to be asked again. */
+export interface NextPoll {
+  readonly taskId: string;
+  readonly step: number;
+  readonly number: number;
+  readonly inMs: number;
+  /** Failed status calls in a row. */
+  readonly failures: number;
+}
+
+/** Writes back many next polls at once. One whose task was asked to cancel (or has ended) meanwhile is due now. */
+export async function scheduleNext(database: MediaDatabase, polls: readonly NextPoll[]): Promise<void> {
+  if (polls.length === 0) return;
+  await sql`/* attempts.schedule-next */
+    update media.attempts attempt set poll_failures = entry.failures,
+      next_poll_at = now() + make_interval(secs => case
+        when task.cancel_requested_at is null and task.state in ('QUEUED', 'RUNNING') then entry."inMs" / 1000.0
+        else least(entry."inMs", entry.failures * 1000) / 1000.0 end)
+    from jsonb_to_recordset(${jsonText(polls)}::jsonb)
+        as entry("taskId" uuid, step integer, number integer, "inMs" integer, failures integer),
+      media.tasks task
+    where attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
+      and attempt.state = 'RUNNING' and task.id = attempt.task_id`.execute(database);
+}
+
+/** Makes a task's running attempts due now: to be cancelled, or because the upstream said that something happened. */
+export async function pollNow(database: MediaDatabase | MediaTransaction, taskId: string): Promise<void> {
+  await sql`/* attempts.poll-now */
+    update media.attempts set next_poll_at = now()
+    where task_id = ${taskId}::uuid and state = 'RUNNING'`.execute(database);
+}

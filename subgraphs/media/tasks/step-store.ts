@@ -1,0 +1,118 @@
+import { sql } from 'kysely';
+
+import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { NewStep } from './submission-store.ts';
+import type { FinishedWork, StepState, TaskStepTable } from './tables.ts';
+import type { TaskOutcome } from './task.ts';
+import { jsonText } from './json-text.ts';
+
+/** SQL of task steps. Whoever changes one holds the lock on its task (task-store.ts). */
+
+type Executor = MediaDatabase | MediaTransaction;
+
+/** Every step of a task, in order. */
+export async function readSteps(database: Executor, taskId: string): Promise<readonly TaskStepTable[]> {
+  return database
+    .selectFrom('media.task_steps')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .orderBy('step')
+    .execute();
+}
+
+/** Adds the next steps of a recipe. */
+export async function insertSteps(
+  transaction: MediaTransaction,
+  taskId: string,
+  steps: readonly NewStep[],
+): Promise<void> {
+  await sql`/* steps.insert */
+    insert into media.task_steps (task_id, step, label, input, binding)
+    select ${taskId}::uuid, step, label, input, binding
+    from jsonb_to_recordset(${jsonText(steps)}::jsonb) as step(step integer, label text, input jsonb, binding text)
+  `.execute(transaction);
+}
+
+/** What moving a step may change besides its state. */
+export interface StepChange {
+  readonly state: StepState;
+  readonly binding?: string;
+  readonly finished?: FinishedWork | null;
+  readonly outcome?: TaskOutcome;
+}
+
+/** Moves one step; whatever the change leaves out stays. Final states get their end time. */
+export async function moveStep(
+  transaction: MediaTransaction,
+  { taskId, step, ...change }: StepChange & { readonly taskId: string; readonly step: number },
+): Promise<void> {
+  await sql`/* steps.move */
+    update media.task_steps set
+      state = ${change.state},
+      binding = coalesce(${change.binding ?? null}, binding),
+      finished = ${change.finished === undefined ? sql`finished` : sql`${jsonText(change.finished)}::jsonb`},
+      outcome = ${change.outcome === undefined ? sql`outcome` : sql`${jsonText(change.outcome)}::jsonb`},
+      progress = case when ${change.state === 'SUCCEEDED'} then 100 else progress end,
+      started_at = case when ${change.state === 'RUNNING'} then coalesce(started_at, now()) else started_at end,
+      ended_at = case when ${['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(change.state)} then now() end
+    where task_id = ${taskId}::uuid and step = ${step}`.execute(transaction);
+}
+
+/** Ends every open step of a task that ends; `failed` names the one that is to blame. */
+export async function closeSteps(
+  transaction: MediaTransaction,
+  taskId: string,
+  failed: number | null,
+): Promise<void> {
+  await sql`/* steps.close */
+    update media.task_steps set state = case when step = ${failed} then 'FAILED' else 'CANCELLED' end, ended_at = now()
+    where task_id = ${taskId}::uuid and state in ('QUEUED', 'RUNNING', 'STORING')`.execute(transaction);
+}
+
+/** A step's own progress; it only matters where a task has several. */
+export async function raiseStepProgress(
+  database: Executor,
+  steps: readonly { readonly taskId: string; readonly step: number; readonly progress: number }[],
+): Promise<void> {
+  if (steps.length === 0) return;
+  await sql`/* steps.progress */
+    update media.task_steps step set progress = greatest(step.progress, entry.progress)
+    from jsonb_to_recordset(${jsonText(steps)}::jsonb) as entry("taskId" uuid, step integer, progress integer)
+    where step.task_id = entry."taskId" and step.step = entry.step and step.state = 'RUNNING'`.execute(
+    database,
+  );
+}
+
+/** Remembers a stored file by its position, so that a retry does not fetch it again. */
+export async function rememberStored(
+  database: Executor,
+  { taskId, step, position, mediaId }: { taskId: string; step: number; position: number; mediaId: string },
+): Promise<void> {
+  await sql`/* steps.remember-stored */
+    update media.task_steps set stored = stored || jsonb_build_object(${String(position)}::text, ${mediaId}::text)
+    where task_id = ${taskId}::uuid and step = ${step}`.execute(database);
+}
+
+/** Counts one more try to store; forgets the finished addresses when they are stale. Answers the number of tries. */
+export async function countStoreTry(
+  database: Executor,
+  { taskId, step, stale }: { taskId: string; step: number; stale: boolean },
+): Promise<number> {
+  const { rows } = await sql<{ store_tries: number }>`/* steps.count-store-try */
+    update media.task_steps set store_tries = store_tries + 1,
+      finished = case when ${stale} then null else finished end
+    where task_id = ${taskId}::uuid and step = ${step} returning store_tries`.execute(database);
+  return rows[0]?.store_tries ?? 0;
+}
+
+/** Who waits in each binding's line, in order of their ids (which is the order of time). */
+export async function readLines(
+  database: MediaDatabase,
+  limit: number,
+): Promise<readonly { readonly binding: string; readonly task_ids: readonly string[] }[]> {
+  const { rows } = await sql<{ binding: string; task_ids: string[] }>`/* steps.lines */
+    select binding, array_agg(task_id::text order by task_id) as task_ids from (
+      select binding, task_id from media.task_steps where state = 'QUEUED' order by task_id limit ${limit}
+    ) waiting group by binding`.execute(database);
+  return rows;
+}

@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+
+import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { TaskTable } from './tables.ts';
+import type { StepInput, TaskKind, Work } from './task.ts';
+import { jsonText } from './json-text.ts';
+
+/** SQL of accepting work: as few statements as possible, because every submission waits for them. */
+
+export interface NewTask {
+  readonly id: string;
+  readonly owner: string;
+  readonly kind: TaskKind;
+  readonly generator: string;
+  readonly taskType: string | null;
+  readonly input: Work;
+  readonly onEnd: string | null;
+  readonly steps: readonly NewStep[];
+  readonly idempotency: IdempotencyEntry | null;
+}
+
+export interface NewStep {
+  readonly step: number;
+  readonly label: string;
+  readonly input: StepInput;
+  readonly binding: string;
+}
+
+/** A key as it is stored: hashed, and scoped to its owner. */
+export interface IdempotencyEntry {
+  readonly owner: string;
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+/**
+ * Task, steps, first event and idempotency record in one statement. Null when the key (or the id, for a task whose id
+ * was chosen by its asker) is taken: nothing was written then. A concurrent holder of the key is waited for.
+ */
+export async function insertTask(transaction: MediaTransaction, task: NewTask): Promise<TaskTable | null> {
+  const guard = task.idempotency;
+  const guardRow =
+    guard === null
+      ? sql`select 1`
+      : sql`insert into media.idempotency (owner, key, fingerprint, task_id)
+            values (${guard.owner}, ${guard.key}, ${guard.fingerprint}, ${task.id}::uuid)
+            on conflict (owner, key) do nothing returning 1`;
+  const { rows } = await sql<TaskTable>`/* tasks.insert */
+    with guard as (${guardRow}), task as (
+      insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end)
+      select ${task.id}::uuid, ${task.owner}, ${task.kind}, ${task.generator}, ${task.taskType},
+             ${jsonText(task.input)}::jsonb, 'queued', 1, ${task.onEnd} from guard
+      on conflict (id) do nothing returning *
+    ), steps as (
+      insert into media.task_steps (task_id, step, label, input, binding)
+      select task.id, step.step, step.label, step.input, step.binding from task,
+        jsonb_to_recordset(${jsonText(task.steps)}::jsonb)
+          as step(step integer, label text, input jsonb, binding text)
+    ), event as (
+      insert into media.task_events (task_id, seq, state, stage, progress, progress_estimated, at)
+      select id, 1, state, stage, 0, false, created_at from task
+    )
+    select * from task`.execute(transaction);
+  return rows[0] ?? null;
+}
+
+/** The record of a key, or null. */
+export async function findIdempotency(
+  database: MediaDatabase,
+  owner: string,
+  key: string,
+): Promise<{ readonly fingerprint: string; readonly task_id: string } | null> {
+  const row = await database
+    .selectFrom('media.idempotency')
+    .select(['fingerprint', 'task_id'])
+    .where('owner', '=', owner)
+    .where('key', '=', key)
+    .executeTakeFirst();
+  return row ?? null;
+}

@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+
+import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { TaskTable } from './tables.ts';
+import { isFinal, type Task } from './task.ts';
+import type { TaskFilter } from './service-types.ts';
+
+/** SQL of task rows: reading, locking, listing. Accepting one is in submission-store.ts, events in event-store.ts. */
+
+/** The task as everything outside tasks/ sees it. */
+export function toTask(row: TaskTable): Task {
+  return {
+    id: row.id,
+    owner: row.owner,
+    kind: row.kind,
+    generator: row.generator,
+    taskType: row.task_type,
+    sandbox: row.sandbox,
+    input: row.input,
+    state: row.state,
+    stage: row.stage,
+    progress: row.progress,
+    progressEstimated: row.progress_estimated,
+    lastSeq: row.last_seq,
+    cancelRequestedAt: row.cancel_requested_at,
+    error: row.error,
+    result: row.result,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  };
+}
+
+/** The rows there are, in no order. */
+export async function readTasks(
+  database: MediaDatabase | MediaTransaction,
+  ids: readonly string[],
+): Promise<readonly TaskTable[]> {
+  const { rows } = await sql<TaskTable>`/* tasks.read */
+    select * from media.tasks where id = any(${ids}::uuid[])`.execute(database);
+  return rows;
+}
+
+/**
+ * Locks a task's row until the transaction ends; null when there is none. Whoever changes steps or attempts takes this
+ * lock first, so that the steps of one task end one after the other and nobody waits in a circle.
+ */
+export async function lockTask(transaction: MediaTransaction, id: string): Promise<TaskTable | null> {
+  const { rows } = await sql<TaskTable>`/* tasks.lock */
+    select * from media.tasks where id = ${id}::uuid for update`.execute(transaction);
+  return rows[0] ?? null;
+}
+
+/** As lockTask, but null also when the task has ended. */
+export async function lockOpenTask(transaction: MediaTransaction, id: string): Promise<TaskTable | null> {
+  const task = await lockTask(transaction, id);
+  return task === null || isFinal(task.state) ? null : task;
+}
+
+/** One page of tasks, newest first (ids are ordered by time). `owner` null means everybody's. */
+export async function listTasks(
+  database: MediaDatabase,
+  options: {
+    readonly owner: string | null;
+    readonly filter: TaskFilter;
+    readonly first: number;
+    readonly after: string | null;
+  },
+): Promise<readonly TaskTable[]> {
+  const { owner, filter, first, after } = options;
+  let query = database.selectFrom('media.tasks').selectAll().orderBy('id', 'desc').limit(first);
+  if (owner !== null) query = query.where('owner', '=', owner);
+  if (after !== null) query = query.where('id', '<', after);
+  if (filter.states !== undefined) query = query.where('state', 'in', filter.states);
+  if (filter.kinds !== undefined) query = query.where('kind', 'in', filter.kinds);
+  if (filter.generator !== undefined) query = query.where('generator', '=', filter.generator);
+  if (filter.createdAfter !== undefined) query = query.where('created_at', '>', filter.createdAfter);
+  if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
+  return query.execute();
+}
