@@ -24,8 +24,8 @@ export const dateTimeScalar = {
 export const jsonScalar = {
   description: `Any JSON value; as an argument at most ${jsonMaxDepth} levels deep and ${jsonMaxLength} characters long.`,
   serialize: (value: unknown): unknown => value,
-  parseValue: (value: unknown): Json => boundedJson(value),
-  parseLiteral: (node: ValueNode, variables?: Record<string, unknown> | null): Json =>
+  parseValue: (value: unknown): NonNullable<Json> => boundedJson(value),
+  parseLiteral: (node: ValueNode, variables?: Record<string, unknown> | null): NonNullable<Json> =>
     boundedJson(valueFromASTUntyped(node, variables)),
 };
 
@@ -39,13 +39,13 @@ function readDateTime(value: unknown): Date {
   return moment;
 }
 
-function boundedJson(value: unknown): Json {
-  if (value === undefined) throw invalid('JSON has no undefined');
+function boundedJson(value: unknown): NonNullable<Json> {
+  if (value === undefined || value === null) throw invalid('JSON needs a value');
   if (!isShallow(value, jsonMaxDepth)) throw invalid(`JSON may be at most ${jsonMaxDepth} levels deep`);
   if (JSON.stringify(value).length > jsonMaxLength) {
     throw invalid(`JSON may be at most ${jsonMaxLength} characters long`);
   }
-  return value as Json;
+  return value as NonNullable<Json>;
 }
 
 /** Whether nothing in the value lies deeper than `levels`; never walks further than that. */

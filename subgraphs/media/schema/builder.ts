@@ -17,7 +17,7 @@ export const builder = new SchemaBuilder<{
   Scalars: {
     ID: { Input: string; Output: string | number };
     DateTime: { Input: Date; Output: Date };
-    JSON: { Input: Json; Output: unknown };
+    JSON: { Input: NonNullable<Json>; Output: unknown };
     Upload: { Input: Promise<FileUpload>; Output: never };
   };
 }>({

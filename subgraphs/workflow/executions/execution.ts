@@ -1,0 +1,109 @@
+import type { Caller } from '../../../platform/caller.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
+
+/**
+ * PENDING until the media service has the task, RUNNING until that ended, then one of the others. Only forward.
+ */
+export const executionStatuses = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
+export type ExecutionStatus = (typeof executionStatuses)[number];
+
+/** Why an execution failed. */
+export interface ExecutionError {
+  /** A failure code of the task, or the code with which the start was refused. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One run of a template; owns exactly one task. */
+export interface Execution {
+  readonly id: string;
+  /** An id the caller chose, unique per owner. */
+  readonly externalId: string | null;
+  /** Allocated here, before media knows the task. */
+  readonly taskId: string;
+  readonly owner: string;
+  /** For whom it runs, when that was said. */
+  readonly userId: string | null;
+  readonly templateCode: string;
+  readonly status: ExecutionStatus;
+  readonly stage: string;
+  /** 0 to 100. */
+  readonly progress: number;
+  readonly parameters: JsonObject;
+  readonly error: ExecutionError | null;
+  /** Rises with each change; announced on the bus. */
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+}
+
+/** One entry of an execution's log: its task's entry in the words of executions. */
+export interface ExecutionEvent {
+  readonly executionId: string;
+  /** The task's seq. */
+  readonly seq: number;
+  readonly at: Date;
+  readonly status: ExecutionStatus;
+  readonly stage: string;
+  readonly progress: number;
+}
+
+export interface ExecuteRequest {
+  readonly code: string;
+  readonly parameters: Json;
+  /** For whom: a user names only themselves, a service key anyone. */
+  readonly onBehalfOf: string | null;
+  readonly externalId: string | null;
+  readonly idempotencyKey: string | null;
+}
+
+/** How one execution may be named; exactly one member. */
+export interface ExecutionKey {
+  readonly id?: string | number | null | undefined;
+  readonly taskId?: string | number | null | undefined;
+  readonly externalId?: string | null | undefined;
+}
+
+export interface ExecutionPage {
+  readonly executions: readonly Execution[];
+  readonly hasNextPage: boolean;
+}
+
+/** Executions and their rules. Implemented by createExecutionService (service.ts). */
+export interface ExecutionService {
+  /**
+   * Starts a template: one transaction writes execution, task id, idempotency record and backstop job; then media is
+   * asked to start, for at most 2 s. NOT_FOUND, BAD_USER_INPUT, FORBIDDEN, IDEMPOTENCY_CONFLICT or CONFLICT before
+   * anything is written.
+   */
+  execute(caller: Caller, request: ExecuteRequest): Promise<Execution>;
+  /** BAD_USER_INPUT unless exactly one key is given; null where there is none (or it is somebody else's). */
+  find(caller: Caller, key: ExecutionKey): Promise<Execution | null>;
+  /** By execution id, in the order of the ids; null where there is none the caller may read. */
+  byIds(caller: Caller, ids: readonly string[]): Promise<readonly (Execution | null)[]>;
+  /** By task id, likewise. */
+  byTaskIds(caller: Caller, taskIds: readonly string[]): Promise<readonly (Execution | null)[]>;
+  /** Newest first: the caller's own, or of one user; empty without a caller. */
+  list(
+    caller: Caller,
+    options: { readonly userId: string | null; readonly first: number; readonly after: string | null },
+  ): Promise<ExecutionPage>;
+  /** Every event after `afterSeq`, then live ones until the execution has ended. NOT_FOUND before the first. */
+  watch(
+    caller: Caller,
+    id: string,
+    afterSeq: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterableIterator<ExecutionEvent>>;
+}
+
+/** True when nothing comes after this status. */
+export function isEnded(status: ExecutionStatus): boolean {
+  return status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED';
+}
+
+/** A task's state in the words of executions. Unknown words mean running, never failed. */
+export function statusOfTask(state: string): ExecutionStatus {
+  if (state === 'SUCCEEDED') return 'COMPLETED';
+  return state === 'FAILED' || state === 'CANCELLED' ? state : 'RUNNING';
+}

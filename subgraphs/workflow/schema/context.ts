@@ -1,0 +1,61 @@
+import DataLoader from 'dataloader';
+
+import type { Caller } from '../../../platform/caller.ts';
+import type { RequestContext } from '../../../platform/graphql/executor.ts';
+import type { AuthMode } from '../../../platform/policy.ts';
+import type { Execution, ExecutionService } from '../executions/execution.ts';
+import type { Template, TemplateService } from '../templates/template.ts';
+
+/** What the workflow schema's resolvers call. */
+export interface WorkflowServices {
+  readonly templates: TemplateService;
+  readonly executions: ExecutionService;
+  /** Version of the service. */
+  readonly version: string;
+}
+
+/** What each resolver gets: made anew for every request, so that nothing cached outlives it. */
+export interface WorkflowContext {
+  readonly caller: Caller;
+  readonly authMode: AuthMode;
+  readonly signal: AbortSignal;
+  readonly services: WorkflowServices;
+  readonly loaders: WorkflowLoaders;
+}
+
+/** Reads that many fields of one request share. */
+export interface WorkflowLoaders {
+  readonly templates: DataLoader<string, Template | null>;
+  /** The executions this caller may read, by id. */
+  readonly executions: DataLoader<string, Execution | null>;
+  /** The executions this caller may read, by the id of their task. */
+  readonly executionsByTask: DataLoader<string, Execution | null>;
+  /** Forgets what was read; a subscription calls it for each event, as one context serves them all. */
+  readonly forget: () => void;
+}
+
+/** The context of one request. */
+export function createWorkflowContext(options: {
+  readonly request: RequestContext;
+  readonly authMode: AuthMode;
+  readonly services: WorkflowServices;
+}): WorkflowContext {
+  const { request, authMode, services } = options;
+  const { caller, signal } = request;
+  return { caller, authMode, signal, services, loaders: createLoaders(services, caller) };
+}
+
+// Each batch is bounded, so that a long list can't turn into one statement of any size.
+const maxBatchSize = 500;
+
+function createLoaders({ templates, executions }: WorkflowServices, caller: Caller): WorkflowLoaders {
+  const byCode = new DataLoader((codes: readonly string[]) => templates.byCodes(codes), { maxBatchSize });
+  const byId = new DataLoader((ids: readonly string[]) => executions.byIds(caller, ids), { maxBatchSize });
+  const byTask = new DataLoader((ids: readonly string[]) => executions.byTaskIds(caller, ids), {
+    maxBatchSize,
+  });
+  const forget = (): void => {
+    for (const loader of [byCode, byId, byTask]) loader.clearAll();
+  };
+  return { templates: byCode, executions: byId, executionsByTask: byTask, forget };
+}

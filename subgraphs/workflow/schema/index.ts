@@ -1,0 +1,15 @@
+/** The workflow subgraph's schema. Every file of this folder is listed here (a test holds it); each adds its types to the builder. */
+import './scalars.ts';
+import './page-info.ts';
+import './template.ts';
+import './execution.ts';
+import './execution-fields.ts';
+import './health.ts';
+import { builder } from './builder.ts';
+
+export { createWorkflowContext, type WorkflowContext, type WorkflowServices } from './context.ts';
+
+/** Built without any dependency: what the resolvers call comes with the context. */
+export const workflowSchema = builder.toSubGraphSchema({
+  linkUrl: 'https://specs.apollo.dev/federation/v2.6',
+});

@@ -1,0 +1,77 @@
+import { notFound } from '../../../platform/errors.ts';
+import { templateTypes, type Template as TemplateShape } from '../templates/template.ts';
+import { builder } from './builder.ts';
+import type { WorkflowContext } from './context.ts';
+
+const TemplateType = builder.enumType('TemplateType', {
+  description: 'What a template makes.',
+  values: {
+    IMAGE: { description: 'Images.' },
+    VIDEO: { description: 'A video.' },
+  } satisfies Record<(typeof templateTypes)[number], { description: string }>,
+});
+
+/** A sellable workflow. */
+export const Template = builder.objectRef<TemplateShape>('Template').implement({
+  description: 'A sellable workflow, identified by its code.',
+  fields: (t) => ({
+    code: t.exposeID('code', { description: 'Chosen by its creator: letters, digits, _ and -.' }),
+    name: t.exposeString('name', { description: 'Name for people.' }),
+    description: t.exposeString('description', { nullable: true, description: 'What it does, for people.' }),
+    workflow: t.exposeString('workflow', { description: 'Name of the workflow that is executed.' }),
+    creditCost: t.exposeInt('creditCost', { description: 'Price of one execution in credits.' }),
+    version: t.exposeString('version', { nullable: true, description: 'Dotted version text.' }),
+    templateType: t.expose('templateType', { type: TemplateType, description: 'What it makes.' }),
+    tags: t.stringList({ description: 'Words to find it by.', resolve: ({ tags }) => [...tags] }),
+    imageModel: t.exposeString('imageModel', { nullable: true, description: 'Model of image templates.' }),
+    imagePrompt: t.exposeString('imagePrompt', {
+      nullable: true,
+      description: "Prompt text; {prompt} in it is filled from the execution's parameters.",
+    }),
+    parameters: t.expose('parameters', {
+      type: 'JSON',
+      description: 'Which parameters an execution takes: name -> type, required, limits, description.',
+    }),
+    isActive: t.exposeBoolean('isActive', { description: 'Whether it can be executed now.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+  }),
+});
+
+builder.asEntity(Template, {
+  key: builder.selection<{ code: string }>('code'),
+  resolveReference: ({ code }, { loaders }) => loaders.templates.load(code),
+});
+
+builder.queryField('templates', (t) =>
+  t.field({
+    type: [Template],
+    description: 'Every template, ordered by code.',
+    rule: 'public',
+    args: {
+      activeOnly: t.arg.boolean({
+        required: true,
+        defaultValue: true,
+        description: 'Leave out those that can not be executed now.',
+      }),
+    },
+    resolve: async (_, { activeOnly }, { services }) => [...(await services.templates.list({ activeOnly }))],
+  }),
+);
+
+builder.queryField('template', (t) =>
+  t.field({
+    type: Template,
+    nullable: true,
+    description: 'One template by its code; null when there is none.',
+    rule: 'public',
+    args: { code: t.arg.id({ required: true, description: 'The code of the template.' }) },
+    resolve: (_, { code }, { loaders }) => loaders.templates.load(code),
+  }),
+);
+
+/** The template of an execution, which outlives its deletion. */
+export async function templateOf(code: string, { loaders }: WorkflowContext): Promise<TemplateShape> {
+  const template = await loaders.templates.load(code);
+  if (template === null) throw notFound('template', code);
+  return template;
+}
