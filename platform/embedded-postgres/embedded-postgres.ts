@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import pg from 'pg';
+import { Client, type PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 
 import { AppError, toError } from '../errors.ts';
@@ -34,7 +34,7 @@ export interface EmbeddedPostgresOptions {
 
 export interface EmbeddedPostgres {
   /** How to connect, for pg.Pool. */
-  readonly config: pg.PoolConfig;
+  readonly config: PoolConfig;
   /** True when another process owns the server: this one uses it, and never stops it. */
   readonly adopted: boolean;
   /** Stops the server if it is ours; with an adopted one nothing happens. */
@@ -126,7 +126,7 @@ async function startServer(options: Parameters<typeof startServerProcess>[0]): P
 /** Undefined while the owner's server does not answer (yet, or any more). */
 async function tryAdopt(home: string): Promise<EmbeddedPostgres | undefined> {
   const config = connectionConfig(socketFolder(home, serverUser(join(home, 'data'))));
-  const client = new pg.Client({ ...config, connectionTimeoutMillis: 2000, query_timeout: 2000 });
+  const client = new Client({ ...config, connectionTimeoutMillis: 2000, query_timeout: 2000 });
   // A connection that breaks is simply one that did not answer.
   client.on('error', () => undefined);
   try {
@@ -141,7 +141,7 @@ async function tryAdopt(home: string): Promise<EmbeddedPostgres | undefined> {
   }
 }
 
-function connectionConfig(folder: string): pg.PoolConfig {
+function connectionConfig(folder: string): PoolConfig {
   return { host: folder, port: 5432, user: ROLE, database: 'postgres', ssl: false };
 }
 

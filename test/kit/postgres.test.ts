@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client, type PoolConfig } from 'pg';
 import { afterAll, expect, test } from 'vitest';
 
 import { type TestDatabase, testDatabase } from './postgres.ts';
@@ -8,8 +8,8 @@ afterAll(async () => {
   for (const database of made) await database.drop();
 });
 
-async function query(config: pg.PoolConfig | { connectionString: string }, text: string): Promise<unknown[]> {
-  const client = new pg.Client(config as pg.ClientConfig);
+async function query(config: PoolConfig | { connectionString: string }, text: string): Promise<unknown[]> {
+  const client = new Client(config);
   await client.connect();
   try {
     return (await client.query(text)).rows;
@@ -40,7 +40,7 @@ test('copies a template that is prepared once', async () => {
   let prepared = 0;
   const template = {
     name: 'kit_test',
-    prepare: async (config: pg.PoolConfig) => {
+    prepare: async (config: PoolConfig) => {
       prepared += 1;
       await query(config, 'create table prepared as select 7 as number');
     },
@@ -55,7 +55,7 @@ test('copies a template that is prepared once', async () => {
 
 test('removes a database that is still in use', async () => {
   const database = await testDatabase();
-  const client = new pg.Client(database.config);
+  const client = new Client(database.config);
   const broken = new Promise((resolve) => {
     client.on('error', resolve);
   });

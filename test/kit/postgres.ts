@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import pg from 'pg';
+import { Client, type PoolConfig } from 'pg';
 
 /**
  * Fresh databases for tests, on one real PostgreSQL per test run. The first test that asks starts the server in a
@@ -14,7 +14,7 @@ import pg from 'pg';
  */
 export interface TestDatabase {
   /** For pg.Pool, or `createDatabase({ config })`. */
-  readonly config: pg.PoolConfig & { readonly database: string };
+  readonly config: PoolConfig & { readonly database: string };
   /** The same as an address, for processes that are told by DATABASE_URL. */
   readonly connectionString: string;
   /** Removes the database, ending connections that are still open. */
@@ -25,7 +25,7 @@ export interface TestDatabaseOptions {
   /**
    * Copies a prepared database (milliseconds) in place of starting from an empty one: prepared once per run and name.
    */
-  readonly template?: { readonly name: string; prepare(config: pg.PoolConfig): Promise<void> };
+  readonly template?: { readonly name: string; readonly prepare: (config: PoolConfig) => Promise<void> };
 }
 
 /** An empty database (or a copy of the template) of the caller's own. */
@@ -119,9 +119,9 @@ async function ensureTemplate(
 
 async function withAdmin<Result>(
   server: ServerAddress,
-  use: (admin: pg.Client) => Promise<Result>,
+  use: (admin: Client) => Promise<Result>,
 ): Promise<Result> {
-  const admin = new pg.Client({ ...server, database: 'postgres' });
+  const admin = new Client({ ...server, database: 'postgres' });
   await admin.connect();
   try {
     return await use(admin);

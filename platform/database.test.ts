@@ -1,0 +1,100 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { type TestDatabase, testDatabase } from '../test/kit/postgres.ts';
+import { createDatabase, type Database, isUniqueViolation } from './database.ts';
+
+const logger = pino({ level: 'silent' });
+let home: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  home = await testDatabase();
+  database = createDatabase({
+    config: home.config,
+    maxConnections: 3,
+    applicationName: 'database-test',
+    logger,
+  });
+  await database.pool.query('create table numbers (id bigint constraint numbers_once primary key)');
+});
+afterAll(async () => {
+  await database.close();
+  await home.drop();
+});
+
+test('reads counts and other bigints as numbers', async () => {
+  const { rows } = await database.pool.query(
+    'select count(*) as count, 9007199254740991::bigint as largest from numbers',
+  );
+  expect(rows).toEqual([{ count: 0, largest: 9_007_199_254_740_991 }]);
+});
+
+test('refuses a bigint that no number can hold, and the connection stays usable', async () => {
+  await expect(database.pool.query('select 9007199254740993::bigint')).rejects.toThrow('no exact number');
+  await database.check();
+});
+
+test('lends typed access to the tables that the caller names', async () => {
+  const tables = database.typed<{ numbers: { id: number } }>();
+  await tables.insertInto('numbers').values({ id: 1 }).execute();
+  expect(await tables.selectFrom('numbers').select('id').execute()).toEqual([{ id: 1 }]);
+});
+
+test('tells a duplicate key from other errors, by constraint if asked', async () => {
+  await database.pool.query('insert into numbers values (2)');
+  const thrown: unknown = await database.pool
+    .query('insert into numbers values (2)')
+    .catch((error: unknown) => error);
+  expect(isUniqueViolation(thrown)).toBe(true);
+  expect(isUniqueViolation(thrown, 'numbers_once')).toBe(true);
+  expect(isUniqueViolation(thrown, 'another')).toBe(false);
+  const other: unknown = await database.pool.query('select nonsense').catch((error: unknown) => error);
+  expect(isUniqueViolation(other)).toBe(false);
+});
+
+test('survives that the server ends its connections', async () => {
+  const other = createDatabase({ config: home.config, maxConnections: 2, applicationName: 'victim', logger });
+  await other.check();
+  await database.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'victim'`,
+  );
+  await expect
+    .poll(() =>
+      other.check().then(
+        () => 'alive',
+        () => 'not yet',
+      ),
+    )
+    .toBe('alive');
+  await other.close();
+});
+
+test('ends a statement that takes longer than allowed', async () => {
+  const hasty = createDatabase({
+    config: home.config,
+    maxConnections: 1,
+    applicationName: 'hasty',
+    logger,
+    statementTimeoutMs: 50,
+  });
+  await expect(hasty.pool.query('select pg_sleep(60)')).rejects.toThrow('statement timeout');
+  await hasty.close();
+});
+
+test('says UNAVAILABLE when nobody answers', async () => {
+  const nowhere = createDatabase({
+    config: { connectionString: 'postgresql://nobody@127.0.0.1:1/none' },
+    maxConnections: 1,
+    applicationName: 'nowhere',
+    logger,
+  });
+  await expect(nowhere.check()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await nowhere.close();
+});
+
+test('may be closed twice', async () => {
+  const twice = createDatabase({ config: home.config, maxConnections: 1, applicationName: 'twice', logger });
+  await twice.check();
+  await expect(Promise.all([twice.close(), twice.close()])).resolves.toHaveLength(2);
+});

@@ -1,0 +1,109 @@
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { type TestDatabase, testDatabase } from '../test/kit/postgres.ts';
+import { createDatabase, type Database } from './database.ts';
+import { migrate, type MigrationSet } from './migrations.ts';
+
+const logger = pino({ level: 'silent' });
+let home: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  home = await testDatabase();
+  database = connect(1);
+});
+afterAll(async () => {
+  await database.close();
+  await home.drop();
+});
+
+function connect(maxConnections: number): Database {
+  return createDatabase({ config: home.config, maxConnections, applicationName: 'migrations-test', logger });
+}
+
+function creates(table: string): Migration {
+  return { up: async (db) => db.schema.createTable(table).addColumn('id', 'integer').execute() };
+}
+
+async function tablesOf(schema: string): Promise<string[]> {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = $1 order by 1`,
+    [schema],
+  );
+  return rows.map(({ name }) => name);
+}
+
+test('makes each schema and its tables, once', async () => {
+  const sets: MigrationSet[] = [
+    { schema: 'one', migrations: { '001-first': creates('first'), '002-second': creates('second') } },
+    { schema: 'two', migrations: { '001-first': creates('first') } },
+  ];
+  expect(await migrate({ database, sets, logger })).toEqual([
+    'one/001-first',
+    'one/002-second',
+    'two/001-first',
+  ]);
+  expect(await tablesOf('one')).toEqual(['first', 'migrations', 'migrations_lock', 'second']);
+  expect(await tablesOf('two')).toEqual(['first', 'migrations', 'migrations_lock']);
+  expect(await migrate({ database, sets, logger })).toEqual([]);
+});
+
+test('adds what is new', async () => {
+  const first = { '001-first': creates('first') };
+  await migrate({ database, sets: [{ schema: 'grows', migrations: first }], logger });
+  const more = { ...first, '002-more': creates('more') };
+  expect(await migrate({ database, sets: [{ schema: 'grows', migrations: more }], logger })).toEqual([
+    'grows/002-more',
+  ]);
+});
+
+test('leaves nothing of a set in which one migration fails, and names it', async () => {
+  const migrations = {
+    '001-good': creates('good'),
+    '002-bad': { up: async (db) => void (await sql`select nonsense`.execute(db)) } satisfies Migration,
+  };
+  await expect(migrate({ database, sets: [{ schema: 'broken', migrations }], logger })).rejects.toThrow(
+    /migration broken\/002-bad failed: .*nonsense/,
+  );
+  expect(await tablesOf('broken')).not.toContain('good');
+  const repaired = { ...migrations, '002-bad': creates('bad') };
+  expect(
+    await migrate({ database, sets: [{ schema: 'broken', migrations: repaired }], logger }),
+  ).toHaveLength(2);
+});
+
+test('refuses a database that a newer version has migrated', async () => {
+  await migrate({
+    database,
+    sets: [{ schema: 'newer', migrations: { '001-a': creates('a'), '002-b': creates('b') } }],
+    logger,
+  });
+  await expect(
+    migrate({ database, sets: [{ schema: 'newer', migrations: { '001-a': creates('a') } }], logger }),
+  ).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('002-b') });
+});
+
+test('lets any number of processes start at once: one migrates, the others find it done', async () => {
+  const processes = Array.from({ length: 5 }, () => connect(1));
+  const sets = [
+    { schema: 'raced', migrations: { '001-first': creates('first'), '002-second': creates('second') } },
+  ];
+  const applied = await Promise.all(processes.map((each) => migrate({ database: each, sets, logger })));
+  expect(applied.map(({ length }) => length).sort()).toEqual([0, 0, 0, 0, 2]);
+  for (const each of processes) await each.close();
+});
+
+test('gives its lock back when it fails', async () => {
+  const failing = {
+    schema: 'locked',
+    migrations: { '001-bad': { up: () => Promise.reject(new Error('no')) } },
+  };
+  await expect(migrate({ database, sets: [failing], logger })).rejects.toThrow('no');
+  const { rows } = await database.pool
+    .query(`select count(*) as count from pg_locks where locktype = 'advisory'
+    and database = (select oid from pg_database where datname = current_database())`);
+  expect(rows).toEqual([{ count: 0 }]);
+});
