@@ -1,4 +1,4 @@
-import { attemptStates, type Attempt as AttemptShape } from '../tasks/task.ts';
+import type { Attempt as AttemptShape, attemptStates } from '../tasks/task.ts';
 import { builder } from './builder.ts';
 import { Failure } from './failure.ts';
 

@@ -1,4 +1,5 @@
 import { badInput } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/ids.ts';
 import { builder } from './builder.ts';
 
 /** Where a page of a list stands. */
@@ -33,4 +34,10 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
 export function boundedFirst(first: number, most: number): number {
   if (first >= 1 && first <= most) return first;
   throw badInput('first', `first must be from 1 to ${most}`);
+}
+
+/** Checks an `after` argument: cursors are ids; BAD_USER_INPUT for anything else. */
+export function checkedCursor(after: string | null | undefined): string | null {
+  if (after === null || after === undefined || isUuid(after)) return after ?? null;
+  throw badInput('after', 'after must be a cursor of this list');
 }

@@ -37,7 +37,7 @@ describe('the media schema', () => {
     const ours = Object.values(mediaSchema.getTypeMap()).filter(
       ({ name }) => !/^_|^federation__|^link__|^(String|Int|Float|Boolean|ID)$/.test(name),
     );
-    const missing = ours.flatMap(undescribed).filter((name) => !/^Query\._/.test(name));
+    const missing = ours.flatMap(undescribed).filter((name) => !name.startsWith('Query._'));
     expect(missing).toEqual([]);
   });
 

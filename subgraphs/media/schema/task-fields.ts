@@ -1,7 +1,7 @@
 import type { TaskFilter as TaskFilterShape, TaskPage } from '../tasks/service-types.ts';
 import type { Task as TaskShape } from '../tasks/task.ts';
 import { builder } from './builder.ts';
-import { boundedFirst, PageInfo } from './page-info.ts';
+import { boundedFirst, checkedCursor, PageInfo } from './page-info.ts';
 import { Task, TaskKind, TaskProgress, TaskState } from './task.ts';
 
 const TaskEdge = builder.objectRef<TaskShape>('TaskEdge').implement({
@@ -63,13 +63,10 @@ builder.queryField('tasks', (t) =>
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 200.' }),
       after: t.arg.string({ description: 'Cursor of the last task already seen.' }),
     },
-    resolve: async (_, { filter, first, after = null }, { caller, services }) => ({
-      ...(await services.tasks.list(caller, filterOf(filter ?? {}), {
-        first: boundedFirst(first, 200),
-        after,
-      })),
-      after,
-    }),
+    resolve: async (_, { filter, ...asked }, { caller, services }) => {
+      const page = { first: boundedFirst(asked.first, 200), after: checkedCursor(asked.after) };
+      return { ...page, ...(await services.tasks.list(caller, filterOf(filter ?? {}), page)) };
+    },
   }),
 );
 

@@ -1,17 +1,8 @@
 import { notFound } from '../../../platform/errors.ts';
-import {
-  taskStates,
-  type Task as TaskShape,
-  type TaskEvent,
-  type TaskKind as TaskKindWord,
-} from '../tasks/task.ts';
-import { Attempt } from './attempt.ts';
+import type { Task as TaskShape, TaskEvent, TaskKind as TaskKindWord, taskStates } from '../tasks/task.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
-import { Failure } from './failure.ts';
-import { Media } from './media.ts';
 import { boundedFirst } from './page-info.ts';
-import { resultOf, TaskResult } from './task-result.ts';
 
 /** The five states, only forward. */
 export const TaskState = builder.enumType('TaskState', {
@@ -88,36 +79,6 @@ Task.implement({
       nullable: true,
       description: 'When somebody asked to cancel it.',
     }),
-    outputs: t.field({
-      type: [Media],
-      description: 'What it made, in order; deleted files are left out.',
-      resolve: (task, _, context) => outputsOf(task, context),
-    }),
-    text: t.string({
-      nullable: true,
-      description: 'What it made in words, for kinds that make text.',
-      resolve: ({ result }) => result?.texts[0] ?? null,
-    }),
-    notes: t.stringList({
-      description: 'What is missing in the result, and why.',
-      resolve: ({ result }) => [...(result?.notes ?? [])],
-    }),
-    result: t.field({
-      type: TaskResult,
-      nullable: true,
-      description: 'The typed result, for kinds that have one.',
-      resolve: resultOf,
-    }),
-    error: t.expose('error', {
-      type: Failure,
-      nullable: true,
-      description: 'Why it failed or was cancelled.',
-    }),
-    attempts: t.field({
-      type: [Attempt],
-      description: 'Every start at a provider, oldest first.',
-      resolve: async ({ id }, _, { loaders }) => [...(await loaders.attempts.load(id))],
-    }),
     lastSeq: t.exposeInt('lastSeq', { description: 'Number of the newest entry of its log.' }),
     events: t.field({
       type: [TaskProgress],
@@ -145,9 +106,4 @@ async function taskOf(id: string, { loaders }: MediaContext): Promise<TaskShape>
   const task = await loaders.tasks.load(id);
   if (task === null) throw notFound('task', id);
   return task;
-}
-
-async function outputsOf({ result }: TaskShape, { loaders }: MediaContext) {
-  const files = await Promise.all((result?.mediaIds ?? []).map((id) => loaders.media.load(id)));
-  return files.filter((file) => file !== null);
 }

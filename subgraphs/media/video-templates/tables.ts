@@ -12,7 +12,7 @@ export interface VideoTemplateTable {
   readonly aspect_ratio: string | null;
   readonly preset_prompts: string[];
   /** Everything else that was sent, as it was sent. */
-  readonly fields: JSONColumnType<JsonObject, string, string>;
+  readonly fields: JSONColumnType<JsonObject>;
   readonly created_at: Generated<Date>;
   readonly updated_at: ColumnType<Date, Date | undefined, Date>;
   readonly deleted_at: Date | null;

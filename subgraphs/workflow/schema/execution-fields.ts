@@ -1,7 +1,7 @@
 import type { Execution as ExecutionShape, ExecutionPage } from '../executions/execution.ts';
 import { builder } from './builder.ts';
 import { Execution, ExecutionProgress } from './execution.ts';
-import { boundedFirst, PageInfo } from './page-info.ts';
+import { boundedFirst, checkedCursor, PageInfo } from './page-info.ts';
 
 const ExecutionEdge = builder.objectRef<ExecutionShape>('ExecutionEdge').implement({
   description: 'An execution within a list.',
@@ -60,10 +60,10 @@ builder.queryField('executions', (t) =>
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
       after: t.arg.string({ description: 'Cursor of the last execution already seen.' }),
     },
-    resolve: async (_, { userId = null, first, after = null }, { caller, services }) => ({
-      ...(await services.executions.list(caller, { userId, first: boundedFirst(first, 1000), after })),
-      after,
-    }),
+    resolve: async (_, { userId = null, ...asked }, { caller, services }) => {
+      const page = { first: boundedFirst(asked.first, 1000), after: checkedCursor(asked.after) };
+      return { ...page, ...(await services.executions.list(caller, { userId, ...page })) };
+    },
   }),
 );
 

@@ -1,9 +1,9 @@
 import { notFound } from '../../../platform/errors.ts';
-import {
+import type {
+  Execution as ExecutionShape,
+  ExecutionError as ExecutionErrorShape,
+  ExecutionEvent,
   executionStatuses,
-  type Execution as ExecutionShape,
-  type ExecutionError as ExecutionErrorShape,
-  type ExecutionEvent,
 } from '../executions/execution.ts';
 import { builder } from './builder.ts';
 import { Template, templateOf } from './template.ts';

@@ -1,0 +1,97 @@
+import type { Kysely } from 'kysely';
+
+import { isUniqueViolation } from '../../../platform/database.ts';
+import { AppError, notFound } from '../../../platform/errors.ts';
+import bundled from './bundled-video-templates.json' with { type: 'json' };
+import { checkedFields, checkedPresetPrompts, checkedQuery, checkedTaskType, checkedText } from './rules.ts';
+import { createVideoTemplateStore, type NewVideoTemplate, type VideoTemplateStore } from './store.ts';
+import type { VideoTemplateTables } from './tables.ts';
+import type { VideoTemplate, VideoTemplateChange, VideoTemplateService } from './video-template.ts';
+
+/**
+ * The video template catalog: its rules (spec: media, Video template catalog). What a recipe makes of a template is in
+ * ../recipes; a task keeps its own copy of what it used, so nothing here reaches back into tasks.
+ */
+export function createVideoTemplateService(database: Kysely<VideoTemplateTables>): VideoTemplateService {
+  const store = createVideoTemplateStore(database);
+  return {
+    page: async (query) => {
+      const checked = checkedQuery(query);
+      return { ...(await store.page(checked)), page: checked.page, pageSize: checked.pageSize };
+    },
+    byIds: (ids) => readByIds(store, ids),
+    living: (taskType) => store.living(taskType.trim()),
+    isAvailable: async (taskType) => (await store.living(checkedTaskType(taskType))) === null,
+    create: (change) => create(store, change),
+    update: async (id, change) => {
+      const checked = checkedChange(change);
+      const template = await refusingTaken(checked.taskType, () => store.update(numberOf(id), checked));
+      return template ?? missing(id);
+    },
+    remove: async (id) => (await store.markDeleted(numberOf(id))) ?? missing(id),
+    importBundled: () => store.insertMissing(bundled.map((template) => ({ ...empty, ...template }))),
+  };
+}
+
+const empty: Omit<NewVideoTemplate, 'taskType'> = {
+  prompt: null,
+  coverUrl: null,
+  videoUrl: null,
+  aspectRatio: null,
+  presetPrompts: [],
+  fields: {},
+};
+
+async function create(store: VideoTemplateStore, change: VideoTemplateChange): Promise<VideoTemplate> {
+  const taskType = checkedTaskType(change.taskType);
+  const template = { ...empty, ...checkedChange(change), taskType };
+  return refusingTaken(taskType, () => store.insert(template));
+}
+
+async function readByIds(
+  store: VideoTemplateStore,
+  ids: readonly string[],
+): Promise<readonly (VideoTemplate | null)[]> {
+  const found = await store.byIds(ids.map(numberOf).filter((id) => id > 0));
+  const byId = new Map(found.map((template) => [template.id, template]));
+  return ids.map((id) => byId.get(numberOf(id)) ?? null);
+}
+
+/** The given members, checked; absent ones stay absent. */
+function checkedChange(change: VideoTemplateChange): Partial<NewVideoTemplate> {
+  const { taskType, prompt, coverUrl, videoUrl, aspectRatio, presetPrompts, fields } = change;
+  return {
+    ...(taskType === undefined ? {} : { taskType: checkedTaskType(taskType) }),
+    ...(prompt === undefined ? {} : { prompt: checkedText('prompt', prompt) }),
+    ...(coverUrl === undefined ? {} : { coverUrl: checkedText('coverUrl', coverUrl) }),
+    ...(videoUrl === undefined ? {} : { videoUrl: checkedText('videoUrl', videoUrl) }),
+    ...(aspectRatio === undefined ? {} : { aspectRatio: checkedText('aspectRatio', aspectRatio) }),
+    ...(presetPrompts === undefined ? {} : { presetPrompts: checkedPresetPrompts(presetPrompts) }),
+    ...(fields === undefined || fields === null ? {} : { fields: checkedFields(fields) }),
+  };
+}
+
+/** Turns the unique index's refusal into the caller's error; two creates at once can only be told apart there. */
+async function refusingTaken<Result>(
+  taskType: string | undefined,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new AppError('CONFLICT', `task type ${JSON.stringify(taskType)} is taken by a living template`, {
+      field: 'taskType',
+      cause: error,
+    });
+  }
+}
+
+/** The id as the table has it; 0 for anything that can be no id of ours. */
+function numberOf(id: string): number {
+  return /^[1-9]\d{0,9}$/.test(id) && Number(id) <= 2_147_483_647 ? Number(id) : 0;
+}
+
+function missing(id: string): never {
+  throw notFound('video template', id);
+}
