@@ -163,7 +163,7 @@ async function exchangeOnce(
   const exchange: Exchange = { origin: url.origin, sent: isRedirect };
   const agent = (guarded ? agents.guarded : agents.trusted).compose(noteSending(exchange));
   try {
-    const response = await agent.request({
+    const sending = agent.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: request.method,
@@ -173,9 +173,22 @@ async function exchangeOnce(
       headersTimeout: 0,
       bodyTimeout: request.timeoutMs,
     });
-    return { response, exchange };
+    return { response: await unlessAborted(sending, deadline.signal), exchange };
   } catch (error) {
     throw failureOf(error, exchange, deadline);
+  }
+}
+
+/** undici notices an abort only once it has a connection; a caller must not wait for that. Nothing is sent afterwards. */
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const giveUp = () => aborted.reject(signal.reason);
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([aborted.promise, work]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
   }
 }
 
@@ -194,8 +207,9 @@ function noteSending(exchange: Exchange): Dispatcher.DispatcherComposeIntercepto
   return (dispatch) => (options, handler) => {
     const start = handler.onRequestStart?.bind(handler);
     handler.onRequestStart = (controller, context) => {
-      exchange.sent = true;
       start?.(controller, context);
+      // A call that was given up in the waiting line ends inside `start`, with nothing written.
+      exchange.sent ||= !controller.aborted;
     };
     return dispatch(options, handler);
   };

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+
+import { AppError } from './errors.ts';
+import { createLogger } from './logger.ts';
+import type { Logger } from './logger.ts';
+import { REDACTED } from './redact.ts';
+
+function logged(write: (logger: Logger) => void, pretty = false): string {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  write(createLogger({ level: 'debug', pretty, destination }));
+  return lines.join('');
+}
+
+test('writes one JSON line with its level, time, fields and message', () => {
+  const line = JSON.parse(logged((logger) => logger.child({ part: 'queue' }).warn({ jobs: 3 }, 'slow')));
+  expect(line).toMatchObject({ level: 40, part: 'queue', jobs: 3, msg: 'slow' });
+  expect(Date.parse(line.time)).not.toBeNaN();
+});
+
+test('takes the value of every key that names a secret, however deep', () => {
+  const secret = 'hunter2-hunter2';
+  const headers = {
+    Authorization: secret,
+    cookie: secret,
+    'set-cookie': [secret],
+    'x-api-key': secret,
+    'mj-api-secret': secret,
+    'Idempotency-Key': secret,
+    'x-kiln-caller': secret,
+  };
+  const output = logged((logger) => {
+    logger
+      .child({ internalKey: secret })
+      .info({ request: { headers }, access_token: secret, password: secret }, 'in');
+  });
+  expect(output).not.toContain(secret);
+  expect(output).toContain(REDACTED);
+});
+
+test('keeps counts of tokens and codes of errors', () => {
+  const line = JSON.parse(
+    logged((logger) => logger.info({ maxTokens: 7, code: 'NOT_FOUND', sql: { code: '57P01' } }, '')),
+  );
+  expect(line).toMatchObject({ maxTokens: 7, code: 'NOT_FOUND', sql: { code: '57P01' } });
+});
+
+test.each([
+  'GET /files/x?sig=hunter2&exp=1',
+  'https://idp.example.org/callback?code=hunter2',
+  'https://s3.example.org/x?X-Amz-Signature=hunter2',
+  '/login?access_token=hunter2#x',
+  'postgres://kiln:hunter2@db/kiln',
+  'Authorization: Bearer hunter2hunter2',
+  'the key sk-hunter2hunter2 is wrong',
+])('takes the secret out of the text %s', (text) => {
+  const output = logged((logger) => logger.info({ url: text }, text));
+  expect(output).not.toContain('hunter2');
+});
+
+test('writes an error with its code, stack and causes, all of them redacted', () => {
+  const cause = Object.assign(new Error('connect to redis://u:hunter2@cache failed'), { token: 'hunter2' });
+  const output = logged((logger) =>
+    logger.error({ error: new AppError('UNAVAILABLE', 'no cache', { cause }) }, 'down'),
+  );
+  expect(JSON.parse(output).error).toMatchObject({
+    name: 'AppError',
+    code: 'UNAVAILABLE',
+    message: 'no cache',
+    stack: expect.stringContaining('logger.test.ts'),
+    cause: { token: REDACTED },
+  });
+  expect(output).not.toContain('hunter2');
+});
+
+test('bounds what one line may hold, also when an object contains itself', () => {
+  const circle: Record<string, unknown> = { text: 'x'.repeat(1_000_000), bytes: Buffer.alloc(1_000_000) };
+  circle['self'] = circle;
+  expect(logged((logger) => logger.info(circle, 'round')).length).toBeLessThan(50_000);
+});
+
+test('writes lines for people when asked to', () => {
+  const output = logged(
+    (logger) => logger.error({ error: new Error('boom'), port: 4000 }, 'not listening'),
+    true,
+  );
+  expect(output).toMatch(/^\d\d:\d\d:\d\d error not listening port=4000\n {2}Error: boom\n/);
+});
+
+test('writes nothing below its level', () => {
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
+  logger.info('quiet');
+  logger.child({}).debug('quiet');
+  expect(lines).toEqual([]);
+});
