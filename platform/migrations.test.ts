@@ -92,7 +92,8 @@ test('lets any number of processes start at once: one migrates, the others find 
     { schema: 'raced', migrations: { '001-first': creates('first'), '002-second': creates('second') } },
   ];
   const applied = await Promise.all(processes.map((each) => migrate({ database: each, sets, logger })));
-  expect(applied.map(({ length }) => length).sort()).toEqual([0, 0, 0, 0, 2]);
+  expect(applied.filter(({ length }) => length === 2)).toHaveLength(1);
+  expect(applied.flat()).toHaveLength(2);
   for (const each of processes) await each.close();
 });
 
@@ -102,8 +103,12 @@ test('gives its lock back when it fails', async () => {
     migrations: { '001-bad': { up: () => Promise.reject(new Error('no')) } },
   };
   await expect(migrate({ database, sets: [failing], logger })).rejects.toThrow('no');
-  const { rows } = await database.pool
-    .query(`select count(*) as count from pg_locks where locktype = 'advisory'
-    and database = (select oid from pg_database where datname = current_database())`);
-  expect(rows).toEqual([{ count: 0 }]);
+  const locks = async () => {
+    const { rows } = await database.pool.query<{ count: number }>(
+      `select count(*) as count from pg_locks where locktype = 'advisory'
+       and database = (select oid from pg_database where datname = current_database())`,
+    );
+    return rows[0]?.count;
+  };
+  await expect.poll(locks).toBe(0);
 });

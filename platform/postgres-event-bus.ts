@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Logger } from 'pino';
+
+import type { Database } from './database.ts';
+import type { EventBus } from './event-bus.ts';
+import { createListeners } from './postgres-event-bus/listeners.ts';
+import { listenForever } from './postgres-event-bus/listening-connection.ts';
+import { createOutbox, readMessage } from './postgres-event-bus/outbox.ts';
+import { createSender } from './postgres-event-bus/sender.ts';
+
+/** The event bus over PostgreSQL's LISTEN and NOTIFY: batches out through the pool, one listening connection in. */
+export interface EventBusOptions {
+  readonly database: Database;
+  readonly logger: Logger;
+  /** Name of the NOTIFY channel (default `kiln`); processes on the same channel hear each other. */
+  readonly channel?: string;
+}
+
+/** Connects and listens. Rejects when the database does not answer. */
+export async function createEventBus({
+  database,
+  logger,
+  channel = 'kiln',
+}: EventBusOptions): Promise<EventBus> {
+  const origin = randomUUID();
+  const outbox = createOutbox(origin);
+  const listeners = createListeners(logger);
+
+  async function send(payloads: readonly string[]): Promise<void> {
+    await database.pool.query('select pg_notify($1, payload) from unnest($2::text[]) as payload', [
+      channel,
+      payloads,
+    ]);
+  }
+
+  function receive(payload: string): void {
+    const message = readMessage(payload);
+    if (!message) {
+      logger.warn({ channel, bytes: payload.length }, 'ignored a notification that is not ours');
+      return;
+    }
+    if (message.origin === origin) return;
+    if (message.gap) listeners.tellOfGap();
+    for (const entry of message.entries) listeners.deliver(...entry);
+  }
+
+  const sender = createSender({ send, outbox, logger });
+  const connection = await listenForever({
+    config: database.config,
+    channel,
+    logger,
+    onPayload: receive,
+    onBack: () => listeners.tellOfGap(),
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    announce(topic, key, version) {
+      outbox.add(topic, key, version);
+      sender.wake();
+      listeners.deliver(topic, key, version);
+    },
+    listen: (topic, listener) => listeners.listen(topic, listener),
+    onGap: (listener) => listeners.onGap(listener),
+    listenerCount: () => listeners.count(),
+    close() {
+      closing ??= Promise.all([sender.close(), connection.close()]).then(() => listeners.clear());
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { Logger } from 'pino';
+
+import { toError } from '../errors.ts';
+import type { WakeUpListener } from '../event-bus.ts';
+
+/** Who listens in this process. */
+export interface Listeners {
+  /** Answers how to remove the listener again. */
+  listen(topic: string, listener: WakeUpListener): () => void;
+  onGap(listener: () => void): () => void;
+  deliver(topic: string, key: string, version: number): void;
+  tellOfGap(): void;
+  /** Listeners of all topics together. */
+  count(): number;
+  clear(): void;
+}
+
+/** Starts with nobody. */
+export function createListeners(logger: Logger): Listeners {
+  const topics = new Map<string, Set<WakeUpListener>>();
+  const gapListeners = new Set<() => void>();
+  return {
+    listen: (topic, listener) => addListener(topics, topic, listener),
+    onGap(listener) {
+      const own = () => listener();
+      gapListeners.add(own);
+      return () => void gapListeners.delete(own);
+    },
+    deliver(topic, key, version) {
+      for (const listener of topics.get(topic) ?? []) guarded(logger, () => listener(key, version));
+    },
+    tellOfGap() {
+      for (const listener of gapListeners) guarded(logger, listener);
+    },
+    count: () => [...topics.values()].reduce((sum, { size }) => sum + size, 0),
+    clear() {
+      topics.clear();
+      gapListeners.clear();
+    },
+  };
+}
+
+/** Adds a listener and answers how to remove it; a topic without listeners leaves nothing behind. */
+function addListener(
+  topics: Map<string, Set<WakeUpListener>>,
+  topic: string,
+  listener: WakeUpListener,
+): () => void {
+  // A function of its own, so that the same listener may be added twice and removed once.
+  const own: WakeUpListener = (key, version) => listener(key, version);
+  const listeners = topics.get(topic) ?? new Set();
+  topics.set(topic, listeners.add(own));
+  return () => {
+    if (listeners.delete(own) && listeners.size === 0) topics.delete(topic);
+  };
+}
+
+/** One listener's mistake must not keep the others from hearing. */
+function guarded(logger: Logger, call: () => void): void {
+  try {
+    call();
+  } catch (thrown) {
+    logger.error({ err: toError(thrown) }, 'a listener for wake-ups failed');
+  }
+}

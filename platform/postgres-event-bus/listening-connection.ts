@@ -1,0 +1,111 @@
+import { Client, type PoolConfig } from 'pg';
+import type { Logger } from 'pino';
+
+import { toError } from '../errors.ts';
+
+/**
+ * One connection that listens for NOTIFY and comes back by itself when it is lost. It needs a direct connection: a
+ * pooler in transaction mode loses LISTEN.
+ */
+export interface ListeningOptions {
+  readonly config: PoolConfig;
+  readonly channel: string;
+  readonly logger: Logger;
+  readonly onPayload: (payload: string) => void;
+  /** Called after the connection was lost and listens again: what was sent meanwhile is gone. */
+  readonly onBack: () => void;
+}
+
+export interface ListeningConnection {
+  close(): Promise<void>;
+}
+
+/** First and longest pause between attempts to connect again. */
+const RETRY_MS = { first: 100, longest: 5000 } as const;
+/** A connection that died without a word (a router that forgot it) is found out by asking. */
+const PULSE_MS = 10_000;
+
+/** Connects and listens; rejects when the first attempt fails. */
+export async function listenForever(options: ListeningOptions): Promise<ListeningConnection> {
+  const { logger, onBack } = options;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let pause: number = RETRY_MS.first;
+  let client = await connect(options, lost);
+
+  function lost(error: Error | undefined): void {
+    if (closed || timer) return;
+    logger.warn({ err: error }, 'lost the connection for wake-ups');
+    plan();
+  }
+
+  function plan(): void {
+    timer = setTimeout(() => void again(), pause);
+    pause = Math.min(pause * 2, RETRY_MS.longest);
+  }
+
+  async function again(): Promise<void> {
+    try {
+      const fresh = await connect(options, lost);
+      timer = undefined;
+      if (closed) {
+        await endQuietly(fresh);
+        return;
+      }
+      client = fresh;
+      pause = RETRY_MS.first;
+      logger.info('listening for wake-ups again');
+      onBack();
+    } catch (thrown) {
+      logger.debug({ err: toError(thrown) }, 'cannot listen for wake-ups yet');
+      if (closed) timer = undefined;
+      else plan();
+    }
+  }
+
+  return {
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await endQuietly(client);
+    },
+  };
+}
+
+/** A client that listens. `onLost` is called once, when it is lost without having been closed. */
+async function connect(options: ListeningOptions, onLost: (error?: Error) => void): Promise<Client> {
+  const { statement_timeout: _, ...config } = options.config;
+  const client = new Client({ ...config, query_timeout: 5000 });
+  let failure: Error | undefined;
+  let listening = false;
+  let pulse: NodeJS.Timeout | undefined;
+  client.on('error', (error) => {
+    failure = error;
+    // A query that got no answer leaves the socket open; without this the end would never come.
+    void endQuietly(client);
+  });
+  client.on('end', () => {
+    clearInterval(pulse);
+    if (listening) onLost(failure);
+    listening = false;
+  });
+  client.on('notification', ({ payload = '' }) => options.onPayload(payload));
+  try {
+    await client.connect();
+    await client.query(`listen ${client.escapeIdentifier(options.channel)}`);
+  } catch (thrown) {
+    await endQuietly(client);
+    throw thrown;
+  }
+  listening = true;
+  pulse = setInterval(() => {
+    client.query('select 1').catch((thrown: unknown) => client.emit('error', toError(thrown)));
+  }, PULSE_MS);
+  pulse.unref();
+  return client;
+}
+
+/** Ends a connection that may be broken already: then there is nothing left to end. */
+async function endQuietly(client: Client): Promise<void> {
+  await client.end().catch(() => undefined);
+}

@@ -1,0 +1,105 @@
+import { AppError } from '../errors.ts';
+
+/**
+ * Wake-ups that wait to be sent: the latest version per topic and key, so a key that changes a hundred times between two
+ * batches costs one entry. Pure; the sending is in postgres-event-bus.ts.
+ */
+export interface Outbox {
+  add(topic: string, key: string, version: number): void;
+  readonly size: number;
+  /** Takes at most `limit` payloads out, each ready for NOTIFY. */
+  take(limit: number): string[];
+  /** Puts payloads back that could not be sent. Newer versions that came meanwhile win. */
+  putBack(payloads: readonly string[]): void;
+}
+
+/** What one payload says: whose it is, whether others must look at everything, and [topic, key, version] entries. */
+export interface Message {
+  readonly origin: string;
+  readonly gap: boolean;
+  readonly entries: readonly (readonly [topic: string, key: string, version: number])[];
+}
+
+/** NOTIFY refuses 8,000 bytes; some are left for the frame of the payload. */
+const PAYLOAD_BYTES = 7_800;
+/** Longest topic or key; ids are much shorter. */
+const LONGEST_NAME = 500;
+
+/** `origin` names the sending process, which ignores its own payloads; at most `capacity` keys wait. */
+export function createOutbox(origin: string, capacity = 100_000): Outbox {
+  // Insertion order is age: the oldest entry is the first.
+  const waiting = new Map<string, readonly [string, string, number]>();
+  let gap = false;
+
+  function add(topic: string, key: string, version: number): void {
+    const name = JSON.stringify([topic, key]);
+    const known = waiting.get(name);
+    if (known && known[2] >= version) return;
+    waiting.set(name, [topic, key, version]);
+    if (waiting.size <= capacity) return;
+    // Nobody may miss what is dropped here without knowing: the other processes are told to look at everything.
+    const [oldest] = waiting.keys();
+    if (oldest !== undefined) waiting.delete(oldest);
+    gap = true;
+  }
+
+  function takePayload(): string {
+    const entries: Message['entries'][number][] = [];
+    let bytes = 0;
+    for (const [name, entry] of waiting) {
+      // Every character of a key may be several bytes, and is escaped by JSON in the name already.
+      const more = Buffer.byteLength(name) + 24;
+      if (entries.length > 0 && bytes + more > PAYLOAD_BYTES - 200) break;
+      bytes += more;
+      entries.push(entry);
+      waiting.delete(name);
+    }
+    const payload = JSON.stringify({ origin, gap, entries } satisfies Message);
+    gap = false;
+    return payload;
+  }
+
+  return {
+    add(topic, key, version) {
+      if (topic.length > LONGEST_NAME || key.length > LONGEST_NAME || !Number.isSafeInteger(version)) {
+        throw new AppError('INTERNAL', `cannot announce ${topic.slice(0, 50)} ${key.slice(0, 50)}`);
+      }
+      add(topic, key, version);
+    },
+    get size() {
+      return waiting.size + Number(gap);
+    },
+    take(limit) {
+      const payloads: string[] = [];
+      while (payloads.length < limit && (waiting.size > 0 || gap)) payloads.push(takePayload());
+      return payloads;
+    },
+    putBack(payloads) {
+      for (const payload of payloads) {
+        const message = readMessage(payload);
+        if (message?.gap) gap = true;
+        for (const entry of message?.entries ?? []) add(...entry);
+      }
+    },
+  };
+}
+
+/** Reads a payload; undefined when it is not one of ours (anybody with access to the database may NOTIFY). */
+export function readMessage(payload: string): Message | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(payload);
+  } catch {
+    // Not ours: the caller says so in the log.
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { origin, gap, entries } = value as Partial<Record<keyof Message, unknown>>;
+  if (typeof origin !== 'string' || typeof gap !== 'boolean' || !Array.isArray(entries)) return undefined;
+  return entries.every(isEntry) ? { origin, gap, entries } : undefined;
+}
+
+function isEntry(entry: unknown): entry is Message['entries'][number] {
+  if (!Array.isArray(entry) || entry.length !== 3) return false;
+  return typeof entry[0] === 'string' && typeof entry[1] === 'string' && typeof entry[2] === 'number';
+}

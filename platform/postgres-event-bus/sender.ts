@@ -1,0 +1,72 @@
+import type { Logger } from 'pino';
+
+import { toError } from '../errors.ts';
+import type { Outbox } from './outbox.ts';
+
+/** Pause in which announcements are gathered. */
+const BATCH_MS = 50;
+/** Longest pause before a batch that could not be sent is tried again. */
+const LONGEST_RETRY_MS = 5000;
+/** Payloads per statement: 100 of 8,000 bytes. */
+const PAYLOADS_PER_BATCH = 100;
+
+export interface Sender {
+  /** Something waits: send it soon. */
+  wake(): void;
+  /** Sends what waits (one attempt) and stops. */
+  close(): Promise<void>;
+}
+
+export interface SenderOptions {
+  readonly send: (payloads: readonly string[]) => Promise<void>;
+  readonly outbox: Outbox;
+  readonly logger: Logger;
+}
+
+/** Sends the outbox in batches, one at a time; what could not be sent goes back and is tried again, ever more slowly. */
+export function createSender({ send, outbox, logger }: SenderOptions): Sender {
+  let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<void> | undefined;
+  let closed = false;
+  let failures = 0;
+
+  async function sendBatch(): Promise<void> {
+    const payloads = outbox.take(PAYLOADS_PER_BATCH);
+    if (payloads.length === 0) return;
+    try {
+      await send(payloads);
+      failures = 0;
+    } catch (thrown) {
+      outbox.putBack(payloads);
+      failures += 1;
+      if (failures === 1 || closed)
+        logger.warn({ err: toError(thrown) }, 'cannot send wake-ups; they are kept');
+    }
+  }
+
+  function wake(): void {
+    if (closed || timer || sending) return;
+    const pause = Math.min(BATCH_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS);
+    timer = setTimeout(() => {
+      timer = undefined;
+      sending = sendBatch().finally(() => {
+        sending = undefined;
+        if (outbox.size > 0) wake();
+      });
+    }, pause);
+  }
+
+  return {
+    wake,
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await sending;
+      while (outbox.size > 0) {
+        const before = failures;
+        await sendBatch();
+        if (failures > before) return;
+      }
+    },
+  };
+}
