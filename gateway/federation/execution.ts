@@ -1,0 +1,112 @@
+import { getVariableValues } from 'graphql';
+import type { ExecutionResult } from 'graphql';
+
+import { AppError } from '../../platform/errors.ts';
+import type { Documents } from '../../platform/graphql/documents.ts';
+import type { GraphqlExecutor, GraphqlRequest, ResultStream } from '../../platform/graphql/executor.ts';
+import { isStream, mapStream } from '../../platform/graphql/streams.ts';
+import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import { createPlanRunner } from './plan-runner.ts';
+import type { PlanRunnerOptions } from './plan-runner.ts';
+import type { OperationContext, OperationPlan, SubscriptionPlan } from './plans.ts';
+import { gatewayFailure, outwardResult, variableErrors } from './results.ts';
+
+/** Running checked operations: queries and mutations at once, subscriptions event by event. */
+export interface Execution extends GraphqlExecutor {
+  /** Ends every open subscription, and at once any that is still to come. */
+  close(): void;
+}
+
+export interface ExecutionOptions extends PlanRunnerOptions {
+  readonly documents: Documents;
+}
+
+/** Makes the execution over a planner, its checked documents and the links. */
+export function createExecution({ documents, ...options }: ExecutionOptions): Execution {
+  const { planner, links, logger } = options;
+  const runner = createPlanRunner(options);
+  const closing = new AbortController();
+
+  const planned = (request: GraphqlRequest): Planned => {
+    const { document, errors } = documents.prepare(request.query);
+    if (errors !== undefined) return { refused: { errors } };
+    const plan = planner.planOf(document, request.operationName);
+    const refused = refusedVariables(plan.operation, request);
+    return refused === undefined ? { plan } : { refused };
+  };
+  const failed = (thrown: unknown, { context }: GraphqlRequest) => gatewayFailure(thrown, context, logger);
+  const subscribePlanned = async (
+    plan: SubscriptionPlan,
+    request: GraphqlRequest,
+  ): Promise<ResultStream | ExecutionResult> => {
+    const started = await subscribeAtSource(plan, request, links);
+    if (!isStream<ExecutionResult>(started)) return outwardResult(started);
+    return mapStream<ExecutionResult, ExecutionResult>({
+      source: started,
+      map: (event) => runner.runEvent(plan, request, event),
+      failed: (thrown) => failed(thrown, request),
+      signals: [request.context.signal, closing.signal],
+    });
+  };
+
+  return {
+    async execute(request) {
+      try {
+        const { plan, refused } = planned(request);
+        if (refused !== undefined) return refused;
+        if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
+        return await runner.runRequest(plan, request);
+      } catch (thrown) {
+        return failed(thrown, request);
+      }
+    },
+    async subscribe(request) {
+      try {
+        const { plan, refused } = planned(request);
+        if (refused !== undefined) return refused;
+        if (plan.kind === 'request') throw notHere('this operation is no subscription');
+        return await subscribePlanned(plan, request);
+      } catch (thrown) {
+        return failed(thrown, request);
+      }
+    },
+    close: () => closing.abort(),
+  };
+}
+
+type Planned =
+  | { readonly plan: OperationPlan; readonly refused?: undefined }
+  | { readonly plan?: undefined; readonly refused: ExecutionResult };
+
+function notHere(message: string): AppError {
+  return new AppError('BAD_USER_INPUT', message);
+}
+
+function refusedVariables(
+  { schema, operation }: OperationContext,
+  { variables }: GraphqlRequest,
+): ExecutionResult | undefined {
+  const definitions = operation.variableDefinitions ?? [];
+  if (definitions.length === 0) return undefined;
+  const { errors } = getVariableValues(schema, definitions, variables, { maxErrors: 50 });
+  return errors === undefined ? undefined : variableErrors(errors);
+}
+
+/** Subscribes at the subgraph that owns the root field, with the variables that its part of the operation uses. */
+function subscribeAtSource(
+  { primary }: SubscriptionPlan,
+  { variables, context }: GraphqlRequest,
+  links: Readonly<Record<string, SubgraphLink>>,
+): ReturnType<SubgraphLink['subscribe']> {
+  const link = links[primary.serviceName];
+  if (link === undefined) throw new Error(`there is no way to subgraph ${primary.serviceName}`);
+  const used = (primary.variableUsages ?? []).filter((name) => Object.hasOwn(variables, name));
+  const document = primary.operationDocumentNode;
+  return link.subscribe({
+    query: primary.operation,
+    operationName: primary.operationName,
+    variables: Object.fromEntries(used.map((name) => [name, variables[name]])),
+    context,
+    ...(document === undefined ? {} : { document }),
+  });
+}

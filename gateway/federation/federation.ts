@@ -1,0 +1,108 @@
+import { ApolloGateway } from '@apollo/gateway';
+import type { GraphQLSchema, ValidationRule } from 'graphql';
+
+import { disableApolloTelemetry } from '../../platform/apollo-telemetry.ts';
+import { createDocuments } from '../../platform/graphql/documents.ts';
+import type { PreparedDocument } from '../../platform/graphql/documents.ts';
+import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/executor.ts';
+import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { dataSourceOf } from './data-sources.ts';
+import { createExecution } from './execution.ts';
+import { createPlanner } from './plans.ts';
+import { SubscriptionRootRule } from './subscription-root-rule.ts';
+
+/**
+ * The federated executor: one way to run an operation over all subgraphs, for Apollo Server, REST, WebSocket, SSE and
+ * multipart alike. Documents and plans are made once; the plans are run by Apollo's own executor over our links.
+ * Apollo's gateway refuses subscriptions, its planner does not: the primary fetch subscribes at its subgraph, and each
+ * event is run through the rest of the plan as if it were that fetch's answer.
+ */
+export interface FederatedExecutor extends GraphqlExecutor {
+  /** For `new ApolloServer({ gateway })`, which loads it. Its executor is ours; its context must be a RequestContext. */
+  readonly gateway: ApolloGateway;
+  /** What callers see. */
+  apiSchema(): GraphQLSchema;
+  /** Checks a query text as `execute` and `subscribe` do, and from the same cache: parse, limits, validation. */
+  prepare(query: string): PreparedDocument;
+  /** Checks and plans an operation ahead of its first use; throws when it is refused (REST documents at the start). */
+  plan(query: string, operationName?: string): void;
+  /** Ends every open subscription. The links belong to whoever made them. */
+  close(): Promise<void>;
+}
+
+export interface FederationOptions {
+  readonly supergraphSdl: string;
+  /** The way to each subgraph that the supergraph names. */
+  readonly links: Readonly<Record<string, SubgraphLink>>;
+  readonly logger: Logger;
+  /** Rules beside GraphQL's own (depth, aliases, cost); they hold on every transport. */
+  readonly validationRules?: readonly ValidationRule[];
+  /** Longest document in tokens (default 10,000). */
+  readonly maxTokens?: number;
+  /** Most documents (with their plans) kept (default 1,000). */
+  readonly maxDocuments?: number;
+}
+
+/** Makes the executor of a supergraph. Fails when the SDL is none or a subgraph has no link. */
+export async function createFederation(options: FederationOptions): Promise<FederatedExecutor> {
+  const { supergraphSdl, links, logger, validationRules = [] } = options;
+  const planner = createPlanner(supergraphSdl);
+  for (const { name } of planner.subgraphs) linkOf(links, name);
+  const documents = createDocuments({
+    schema: planner.apiSchema,
+    rules: [...validationRules, SubscriptionRootRule],
+    ...(options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }),
+    ...(options.maxDocuments === undefined ? {} : { maxDocuments: options.maxDocuments }),
+  });
+  const execution = createExecution({ planner, documents, links, logger });
+  const gateway = createGateway(options);
+  gateway.executor = ({ source, request, context }) =>
+    execution.execute({
+      query: source,
+      operationName: request.operationName,
+      variables: request.variables ?? {},
+      context: context as RequestContext,
+    });
+
+  return {
+    gateway,
+    execute: (request) => execution.execute(request),
+    subscribe: (request) => execution.subscribe(request),
+    apiSchema: () => planner.apiSchema,
+    prepare: (query) => documents.prepare(query),
+    plan(query, operationName) {
+      const { document, errors } = documents.prepare(query);
+      if (errors !== undefined)
+        throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
+      planner.planOf(document, operationName);
+    },
+    async close() {
+      execution.close();
+      await gateway.stop();
+    },
+  };
+}
+
+// Only Apollo Server's end of the wire: schema, loading, landing page. It never executes anything itself.
+function createGateway({ supergraphSdl, links, logger }: FederationOptions): ApolloGateway {
+  disableApolloTelemetry();
+  return new ApolloGateway({
+    supergraphSdl,
+    buildService: ({ name }) => dataSourceOf(linkOf(links, name)),
+    __exposeQueryPlanExperimental: false,
+    serviceHealthCheck: false,
+    logger: {
+      debug: (message) => logger.debug(String(message)),
+      info: (message) => logger.debug(String(message)),
+      warn: (message) => logger.warn(String(message)),
+      error: (message) => logger.error(String(message)),
+    },
+  });
+}
+
+function linkOf(links: FederationOptions['links'], name: string): SubgraphLink {
+  const link = links[name];
+  if (link === undefined) throw new Error(`no link to the subgraph ${JSON.stringify(name)}`);
+  return link;
+}

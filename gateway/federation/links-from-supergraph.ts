@@ -1,0 +1,21 @@
+import { Supergraph } from '@apollo/federation-internals';
+
+import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+
+/**
+ * The links of any Federation 2 supergraph, made from the routing URLs that its SDL names (join__Graph): how the gateway
+ * serves a supergraph that is not Kiln's own. Fails when a subgraph has no URL.
+ */
+export function linksFromSupergraph(
+  supergraphSdl: string,
+  makeLink: (subgraph: { readonly name: string; readonly url: string }) => SubgraphLink,
+): Record<string, SubgraphLink> {
+  const subgraphs = Supergraph.build(supergraphSdl).subgraphsMetadata();
+  const withoutUrl = subgraphs.filter(({ url }) => !URL.canParse(url));
+  if (withoutUrl.length > 0) {
+    throw new Error(
+      `the supergraph names no URL for the subgraphs ${withoutUrl.map(({ name }) => name).join(', ')}`,
+    );
+  }
+  return Object.fromEntries(subgraphs.map(({ name, url }) => [name, makeLink({ name, url })]));
+}

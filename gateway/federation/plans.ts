@@ -1,0 +1,102 @@
+import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
+import type { Schema } from '@apollo/federation-internals';
+import { buildOperationContext } from '@apollo/gateway';
+import { QueryPlanner } from '@apollo/query-planner';
+import type { FetchNode, QueryPlan } from '@apollo/query-planner';
+import { GraphQLError } from 'graphql';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
+
+import { AppError } from '../../platform/errors.ts';
+
+/** The supergraph as the executor needs it, and the plans of its operations. */
+export interface Planner {
+  /** What callers see, as graphql-js has it and as Apollo's planner has it. */
+  readonly apiSchema: GraphQLSchema;
+  readonly apiModel: Schema;
+  /** The whole schema with its @inaccessible parts and join directives. */
+  readonly supergraphSchema: GraphQLSchema;
+  /** The subgraphs that the supergraph names, with their routing URLs. */
+  readonly subgraphs: readonly { readonly name: string; readonly url: string }[];
+  /**
+   * The plan of one operation of a checked document, made once and kept as long as the document object lives.
+   * Throws a GraphQLError with code BAD_USER_INPUT when the document has no such operation.
+   */
+  planOf(document: DocumentNode, operationName: string | undefined): OperationPlan;
+}
+
+/** What Apollo's executor calls the operation context: operation, fragments, schema. */
+export type OperationContext = ReturnType<typeof buildOperationContext>;
+
+export type OperationPlan = RequestPlan | SubscriptionPlan;
+
+/** A query or mutation. */
+export interface RequestPlan {
+  readonly kind: 'request';
+  readonly operation: OperationContext;
+  readonly plan: QueryPlan;
+}
+
+/** A subscription: the fetch that subscribes, and the plan that each of its events runs through. */
+export interface SubscriptionPlan {
+  readonly kind: 'subscription';
+  readonly operation: OperationContext;
+  readonly primary: FetchNode;
+  /** The primary fetch (played by the event), then what the other subgraphs add. */
+  readonly eventPlan: QueryPlan;
+}
+
+/** Makes the planner of a supergraph; throws when the SDL is none. */
+export function createPlanner(supergraphSdl: string): Planner {
+  const supergraph = Supergraph.build(supergraphSdl);
+  const planner = new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true });
+  const apiModel = supergraph.apiSchema();
+  const apiSchema = apiModel.toGraphQLJSSchema();
+  // Bounded by the documents' own cache; a document has only as many plans as it has operations.
+  const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
+
+  const makePlan = (document: DocumentNode, operationName: string | undefined): OperationPlan => {
+    const operation = operationContext({ schema: apiSchema, document, operationName });
+    const named = operationName === undefined ? {} : { operationName };
+    const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
+    const { node } = plan;
+    if (node?.kind !== 'Subscription') return { kind: 'request', operation, plan };
+    const { primary, rest } = node;
+    const nodes = rest === undefined ? [primary] : [primary, rest];
+    return {
+      kind: 'subscription',
+      operation,
+      primary,
+      eventPlan: { kind: 'QueryPlan', node: { kind: 'Sequence', nodes } },
+    };
+  };
+
+  return {
+    apiSchema,
+    apiModel,
+    supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
+    subgraphs: supergraph.subgraphsMetadata(),
+    planOf(document, operationName) {
+      const known = plans.get(document)?.get(operationName ?? '');
+      if (known !== undefined) return known;
+      const plan = makePlan(document, operationName);
+      const ofDocument = plans.get(document) ?? new Map<string, OperationPlan>();
+      plans.set(document, ofDocument.set(operationName ?? '', plan));
+      return plan;
+    },
+  };
+}
+
+function operationContext(request: {
+  schema: GraphQLSchema;
+  document: DocumentNode;
+  operationName: string | undefined;
+}): OperationContext {
+  const { schema, document: operationDocument, operationName } = request;
+  try {
+    const named = operationName === undefined ? {} : { operationName };
+    return buildOperationContext({ schema, operationDocument, ...named });
+  } catch (cause) {
+    if (!(cause instanceof GraphQLError)) throw cause;
+    throw new AppError('BAD_USER_INPUT', cause.message, { field: 'operationName', cause });
+  }
+}

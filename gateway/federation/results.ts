@@ -1,0 +1,26 @@
+import type { ExecutionResult, GraphQLError } from 'graphql';
+
+import { failedResult, withExtensions } from '../../platform/graphql/errors.ts';
+import type { RequestContext } from '../../platform/graphql/executor.ts';
+import type { Logger } from '../../platform/logger.ts';
+
+/** A result without what is nobody's business outside: which subgraph an error came from. */
+export function outwardResult(result: ExecutionResult): ExecutionResult {
+  if (result.errors === undefined) return result;
+  return { ...result, errors: result.errors.map(outwardError) };
+}
+
+function outwardError(error: GraphQLError): GraphQLError {
+  const { serviceName, ...extensions } = error.extensions;
+  return serviceName === undefined ? error : withExtensions(error, error.message, extensions);
+}
+
+/** The result of a request that could not be run at all; what is not an expected error is masked and logged. */
+export function gatewayFailure(thrown: unknown, context: RequestContext, logger: Logger): ExecutionResult {
+  return failedResult(thrown, { logger, traceId: context.caller.traceId, subgraph: 'gateway' });
+}
+
+/** Errors of variables that do not fit their types, with the code that callers switch on. */
+export function variableErrors(errors: readonly GraphQLError[]): ExecutionResult {
+  return { errors: errors.map((error) => withExtensions(error, error.message, { code: 'BAD_USER_INPUT' })) };
+}

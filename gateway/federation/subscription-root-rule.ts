@@ -1,0 +1,46 @@
+import { GraphQLError, Kind, OperationTypeNode } from 'graphql';
+import type { FragmentDefinitionNode, SelectionSetNode, ValidationRule } from 'graphql';
+
+/**
+ * Refuses @skip and @include on the root of a subscription. GraphQL itself allows them; a planner can't plan a
+ * subscription that may have no root field.
+ */
+export const SubscriptionRootRule: ValidationRule = (context) => ({
+  OperationDefinition(operation) {
+    if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return;
+    const visited = new Set<FragmentDefinitionNode>();
+    if (!isConditional(operation.selectionSet, (name) => unvisited(context.getFragment(name), visited)))
+      return;
+    context.reportError(
+      new GraphQLError('@skip and @include are not allowed at the root of a subscription', {
+        nodes: [operation],
+      }),
+    );
+  },
+});
+
+function isConditional(
+  { selections }: SelectionSetNode,
+  fragment: (name: string) => FragmentDefinitionNode | undefined,
+): boolean {
+  return selections.some((selection) => {
+    if (selection.directives?.some(({ name }) => name.value === 'skip' || name.value === 'include'))
+      return true;
+    if (selection.kind === Kind.FIELD) return false;
+    const inner =
+      selection.kind === Kind.INLINE_FRAGMENT
+        ? selection.selectionSet
+        : fragment(selection.name.value)?.selectionSet;
+    return inner !== undefined && isConditional(inner, fragment);
+  });
+}
+
+// Each fragment once, so that fragments in a circle (which another rule refuses) end.
+function unvisited(
+  fragment: FragmentDefinitionNode | null | undefined,
+  visited: Set<FragmentDefinitionNode>,
+): FragmentDefinitionNode | undefined {
+  if (fragment === null || fragment === undefined || visited.has(fragment)) return undefined;
+  visited.add(fragment);
+  return fragment;
+}

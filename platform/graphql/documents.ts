@@ -1,0 +1,70 @@
+import { GraphQLError, parse, specifiedRules, validate } from 'graphql';
+import type { DocumentNode, GraphQLSchema, ValidationRule } from 'graphql';
+import { LRUCache } from 'lru-cache';
+
+import { withExtensions } from './errors.ts';
+
+/** Query texts, parsed and validated once: what a door checks before it executes anything. */
+export interface Documents {
+  /** The document of a query text, or why it is refused. Never throws. */
+  prepare(query: string): PreparedDocument;
+}
+
+export type PreparedDocument =
+  | { readonly document: DocumentNode; readonly errors?: undefined }
+  | { readonly document?: undefined; readonly errors: readonly GraphQLError[] };
+
+export interface DocumentsOptions {
+  readonly schema: GraphQLSchema;
+  /** Rules beside GraphQL's own (depth, aliases, cost). */
+  readonly rules?: readonly ValidationRule[];
+  /** Longest document in tokens; parsing stops there (default 10,000). */
+  readonly maxTokens?: number;
+  /** Most documents kept, the least recently used go first (default 1,000). */
+  readonly maxDocuments?: number;
+}
+
+/** Together the kept query texts are never longer than this many characters. */
+const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
+const MAX_ERRORS = 20;
+
+/** Makes a cache of checked documents over one schema. Refused texts are not kept, so they push nothing good out. */
+export function createDocuments(options: DocumentsOptions): Documents {
+  const { schema, rules = [], maxTokens = 10_000, maxDocuments = 1_000 } = options;
+  const allRules = [...specifiedRules, ...rules];
+  const kept = new LRUCache<string, PreparedDocument>({
+    max: maxDocuments,
+    maxSize: MAX_KEPT_CHARACTERS,
+    sizeCalculation: (_document, query) => query.length + 1,
+  });
+  return {
+    prepare(query) {
+      const known = kept.get(query);
+      if (known !== undefined) return known;
+      const prepared = parseChecked(query, maxTokens);
+      if (prepared.errors !== undefined) return prepared;
+      const errors = validate(schema, prepared.document, allRules, { maxErrors: MAX_ERRORS });
+      if (errors.length > 0) return { errors: errors.map(validationError) };
+      kept.set(query, prepared);
+      return prepared;
+    },
+  };
+}
+
+function parseChecked(query: string, maxTokens: number): PreparedDocument {
+  try {
+    return { document: parse(query, { maxTokens }) };
+  } catch (thrown) {
+    if (!(thrown instanceof GraphQLError)) throw thrown;
+    const code = thrown.message.includes('tokens. Parsing aborted')
+      ? 'QUERY_REFUSED'
+      : 'GRAPHQL_PARSE_FAILED';
+    return { errors: [withExtensions(thrown, thrown.message, { code })] };
+  }
+}
+
+// Rules of ours bring their own code (QUERY_REFUSED); GraphQL's own have none.
+function validationError(error: GraphQLError): GraphQLError {
+  if (typeof error.extensions['code'] === 'string') return error;
+  return withExtensions(error, error.message, { code: 'GRAPHQL_VALIDATION_FAILED' });
+}

@@ -1,0 +1,110 @@
+import { GraphQLError } from 'graphql';
+import type { ExecutionResult } from 'graphql';
+
+import { AppError, toError } from '../errors.ts';
+import type { AppErrorCode } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+
+/**
+ * Errors at the GraphQL edge: what Kiln throws becomes `extensions.code`; what nobody foresaw is logged with its trace
+ * id and told to callers as "internal error" only.
+ */
+
+/** Where an error came up, for the log line of a masked one. */
+export interface ErrorOrigin {
+  readonly logger: Logger;
+  readonly traceId: string;
+  /** The subgraph, or `gateway`. */
+  readonly subgraph: string;
+}
+
+/** A GraphQL error with one of Kiln's codes. */
+export function codedError(
+  code: AppErrorCode | 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED',
+  message: string,
+): GraphQLError {
+  return new GraphQLError(message, { extensions: { code } });
+}
+
+/** The result of something that threw outside of any field: one error, mapped or masked. */
+export function failedResult(thrown: unknown, origin: ErrorOrigin): ExecutionResult {
+  const error = toError(thrown);
+  const located =
+    error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error });
+  return { errors: [publicError(located, origin)] };
+}
+
+/** The same result with every error mapped or masked; untouched when there is none. */
+export function publicResult(result: ExecutionResult, origin: ErrorOrigin): ExecutionResult {
+  if (result.errors === undefined) return result;
+  return { ...result, errors: result.errors.map((error) => publicError(error, origin)) };
+}
+
+/** What callers may see of an error: AppErrors with their facts, GraphQL's own with a code, everything else masked. */
+export function publicError(error: GraphQLError, origin: ErrorOrigin): GraphQLError {
+  const cause = innermost(error);
+  if (cause instanceof AppError && cause.code !== 'INTERNAL') {
+    return withExtensions(error, cause.message, appErrorExtensions(cause));
+  }
+  if (cause instanceof GraphQLError && typeof error.extensions['code'] === 'string') return error;
+  if (isCallersMistake(error)) return withExtensions(error, error.message, { code: 'BAD_USER_INPUT' });
+  if (isRefusedUpload(cause)) {
+    return withExtensions(error, cause.message, {
+      code: cause.status === 413 ? 'PAYLOAD_TOO_LARGE' : 'BAD_USER_INPUT',
+    });
+  }
+  return masked(error, cause, origin);
+}
+
+function masked(error: GraphQLError, cause: unknown, origin: ErrorOrigin): GraphQLError {
+  const { logger, traceId, subgraph } = origin;
+  logger.error({ error: cause, traceId, subgraph, path: error.path?.join('.') }, 'a resolver failed');
+  return withExtensions(error, 'internal error', { code: 'INTERNAL', traceId });
+}
+
+/** The `extensions` of an AppError; absent facts are left out. */
+export function appErrorExtensions(error: AppError): Record<string, unknown> {
+  return {
+    code: error.code,
+    ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.problems.length === 0 ? {} : { problems: error.problems }),
+    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+  };
+}
+
+/** The same error at the same place with another message and other extensions; the original stays for the logs. */
+export function withExtensions(
+  error: GraphQLError,
+  message: string,
+  extensions: Record<string, unknown>,
+): GraphQLError {
+  return new GraphQLError(message, {
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    path: error.path ?? null,
+    originalError: error.originalError ?? null,
+    extensions,
+  });
+}
+
+function innermost(error: GraphQLError): unknown {
+  let current: unknown = error;
+  while (current instanceof GraphQLError && current.originalError) current = current.originalError;
+  return current;
+}
+
+// graphql-js has no codes. Values that do not fit a variable or an argument are the caller's; a value that a resolver
+// returned and that can't be serialised is ours, and stays masked.
+function isCallersMistake(error: GraphQLError): boolean {
+  if (/^(Variable|Argument) "/.test(error.message)) return true;
+  return error.path === undefined && !error.originalError;
+}
+
+// The multipart parser rejects an upload that was announced and never came with an http-errors-like error.
+function isRefusedUpload(cause: unknown): cause is Error & { status: number } {
+  if (!(cause instanceof Error) || !('expose' in cause) || !('status' in cause)) return false;
+  return (
+    cause.expose === true && typeof cause.status === 'number' && cause.status >= 400 && cause.status < 500
+  );
+}

@@ -1,0 +1,72 @@
+import { execute, subscribe } from 'graphql';
+import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
+
+import type { Logger } from '../logger.ts';
+import { createDocuments } from './documents.ts';
+import type { PreparedDocument } from './documents.ts';
+import { failedResult, publicResult } from './errors.ts';
+import type { ErrorOrigin } from './errors.ts';
+import { isStream, mapStream } from './streams.ts';
+import type { Subgraph, SubgraphLink, SubgraphRequest } from './subgraph.ts';
+
+export interface LocalLinkOptions {
+  readonly subgraph: Subgraph;
+  readonly logger: Logger;
+}
+
+/**
+ * The way to a subgraph in this process. A document that the asker brings (the planner, a prepared one) is executed as
+ * it is; a bare text is parsed and validated once and then kept. Uploads pass by reference. Each request gets a fresh
+ * context. Unknown errors leave here masked and logged.
+ */
+export function createLocalLink({ subgraph, logger }: LocalLinkOptions): SubgraphLink {
+  const { schema, name } = subgraph;
+  const documents = createDocuments({ schema });
+
+  const prepared = ({ document, query }: SubgraphRequest): PreparedDocument =>
+    document === undefined ? documents.prepare(query) : { document };
+  const argumentsOf = (request: SubgraphRequest, document: DocumentNode): ExecutionArgs => ({
+    schema,
+    document,
+    variableValues: request.variables,
+    operationName: request.operationName ?? null,
+    contextValue: subgraph.contextFor(request.context),
+  });
+  const originOf = ({ context }: SubgraphRequest): ErrorOrigin => ({
+    logger,
+    traceId: context.caller.traceId,
+    subgraph: name,
+  });
+
+  return {
+    async execute(request) {
+      const origin = originOf(request);
+      try {
+        const { document, errors } = prepared(request);
+        if (errors !== undefined) return { errors };
+        return publicResult(await execute(argumentsOf(request, document)), origin);
+      } catch (thrown) {
+        return failedResult(thrown, origin);
+      }
+    },
+    async subscribe(request) {
+      const origin = originOf(request);
+      try {
+        const { document, errors } = prepared(request);
+        if (errors !== undefined) return { errors };
+        const started = await subscribe(argumentsOf(request, document));
+        if (!isStream<ExecutionResult>(started)) return publicResult(started, origin);
+        return mapStream<ExecutionResult, ExecutionResult>({
+          source: started,
+          map: (event) => publicResult(event, origin),
+          failed: (thrown) => failedResult(thrown, origin),
+          signals: [request.context.signal],
+        });
+      } catch (thrown) {
+        return failedResult(thrown, origin);
+      }
+    },
+    check: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}

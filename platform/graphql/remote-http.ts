@@ -1,0 +1,106 @@
+import { Readable } from 'node:stream';
+
+import { Pool } from 'undici';
+
+import { AppError } from '../errors.ts';
+
+/** The HTTP side of a remote link: POST to one URL over kept connections, bounded in time and size. */
+export interface Poster {
+  post(request: PostRequest): Promise<PostAnswer>;
+  close(): Promise<void>;
+}
+
+export interface PostRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  /** A text, or a stream of chunks. For a stream the time limit holds between chunks, and again for the answer. */
+  readonly body: string | AsyncIterable<Uint8Array>;
+  readonly timeoutMs: number;
+  /** Aborted when the asker hangs up. */
+  readonly signal: AbortSignal;
+}
+
+export interface PostAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface PosterOptions {
+  readonly url: string;
+  readonly maxResponseBytes: number;
+  /** Most connections at once; further requests wait within their time limit. */
+  readonly maxConnections: number;
+}
+
+/** Makes the poster of one URL. `post` throws UNAVAILABLE with the transport's error as its cause. */
+export function createPoster({ url, maxResponseBytes, maxConnections }: PosterOptions): Poster {
+  const { origin, pathname, search } = new URL(url);
+  const pool = new Pool(origin, {
+    connections: maxConnections,
+    allowH2: false,
+    maxResponseSize: maxResponseBytes,
+    // Ours is the deadline below; undici's would count from the first byte of an upload.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  return {
+    async post({ headers, body, timeoutMs, signal }) {
+      const deadline = createDeadline(timeoutMs, signal);
+      try {
+        const answer = await pool.request({
+          method: 'POST',
+          path: pathname + search,
+          headers,
+          body: typeof body === 'string' ? body : Readable.from(watched(body, deadline), UPLOAD_STREAM),
+          signal: deadline.signal,
+        });
+        return { status: answer.statusCode, text: await answer.body.text() };
+      } catch (cause) {
+        if (cause instanceof AppError) throw cause;
+        throw new AppError('UNAVAILABLE', deadline.expired() ? 'no answer in time' : 'no answer', { cause });
+      } finally {
+        deadline.done();
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+const UPLOAD_STREAM = { objectMode: false, highWaterMark: 256 * 1024 };
+
+interface Deadline {
+  readonly signal: AbortSignal;
+  expired(): boolean;
+  /** Starts the time anew: something moved. */
+  extend(): void;
+  done(): void;
+}
+
+// Not AbortSignal.timeout with AbortSignal.any: those can be neither extended nor taken down before their time.
+function createDeadline(timeoutMs: number, outer: AbortSignal): Deadline {
+  const controller = new AbortController();
+  let expired = false;
+  const timer = setTimeout(() => {
+    expired = true;
+    controller.abort();
+  }, timeoutMs);
+  const hangUp = () => controller.abort();
+  if (outer.aborted) hangUp();
+  else outer.addEventListener('abort', hangUp, { once: true });
+  return {
+    signal: controller.signal,
+    expired: () => expired,
+    extend: () => void timer.refresh(),
+    done() {
+      clearTimeout(timer);
+      outer.removeEventListener('abort', hangUp);
+    },
+  };
+}
+
+async function* watched(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    deadline.extend();
+    yield chunk;
+  }
+  deadline.extend();
+}

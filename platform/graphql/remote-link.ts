@@ -1,0 +1,127 @@
+import type { ExecutionResult } from 'graphql';
+import type { FormattedExecutionResult } from 'graphql-ws';
+
+import { internalCaller } from '../caller.ts';
+import type { Caller } from '../caller.ts';
+import { AppError } from '../errors.ts';
+import { newTraceId } from '../ids.ts';
+import type { Logger } from '../logger.ts';
+import { CALLER_HEADER } from './caller-assertion.ts';
+import type { CallerSigner } from './caller-assertion.ts';
+import { failedResult } from './errors.ts';
+import { createPoster } from './remote-http.ts';
+import type { PostAnswer } from './remote-http.ts';
+import { createRemoteSubscriptions, revivedResult } from './remote-subscriptions.ts';
+import type { SubgraphLink, SubgraphRequest } from './subgraph.ts';
+import { extractUploads, multipartRequest } from './upload-forwarding.ts';
+
+export interface RemoteLinkOptions {
+  /** The subgraph's name, for errors and logs. */
+  readonly name: string;
+  /** Where it answers GraphQL over HTTP, and graphql-ws at the same place. */
+  readonly url: string;
+  /** Makes the caller assertion (createCallerSigner); absent for a foreign subgraph, which is told nothing of callers. */
+  readonly sign?: CallerSigner;
+  /** Milliseconds for a whole answer; for uploads between two chunks; for opening the WebSocket (default 30,000). */
+  readonly timeoutMs?: number;
+  /** Largest answer or event in bytes (default 32 MiB). */
+  readonly maxResponseBytes?: number;
+  /** Most HTTP connections at once (default 128). */
+  readonly maxConnections?: number;
+  /** Most events of one subscription that wait for a slow reader; one more ends it (default 1,000). */
+  readonly maxPendingEvents?: number;
+  readonly logger: Logger;
+}
+
+/**
+ * The way to a subgraph in another process: HTTP for queries and mutations (uploads are streamed on), one lazy
+ * graphql-ws connection for all subscriptions. A subgraph that does not answer is an error with code UNAVAILABLE.
+ */
+export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
+  const { name, url, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
+  const poster = createPoster({ url, maxResponseBytes, maxConnections: options.maxConnections ?? 128 });
+  const subscriptions = createRemoteSubscriptions({
+    name,
+    url,
+    sign,
+    timeoutMs,
+    logger,
+    maxMessageBytes: maxResponseBytes,
+    maxPending: options.maxPendingEvents ?? 1_000,
+  });
+
+  const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
+    const { headers, body } = await encode(request, sign);
+    return await poster.post({ headers, body, timeoutMs, signal: request.context.signal });
+  };
+  const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
+    const { caller, signal } = request.context;
+    try {
+      return revivedResult(decode(await post(request)));
+    } catch (thrown) {
+      const error = named(thrown, name);
+      if (!signal.aborted)
+        logger.warn({ subgraph: name, error, traceId: caller.traceId }, 'a subgraph failed');
+      return failedResult(error, { logger, traceId: caller.traceId, subgraph: name });
+    }
+  };
+
+  return {
+    execute,
+    async subscribe(request) {
+      return await subscriptions.subscribe(request);
+    },
+    async check() {
+      const context = { caller: internalCaller(newTraceId()), signal: new AbortController().signal };
+      const { errors } = await execute({ query: '{__typename}', variables: {}, context });
+      if (errors !== undefined) throw new AppError('UNAVAILABLE', errors[0]?.message ?? `${name} is gone`);
+    },
+    async close() {
+      await Promise.all([subscriptions.close(), poster.close()]);
+    },
+  };
+}
+
+async function encode({ query, operationName, variables, context }: SubgraphRequest, sign?: CallerSigner) {
+  const operation = operationName === undefined ? { query } : { query, operationName };
+  const assertion = await assertionHeader(context.caller, sign);
+  const extracted = extractUploads(variables);
+  if (extracted.uploads.size === 0) {
+    const headers = { 'content-type': 'application/json', accept: 'application/json', ...assertion };
+    return { headers, body: JSON.stringify({ ...operation, variables }) };
+  }
+  const { contentType, body } = multipartRequest(operation, extracted);
+  // The second header tells any subgraph's CSRF guard that this is no form in a browser.
+  const headers = { 'content-type': contentType, 'apollo-require-preflight': 'true', ...assertion };
+  return { headers: { ...headers, accept: 'application/json' }, body };
+}
+
+async function assertionHeader(caller: Caller, sign?: CallerSigner): Promise<Record<string, string>> {
+  return sign === undefined ? {} : { [CALLER_HEADER]: await sign(caller) };
+}
+
+function decode({ status, text }: PostAnswer): FormattedExecutionResult {
+  // Its callers are not ours: a refused assertion is a wrong INTERNAL_KEY, not a caller who must sign in.
+  if (status === 401) throw new AppError('UNAVAILABLE', 'our credential was refused');
+  const result = parseJson(text);
+  if (typeof result === 'object' && result !== null && ('data' in result || 'errors' in result)) {
+    return result as FormattedExecutionResult;
+  }
+  throw new AppError('UNAVAILABLE', `HTTP ${status} without a GraphQL result`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
+}
+
+function named(thrown: unknown, name: string): unknown {
+  if (!(thrown instanceof AppError) || thrown.code !== 'UNAVAILABLE') return thrown;
+  return new AppError('UNAVAILABLE', `subgraph ${JSON.stringify(name)}: ${thrown.message}`, {
+    cause: thrown,
+  });
+}

@@ -1,0 +1,136 @@
+import { GraphQLError } from 'graphql';
+import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
+import { createClient } from 'graphql-ws';
+import type { FormattedExecutionResult } from 'graphql-ws';
+import { WebSocket } from 'ws';
+
+import { toError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { CALLER_EXTENSION } from './caller-assertion.ts';
+import type { CallerSigner } from './caller-assertion.ts';
+import { codedError } from './errors.ts';
+import type { ResultStream } from './executor.ts';
+import { createPushStream } from './streams.ts';
+import type { SubgraphRequest } from './subgraph.ts';
+
+/** The WebSocket side of a remote link: one connection for all subscriptions, opened by the first, closed after the last. */
+export interface RemoteSubscriptions {
+  subscribe(request: SubgraphRequest): Promise<ResultStream>;
+  close(): Promise<void>;
+}
+
+export interface RemoteSubscriptionsOptions {
+  readonly name: string;
+  /** The http(s) URL of the subgraph; graphql-ws is spoken at the same place. */
+  readonly url: string;
+  /** Who is asking, anew for each subscription; nothing is sent when absent (a foreign subgraph). */
+  readonly sign: CallerSigner | undefined;
+  readonly timeoutMs: number;
+  readonly maxMessageBytes: number;
+  /** Most events of one subscription that wait for a slow reader. */
+  readonly maxPending: number;
+  readonly logger: Logger;
+}
+
+/** Pings this often; a subgraph that does not answer one within the time limit is given up. */
+const KEEP_ALIVE_MS = 10_000;
+/** Kept open this long after the last subscription. */
+const LINGER_MS = 5_000;
+
+/**
+ * Makes the subscriptions of a remote link. A lost connection is one last result with code UNAVAILABLE, then the end:
+ * whoever asked resumes from the last event it saw, so nothing is tried again behind its back.
+ */
+export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): RemoteSubscriptions {
+  const { name, sign, maxPending, logger } = options;
+  const client = createSocketClient(options);
+  const lost = (): ExecutionResult => ({
+    errors: [codedError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is gone`)],
+  });
+  const failed = (thrown: unknown): ExecutionResult => {
+    if (isErrorList(thrown)) return { errors: thrown.map(revivedError) };
+    logger.warn({ subgraph: name, error: connectionError(thrown) }, 'a subscription lost its subgraph');
+    return lost();
+  };
+
+  return {
+    async subscribe({ query, operationName, variables, context }) {
+      const extensions = sign === undefined ? {} : { [CALLER_EXTENSION]: await sign(context.caller) };
+      let leave = () => {};
+      const hangUp = () => void events.stream.return();
+      const events = createPushStream<ExecutionResult>({
+        maxPending,
+        overflow: () => ({ errors: [codedError('UNAVAILABLE', 'this reader is too slow')] }),
+        onEnd() {
+          context.signal.removeEventListener('abort', hangUp);
+          leave();
+        },
+      });
+      leave = client.subscribe(
+        { query, variables: { ...variables }, operationName: operationName ?? null, extensions },
+        {
+          next: (result) => events.push(revivedResult(result as FormattedExecutionResult)),
+          error: (thrown) => events.end(failed(thrown)),
+          complete: () => events.end(),
+        },
+      );
+      if (context.signal.aborted) hangUp();
+      else context.signal.addEventListener('abort', hangUp, { once: true });
+      return events.stream;
+    },
+    close: async () => await client.dispose(),
+  };
+}
+
+function createSocketClient({ url, timeoutMs, maxMessageBytes }: RemoteSubscriptionsOptions) {
+  let socket: WebSocket | undefined;
+  let pongTimer: NodeJS.Timeout | undefined;
+  // A function that is called with `new`, so that our limits reach the WebSocket that graphql-ws opens.
+  const webSocketImpl = Object.assign(
+    function BoundedWebSocket(address: string, protocol: string) {
+      return new WebSocket(address, protocol, { maxPayload: maxMessageBytes, handshakeTimeout: timeoutMs });
+    },
+    { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 },
+  );
+  return createClient({
+    url: url.replace(/^http/, 'ws'),
+    webSocketImpl,
+    lazy: true,
+    lazyCloseTimeout: LINGER_MS,
+    connectionAckWaitTimeout: timeoutMs,
+    retryAttempts: 0,
+    keepAlive: KEEP_ALIVE_MS,
+    on: {
+      opened: (opened) => (socket = opened as WebSocket),
+      ping: (received) => {
+        if (!received) pongTimer = setTimeout(() => socket?.terminate(), timeoutMs);
+      },
+      pong: (received) => {
+        if (received) clearTimeout(pongTimer);
+      },
+      closed: () => clearTimeout(pongTimer),
+    },
+  });
+}
+
+/** A result as it came over the wire, with its errors as GraphQLErrors again. */
+export function revivedResult(result: FormattedExecutionResult): ExecutionResult {
+  const { errors, ...rest } = result;
+  return (errors === undefined ? rest : { ...rest, errors: errors.map(revivedError) }) as ExecutionResult;
+}
+
+function revivedError({ message, path, extensions }: GraphQLFormattedError): GraphQLError {
+  return new GraphQLError(message, { path: path ?? null, extensions: extensions ?? {} });
+}
+
+function isErrorList(thrown: unknown): thrown is readonly GraphQLFormattedError[] {
+  return Array.isArray(thrown);
+}
+
+// graphql-ws hands out the browser's event objects, which say nothing when printed.
+function connectionError(thrown: unknown): Error {
+  if (typeof thrown !== 'object' || thrown === null) return toError(thrown);
+  if ('error' in thrown) return toError(thrown.error);
+  if ('code' in thrown) return new Error(`the connection was closed with code ${String(thrown.code)}`);
+  return toError(thrown);
+}

@@ -1,0 +1,163 @@
+/**
+ * Iterators written by hand, because an async generator queues `return()` behind a pending `next()`: a subscriber who
+ * leaves a quiet task would stay subscribed until its next event.
+ */
+
+/** A stream whose `return()` is always there and takes effect at once. */
+export type Stream<Value> = AsyncIterableIterator<Value> & {
+  return(): Promise<IteratorResult<Value>>;
+  throw(thrown: unknown): Promise<IteratorResult<Value>>;
+};
+
+export interface MapStreamOptions<In, Out> {
+  readonly source: AsyncIterator<In>;
+  readonly map: (value: In) => Out | Promise<Out>;
+  /** The last value of a source (or map) that threw; the stream ends after it. Also told of a failing `return()`. */
+  readonly failed: (thrown: unknown) => Out;
+  /** Each ends the stream when aborted. */
+  readonly signals?: readonly AbortSignal[];
+  /** Called once, however the stream ends. */
+  readonly onEnd?: () => void;
+}
+
+/**
+ * Maps a stream value by value, on demand, holding nothing back. `return()` reaches the source in the same tick, also
+ * while a `next()` is pending (which then answers done), and never waits for the source.
+ */
+export function mapStream<In, Out>(options: MapStreamOptions<In, Out>): Stream<Out> {
+  const { source, map, failed, signals = [], onEnd } = options;
+  const waiting = new Set<() => void>();
+  let ended = false;
+
+  const leaveSource = () => {
+    // A source that can't be left has nobody to tell but the log.
+    Promise.try(() => source.return?.()).catch(failed);
+  };
+  const stop = () => {
+    if (ended) return;
+    end();
+    leaveSource();
+  };
+  const end = () => {
+    ended = true;
+    for (const signal of signals) signal.removeEventListener('abort', stop);
+    for (const release of waiting) release();
+    waiting.clear();
+    onEnd?.();
+  };
+  const step = async (): Promise<IteratorResult<Out>> => {
+    try {
+      const item = await source.next();
+      if (ended) return DONE;
+      if (item.done === true) {
+        end();
+        return DONE;
+      }
+      const value = await map(item.value);
+      return ended ? DONE : { value, done: false };
+    } catch (thrown) {
+      const last = failed(thrown);
+      if (ended) return DONE;
+      stop();
+      return { value: last, done: false };
+    }
+  };
+  for (const signal of signals) {
+    if (signal.aborted || ended) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  }
+
+  return streamOf<Out>(() => (ended ? Promise.resolve(DONE) : releasable(step, waiting)), stop);
+}
+
+/** Waits for a step, or for the release that answers done instead. */
+function releasable<Value>(
+  step: () => Promise<IteratorResult<Value>>,
+  waiting: Set<() => void>,
+): Promise<IteratorResult<Value>> {
+  const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Value>>();
+  const release = () => resolve(DONE);
+  waiting.add(release);
+  step()
+    .finally(() => waiting.delete(release))
+    .then(resolve, reject);
+  return promise;
+}
+
+export interface PushStream<Value> {
+  readonly stream: Stream<Value>;
+  /** Hands over a value; ignored after the end. */
+  push(value: Value): void;
+  /** Ends after what is already there, and after `last` when given. */
+  end(last?: Value): void;
+}
+
+export interface PushStreamOptions<Value> {
+  /** Most values that wait for a slow reader; one more ends the stream. */
+  readonly maxPending: number;
+  /** The last value of a reader that was too slow. */
+  readonly overflow: () => Value;
+  /** Called once, at the end or when the reader leaves. */
+  readonly onEnd: () => void;
+}
+
+/** A stream that is fed from outside (a socket), with a bounded buffer. */
+export function createPushStream<Value>(options: PushStreamOptions<Value>): PushStream<Value> {
+  const { maxPending, overflow, onEnd } = options;
+  const pending: Value[] = [];
+  const waiting: ((result: IteratorResult<Value>) => void)[] = [];
+  let ended = false;
+
+  const end = (last?: Value) => {
+    if (ended) return;
+    if (last !== undefined) deliver(last);
+    ended = true;
+    for (const resolve of waiting.splice(0)) resolve(DONE);
+    onEnd();
+  };
+  const deliver = (value: Value) => {
+    const resolve = waiting.shift();
+    if (resolve === undefined) pending.push(value);
+    else resolve({ value, done: false });
+  };
+  const push = (value: Value) => {
+    if (ended) return;
+    if (pending.length >= maxPending) end(overflow());
+    else deliver(value);
+  };
+  const next = (): Promise<IteratorResult<Value>> => {
+    const value = pending.shift();
+    if (value !== undefined) return Promise.resolve({ value, done: false });
+    return ended ? Promise.resolve(DONE) : new Promise((resolve) => waiting.push(resolve));
+  };
+  const leave = () => {
+    pending.length = 0;
+    end();
+  };
+  return { stream: streamOf(next, leave), push, end };
+}
+
+const DONE = { value: undefined, done: true } as const;
+
+function streamOf<Value>(next: () => Promise<IteratorResult<Value>>, leave: () => void): Stream<Value> {
+  const stream: Stream<Value> = {
+    next,
+    return() {
+      leave();
+      return Promise.resolve(DONE);
+    },
+    throw(thrown) {
+      leave();
+      return Promise.reject(thrown);
+    },
+    [Symbol.asyncIterator]: () => stream,
+  };
+  return stream;
+}
+
+/** Whether a subscription was accepted: a stream of results rather than one. */
+export function isStream<Value extends object>(
+  result: AsyncIterableIterator<Value> | Value,
+): result is AsyncIterableIterator<Value> {
+  return Symbol.asyncIterator in result;
+}

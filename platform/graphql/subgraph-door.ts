@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import { NoSchemaIntrospectionCustomRule } from 'graphql';
+import type { GraphQLSchema, ValidationRule } from 'graphql';
+
+import { anonymousCaller } from '../caller.ts';
+import type { Caller } from '../caller.ts';
+import { newTraceId } from '../ids.ts';
+import type { Logger } from '../logger.ts';
+import { CALLER_HEADER, createCallerVerifier } from './caller-assertion.ts';
+import type { CallerVerifier } from './caller-assertion.ts';
+import { createDocuments } from './documents.ts';
+import type { PreparedDocument } from './documents.ts';
+import { createLocalLink } from './local-link.ts';
+import type { Subgraph, SubgraphLink } from './subgraph.ts';
+
+/** What the HTTP and WebSocket sides of a subgraph server share: who is asking, and whether the document is let in. */
+export interface SubgraphDoor {
+  readonly name: string;
+  readonly schema: GraphQLSchema;
+  readonly link: SubgraphLink;
+  readonly logger: Logger;
+  identify(credentials: Credentials): Promise<IdentifiedCaller>;
+  prepare(query: string, isAsserted: boolean): PreparedDocument;
+}
+
+export interface SubgraphDoorOptions {
+  readonly subgraph: Subgraph;
+  /** INTERNAL_KEY: what caller assertions must be signed with. */
+  readonly internalKey: string;
+  readonly logger: Logger;
+  /** Names the caller of an end user's own credential; without it such a caller is anonymous. */
+  readonly identify?: Identify;
+  /** Lets everybody introspect the schema (development); otherwise only Kiln's own processes may. */
+  readonly openIntrospection?: boolean;
+  /** Rules for documents of whoever is not vouched for by Kiln (depth, aliases, cost). */
+  readonly rules?: readonly ValidationRule[];
+}
+
+/** Longest document of somebody whom Kiln does not vouch for, in tokens. */
+const MAX_DIRECT_TOKENS = 5_000;
+
+/** Makes the door of one subgraph. */
+export function createSubgraphDoor(options: SubgraphDoorOptions): SubgraphDoor {
+  const { subgraph, internalKey, logger, identify, openIntrospection = false, rules = [] } = options;
+  const { name, schema } = subgraph;
+  const verify = createCallerVerifier({ key: internalKey, audience: name });
+  const trusted = createDocuments({ schema });
+  const direct = createDocuments({
+    schema,
+    rules: openIntrospection ? rules : [...rules, NoSchemaIntrospectionCustomRule],
+    maxTokens: MAX_DIRECT_TOKENS,
+  });
+  return {
+    name,
+    schema,
+    logger,
+    link: createLocalLink({ subgraph, logger }),
+    identify: (credentials) => identifyCaller(credentials, { verify, identify }),
+    prepare: (query, isAsserted) => (isAsserted ? trusted : direct).prepare(query),
+  };
+}
+
+/** What a request to a subgraph says of its caller. */
+export interface Credentials {
+  /** The assertion of another process of Kiln, from the header or the payload's extensions. */
+  readonly assertion: unknown;
+  readonly headers: IncomingHttpHeaders;
+  readonly address: string | null;
+}
+
+/** Who an end user's own credential names, or null when there is none; throws UNAUTHENTICATED for a wrong one. */
+export type Identify = (credentials: Credentials, traceId: string) => Promise<Caller | null>;
+
+export interface IdentifiedCaller {
+  readonly caller: Caller;
+  /** Whether another process of Kiln vouches for the caller. */
+  readonly isAsserted: boolean;
+}
+
+/**
+ * Who is asking a subgraph that is served alone: the caller that another process of Kiln asserts; else whoever the
+ * end user's own credential names; else anonymous. A wrong credential is an error, never anonymous.
+ */
+async function identifyCaller(
+  credentials: Credentials,
+  { verify, identify }: { verify: CallerVerifier; identify: Identify | undefined },
+): Promise<IdentifiedCaller> {
+  if (typeof credentials.assertion === 'string') {
+    return { caller: await verify(credentials.assertion), isAsserted: true };
+  }
+  const traceId = newTraceId();
+  const known = await identify?.(credentials, traceId);
+  return { caller: known ?? anonymousCaller(traceId, credentials.address), isAsserted: false };
+}
+
+/** The credentials of an HTTP request. */
+export function httpCredentials(request: {
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: { readonly remoteAddress?: string | undefined };
+}): Credentials {
+  return {
+    assertion: request.headers[CALLER_HEADER],
+    headers: request.headers,
+    address: request.socket.remoteAddress ?? null,
+  };
+}

@@ -1,0 +1,108 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import express from 'express';
+import type { Express, RequestHandler } from 'express';
+
+import { toError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { createSubgraphDoor } from './subgraph-door.ts';
+import type { SubgraphDoor, SubgraphDoorOptions } from './subgraph-door.ts';
+import { createErrorHandler, createGraphqlHandler } from './subgraph-http.ts';
+import { attachWebSocket } from './subgraph-websocket.ts';
+import { createUploadMiddleware } from './uploads.ts';
+
+/**
+ * One subgraph as a process of its own: a plain federated subgraph (`_service`, `_entities`) that any federation router
+ * can use. GraphQL over HTTP and graphql-ws at /graphql, and the two health paths; whatever else the process serves
+ * comes in through `extraRoutes`.
+ */
+
+export interface SubgraphServerOptions extends SubgraphDoorOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly uploadMaxBytes: number;
+  /** Throws while the subgraph can't answer (its database is away); then /readyz answers 503. */
+  readonly readiness: () => Promise<void>;
+  /** Mounts further routes, before the error handler. */
+  readonly extraRoutes?: (app: Express) => void;
+}
+
+export interface SubgraphServer {
+  /** Where GraphQL is answered, with the real port. */
+  readonly url: string;
+  /** Refuses new work, ends subscriptions, lets running requests finish for 5 seconds. */
+  close(): Promise<void>;
+}
+
+const PATH = '/graphql';
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const CLOSE_GRACE_MS = 5_000;
+/** Longer than any client of ours keeps an idle connection, so that none is closed under a request. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** Starts serving a subgraph; rejects when the address can't be had. */
+export async function createSubgraphServer(options: SubgraphServerOptions): Promise<SubgraphServer> {
+  const door = createSubgraphDoor(options);
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createApp(door, options));
+  const sockets = attachWebSocket(server, PATH, door);
+  await listen(server, options);
+  return {
+    url: `http://${hostInUrl(options.host)}:${(server.address() as AddressInfo).port}${PATH}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+      await sockets.close();
+      server.closeIdleConnections();
+      await closed;
+      clearTimeout(cut);
+      await door.link.close();
+    },
+  };
+}
+
+function createApp(door: SubgraphDoor, options: SubgraphServerOptions): Express {
+  const { uploadMaxBytes, readiness, extraRoutes, logger } = options;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
+  app.get('/readyz', createReadyHandler(readiness, logger));
+  app.post(
+    PATH,
+    createUploadMiddleware({ maxFileSize: uploadMaxBytes }),
+    express.json({ limit: MAX_BODY_BYTES }),
+    createGraphqlHandler(door),
+  );
+  extraRoutes?.(app);
+  app.use(createErrorHandler(logger));
+  return app;
+}
+
+function createReadyHandler(readiness: () => Promise<void>, logger: Logger): RequestHandler {
+  return async (_request, response) => {
+    try {
+      await readiness();
+      response.json({ status: 'ready' });
+    } catch (thrown) {
+      logger.warn({ error: toError(thrown) }, 'not ready');
+      response.status(503).json({ status: 'not ready' });
+    }
+  };
+}
+
+function listen(server: Server, { host, port }: SubgraphServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,124 @@
+import type { Server } from 'node:http';
+
+import type { ExecutionArgs, GraphQLError } from 'graphql';
+import { useServer } from 'graphql-ws/use/ws';
+import type { Extra } from 'graphql-ws/use/ws';
+import { WebSocketServer } from 'ws';
+
+import { newTraceId } from '../ids.ts';
+import { CALLER_EXTENSION } from './caller-assertion.ts';
+import { codedError, failedResult } from './errors.ts';
+import type { RequestContext } from './executor.ts';
+import { isStream, mapStream } from './streams.ts';
+import type { SubgraphDoor } from './subgraph-door.ts';
+import type { SubgraphRequest } from './subgraph.ts';
+
+/** Subscriptions on one socket for whoever is not vouched for by Kiln's own gateway (which brings everybody's). */
+const MAX_DIRECT_SUBSCRIPTIONS = 100;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** A client that does not answer the closing is cut off after this. */
+const CLOSE_GRACE_MS = 2_000;
+
+/**
+ * graphql-ws for one subgraph, on the same path as its HTTP. The caller is known per operation: the gateway's one
+ * socket carries everybody's subscriptions, each with its own assertion in the payload's extensions.
+ */
+export function attachWebSocket(
+  server: Server,
+  path: string,
+  door: SubgraphDoor,
+): { close(): Promise<void> } {
+  const sockets = new WebSocketServer({ server, path, maxPayload: MAX_MESSAGE_BYTES });
+  const disposable = useServer<Record<string, unknown>>(
+    {
+      onSubscribe: async ({ extra, subscriptions }, _id, payload) => {
+        const count = Object.keys(subscriptions).length;
+        return await prepareOperation({ payload, extra, count, door });
+      },
+      execute: (args) => door.link.execute(requestOf(args)),
+      subscribe: (args) => subscribeUntilEnd(args, door),
+      isProd: true,
+    },
+    sockets,
+  );
+  return {
+    async close() {
+      const cut = setTimeout(() => {
+        for (const socket of sockets.clients) socket.terminate();
+      }, CLOSE_GRACE_MS);
+      await disposable.dispose();
+      clearTimeout(cut);
+    },
+  };
+}
+
+interface OperationRequest {
+  readonly payload: {
+    readonly query: string;
+    readonly operationName?: string | null | undefined;
+    readonly variables?: Record<string, unknown> | null | undefined;
+    readonly extensions?: Record<string, unknown> | null | undefined;
+  };
+  readonly extra: Extra;
+  /** How many operations this socket has, this one included. */
+  readonly count: number;
+  readonly door: SubgraphDoor;
+}
+
+// Whatever is thrown here would close the whole socket, so everything becomes an error of this one operation.
+async function prepareOperation(request: OperationRequest): Promise<ExecutionArgs | readonly GraphQLError[]> {
+  const { payload, extra, count, door } = request;
+  try {
+    const { caller, isAsserted } = await door.identify({
+      assertion: payload.extensions?.[CALLER_EXTENSION],
+      headers: extra.request.headers,
+      address: extra.request.socket.remoteAddress ?? null,
+    });
+    if (!isAsserted && count > MAX_DIRECT_SUBSCRIPTIONS) {
+      return [codedError('RATE_LIMITED', `at most ${MAX_DIRECT_SUBSCRIPTIONS} operations on one socket`)];
+    }
+    const { document, errors } = door.prepare(payload.query, isAsserted);
+    if (errors !== undefined) return errors;
+    const context: RequestContext = { caller, signal: new AbortController().signal };
+    const { operationName = null, variables = {} } = payload;
+    return { schema: door.schema, document, operationName, variableValues: variables, contextValue: context };
+  } catch (thrown) {
+    const origin = { logger: door.logger, traceId: newTraceId(), subgraph: door.name };
+    return failedResult(thrown, origin).errors ?? [];
+  }
+}
+
+/** A subscription whose context is aborted when it ends, however it ends. */
+async function subscribeUntilEnd(args: ExecutionArgs, door: SubgraphDoor) {
+  const controller = new AbortController();
+  const request = requestOf(args);
+  const context = { ...request.context, signal: controller.signal };
+  const started = await door.link.subscribe({ ...request, context });
+  if (!isStream(started)) return started;
+  return mapStream({
+    source: started,
+    map: (result) => result,
+    failed: (thrown) =>
+      failedResult(thrown, {
+        logger: door.logger,
+        traceId: context.caller.traceId,
+        subgraph: door.name,
+      }),
+    onEnd: () => controller.abort(),
+  });
+}
+
+function requestOf({
+  document,
+  operationName,
+  variableValues,
+  contextValue,
+}: ExecutionArgs): SubgraphRequest {
+  return {
+    query: document.loc?.source.body ?? '',
+    document,
+    operationName: operationName ?? undefined,
+    variables: variableValues ?? {},
+    context: contextValue as RequestContext,
+  };
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+
+import { Upload } from 'graphql-upload-minimal';
+
+import { AppError } from '../errors.ts';
+
+/**
+ * Passing uploads on to a subgraph in another process, as a streamed graphql-multipart-request: nothing is held, each
+ * chunk goes out as it comes in.
+ */
+
+/** Variables without their uploads, and where those were. */
+export interface ExtractedUploads {
+  /** The variables with null in each upload's place. */
+  readonly variables: unknown;
+  /** Each upload once, with every path it was found at (the same one may be used twice). */
+  readonly uploads: ReadonlyMap<Upload, readonly string[]>;
+}
+
+/** Takes the uploads out of variables; the variables are not changed. */
+export function extractUploads(variables: Readonly<Record<string, unknown>>): ExtractedUploads {
+  const uploads = new Map<Upload, string[]>();
+  return { variables: extract(variables, 'variables', uploads), uploads };
+}
+
+function extract(value: unknown, path: string, found: Map<Upload, string[]>): unknown {
+  if (value instanceof Upload) {
+    found.set(value, [...(found.get(value) ?? []), path]);
+    return null;
+  }
+  if (Array.isArray(value)) return value.map((item, index) => extract(item, `${path}.${index}`, found));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, extract(item, `${path}.${key}`, found)]);
+  return Object.fromEntries(entries);
+}
+
+export interface MultipartRequest {
+  readonly contentType: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * The multipart request of an operation and its uploads. Files are written in the order in which they arrive, not in
+ * the order of the variables: on the wire they are strictly one after the other, and waiting for a later one first
+ * would wait forever. A file that was cut at the size limit fails the request (PAYLOAD_TOO_LARGE).
+ */
+export function multipartRequest(
+  operation: { readonly query: string; readonly operationName?: string | undefined },
+  { variables, uploads }: ExtractedUploads,
+): MultipartRequest {
+  const boundary = `kiln-${randomUUID()}`;
+  const files = [...uploads.keys()];
+  const map = Object.fromEntries(files.map((file, index) => [String(index), uploads.get(file)]));
+  const head = [
+    formField(boundary, 'operations', JSON.stringify({ ...operation, variables })),
+    formField(boundary, 'map', JSON.stringify(map)),
+  ].join('');
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: multipartBody({ boundary, head, files }),
+  };
+}
+
+async function* multipartBody(parts: {
+  boundary: string;
+  head: string;
+  files: readonly Upload[];
+}): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(parts.head);
+  const awaited = new Map(
+    parts.files.map((upload, index) => [index, upload.promise.then((file) => ({ index, file }))] as const),
+  );
+  while (awaited.size > 0) {
+    const { index, file } = await Promise.race(awaited.values());
+    awaited.delete(index);
+    yield Buffer.from(fileHead({ boundary: parts.boundary, name: String(index), file }));
+    const stream = file.createReadStream();
+    for await (const chunk of stream) yield chunk as Uint8Array;
+    if ('truncated' in stream && stream.truncated === true) {
+      throw new AppError(
+        'PAYLOAD_TOO_LARGE',
+        `the file ${JSON.stringify(file.filename)} is larger than allowed`,
+      );
+    }
+    yield Buffer.from('\r\n');
+  }
+  yield Buffer.from(`--${parts.boundary}--\r\n`);
+}
+
+function formField(boundary: string, name: string, value: string): string {
+  return `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+}
+
+function fileHead({ boundary, name, file }: { boundary: string; name: string; file: UploadedFile }): string {
+  return (
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"; filename="${quoted(file.filename)}"\r\n` +
+    `content-type: ${file.mimetype.replace(/[\r\n]/g, ' ')}\r\n\r\n`
+  );
+}
+
+type UploadedFile = Awaited<Upload['promise']>;
+
+// As browsers do it (WHATWG form data): a name can't break out of its header.
+function quoted(fileName: string): string {
+  return fileName.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
