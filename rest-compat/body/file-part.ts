@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+
+import { AppError } from '../../platform/errors.ts';
+
+/** A file part while it arrives. `body` may be read once; it fails with PAYLOAD_TOO_LARGE past the limit. */
+export interface IncomingFile {
+  /** Name of the form field. */
+  readonly field: string;
+  /** File name as the sender gave it, without any folder; empty when it gave none. */
+  readonly filename: string;
+  readonly contentType: string;
+  readonly encoding: string;
+  readonly body: Readable;
+}
+
+/**
+ * Guards the parser's file stream: counts bytes, and turns one byte too many into an error instead of a cut file.
+ * Whoever stops reading the guarded stream does not stop the form: the rest of the part flows away.
+ */
+export function guardedBody(part: Readable, maxBytes: number): Readable {
+  let bytes = 0;
+  const guarded = new Readable({
+    read: () => part.resume(),
+    destroy: (error, done) => {
+      part.resume();
+      done(error);
+    },
+  });
+  // Nobody may be listening when the caller hangs up; a reader still sees the error.
+  guarded.on('error', () => undefined);
+  part.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (guarded.destroyed) return;
+    if (bytes > maxBytes) {
+      guarded.destroy(new AppError('PAYLOAD_TOO_LARGE', `the file is larger than ${maxBytes} bytes`));
+    } else if (!guarded.push(chunk)) {
+      part.pause();
+    }
+  });
+  part.on('end', () => {
+    if (!guarded.destroyed) guarded.push(null);
+  });
+  part.on('error', (error) => guarded.destroy(error));
+  part.on('close', () => {
+    if (!part.readableEnded) guarded.destroy(new Error('the file part ended too early'));
+  });
+  part.pause();
+  return guarded;
+}
+
+/** Waits until a stream has its first byte or its end. True when it ended without any byte. */
+export async function isEmpty(body: Readable): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      stop();
+      // `readable` fires for the end too, with nothing to read then.
+      const chunk: unknown = body.read();
+      if (chunk !== null) body.unshift(chunk);
+      resolve(chunk === null);
+    };
+    const fail = (error: Error): void => {
+      stop();
+      reject(error);
+    };
+    const stop = (): void => {
+      body.off('readable', look).off('end', look).off('error', fail);
+    };
+    body.on('readable', look).on('end', look).on('error', fail);
+  });
+}

@@ -1,0 +1,164 @@
+import type { IncomingMessage } from 'node:http';
+
+import busboy from 'busboy';
+
+import { AppError, toError } from '../../platform/errors.ts';
+import type { UploadedFile } from '../params.ts';
+import { HungUp, MalformedBody } from './failures.ts';
+import { guardedBody, isEmpty } from './file-part.ts';
+import type { IncomingFile } from './file-part.ts';
+import { refuseEncodedBody } from './text.ts';
+
+/** The text fields and the stored file parts of a form, urlencoded or multipart. */
+export interface FormBody {
+  /** Of a repeated field the last value. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** In the order of arrival. Empty file inputs of browsers (no name, no byte) are left out. */
+  readonly files: readonly StoredPart[];
+  /** False when the body was of another type than a form, and therefore not looked at. */
+  readonly isForm: boolean;
+}
+
+export interface StoredPart {
+  readonly field: string;
+  /** Null when the part was not stored, because the request is refused anyway. */
+  readonly file: UploadedFile | null;
+}
+
+export interface FormOptions {
+  readonly request: IncomingMessage;
+  /** Largest file part in bytes. */
+  readonly fileMaxBytes: number;
+  /** Stores one part while it streams; null: file parts flow away unread. */
+  readonly store: ((file: IncomingFile) => Promise<UploadedFile>) | null;
+}
+
+/** Bounds of a form; beyond them the answer is 413. Text is held in memory, file parts never are. */
+const limits = {
+  fields: 200,
+  files: 20,
+  parts: 220,
+  fieldNameSize: 200,
+  fieldSize: 1024 * 1024,
+  headerPairs: 100,
+} as const;
+const textMaxBytes = 4 * 1024 * 1024;
+
+const formType = /^(?:multipart\/form-data|application\/x-www-form-urlencoded)\s*(?:;|$)/i;
+
+interface Reader {
+  readonly fields: Map<string, string>;
+  readonly stored: Promise<StoredPart | null>[];
+  /** Bytes of text so far. */
+  textBytes: number;
+  /** Ends the reading with an error; the first one counts. */
+  readonly fail: (thrown: unknown) => void;
+}
+
+/**
+ * Reads a form of any order of parts in one pass. Throws MalformedBody, HungUp, PAYLOAD_TOO_LARGE or whatever `store`
+ * throws, as soon as it is known; the caller of this function then answers, and drains what is left.
+ */
+export async function readFormBody(options: FormOptions): Promise<FormBody> {
+  const { request } = options;
+  refuseEncodedBody(request);
+  if (!formType.test(request.headers['content-type']?.trim() ?? '')) {
+    return { fields: new Map(), files: [], isForm: false };
+  }
+  const parser = createParser(request);
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      request.off('close', cut).off('error', cut);
+      request.unpipe(parser);
+    };
+    const reader: Reader = {
+      fields: new Map(),
+      stored: [],
+      textBytes: 0,
+      fail: (thrown) => {
+        stop();
+        reject(thrown);
+        parser.destroy();
+      },
+    };
+    // `close` also comes after a complete body, perhaps before the parser is through with its tail.
+    const cut = (): void => {
+      if (!request.complete) reader.fail(new HungUp());
+    };
+    listen(parser, reader, options);
+    parser.on('finish', () => {
+      stop();
+      collect(reader).then(resolve, reject);
+    });
+    request.on('close', cut).on('error', cut);
+    request.pipe(parser);
+  });
+}
+
+function createParser(request: IncomingMessage): busboy.Busboy {
+  try {
+    return busboy({ headers: request.headers, defParamCharset: 'utf8', limits });
+  } catch (error) {
+    throw new MalformedBody(toError(error).message, { cause: error });
+  }
+}
+
+function listen(parser: busboy.Busboy, reader: Reader, options: FormOptions): void {
+  const tooMany = (what: string) => () => reader.fail(tooLarge(`the form has too many ${what}`));
+  parser.on('field', (name, value, info) => takeField(reader, { name, value, info }));
+  parser.on('file', (field, part, { filename, mimeType, encoding }) => {
+    const body = guardedBody(part, options.fileMaxBytes);
+    // busboy leaves both undefined when the part does not name them; its types know it of the file name only.
+    const file = {
+      field: (field as string | undefined) ?? '',
+      filename: filename ?? '',
+      contentType: mimeType,
+      encoding,
+      body,
+    };
+    const stored = takeFile(file, options.store);
+    stored.catch(reader.fail);
+    reader.stored.push(stored);
+  });
+  parser.on('fieldsLimit', tooMany('fields'));
+  parser.on('filesLimit', tooMany('files'));
+  parser.on('partsLimit', tooMany('parts'));
+  // Only what the parser itself finds; errors of `fail` come back here and are no news.
+  parser.on('error', (error) => reader.fail(new MalformedBody(toError(error).message, { cause: error })));
+}
+
+interface Field {
+  readonly name: string | undefined;
+  readonly value: string;
+  readonly info: busboy.FieldInfo;
+}
+
+function takeField(reader: Reader, { name, value, info }: Field): void {
+  reader.textBytes += Buffer.byteLength(value);
+  if (info.valueTruncated || info.nameTruncated || reader.textBytes > textMaxBytes) {
+    reader.fail(
+      tooLarge(`the text fields of a form may have ${textMaxBytes} bytes, ${limits.fieldSize} each`),
+    );
+    return;
+  }
+  if (name !== undefined) reader.fields.set(name, value);
+}
+
+async function takeFile(file: IncomingFile, store: FormOptions['store']): Promise<StoredPart | null> {
+  try {
+    if (file.filename === '' && (await isEmpty(file.body))) return null;
+    return { field: file.field, file: store === null ? null : await store(file) };
+  } finally {
+    // Whatever was not read flows away, so that the rest of the form is reached.
+    file.body.destroy();
+  }
+}
+
+async function collect(reader: Reader): Promise<FormBody> {
+  const parts = await Promise.all(reader.stored);
+  return { fields: reader.fields, files: parts.filter((part) => part !== null), isForm: true };
+}
+
+function tooLarge(message: string): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', message);
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { JsonObject } from '../../platform/json.ts';
+import { isSoundJson, unsoundJson } from '../values.ts';
+import type { ProblemType } from '../values.ts';
+import { readBytes } from './text.ts';
+
+/** Largest JSON body in bytes. */
+export const jsonMaxBytes = 1024 * 1024;
+
+/** A JSON object, or the one problem that keeps it from being one. `loc` is relative to the body. */
+export type JsonBody =
+  | { readonly object: JsonObject }
+  | {
+      readonly problem: {
+        readonly loc: readonly (string | number)[];
+        readonly type: ProblemType;
+        readonly msg: string;
+      };
+    };
+
+/** Reads a JSON object whatever the content type says. Throws PAYLOAD_TOO_LARGE, MalformedBody or HungUp. */
+export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
+  const bytes = await readBytes(request, jsonMaxBytes);
+  return parseJsonObject(bytes);
+}
+
+/** The pure part of `readJsonBody`. */
+export function parseJsonObject(bytes: Uint8Array): JsonBody {
+  const text = new TextDecoder('utf-8').decode(bytes);
+  if (text.trim() === '') return problem([], 'missing', 'Field required: a JSON object as the body');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return problem([offsetOf(error, text)], 'json_invalid', 'JSON decode error');
+  }
+  if (value === null) return problem([], 'missing', 'Field required: a JSON object as the body');
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    return problem([], 'dict_type', 'Input should be a valid dictionary');
+  }
+  if (!isSoundJson(value)) return problem([], unsoundJson.type, unsoundJson.msg);
+  return { object: value as JsonObject };
+}
+
+function problem(loc: readonly (string | number)[], type: ProblemType, msg: string): JsonBody {
+  return { problem: { loc, type, msg } };
+}
+
+/** Where V8 stopped reading; it names no position when the text ended too early. */
+function offsetOf(error: unknown, text: string): number {
+  const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+  return position === undefined ? text.length : Number(position);
+}

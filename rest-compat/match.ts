@@ -1,0 +1,71 @@
+import type { Method, Route } from './route.ts';
+
+/** Which route a path and method mean. Static paths come before those with `{parameters}`. Pure. */
+
+/** Parameter values are still percent-encoded, as the request had them. */
+export type Match =
+  | { readonly route: Route; readonly pathParams: Readonly<Record<string, string>> }
+  /** The path is known, the method is not one of these. */
+  | { readonly allow: readonly string[] }
+  /** The path is not one of ours. */
+  | null;
+
+export type Matcher = (method: string, path: string) => Match;
+
+interface Entry {
+  readonly segments: readonly string[];
+  readonly methods: Map<string, Route>;
+}
+
+/** Prepares the table. Throws when two routes have the same method and path: that would be a mistake of ours. */
+export function createMatcher(routes: readonly Route[]): Matcher {
+  const entries = new Map<string, Entry>();
+  for (const route of routes) {
+    const entry = entries.get(route.path) ?? { segments: route.path.split('/'), methods: new Map() };
+    if (entry.methods.has(route.method)) throw new Error(`two routes for ${route.method} ${route.path}`);
+    entries.set(route.path, entry.methods.set(route.method, route) && entry);
+  }
+  const patterns = [...entries.values()].filter(({ segments }) => segments.some(isParameter));
+  return (method, rawPath) => {
+    const path = withoutTrailingSlash(rawPath);
+    const fixed = entries.get(path);
+    if (fixed !== undefined && !fixed.segments.some(isParameter)) return choose(fixed, method, {});
+    const segments = path.split('/');
+    for (const entry of patterns) {
+      const pathParams = fit(entry.segments, segments);
+      if (pathParams !== null) return choose(entry, method, pathParams);
+    }
+    return null;
+  };
+}
+
+function choose(entry: Entry, method: string, pathParams: Readonly<Record<string, string>>): Match {
+  const wanted: string = method === 'HEAD' ? ('GET' satisfies Method) : method;
+  const route = entry.methods.get(wanted);
+  if (route !== undefined) return { route, pathParams };
+  const allow = [...entry.methods.keys()].flatMap((known) => (known === 'GET' ? ['GET', 'HEAD'] : [known]));
+  return { allow };
+}
+
+function fit(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== segments.length) return null;
+  const pathParams: Record<string, string> = {};
+  for (const [index, expected] of pattern.entries()) {
+    const segment = segments[index] ?? '';
+    if (isParameter(expected)) {
+      if (segment === '') return null;
+      pathParams[expected.slice(1, -1)] = segment;
+    } else if (segment !== expected) {
+      return null;
+    }
+  }
+  return pathParams;
+}
+
+function isParameter(segment: string): boolean {
+  return segment.startsWith('{');
+}
+
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}

@@ -1,0 +1,53 @@
+import { file } from '../params.ts';
+import type { UploadedFile } from '../params.ts';
+import { success } from '../replies/envelope.ts';
+import type { Envelope } from '../replies/envelope.ts';
+import { localRoute } from '../route.ts';
+import type { Section } from '../route.ts';
+import { healthRoute } from './health.ts';
+
+const multipart = { type: 'multipart/form-data', required: true } as const;
+
+/** Root and file operations. */
+export const files: Section = {
+  service: 'media',
+  title: 'Root and file operations',
+  routes: [
+    localRoute({
+      method: 'GET',
+      path: '/',
+      params: {},
+      rateClass: 'read',
+      rule: 'public',
+      reply: (_, { settings: { publicUrl, version } }) => {
+        const data = { name: 'Kiln', version, docs: `${publicUrl}/docs`, graphql: `${publicUrl}/graphql` };
+        return success(data, 'Kiln is running');
+      },
+    }),
+    localRoute({
+      method: 'POST',
+      path: '/api/file/upload',
+      deprecated: true,
+      params: { file: file({ keep: { cdn: false } }) },
+      body: multipart,
+      rateClass: 'start',
+      rule: 'anyone',
+      reply: (_, { input }) => uploaded(input.file),
+    }),
+    localRoute({
+      method: 'POST',
+      path: '/api/file/upload/s3',
+      params: { file: file({ keep: { cdn: true } }) },
+      body: multipart,
+      rateClass: 'start',
+      rule: 'anyone',
+      reply: (_, { input }) => uploaded(input.file),
+    }),
+    healthRoute('/api/file/health'),
+  ],
+};
+
+function uploaded({ id, url, contentType, bytes, sha256 }: UploadedFile): Envelope {
+  const extra = { key: id, content_type: contentType, bytes, sha256 };
+  return { ...success(url, 'file stored'), extra };
+}

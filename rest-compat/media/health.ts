@@ -1,0 +1,17 @@
+import { success } from '../replies/envelope.ts';
+import { route } from '../route.ts';
+import type { Route } from '../route.ts';
+import { Health } from './documents.ts';
+
+/** A section's health operation; all of them answer for the whole media service. */
+export function healthRoute(path: string, options: { readonly deprecated?: true } = {}): Route {
+  return route(Health)({
+    method: 'GET',
+    path,
+    ...options,
+    params: {},
+    rateClass: 'read',
+    variables: () => ({}),
+    reply: ({ health }) => success(health, 'the service is running'),
+  });
+}

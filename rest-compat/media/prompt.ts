@@ -1,0 +1,31 @@
+import { notFound } from '../../platform/errors.ts';
+import { query } from '../params.ts';
+import { success } from '../replies/envelope.ts';
+import { route } from '../route.ts';
+import type { Section } from '../route.ts';
+import { VideoTemplates } from './documents.ts';
+import { healthRoute } from './health.ts';
+
+/** Prompt helper (deprecated). */
+export const prompt: Section = {
+  service: 'media',
+  title: 'Prompt helper (deprecated)',
+  routes: [
+    route(VideoTemplates)({
+      method: 'GET',
+      path: '/api/prompt/default',
+      deprecated: true,
+      params: { task_type: query.text({ optional: true }) },
+      rateClass: 'read',
+      // The catalog is ordered by id, and the bundled templates come first.
+      variables: ({ task_type }) => ({ taskType: task_type ?? null, category: null, page: 1, pageSize: 1 }),
+      reply: ({ videoTemplates: { items } }, { input: { task_type = '' } }) => {
+        const [template] = items;
+        if (template === undefined) throw notFound('template', task_type);
+        const sample = template.prompt ?? template.presetPrompts[0] ?? '';
+        return success({ task_type: template.taskType, prompt: sample });
+      },
+    }),
+    healthRoute('/api/prompt/health', { deprecated: true }),
+  ],
+};

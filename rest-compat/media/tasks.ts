@@ -1,0 +1,54 @@
+import { notFound } from '../../platform/errors.ts';
+import { json, path } from '../params.ts';
+import { submitted, taskReply } from '../replies/task.ts';
+import { route } from '../route.ts';
+import type { Route, Section } from '../route.ts';
+import { CreateTask, TaskById } from './documents.ts';
+import { healthRoute } from './health.ts';
+
+/** Task management: recipes of the bundled video templates. */
+export const tasks: Section = {
+  service: 'media',
+  title: 'Task management',
+  routes: [
+    createTask('/api/task/create/task'),
+    createTask('/api/task/create/task/v2'),
+    route(TaskById)({
+      method: 'GET',
+      path: '/api/task/status/{task_id}',
+      params: { task_id: path.text() },
+      rateClass: 'status',
+      variables: ({ task_id }) => ({ id: task_id, cdn: false }),
+      // The generic status path: every task the caller may read, whichever operation started it.
+      reply: ({ task }, { input }) => {
+        if (task === null) throw notFound('task', input.task_id);
+        return taskReply(task);
+      },
+    }),
+    healthRoute('/api/task/health'),
+  ],
+};
+
+/** Both versions behave the same (seed: media, Task management). */
+function createTask(path: string): Route {
+  return route(CreateTask)({
+    method: 'POST',
+    path,
+    params: {
+      task_type: json.choice(['tea', 'chop', 'lady', 'vlog']),
+      prompt: json.text(),
+      img_url: json.url({ optional: true }),
+      ar: json.text({ fallback: '9:16' }),
+    },
+    body: { type: 'application/json', required: true },
+    rateClass: 'start',
+    variables: ({ task_type, prompt, img_url, ar }) => ({
+      taskType: task_type,
+      prompt,
+      // An empty link is no link.
+      image: img_url === undefined || img_url === '' ? null : { url: img_url },
+      aspectRatio: ar,
+    }),
+    reply: ({ createTask }) => submitted(createTask),
+  });
+}

@@ -1,0 +1,167 @@
+import { components } from './openapi-components.ts';
+import { namesOf } from './params.ts';
+import type { Param, ParamType } from './params.ts';
+import type { Route, Section } from './route.ts';
+import { sections as allSections } from './tables.ts';
+
+/** The same tables as OpenAPI 3.1.0. Nothing is described here that a table does not say. */
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: object;
+}
+
+export interface OpenApiOperation {
+  readonly tags: readonly string[];
+  readonly operationId: string;
+  readonly deprecated?: true;
+  readonly parameters?: readonly OpenApiParameter[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+  };
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+export interface OpenApiParameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+  readonly description?: string;
+}
+
+/** A JSON Schema (2020-12), as far as these tables need it. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** Versions of the two interface descriptions. The one of the workflow service is ours to choose. */
+const facts = {
+  media: {
+    title: 'Media Generation Gateway API',
+    version: '1.0.6',
+    description: 'The media service of Kiln in its documented REST form. The same is available as GraphQL.',
+  },
+  workflow: {
+    title: 'Workflow, Payment and Template Service API',
+    version: '1.0.0',
+    description:
+      'The workflow service of Kiln in its documented REST form. The same is available as GraphQL.',
+  },
+} as const;
+
+/** The OpenAPI document of one service. Pure: the same tables give the same document. */
+export function buildOpenApi(
+  service: Section['service'],
+  sections: readonly Section[] = allSections,
+): OpenApiDocument {
+  const own = sections.filter((section) => section.service === service);
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const { title, routes } of own) {
+    for (const route of routes) {
+      const methods = (paths[route.path] ??= {});
+      methods[route.method.toLowerCase()] = operationOf(route, title);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: facts[service],
+    tags: own.map(({ title }) => ({ name: title })),
+    paths,
+    components,
+  };
+}
+
+function operationOf(route: Route, tag: string): OpenApiOperation {
+  const parameters = parametersOf(route);
+  const requestBody = bodyOf(route);
+  return {
+    tags: [tag],
+    operationId: operationIdOf(route),
+    ...(route.deprecated === true ? { deprecated: true } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: responsesOf(route),
+  };
+}
+
+function operationIdOf({ method, path }: Route): string {
+  const words = path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '');
+  return `${method.toLowerCase()}_${words === '' ? 'root' : words}`;
+}
+
+function parametersOf(route: Route): readonly OpenApiParameter[] {
+  const declared = Object.entries(route.params).flatMap(([name, param]) =>
+    param.in === 'query' || param.in === 'path'
+      ? [{ name, in: param.in, required: param.required, schema: schemaOf(param) } as const]
+      : [],
+  );
+  const takesKey = route.asks?.text.includes('$idempotencyKey') ?? false;
+  return takesKey ? [...declared, idempotencyKey] : declared;
+}
+
+const idempotencyKey: OpenApiParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string' },
+  description: 'The same key and request again answer the same task instead of starting another.',
+};
+
+function bodyOf(route: Route): OpenApiOperation['requestBody'] {
+  const { body } = route;
+  if (body === undefined) return undefined;
+  const fields = Object.entries(route.params).filter(
+    ([, { in: source }]) => source !== 'query' && source !== 'path',
+  );
+  const required = fields.filter(([, param]) => param.required).map(([name]) => name);
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(fields.map(([name, param]) => [name, fieldSchema(name, param)])),
+    ...(required.length === 0 ? {} : { required }),
+    ...(body.additionalProperties === true ? { additionalProperties: true } : {}),
+  };
+  return { required: body.required, content: { [body.type]: { schema } } };
+}
+
+function fieldSchema(name: string, param: Param<unknown>): JsonSchema {
+  const aliases = namesOf(name).slice(1);
+  return aliases.length === 0 ? schemaOf(param) : { ...schemaOf(param), 'x-aliases': aliases };
+}
+
+const types: Readonly<Record<ParamType, JsonSchema>> = {
+  string: { type: 'string' },
+  url: { type: 'string', format: 'uri' },
+  'string|null': { type: ['string', 'null'] },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  file: { type: 'string', contentMediaType: 'application/octet-stream' },
+};
+
+function schemaOf(param: Param<unknown>): JsonSchema {
+  return {
+    ...types[param.type],
+    ...(param.fallback === undefined ? {} : { default: param.fallback }),
+    ...(param.minimum === undefined ? {} : { minimum: param.minimum }),
+    ...(param.maximum === undefined ? {} : { maximum: param.maximum }),
+    ...(param.enum === undefined ? {} : { enum: param.enum }),
+    ...(param.known === undefined ? {} : { 'x-known-values': param.known }),
+  };
+}
+
+function responsesOf(route: Route): OpenApiOperation['responses'] {
+  const hasInputs = Object.keys(route.params).length > 0;
+  return {
+    '200': answer('Successful Response', route.answers ?? 'Envelope'),
+    ...(hasInputs ? { '422': answer('Validation Error', 'HTTPValidationError') } : {}),
+    default: answer('Any other answer', 'Envelope'),
+  };
+}
+
+function answer(description: string, component: string): object {
+  const schema = { $ref: `#/components/schemas/${component}` };
+  return { description, content: { 'application/json': { schema } } };
+}

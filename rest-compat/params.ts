@@ -1,0 +1,182 @@
+import {
+  readBoolean,
+  readChoice,
+  readInteger,
+  readNullableText,
+  readNumber,
+  readText,
+  withinBounds,
+} from './values.ts';
+import type { Reading } from './values.ts';
+
+/** The parameters of the route tables: `query.text()`, `json.choice([...])`, `file()` and so on. */
+
+/** Where a parameter travels. `form` is urlencoded or multipart text, `file` a multipart file part. */
+export type Source = 'query' | 'path' | 'form' | 'json' | 'file';
+
+/** The documents' words for a type; `url` is a string that names an address. */
+export type ParamType = 'string' | 'url' | 'string|null' | 'integer' | 'number' | 'boolean' | 'file';
+
+/** One documented input of an operation: what OpenAPI says about it, and how it is read. */
+export interface Param<Value> {
+  readonly in: Source;
+  readonly type: ParamType;
+  readonly required: boolean;
+  /** The value of an absent parameter; undefined when it simply stays absent. */
+  readonly fallback?: Value | undefined;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  /** The only values that are taken (others: 422). */
+  readonly enum?: readonly string[];
+  /** The documented values; another one is ignored, with a note in msg. */
+  readonly known?: readonly string[] | undefined;
+  /** Values outside are moved to the nearer end, with a note in msg. */
+  readonly clamp?: readonly [number, number] | undefined;
+  /** File parts only: kept as a permanent file of the caller instead of for an hour. */
+  readonly keep?: { readonly cdn: boolean };
+  /** Checks and types one present value. */
+  readonly read: (raw: unknown) => Reading<Value>;
+}
+
+/** The parameters of one operation, by documented name. */
+export type Params = Readonly<Record<string, Param<unknown>>>;
+
+/** The typed values of a set of parameters. */
+export type Values<P extends Params> = {
+  readonly [Name in keyof P]: P[Name] extends Param<infer Value> ? Value : never;
+};
+
+/** Required unless `optional` (then undefined when absent) or `fallback` (then that) is given. */
+interface Options<Value> {
+  readonly optional?: true;
+  readonly fallback?: Value;
+}
+
+interface TextOptions extends Options<string> {
+  readonly known?: readonly string[];
+}
+
+interface NumberOptions extends Options<number> {
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly clamp?: readonly [number, number];
+}
+
+/** A file part that was sent to uploadFile: what a route passes on. */
+export interface UploadedFile {
+  readonly id: string;
+  readonly url: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+type Given<Value, O> = O extends { readonly optional: true } ? Value | undefined : Value;
+
+type Facts = Partial<Pick<Param<unknown>, 'minimum' | 'maximum' | 'enum' | 'known' | 'clamp' | 'keep'>>;
+
+function param<Value, O extends Options<Value>>(
+  identity: { readonly in: Source; readonly type: ParamType },
+  read: (raw: unknown) => Reading<Value>,
+  options: O,
+  facts: Facts = {},
+): Param<Given<Value, O>> {
+  const required = options.optional !== true && options.fallback === undefined;
+  // Present values are never undefined, so a reader of Value is a reader of Given<Value, O>.
+  return {
+    ...identity,
+    ...facts,
+    required,
+    fallback: options.fallback,
+    read: read as Param<Given<Value, O>>['read'],
+  };
+}
+
+function bounded(
+  reader: (raw: unknown) => Reading<number>,
+  options: NumberOptions,
+): (raw: unknown) => Reading<number> {
+  return (raw) => {
+    const reading = reader(raw);
+    return 'problem' in reading ? reading : withinBounds(reading.value, options);
+  };
+}
+
+function numberFacts({ minimum, maximum, clamp }: NumberOptions): Facts {
+  return { minimum, maximum, clamp };
+}
+
+function buildersOf(source: Exclude<Source, 'file'>) {
+  return {
+    /** A text. */
+    text: <const O extends TextOptions = object>(options?: O) =>
+      param<string, O>({ in: source, type: 'string' }, readText, options ?? ({} as O), {
+        known: options?.known,
+      }),
+    /** A text that names an address; whether it can be fetched is for the media service to say. */
+    url: <const O extends Options<string> = object>(options?: O) =>
+      param<string, O>({ in: source, type: 'url' }, readText, options ?? ({} as O)),
+    /** A text or null. */
+    nullableText: <const O extends Options<string | null> = object>(options?: O) =>
+      param<string | null, O>({ in: source, type: 'string|null' }, readNullableText, options ?? ({} as O)),
+    /** An integer, within bounds when given. */
+    integer: <const O extends NumberOptions = object>(options?: O) => {
+      const given = options ?? ({} as O);
+      const read = bounded(readInteger, given);
+      return param<number, O>({ in: source, type: 'integer' }, read, given, numberFacts(given));
+    },
+    /** A finite number, within bounds when given. */
+    number: <const O extends NumberOptions = object>(options?: O) => {
+      const given = options ?? ({} as O);
+      const read = bounded(readNumber, given);
+      return param<number, O>({ in: source, type: 'number' }, read, given, numberFacts(given));
+    },
+    /** true/false/1/0/yes/no/on/off. */
+    boolean: <const O extends Options<boolean> = object>(options?: O) =>
+      param<boolean, O>({ in: source, type: 'boolean' }, readBoolean, options ?? ({} as O)),
+    /** One of the allowed words; anything else is a 422. */
+    choice: <const Word extends string, const O extends Options<NoInfer<Word>> = object>(
+      allowed: readonly Word[],
+      options?: O,
+    ) => {
+      const read = (raw: unknown) => readChoice(raw, allowed);
+      return param<Word, O>({ in: source, type: 'string' }, read, options ?? ({} as O), { enum: allowed });
+    },
+  };
+}
+
+/** Parameters of the query string; of a repeated one the last value counts. */
+export const query = buildersOf('query');
+/** Parts of the path, written `{name}` there; always required. */
+export const path = buildersOf('path');
+/** Text fields of a urlencoded or multipart body; an empty one counts as absent. */
+export const form = buildersOf('form');
+/** Fields of a JSON object. */
+export const json = buildersOf('json');
+
+/**
+ * A file part of a multipart body. It streams to uploadFile as it arrives, and the value says which file it became:
+ * one that disappears after an hour unless work claims it, or with `keep` a permanent one of the caller.
+ */
+export function file<
+  const O extends { readonly optional?: true; readonly keep?: { readonly cdn: boolean } } = object,
+>(options?: O): Param<Given<UploadedFile, O>> {
+  const read = (raw: unknown): Reading<UploadedFile> => ({ value: raw as UploadedFile });
+  const facts = options?.keep === undefined ? {} : { keep: options.keep };
+  return param<UploadedFile, O>({ in: 'file', type: 'file' }, read, options ?? ({} as O), facts);
+}
+
+const aliasGroups: readonly (readonly string[])[] = ['img', 'audio', 'video'].flatMap((short) => {
+  const long = short === 'img' ? ['image'] : [];
+  const names = [short, ...long];
+  return [
+    [`${short}_file`, ...long.map((name) => `${name}_file`), ...names],
+    names.map((name) => `${name}_url`),
+  ];
+});
+
+/** Every name under which a parameter is accepted, the documented one first. */
+export function namesOf(name: string): readonly string[] {
+  const group = aliasGroups.find((names) => names.includes(name)) ?? [];
+  return [name, ...group.filter((alias) => alias !== name)];
+}

@@ -1,0 +1,215 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { JsonObject } from '../platform/json.ts';
+import { MalformedBody } from './body/failures.ts';
+import type { IncomingFile } from './body/file-part.ts';
+import { readFormBody } from './body/form.ts';
+import type { FormBody, StoredPart } from './body/form.ts';
+import { readJsonBody } from './body/json.ts';
+import { namesOf } from './params.ts';
+import type { Param, UploadedFile } from './params.ts';
+import type { Problem } from './replies/validation.ts';
+import type { Route } from './route.ts';
+
+/**
+ * What a route's parameters hold in one request, or every problem with them at once (spec: decisions, "Inputs" and
+ * "422"). File parts are stored while they arrive, so the order of parts does not matter and nothing is held whole.
+ */
+export type RestRequest =
+  | { readonly problems: readonly Problem[] }
+  | {
+      /** Typed values by documented name. */
+      readonly input: Readonly<Record<string, unknown>>;
+      /** Names that the caller gave a value, as opposed to defaults. */
+      readonly given: ReadonlySet<string>;
+      /** What was ignored or moved, in words for msg. */
+      readonly notes: readonly string[];
+      /** The JSON body as sent; empty on other operations. */
+      readonly json: JsonObject;
+      /** Parts that were stored but are not the value of any parameter. */
+      readonly surplus: readonly UploadedFile[];
+    };
+
+export interface ReadOptions {
+  readonly request: IncomingMessage;
+  readonly route: Route;
+  /** Raw path segments by parameter name, still percent-encoded. */
+  readonly pathParams: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly fileMaxBytes: number;
+  /** Stores one file part; `param` is the parameter whose rules apply to it. */
+  readonly store: (file: IncomingFile, param: Param<unknown>) => Promise<UploadedFile>;
+}
+
+/** Reads everything a route declares. Throws PAYLOAD_TOO_LARGE, HungUp, or what `store` throws. */
+export async function readRequest(options: ReadOptions): Promise<RestRequest> {
+  const reader = createReader(options.route);
+  reader.read('query', lastValues(options.query));
+  reader.read('path', new Map(Object.entries(options.pathParams)), decodeSegment);
+  const body = options.route.body;
+  if (body === undefined) return reader.result({}, []);
+  try {
+    if (body.type === 'application/json') return await readJson(options, reader);
+    return await readForm(options, reader);
+  } catch (error) {
+    if (!(error instanceof MalformedBody)) throw error;
+    reader.problems.push({ loc: ['body'], msg: error.message, type: 'value_error' });
+    return reader.result({}, []);
+  }
+}
+
+type Reader = ReturnType<typeof createReader>;
+
+function createReader(route: Route) {
+  const problems: Problem[] = [];
+  const notes: string[] = [];
+  const given = new Set<string>();
+  const values = new Map<string, unknown>();
+  const add = (name: string, param: Param<unknown>, raw: unknown): void => {
+    const reading = param.read(raw);
+    if ('problem' in reading) {
+      problems.push({ loc: [placeOf(param), name], ...reading.problem });
+      return;
+    }
+    given.add(name);
+    values.set(name, settle(name, param, reading.value, notes));
+  };
+  const absent = (name: string, param: Param<unknown>, received: Iterable<string>): void => {
+    if (param.required) problems.push(missing([placeOf(param), name], received));
+    else values.set(name, param.fallback);
+  };
+  return {
+    problems,
+    add,
+    absent,
+    /** Reads every parameter of one source; `prepare` may turn a raw value or find it unreadable (undefined). */
+    read(source: Param<unknown>['in'], raws: ReadonlyMap<string, unknown>, prepare = keep): void {
+      for (const [name, param] of Object.entries(route.params)) {
+        if (param.in !== source) continue;
+        const key = namesOf(name).find((candidate) => raws.has(candidate));
+        if (key === undefined) absent(name, param, raws.keys());
+        else add(name, param, prepare(raws.get(key)));
+      }
+    },
+    result(json: JsonObject, surplus: readonly UploadedFile[]): RestRequest {
+      if (problems.length > 0) return { problems };
+      return { input: Object.fromEntries(values), given, notes, json, surplus };
+    },
+  };
+}
+
+const keep = (raw: unknown): unknown => raw;
+
+function placeOf(param: Param<unknown>): 'query' | 'path' | 'body' {
+  return param.in === 'query' || param.in === 'path' ? param.in : 'body';
+}
+
+/** Applies what is lenient about a parameter: unknown words are ignored, numbers beyond a clamp are moved. */
+function settle(name: string, param: Param<unknown>, value: unknown, notes: string[]): unknown {
+  if (param.known !== undefined && !param.known.includes(String(value))) {
+    notes.push(`unknown ${name} ignored, known are ${param.known.join(', ')}`);
+    return param.fallback;
+  }
+  if (param.clamp === undefined || typeof value !== 'number') return value;
+  const [lowest, highest] = param.clamp;
+  const moved = Math.min(Math.max(value, lowest), highest);
+  if (moved !== value) notes.push(`${name} is limited to ${lowest}..${highest}`);
+  return moved;
+}
+
+/** A missing field, with the names that did arrive (bounded): most often it is there under another name. */
+function missing(loc: readonly string[], received: Iterable<string>): Problem {
+  const names = [...received].slice(0, 20).map((name) => name.slice(0, 50));
+  const list = names.length === 0 ? 'nothing' : names.join(', ');
+  return { loc, msg: `Field required (received: ${list})`, type: 'missing' };
+}
+
+function lastValues(query: URLSearchParams): ReadonlyMap<string, string> {
+  return new Map(query);
+}
+
+/** An undecodable segment stays as something that no reader takes for a text. */
+function decodeSegment(raw: unknown): unknown {
+  try {
+    return decodeURIComponent(String(raw));
+  } catch {
+    return undefined;
+  }
+}
+
+async function readJson({ request }: ReadOptions, reader: Reader): Promise<RestRequest> {
+  const body = await readJsonBody(request);
+  if ('problem' in body) {
+    const { loc, type, msg } = body.problem;
+    reader.problems.push({ loc: ['body', ...loc], msg, type });
+    return reader.result({}, []);
+  }
+  reader.read('json', new Map(Object.entries(body.object)));
+  return reader.result(body.object, []);
+}
+
+async function readForm(options: ReadOptions, reader: Reader): Promise<RestRequest> {
+  const { request, route, fileMaxBytes } = options;
+  const fileParams = Object.entries(route.params).filter(([, param]) => param.in === 'file');
+  const [first] = fileParams;
+  // A request that is refused already, or an operation without files, stores none.
+  const refused = first === undefined || reader.problems.length > 0;
+  const store = refused
+    ? null
+    : (file: IncomingFile) => options.store(file, paramFor(file.field, fileParams) ?? first[1]);
+  const body = await readFormBody({ request, fileMaxBytes, store });
+  const filled = new Map([...body.fields].filter(([, value]) => value !== ''));
+  if (route.body?.required === true && filled.size === 0 && body.files.length === 0) {
+    return reportEmptyForm(route, reader, body);
+  }
+  reader.read('form', filled);
+  const surplus = assignFiles(fileParams, { ...body, fields: filled }, reader);
+  return reader.result({}, surplus);
+}
+
+function reportEmptyForm(route: Route, reader: Reader, body: FormBody): RestRequest {
+  const received = body.isForm ? [...body.fields.keys()] : ['no form'];
+  const before = reader.problems.length;
+  for (const [name, param] of Object.entries(route.params)) {
+    if (placeOf(param) === 'body' && param.required) reader.absent(name, param, received);
+  }
+  if (reader.problems.length === before) reader.problems.push(missing(['body'], received));
+  return reader.result({}, []);
+}
+
+type FileParams = readonly (readonly [string, Param<unknown>])[];
+
+function paramFor(field: string, params: FileParams): Param<unknown> | undefined {
+  return params.find(([name]) => namesOf(name).includes(field))?.[1];
+}
+
+/**
+ * Gives each file parameter its part: the documented name (or an alias of it), else `file`, else the only file part.
+ * The last two need a single file parameter, or they would be a guess. Answers the parts that nobody took.
+ */
+function assignFiles(params: FileParams, body: FormBody, reader: Reader): readonly UploadedFile[] {
+  const taken = new Set<StoredPart>();
+  const received = [...body.fields.keys(), ...body.files.map((part) => part.field)];
+  for (const [name, param] of params) {
+    const part = partFor(name, params.length === 1, body.files);
+    if (part !== undefined) {
+      taken.add(part);
+      reader.add(name, param, part.file);
+    } else if (body.fields.has(name)) {
+      const msg = 'Value error, expected a file part, received text';
+      reader.problems.push({ loc: ['body', name], msg, type: 'value_error' });
+    } else {
+      reader.absent(name, param, received);
+    }
+  }
+  return body.files.flatMap((part) => (taken.has(part) || part.file === null ? [] : [part.file]));
+}
+
+function partFor(name: string, isOnlyParam: boolean, files: readonly StoredPart[]): StoredPart | undefined {
+  for (const candidate of namesOf(name)) {
+    const part = files.findLast(({ field }) => field === candidate);
+    if (part !== undefined) return part;
+  }
+  if (!isOnlyParam) return undefined;
+  return files.findLast(({ field }) => field === 'file') ?? (files.length === 1 ? files[0] : undefined);
+}

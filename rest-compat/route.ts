@@ -1,0 +1,115 @@
+import type { JsonObject } from '../platform/json.ts';
+import type { Rule } from '../platform/policy.ts';
+import type { Params, Values } from './params.ts';
+
+/**
+ * One REST operation told as data: what it reads, which GraphQL document it runs, what it answers. The router, the
+ * OpenAPI documents and the documented-operations test are all derived from these tables.
+ */
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** A GraphQL document with the shapes of its data and variables attached (tests validate every one against the schema). */
+export interface Operation<Data, Variables extends object> {
+  readonly text: string;
+  /** Never present; carries the types. */
+  readonly types?: { readonly data: Data; readonly variables: Variables };
+}
+
+/** Attaches types to a GraphQL document. A `$idempotencyKey` in it is filled from the Idempotency-Key header. */
+export function operation<Data, Variables extends object>(text: string): Operation<Data, Variables> {
+  return { text };
+}
+
+/** Which rate limit counts a request: polling of one task, other reads, or everything that starts or changes something. */
+export type RateClass = 'status' | 'read' | 'start';
+
+/** The body an operation documents. The two form types are interchangeable when read. */
+export interface BodySpec {
+  readonly type: 'application/json' | 'multipart/form-data' | 'application/x-www-form-urlencoded';
+  readonly required: boolean;
+  /** JSON only: fields beyond the named ones are kept, and handed to `variables` as `json`. */
+  readonly additionalProperties?: true;
+}
+
+/** What replies may depend on besides data and input. */
+export interface RestSettings {
+  /** Seconds that a synchronous operation waits when the caller names no ceiling (SYNC_MAX_WAIT). */
+  readonly syncMaxWaitSeconds: number;
+  /** Largest file part in bytes (UPLOAD_MAX_BYTES). */
+  readonly uploadMaxBytes: number;
+  /** Address that callers use, without a trailing slash (PUBLIC_URL). */
+  readonly publicUrl: string;
+  /** Version of this server, for `GET /`. */
+  readonly version: string;
+}
+
+export interface ReplyContext<Input> {
+  readonly input: Input;
+  readonly settings: RestSettings;
+}
+
+/** What `route` and `localRoute` have in common. */
+interface RouteBase<P extends Params> {
+  readonly method: Method;
+  /** Path parameters are written `{name}`. */
+  readonly path: string;
+  readonly deprecated?: true;
+  readonly params: P;
+  readonly body?: BodySpec;
+  readonly rateClass: RateClass;
+  /** OpenAPI component of the answer with status 200; the envelope when absent. */
+  readonly answers?: 'PagedTemplates';
+}
+
+export interface RouteSpec<Data, Variables, P extends Params> extends RouteBase<P> {
+  /** Only to tighten: the rule of the document's root field holds in any case. */
+  readonly rule?: Rule;
+  readonly variables: (input: Values<P>, json: JsonObject) => Variables;
+  /**
+   * Makes the operation synchronous: the task under this key of the data is waited for on its own events, then read
+   * again, before `reply` sees it. `ceiling` names the parameter with the caller's own limit in seconds.
+   */
+  readonly wait?: { readonly task: keyof Data & string; readonly ceiling?: keyof P & string };
+  /** The body of the answer; HTTP 200. A thrown AppError becomes the envelope of its code. */
+  readonly reply: (data: Data, context: ReplyContext<Values<P>>) => object;
+}
+
+/** A route that asks nothing of the schema beyond storing its file parts. */
+export interface LocalRouteSpec<P extends Params> extends RouteBase<P> {
+  /** There is no document to inherit a rule from. */
+  readonly rule: Rule;
+  readonly reply: (data: null, context: ReplyContext<Values<P>>) => object;
+}
+
+/** A table entry with its types erased: what the router and OpenAPI work with. */
+export interface Route extends RouteBase<Params> {
+  readonly rule?: Rule;
+  readonly asks: Operation<unknown, object> | null;
+  readonly variables: (input: never, json: JsonObject) => object;
+  readonly wait?: { readonly task: string; readonly ceiling?: string };
+  readonly reply: (data: never, context: ReplyContext<never>) => object;
+}
+
+/**
+ * Ties one GraphQL operation to one REST path. Curried, so that the operation's types are fixed before the path's
+ * parameters are inferred; in one call TypeScript widens literals.
+ */
+export function route<Data, Variables extends object>(asks: Operation<Data, Variables>) {
+  return function at<P extends Params>(spec: RouteSpec<Data, Variables, P>): Route {
+    const { text } = asks;
+    return { ...spec, asks: { text } };
+  };
+}
+
+/** Ties a path to an answer that needs no GraphQL operation of its own. */
+export function localRoute<P extends Params>(spec: LocalRouteSpec<P>): Route {
+  return { ...spec, asks: null, variables: () => ({}) };
+}
+
+/** A documented section: its title (the OpenAPI tag) and its routes. */
+export interface Section {
+  readonly service: 'media' | 'workflow';
+  readonly title: string;
+  readonly routes: readonly Route[];
+}

@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+
+import { AppError, toError } from '../platform/errors.ts';
+import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
+import type { Logger } from '../platform/logger.ts';
+import { enforce } from '../platform/policy.ts';
+import type { AuthMode } from '../platform/policy.ts';
+import { TaskById } from './media/documents.ts';
+import type { UploadedFile } from './params.ts';
+import { readRequest } from './read-request.ts';
+import type { RestRequest } from './read-request.ts';
+import { withNotes } from './replies/envelope.ts';
+import { dataOf } from './replies/failures.ts';
+import type { TaskAnswer } from './replies/task.ts';
+import { validationError } from './replies/validation.ts';
+import type { RestSettings, Route } from './route.ts';
+import { removeFile, uploadPart } from './upload.ts';
+import { waitForEnd } from './wait.ts';
+
+/** One request through one route: read, ask, wait where the table says so, reply. */
+
+export interface RunDeps {
+  readonly executor: GraphqlExecutor;
+  readonly settings: RestSettings & { readonly authMode: AuthMode };
+  readonly logger: Logger;
+}
+
+export interface RunRequest {
+  readonly request: IncomingMessage;
+  readonly route: Route;
+  readonly pathParams: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly context: RequestContext;
+}
+
+export interface RestAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** The parsed request, once it is known to be sound. */
+type Sound = Exclude<RestRequest, { readonly problems: unknown }>;
+
+/** Runs a route. Throws AppError, HungUp, or something unknown; the router turns those into answers. */
+export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestAnswer> {
+  const { route, context } = run;
+  if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
+  const asking = { executor: deps.executor, context };
+  const read = await readRequest({
+    ...run,
+    fileMaxBytes: deps.settings.uploadMaxBytes,
+    store: (file, param) => uploadPart(asking, file, param),
+  });
+  if ('problems' in read) return { status: 422, body: validationError(read.problems) };
+  await removeSurplus(deps, run, read.surplus);
+  const data = await waitIfTold(deps, run, read, await ask(deps, run, read));
+  const replyContext = { input: read.input as never, settings: deps.settings };
+  const body = route.reply(data as never, replyContext);
+  return { status: 200, body: withNotes(body, read.notes) };
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+async function ask({ executor }: RunDeps, run: RunRequest, read: Sound): Promise<Data> {
+  const { route, request, context } = run;
+  if (route.asks === null) return {};
+  const query = route.asks.text;
+  const own = route.variables(read.input as never, read.json);
+  const variables = { ...own, ...idempotencyOf(query, request) };
+  return dataOf(await executor.execute({ query, variables, context }));
+}
+
+/** The Idempotency-Key header becomes the argument of every document that takes one; an empty header counts as absent. */
+function idempotencyOf(query: string, request: IncomingMessage): { readonly idempotencyKey?: string } {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string' || key.trim() === '' || !query.includes('$idempotencyKey')) return {};
+  return { idempotencyKey: key.trim() };
+}
+
+/** A synchronous operation: waits for the task's end (or the ceiling, or the caller's leaving), then reads it again. */
+async function waitIfTold(deps: RunDeps, run: RunRequest, read: Sound, data: Data): Promise<Data> {
+  const { route, context } = run;
+  if (route.wait === undefined) return data;
+  const task = data[route.wait.task] as TaskAnswer;
+  const ceilingSeconds = ceilingOf(route, read, deps.settings.syncMaxWaitSeconds);
+  await waitForEnd({ executor: deps.executor, context, task, ceilingSeconds });
+  const variables = { id: task.id, cdn: false };
+  const again = dataOf(await deps.executor.execute({ query: TaskById.text, variables, context }));
+  if (again['task'] === null) throw new AppError('NOT_FOUND', `task ${task.id} is gone`);
+  return { ...data, [route.wait.task]: again['task'] };
+}
+
+/** Seconds: what the caller asks for; else the documented default, within the server's own setting. */
+function ceilingOf(route: Route, read: Sound, settingSeconds: number): number {
+  const name = route.wait?.ceiling;
+  const asked = name === undefined ? undefined : read.input[name];
+  if (name === undefined || typeof asked !== 'number') return settingSeconds;
+  return read.given.has(name) ? asked : Math.min(asked, settingSeconds);
+}
+
+/** Kept files that a better named part replaced go at once; temporary ones go by themselves. */
+async function removeSurplus(
+  deps: RunDeps,
+  run: RunRequest,
+  surplus: readonly UploadedFile[],
+): Promise<void> {
+  const keeps = Object.values(run.route.params).some((param) => param.keep !== undefined);
+  if (!keeps) return;
+  for (const { id } of surplus) {
+    try {
+      await removeFile({ executor: deps.executor, context: run.context }, id);
+    } catch (error) {
+      deps.logger.warn({ error: toError(error), mediaId: id }, 'a surplus file part could not be removed');
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Raw value -> typed value, or what is wrong with it, in the words of the framework behind the documents
+ * (spec: decisions, "Inputs" and "422"). Pure; knows nothing of HTTP or of where the value came from.
+ */
+
+/** The kinds of problem a 422 body may name. */
+export type ProblemType =
+  | 'missing'
+  | 'string_type'
+  | 'int_parsing'
+  | 'int_type'
+  | 'bool_parsing'
+  | 'float_parsing'
+  | 'greater_than_equal'
+  | 'less_than_equal'
+  | 'literal_error'
+  | 'dict_type'
+  | 'json_invalid'
+  | 'value_error';
+
+/** What is wrong with one value. */
+export interface ValueProblem {
+  readonly type: ProblemType;
+  readonly msg: string;
+}
+
+/** Outcome of reading one value. */
+export type Reading<Value> = { readonly value: Value } | { readonly problem: ValueProblem };
+
+function refuse(type: ProblemType, msg: string): { readonly problem: ValueProblem } {
+  return { problem: { type, msg } };
+}
+
+/** Whether a text can be stored and sent on: no NUL character, no half of a surrogate pair. */
+function isSoundText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+const unsound = refuse('value_error', 'Value error, text must be valid Unicode without NUL characters');
+
+/** A text, as it is. */
+export function readText(raw: unknown): Reading<string> {
+  if (typeof raw !== 'string') return refuse('string_type', 'Input should be a valid string');
+  return isSoundText(raw) ? { value: raw } : unsound;
+}
+
+/** A text or JSON null. */
+export function readNullableText(raw: unknown): Reading<string | null> {
+  return raw === null ? { value: null } : readText(raw);
+}
+
+const integerText = /^[+-]?\d+(?:\.0*)?$/;
+
+/** An integer: `1`, `1.0` and ` 1 ` as text, `1` and `1.0` in JSON. Values beyond 2^53 are cut to it. */
+export function readInteger(raw: unknown): Reading<number> {
+  if (typeof raw === 'string') {
+    const text = raw.trim();
+    if (!integerText.test(text)) {
+      return refuse('int_parsing', 'Input should be a valid integer, unable to parse string as an integer');
+    }
+    return { value: cutToSafe(Number(text)) };
+  }
+  if (typeof raw !== 'number' || !Number.isInteger(raw)) {
+    return refuse('int_type', 'Input should be a valid integer');
+  }
+  return { value: cutToSafe(raw) };
+}
+
+function cutToSafe(value: number): number {
+  // `+ 0` turns -0 into 0.
+  return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER) + 0;
+}
+
+const numberText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i;
+
+/** A finite number. */
+export function readNumber(raw: unknown): Reading<number> {
+  const value = typeof raw === 'string' && numberText.test(raw.trim()) ? Number(raw) : raw;
+  if (typeof value === 'number' && Number.isFinite(value)) return { value };
+  return refuse('float_parsing', 'Input should be a valid number, unable to parse string as a number');
+}
+
+const booleanWords: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['yes', true],
+  ['on', true],
+  ['false', false],
+  ['0', false],
+  ['no', false],
+  ['off', false],
+]);
+
+/** A boolean: true/false/1/0/yes/no/on/off in any case, or a JSON boolean. */
+export function readBoolean(raw: unknown): Reading<boolean> {
+  if (typeof raw === 'boolean') return { value: raw };
+  const value = booleanWords.get(String(raw).toLowerCase());
+  if (value !== undefined) return { value };
+  return refuse('bool_parsing', 'Input should be a valid boolean, unable to interpret input');
+}
+
+/** One of the allowed words, exactly. */
+export function readChoice<Word extends string>(raw: unknown, allowed: readonly Word[]): Reading<Word> {
+  const value = allowed.find((word) => word === raw);
+  if (value !== undefined) return { value };
+  const quoted = allowed.map((word) => `'${word}'`);
+  const last = quoted.pop() ?? '';
+  const list = quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
+  return refuse('literal_error', `Input should be ${list}`);
+}
+
+/** The value when it lies within the bounds (inclusive). */
+export function withinBounds(
+  value: number,
+  bounds: { readonly minimum?: number | undefined; readonly maximum?: number | undefined },
+): Reading<number> {
+  if (bounds.minimum !== undefined && value < bounds.minimum) {
+    return refuse('greater_than_equal', `Input should be greater than or equal to ${bounds.minimum}`);
+  }
+  if (bounds.maximum !== undefined && value > bounds.maximum) {
+    return refuse('less_than_equal', `Input should be less than or equal to ${bounds.maximum}`);
+  }
+  return { value };
+}
+
+/** Whether every text inside a JSON value, names included, is sound; the depth is bounded, deeper values are not. */
+export function isSoundJson(value: unknown, depth = 64): boolean {
+  if (typeof value === 'string') return isSoundText(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === 0) return false;
+  return Object.entries(value).every(([name, inner]) => isSoundText(name) && isSoundJson(inner, depth - 1));
+}
+
+/** The problem of a JSON value that `isSoundJson` refuses. */
+export const unsoundJson: ValueProblem = {
+  type: 'value_error',
+  msg: 'Value error, JSON must be valid Unicode without NUL characters, nested at most 64 deep',
+};
