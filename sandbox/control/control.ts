@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { z } from 'zod';
+
+import { json } from '../http/answer.ts';
+import type { Answer } from '../http/answer.ts';
+import { readBody } from '../http/read-body.ts';
+import { sendAnswer } from '../http/send.ts';
+import type { Job } from '../jobs/job.ts';
+import type { Journal } from '../jobs/journal.ts';
+import type { Faults } from './faults.ts';
+import type { Paces } from './paces.ts';
+
+/** The tests' door to the stand-ins, /_control on the sandbox's own listener: misfortunes, pace, and what has been started. */
+export interface Control {
+  /** Answers one request below /_control; `path` is what follows that. */
+  serve(path: string, request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+export interface ControlOptions {
+  readonly faults: Faults;
+  readonly paces: Paces;
+  readonly journal: Journal;
+  /** Stops every job and forgets everything: jobs, starts, faults, paces. */
+  readonly reset: () => Promise<void>;
+}
+
+const MAX_BODY_BYTES = 100_000;
+
+/** Makes the control door. */
+export function createControl(options: ControlOptions): Control {
+  return {
+    async serve(path, request, response) {
+      if (request.headers.origin !== undefined) {
+        return sendAnswer(response, json({ error: 'not for browsers' }, 403));
+      }
+      const body = await readBody(request, MAX_BODY_BYTES);
+      return sendAnswer(response, await answer(options, `${request.method} ${path}`, body));
+    },
+  };
+}
+
+async function answer(options: ControlOptions, asked: string, body: Buffer): Promise<Answer> {
+  try {
+    switch (asked) {
+      case 'POST /faults':
+        return json(options.faults.add(parse(body)), 201);
+      case 'GET /faults':
+        return json(options.faults.list());
+      case 'POST /pace':
+        return json(options.paces.change(parse(body)));
+      case 'GET /pace':
+        return json(options.paces.list());
+      case 'GET /starts':
+        return json(options.journal.starts());
+      case 'GET /jobs':
+        return json(options.journal.all().map(summary));
+      case 'DELETE /':
+      case 'DELETE ':
+        await options.reset();
+        return json({ reset: true });
+      default:
+        return json({ error: `no control ${asked}` }, 404);
+    }
+  } catch (error) {
+    if (error instanceof z.ZodError) return json({ error: z.prettifyError(error) }, 400);
+    if (error instanceof SyntaxError || error instanceof RangeError)
+      return json({ error: error.message }, 400);
+    throw error;
+  }
+}
+
+function parse(body: Buffer): unknown {
+  return JSON.parse(body.toString('utf8')) as unknown;
+}
+
+/** A job as /_control/jobs lists it. */
+function summary(job: Job): object {
+  const { id, wire, operation, reference, state, submittedAt, startedAt, endedAt, failure, isForgotten } =
+    job;
+  const files = job.result?.files.length ?? 0;
+  return {
+    id,
+    wire,
+    operation,
+    reference,
+    state,
+    submittedAt,
+    startedAt,
+    endedAt,
+    failure,
+    isForgotten,
+    files,
+  };
+}

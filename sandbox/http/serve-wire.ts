@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { FAULTS } from '../control/faults.ts';
+import type { Fault, Faults } from '../control/faults.ts';
+import type { Answer } from './answer.ts';
+import { readBody } from './read-body.ts';
+import { sendAnswer, spoil } from './send.ts';
+import { matchRoute } from './wire.ts';
+import type { Wire, WireRequest } from './wire.ts';
+
+export interface ServeOptions {
+  readonly wire: Wire;
+  readonly faults: Faults;
+  /** Origin of the listener, for the URLs that wires answer. */
+  readonly origin: string;
+  /** The path below the mount, and the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Largest request body in bytes. */
+  readonly maxBodyBytes: number;
+}
+
+/** Answers one request of a wire, through the misfortunes that are planned for it. */
+export async function serveWire(
+  options: ServeOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { wire, faults } = options;
+  const body = await readBody(request, options.maxBodyBytes);
+  const hangUp = new AbortController();
+  response.once('close', () => hangUp.abort(new Error('the caller hung up')));
+  const asked: WireRequest = {
+    method: request.method ?? 'GET',
+    path: options.path,
+    params: {},
+    query: options.query,
+    headers: request.headers as Record<string, string | undefined>,
+    body,
+    baseUrl: `${options.origin}/${wire.mount}`,
+    signal: hangUp.signal,
+  };
+  const door = wire.door?.(asked) ?? { path: asked.path, params: {} };
+  if ('answer' in door) return sendAnswer(response, door.answer);
+  const match = matchRoute(wire.routes, asked.method, door.path);
+  if (match === null) return sendAnswer(response, wire.refuse(404, `no route ${asked.method} ${asked.path}`));
+  const fault = faults.take(wire.name, match.route.operation);
+  const refusal = await atTheDoor(wire, fault, hangUp.signal);
+  if (refusal !== null) return sendAnswer(response, refusal);
+  const played = fault !== null && FAULTS[fault.fault] === 'wire' ? fault : null;
+  const answer = await match.route.handle(
+    { ...asked, path: door.path, params: { ...door.params, ...match.params } },
+    played,
+  );
+  if (fault?.fault === 'server-error') return sendAnswer(response, serverError(wire));
+  if (fault !== null && FAULTS[fault.fault] === 'answer') return spoil(response, answer, fault.fault);
+  return sendAnswer(response, answer);
+}
+
+/** What happens before the request is carried out; an answer ends it there. */
+async function atTheDoor(wire: Wire, fault: Fault | null, signal: AbortSignal): Promise<Answer | null> {
+  if (fault?.fault === 'rate-limited') {
+    const refusal = wire.refuse(429, 'too many requests');
+    return { ...refusal, headers: { ...refusal.headers, 'retry-after': String(fault.retryAfter) } };
+  }
+  if (fault?.fault === 'server-error' && !fault.accepted) return serverError(wire);
+  // A caller who hangs up has still sent the request: it is carried out then, as a real server would.
+  if (fault?.fault === 'slow') await delay(fault.delayMs, undefined, { signal }).catch(() => undefined);
+  return null;
+}
+
+function serverError(wire: Wire): Answer {
+  return wire.refuse(500, 'internal server error');
+}

@@ -1,0 +1,82 @@
+import type { Fault } from '../control/faults.ts';
+import type { Answer } from './answer.ts';
+
+/** One stand-in: an upstream's routes under a mount, spoken exactly as the real one speaks. */
+export interface Wire {
+  /** midjourney, openai: how faults and pace name it. */
+  readonly name: string;
+  /** First path segment on the sandbox's listener; the rest is the upstream's own path. */
+  readonly mount: string;
+  readonly routes: readonly WireRoute[];
+  /** Looks at every request before its route: an answer (a missing key), or the path to route and what it says besides. */
+  readonly door?: (
+    request: WireRequest,
+  ) =>
+    | { readonly path: string; readonly params: Readonly<Record<string, string>> }
+    | { readonly answer: Answer };
+  /** The upstream's own form of an HTTP-level refusal. */
+  readonly refuse: (status: 404 | 413 | 429 | 500, message: string) => Answer;
+}
+
+export interface WireRoute {
+  readonly method: 'GET' | 'POST';
+  /** `/mj/task/:id/fetch`: segments with a colon are parameters. */
+  readonly path: string;
+  /** How faults name it. */
+  readonly operation: string;
+  /** Does what is asked for. `fault` is one of those that only the wire itself can play (Fault, wire faults). */
+  readonly handle: (request: WireRequest, fault: Fault | null) => Promise<Answer> | Answer;
+}
+
+export interface WireRequest {
+  readonly method: string;
+  /** The upstream's own path, without the mount. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Buffer;
+  /** Where this wire is reached: origin and mount, for the URLs that it answers. */
+  readonly baseUrl: string;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+}
+
+/** The route of a request and its path parameters; null when the wire has none. */
+export function matchRoute(
+  routes: readonly WireRoute[],
+  method: string,
+  path: string,
+): { route: WireRoute; params: Record<string, string> } | null {
+  const wanted = path.split('/');
+  for (const route of routes) {
+    if (route.method !== method) continue;
+    const params = matchPath(route.path.split('/'), wanted);
+    if (params !== null) return { route, params };
+  }
+  return null;
+}
+
+function matchPath(pattern: readonly string[], wanted: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== wanted.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, segment] of pattern.entries()) {
+    const given = wanted[index] ?? '';
+    if (segment.startsWith(':')) params[segment.slice(1)] = given;
+    else if (segment !== given) return null;
+  }
+  return params;
+}
+
+/** The body as a JSON object; null when it is something else. */
+export function jsonObject(request: WireRequest): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(request.body.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null; // the wire says in its own words that this is no JSON
+  }
+}

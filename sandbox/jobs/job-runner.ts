@@ -1,0 +1,202 @@
+import { toError } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { hasEnded } from './job.ts';
+import type { Job } from './job.ts';
+import type { Journal } from './journal.ts';
+import { createLine } from './line.ts';
+import type { Line, Place } from './line.ts';
+import type { Pace } from './pace.ts';
+import { runJob } from './run-job.ts';
+import type { Perform } from './run-job.ts';
+import { createWaiters } from './waiters.ts';
+import type { Waiters } from './waiters.ts';
+
+/** Runs one wire's jobs at its pace, in the order they came; each step that must survive a crash is journalled. */
+export interface JobRunner {
+  /** Accepts a job: journalled before this resolves. Null when the waiting line is full; nothing is kept then. */
+  submit(job: NewJob): Promise<Job | null>;
+  /** The job, unless the stand-in has forgotten it or another wire has it. */
+  get(id: string): Job | null;
+  /** Every job of this wire that is not forgotten, newest first. */
+  list(): readonly Job[];
+  /** How many waiting jobs a new one would have before it. */
+  waitingLine(): number;
+  /** 0 to 100; moves only while the job runs. */
+  progressOf(job: Job): number;
+  /** Whether something of the running job can be shown already. */
+  hasPreview(id: string): boolean;
+  /** Resolves with the job once it has ended; rejects when the signal fires first or there is no such job. */
+  ended(id: string, signal: AbortSignal): Promise<Job>;
+  /** Stops a job. False when it had ended already. */
+  cancel(id: string): Promise<boolean>;
+  /** Pretends not to know the job any more. */
+  forget(id: string): Promise<void>;
+  /** Calls back at each visible change of a job. */
+  onChange(listener: (job: Job) => void): void;
+  /** Runs what an earlier process left open. */
+  resume(): void;
+  /** Stops working; open jobs stay open in the journal. resume() goes on. */
+  stop(): Promise<void>;
+}
+
+export type NewJob = Pick<Job, 'id' | 'operation' | 'reference' | 'input' | 'misfortune'>;
+
+export interface JobRunnerOptions {
+  readonly wire: string;
+  readonly journal: Journal;
+  /** Asked anew at each step, so that a change holds at once. */
+  readonly pace: () => Pace;
+  /** Does the work. Must obey the signal. */
+  readonly perform: Perform;
+  /** The wire's words for a job that was refused half-way for its content, and for one that failed. */
+  readonly words: { readonly moderate: string; readonly fail: string };
+  readonly logger: Logger;
+}
+
+/** What the verbs of one runner share. */
+interface Runner extends JobRunnerOptions {
+  readonly line: Line;
+  readonly waiters: Waiters;
+  readonly listeners: ((job: Job) => void)[];
+  isStopped: boolean;
+}
+
+/** Makes the runner of one wire. Nothing of an earlier process runs before resume(). */
+export function createJobRunner(options: JobRunnerOptions): JobRunner {
+  const line = createLine({ pace: options.pace, run: (id, place) => runInPlace(runner, id, place) });
+  const runner: Runner = { ...options, line, waiters: createWaiters(), listeners: [], isStopped: false };
+  const { journal, pace } = options;
+  return {
+    submit: (job) => submit(runner, job),
+    get: (id) => get(runner, id),
+    list: () =>
+      journal
+        .all()
+        .filter((job) => isKnown(runner, job))
+        .toReversed(),
+    waitingLine: () => Math.max(0, line.size() - pace().concurrency),
+    progressOf: (job) => (job.state === 'finished' ? 100 : (line.placeOf(job.id)?.progress ?? 0)),
+    hasPreview: (id) => line.placeOf(id)?.hasPreview ?? false,
+    async ended(id, signal) {
+      const job = get(runner, id);
+      if (job === null) throw new Error(`no job ${id}`);
+      return hasEnded(job) ? job : runner.waiters.wait(id, signal);
+    },
+    cancel: (id) => cancel(runner, id),
+    forget: (id) => forget(runner, id),
+    onChange: (listener) => void runner.listeners.push(listener),
+    resume() {
+      runner.isStopped = false;
+      for (const job of journal.all()) {
+        if (isKnown(runner, job) && !hasEnded(job)) line.admit(job.id);
+      }
+    },
+    async stop() {
+      runner.isStopped = true;
+      await line.stop();
+    },
+  };
+}
+
+function isKnown(runner: Runner, job: Job): boolean {
+  return job.wire === runner.wire && !job.isForgotten;
+}
+
+function get(runner: Runner, id: string): Job | null {
+  const job = runner.journal.get(id);
+  return job !== null && isKnown(runner, job) ? job : null;
+}
+
+async function submit(runner: Runner, job: NewJob): Promise<Job | null> {
+  if (runner.isStopped) throw new Error('the stand-in is stopping');
+  const { concurrency, queueSize } = runner.pace();
+  if (runner.line.size() >= concurrency + queueSize) return null;
+  const accepted = newlyAccepted(job, runner.wire);
+  await runner.journal.save(accepted);
+  runner.line.admit(job.id);
+  return accepted;
+}
+
+async function cancel(runner: Runner, id: string): Promise<boolean> {
+  const job = get(runner, id);
+  if (job === null || hasEnded(job)) return false;
+  runner.line.remove(id);
+  await update(runner, id, { state: 'cancelled', endedAt: Date.now() });
+  return runner.journal.get(id)?.state === 'cancelled';
+}
+
+async function forget(runner: Runner, id: string): Promise<void> {
+  const job = get(runner, id);
+  if (job === null) return;
+  runner.line.remove(id);
+  await runner.journal.save({ ...job, isForgotten: true });
+}
+
+/** Journals a change and tells whoever listens; nothing happens to a job that has ended or when the runner stops. */
+async function update(runner: Runner, id: string, change: Partial<Job>): Promise<void> {
+  const job = get(runner, id);
+  if (job === null || hasEnded(job) || runner.isStopped) return;
+  const next = { ...job, ...change };
+  await runner.journal.save(next);
+  tell(runner, next);
+}
+
+function tell(runner: Runner, job: Job): void {
+  for (const listener of runner.listeners) listener(job);
+  if (hasEnded(job)) runner.waiters.ended(job);
+}
+
+/** Runs one job to its end and journals that; never rejects. */
+async function runInPlace(runner: Runner, id: string, place: Place): Promise<void> {
+  const { signal } = place.abort;
+  try {
+    await update(runner, id, { state: 'running', startedAt: Date.now() });
+    const job = get(runner, id);
+    if (job === null || signal.aborted) return;
+    const outcome = await runJob({
+      job,
+      signal,
+      pace: runner.pace,
+      perform: runner.perform,
+      onPreview() {
+        place.hasPreview = true;
+      },
+      progress(percent) {
+        place.progress = percent;
+        tell(runner, runner.journal.get(id) ?? job);
+      },
+    });
+    const end: Partial<Job> =
+      'result' in outcome
+        ? { state: 'finished', result: outcome.result }
+        : { state: 'failed', failure: runner.words[outcome.misfortune] };
+    await update(runner, id, { ...end, endedAt: Date.now() });
+  } catch (thrown) {
+    if (signal.aborted) return; // cancelled, forgotten or stopping: whoever did that has said so
+    await fail(runner, id, toError(thrown));
+  }
+}
+
+async function fail(runner: Runner, id: string, error: Error): Promise<void> {
+  const { logger, wire } = runner;
+  logger.warn({ wire, job: id, error }, 'a sandbox job failed');
+  try {
+    await update(runner, id, { state: 'failed', failure: error.message, endedAt: Date.now() });
+  } catch (again) {
+    logger.error({ wire, job: id, error: toError(again) }, 'and that could not be journalled');
+  }
+}
+
+function newlyAccepted(job: NewJob, wire: string): Job {
+  return {
+    ...job,
+    wire,
+    state: 'queued',
+    submittedAt: Date.now(),
+    startedAt: null,
+    endedAt: null,
+    result: null,
+    failure: null,
+    isForgotten: false,
+  };
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../platform/json.ts';
+
+/** One piece of work that a stand-in has accepted: what the journal keeps of it. */
+export interface Job {
+  /** The id that the wire shows to its callers. */
+  readonly id: string;
+  /** Which stand-in: midjourney, openai. */
+  readonly wire: string;
+  /** The wire's operation: imagine, describe, images, ... */
+  readonly operation: string;
+  /** The caller's own mark in the wire's field for it; starts are counted by it. */
+  readonly reference: string | null;
+  /** What was asked for, as the wire understood it. Pictures are files, named here. */
+  readonly input: JsonObject;
+  readonly state: JobState;
+  /** Milliseconds since 1970, as are the two below. */
+  readonly submittedAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly result: JobResult | null;
+  /** Why it failed, in the wire's words. */
+  readonly failure: string | null;
+  /** A planned misfortune of this job: it survives a crash of the stand-in like the rest. */
+  readonly misfortune: Misfortune | null;
+  /** The stand-in pretends not to know this job any more. Its start still counts. */
+  readonly isForgotten: boolean;
+}
+
+export type JobState = 'queued' | 'running' | 'finished' | 'failed' | 'cancelled';
+
+/** `stall` stops half-way for ever; `fail` ends half-way as a failure; `moderate` ends half-way as refused content. */
+export type Misfortune = 'stall' | 'fail' | 'moderate';
+
+/** What a job made. */
+export interface JobResult {
+  readonly files: readonly ResultFile[];
+  readonly texts: readonly string[];
+  readonly facts: JsonObject;
+}
+
+/** One picture in the journal's file folder. */
+export interface ResultFile {
+  readonly name: string;
+  readonly contentType: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Whether nothing will happen to this job any more. */
+export function hasEnded(job: Job): boolean {
+  return job.state === 'finished' || job.state === 'failed' || job.state === 'cancelled';
+}

@@ -1,0 +1,152 @@
+import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { Logger } from '../../platform/logger.ts';
+import { writeDurably } from './durable-file.ts';
+import { hasEnded } from './job.ts';
+import type { Job } from './job.ts';
+import { createWriteOrder } from './write-order.ts';
+
+/**
+ * The stand-ins' memory: one JSON file per job and the pictures beside them, so that a killed process does not make the
+ * upstream forget. A start is counted by its job's file, which is on disk before the caller hears of it.
+ */
+export interface Journal {
+  /** Every kept job, oldest first. */
+  all(): readonly Job[];
+  get(id: string): Job | null;
+  /** Writes the job; resolves when it is on disk. Writes of one job happen in the order of the calls. */
+  save(job: Job): Promise<void>;
+  /** Writes a picture; resolves when it is on disk. */
+  writePicture(name: string, bytes: Uint8Array): Promise<void>;
+  /** Reads a picture; null when there is none of that name (yet, or any more). */
+  readPicture(name: string): Promise<Buffer | null>;
+  /** How many starts each reference has, over the kept jobs. */
+  starts(): Record<string, number>;
+  /** Forgets everything, on disk too. Running jobs must be stopped first. */
+  clear(): Promise<void>;
+  /** Resolves when every write that was begun is done. */
+  settle(): Promise<void>;
+}
+
+export interface JournalOptions {
+  readonly directory: string;
+  /** Ended jobs beyond this many are dropped, oldest first. */
+  readonly maxJobs: number;
+  /** Ended jobs older than this many milliseconds are dropped. */
+  readonly maxAgeMs: number;
+  readonly logger: Logger;
+}
+
+const PICTURE_NAME = /^[\w-]+(\.\w+)?$/;
+
+/** Opens the journal in a folder, reading what an earlier process left there. */
+export async function openJournal(options: JournalOptions): Promise<Journal> {
+  const folders = {
+    jobs: path.join(options.directory, 'jobs'),
+    pictures: path.join(options.directory, 'pictures'),
+  };
+  await makeFolders(folders);
+  const jobs = await readJobs(folders.jobs, options.logger);
+  const { inOrder, settled } = createWriteOrder();
+  let isPruning = false;
+
+  const fileOf = (id: string) => path.join(folders.jobs, `${id}.json`);
+  const pictureOf = (name: string) => {
+    if (!PICTURE_NAME.test(name)) throw new Error(`not a picture name: ${name}`);
+    return path.join(folders.pictures, name);
+  };
+  const drop = async (job: Job): Promise<void> => {
+    jobs.delete(job.id);
+    await inOrder(job.id, () => rm(fileOf(job.id), { force: true }));
+    for (const name of picturesOf(job)) await rm(pictureOf(name), { force: true });
+  };
+  const prune = async (): Promise<void> => {
+    if (isPruning) return;
+    isPruning = true;
+    try {
+      for (const job of surplus([...jobs.values()], options)) await drop(job);
+    } finally {
+      isPruning = false;
+    }
+  };
+
+  await prune();
+  return {
+    all: () => [...jobs.values()],
+    get: (id) => jobs.get(id) ?? null,
+    async save(job) {
+      jobs.set(job.id, job);
+      await inOrder(job.id, () => writeDurably(fileOf(job.id), JSON.stringify(job)));
+      if (jobs.size > options.maxJobs) await prune();
+    },
+    writePicture: (name, bytes) => writeDurably(pictureOf(name), bytes),
+    readPicture: (name) => readIfThere(pictureOf(name)),
+    starts: () => countStarts(jobs.values()),
+    async clear() {
+      jobs.clear();
+      await settled();
+      await rm(folders.jobs, { recursive: true, force: true });
+      await rm(folders.pictures, { recursive: true, force: true });
+      await makeFolders(folders);
+    },
+    settle: settled,
+  };
+}
+
+async function readIfThere(file: string): Promise<Buffer | null> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function makeFolders(folders: { jobs: string; pictures: string }): Promise<void> {
+  await mkdir(folders.jobs, { recursive: true });
+  await mkdir(folders.pictures, { recursive: true });
+}
+
+async function readJobs(folder: string, logger: Logger): Promise<Map<string, Job>> {
+  const found: Job[] = [];
+  for (const name of await readdir(folder)) {
+    const file = path.join(folder, name);
+    if (!name.endsWith('.json')) {
+      // A write that a crash interrupted: its job was never accepted, or its older content is still there.
+      await rm(file, { force: true });
+      continue;
+    }
+    try {
+      found.push(JSON.parse(await readFile(file, 'utf8')) as Job);
+    } catch (error) {
+      logger.warn({ file: name, error }, 'a journal entry of the sandbox is unreadable and left out');
+    }
+  }
+  found.sort((one, other) => one.submittedAt - other.submittedAt);
+  return new Map(found.map((job) => [job.id, job]));
+}
+
+/** The names of every picture that belongs to a job, its inputs included. */
+function picturesOf(job: Job): string[] {
+  const inputs = Array.isArray(job.input['pictures']) ? job.input['pictures'].map(String) : [];
+  const results = job.result?.files.map((file) => file.name) ?? [];
+  return [...inputs, ...results, `${job.id}-preview.webp`];
+}
+
+function surplus(jobs: readonly Job[], limits: { maxJobs: number; maxAgeMs: number }): Job[] {
+  const ended = jobs.filter(hasEnded);
+  const tooMany = Math.max(0, jobs.length - limits.maxJobs);
+  // A tenth more than necessary, so that a full journal is not pruned again at every start.
+  const drop = tooMany === 0 ? 0 : tooMany + Math.floor(limits.maxJobs / 10);
+  const oldest = Date.now() - limits.maxAgeMs;
+  return ended.filter((job, index) => index < drop || (job.endedAt ?? 0) < oldest);
+}
+
+function countStarts(jobs: Iterable<Job>): Record<string, number> {
+  const counts: Record<string, number> = Object.create(null) as Record<string, number>;
+  for (const { reference } of jobs) {
+    if (reference !== null) counts[reference] = (counts[reference] ?? 0) + 1;
+  }
+  return counts;
+}

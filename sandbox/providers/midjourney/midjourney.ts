@@ -1,0 +1,174 @@
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Fault } from '../../control/faults.ts';
+import { empty, json, text } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job, JobResult } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import type { ImageRequest, Studio } from '../../studio/types.ts';
+import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { textOf } from '../shared/text-of.ts';
+import { CODE, submitResult } from './codes.ts';
+import { startNotifier } from './notify.ts';
+import { createPictures } from './pictures.ts';
+import type { Pictures } from './pictures.ts';
+import { parsePrompt } from './prompt.ts';
+import { createSubmissions } from './submit.ts';
+import { taskJson } from './task-json.ts';
+
+/** The name of this wire in faults, paces and jobs, and its mount. */
+export const MIDJOURNEY = 'midjourney';
+
+export interface MidjourneyOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  /** When set, `mj-api-secret` (or a bearer token) must equal it. */
+  readonly secret: string | null;
+  /** Where the wire is reached, for the addresses in notices. */
+  readonly baseUrl: () => string;
+  readonly logger: Logger;
+}
+
+/**
+ * The midjourney-proxy wire (README.md in this folder names what it follows). An imagine job ends with ONE picture of
+ * the asked aspect ratio at imageUrl, where the real service shows a grid of four of that same ratio.
+ */
+export function createMidjourney(options: MidjourneyOptions): { wire: Wire; runner: JobRunner } {
+  const { journal } = options;
+  const runner = createJobRunner({
+    wire: MIDJOURNEY,
+    journal,
+    pace: options.pace,
+    perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
+    words: {
+      moderate: '[Banned prompt detected] The request goes against the community standards',
+      fail: '[Failed to process your command] Please try again',
+    },
+    logger: options.logger,
+  });
+  const pictures = createPictures(journal, runner);
+  const view = (job: Job, baseUrl: string) =>
+    taskJson({ job, progress: runner.progressOf(job), imageUrl: pictures.urlOf(job, baseUrl) });
+  startNotifier({ runner, view: (job) => view(job, options.baseUrl()), logger: options.logger });
+  const wire: Wire = {
+    name: MIDJOURNEY,
+    mount: 'midjourney',
+    door: (request) => openDoor(request, options.secret),
+    refuse: (status, message) =>
+      json({ code: status === 404 ? CODE.notFound : CODE.failure, description: message }, status),
+    routes: routesOf({ runner, journal, pictures, view }),
+  };
+  return { wire, runner };
+}
+
+interface Parts {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+  readonly pictures: Pictures;
+  /** The Task JSON of a job. */
+  readonly view: (job: Job, baseUrl: string) => object;
+}
+
+function routesOf({ runner, journal, pictures, view }: Parts): WireRoute[] {
+  const submissions = createSubmissions({ runner, journal });
+  return [
+    { method: 'POST', path: '/mj/submit/imagine', operation: 'imagine', handle: submissions.imagine },
+    { method: 'POST', path: '/mj/submit/describe', operation: 'describe', handle: submissions.describe },
+    { method: 'POST', path: '/mj/submit/change', operation: 'change', handle: submissions.change },
+    {
+      method: 'GET',
+      path: '/mj/task/list',
+      operation: 'list',
+      handle: ({ baseUrl }) => json(runner.list().map((job) => view(job, baseUrl))),
+    },
+    {
+      method: 'POST',
+      path: '/mj/task/list-by-condition',
+      operation: 'list-by-condition',
+      handle: (request) => json(named(runner, request).map((job) => view(job, request.baseUrl))),
+    },
+    {
+      method: 'GET',
+      path: '/mj/task/:id/fetch',
+      operation: 'fetch',
+      handle: async (request, fault) => {
+        const job = await known(runner, request.params['id'] ?? '', fault);
+        return 'status' in job ? job : json(view(job, request.baseUrl));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/mj/task/:id/cancel',
+      operation: 'cancel',
+      handle: (request, fault) => cancel(runner, request, fault),
+    },
+    {
+      method: 'GET',
+      path: '/attachments/:id/:edition/:name',
+      operation: 'download',
+      handle: pictures.download,
+    },
+  ];
+}
+
+const SPEED = /^\/(?:mj-)?(fast|turbo|relax)(\/mj\/.*)$/;
+
+/** The secret, and the speed that some deployments put in front of the path. */
+function openDoor(
+  { path, headers }: WireRequest,
+  secret: string | null,
+): { path: string; params: Record<string, string> } | { answer: Answer } {
+  const given = headers['mj-api-secret'] ?? headers['authorization']?.replace(/^Bearer /i, '');
+  if (secret !== null && given !== secret && !path.startsWith('/attachments/')) return { answer: empty(401) };
+  const [, speed, rest] = SPEED.exec(path) ?? [];
+  return speed === undefined || rest === undefined ? { path, params: {} } : { path: rest, params: { speed } };
+}
+
+async function perform(
+  workshop: Workshop,
+  job: Job,
+  signal: AbortSignal,
+  onPreview: () => void,
+): Promise<JobResult> {
+  if (job.operation === 'describe') return describePicture(workshop, job.input, signal);
+  const request = imageRequest(job.input, await inputPictures(workshop.journal, job.input));
+  return renderPicture(workshop, { id: job.id, index: 0, onPreview }, request, signal);
+}
+
+function imageRequest(input: JsonObject, references: readonly Buffer[]): ImageRequest {
+  const prompt = parsePrompt(textOf(input['prompt']) ?? '');
+  const variation = Number(input['variation'] ?? 0);
+  return {
+    prompt: prompt.text,
+    aspectRatio: prompt.aspectRatio,
+    references,
+    ...(prompt.seed === null ? {} : { seed: prompt.seed + variation }),
+  };
+}
+
+/** The job, or how the wire says that it knows none. */
+async function known(runner: JobRunner, id: string, fault: Fault | null): Promise<Job | Answer> {
+  if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
+  if (fault?.fault === 'lost-silently') return text('');
+  return runner.get(id) ?? json({ code: CODE.notFound, description: '任务不存在或已失效' }, 404);
+}
+
+function named(runner: JobRunner, request: WireRequest): Job[] {
+  const ids = jsonObject(request)?.['ids'];
+  if (!Array.isArray(ids)) return [];
+  return ids.map((id) => runner.get(String(id))).filter((job) => job !== null);
+}
+
+async function cancel(runner: JobRunner, request: WireRequest, fault: Fault | null): Promise<Answer> {
+  const job = await known(runner, request.params['id'] ?? '', fault);
+  if ('status' in job) return job;
+  if (await runner.cancel(job.id)) return submitResult(CODE.success, '取消成功', { result: job.id });
+  return submitResult(CODE.validation, '任务已结束', { result: job.id });
+}

@@ -1,0 +1,65 @@
+import { bytes, text } from '../../http/answer.ts';
+import type { WireRoute } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { previewName } from '../shared/perform.ts';
+
+/** Where this wire's pictures are fetched. An address may expire; the next status then carries another edition of it. */
+export interface Pictures {
+  /** The picture, its preview while the job runs, the input of a describe job; null while there is none. */
+  urlOf(job: Job, baseUrl: string): string | null;
+  readonly download: WireRoute['handle'];
+}
+
+/** Most jobs whose addresses have expired that are remembered; older ones are good again. */
+const MAX_EXPIRED = 1_000;
+
+/** Makes the picture addresses of one runner's jobs. */
+export function createPictures(journal: Journal, runner: JobRunner): Pictures {
+  const editions = new Map<string, number>();
+  const editionOf = (id: string) => editions.get(id) ?? 1;
+  const expire = (id: string) => {
+    editions.set(id, editionOf(id) + 1);
+    const [oldest] = editions.keys();
+    if (editions.size > MAX_EXPIRED && oldest !== undefined) editions.delete(oldest);
+  };
+  return {
+    urlOf(job, baseUrl) {
+      const name = nameOf(job, runner);
+      return name === null ? null : `${baseUrl}/attachments/${job.id}/${editionOf(job.id)}/${name}`;
+    },
+    async download({ params }, fault) {
+      const { id = '', edition = '', name = '' } = params;
+      const job = runner.get(id);
+      if (fault?.fault === 'expired-url') expire(id);
+      if (job === null || edition !== String(editionOf(id)) || !belongsTo(name, job)) {
+        return text('This content is no longer available.', 404);
+      }
+      const picture = await journal.readPicture(name);
+      if (picture === null) return text('Not found', 404);
+      return bytes(picture, contentTypeOf(name, job));
+    },
+  };
+}
+
+function nameOf(job: Job, runner: JobRunner): string | null {
+  if (job.operation === 'describe') return inputsOf(job)[0] ?? null;
+  if (job.state === 'finished') return job.result?.files[0]?.name ?? null;
+  return job.state === 'running' && runner.hasPreview(job.id) ? previewName(job.id) : null;
+}
+
+function belongsTo(name: string, job: Job): boolean {
+  const results = job.result?.files.map((file) => file.name) ?? [];
+  return [...results, ...inputsOf(job), previewName(job.id)].includes(name);
+}
+
+function inputsOf(job: Job): string[] {
+  return Array.isArray(job.input['pictures']) ? job.input['pictures'].map(String) : [];
+}
+
+function contentTypeOf(name: string, job: Job): string {
+  if (name.endsWith('.webp')) return 'image/webp';
+  const file = job.result?.files.find((other) => other.name === name);
+  return file?.contentType ?? 'application/octet-stream';
+}

@@ -1,0 +1,46 @@
+/** A Midjourney prompt, taken apart: what to draw, and the `--name value` parameters behind it. */
+export interface MidjourneyPrompt {
+  /** Without parameters. */
+  readonly text: string;
+  /** `--ar W:H`; the wire's own default is 1:1. */
+  readonly aspectRatio: string;
+  /** `--seed N`. */
+  readonly seed: number | null;
+  /** Every parameter as given, by name without dashes. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Takes a prompt apart. Parameters that nobody knows are kept, not judged. */
+export function parsePrompt(prompt: string): MidjourneyPrompt {
+  const start = /(^|\s)--\w/.exec(prompt)?.index ?? prompt.length;
+  const parameters: Record<string, string> = {};
+  for (const part of prompt.slice(start).split(/(?:^|\s)--(?=\w)/)) {
+    const [name = '', ...values] = part.trim().split(/\s+/);
+    if (name !== '') parameters[name.toLowerCase()] = values.join(' ');
+  }
+  const seed = Number(parameters['seed']);
+  return {
+    text: prompt.slice(0, start).trim(),
+    aspectRatio: parameters['ar'] ?? parameters['aspect'] ?? '1:1',
+    seed: parameters['seed'] !== undefined && Number.isInteger(seed) && seed >= 0 ? seed : null,
+    parameters,
+  };
+}
+
+/** Why the wire refuses a parameter, in its words; null when all are good. */
+export function invalidParameter({ parameters }: MidjourneyPrompt): string | null {
+  const ratio = parameters['ar'] ?? parameters['aspect'];
+  if (ratio !== undefined && !/^[1-9]\d{0,3}:[1-9]\d{0,3}$/.test(ratio)) {
+    return `[Invalid parameter] Invalid value provided for argument --ar: ${ratio}`;
+  }
+  return null;
+}
+
+/** The proxy has a word list of its own in front of Midjourney's; this is a short one, with a harmless word for tests. */
+const BANNED_WORDS = ['nsfw-test-banned', 'nude', 'gore', 'bloodbath'];
+
+/** The first banned word of a prompt, as the proxy finds them: whole words, whatever their case. */
+export function bannedWordOf(prompt: string): string | null {
+  const words = prompt.toLowerCase().split(/[^\w-]+/);
+  return BANNED_WORDS.find((banned) => words.includes(banned)) ?? null;
+}

@@ -1,0 +1,151 @@
+import { randomInt } from 'node:crypto';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Fault } from '../../control/faults.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest, WireRoute } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { pictureOfDataUrl } from '../shared/data-url.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { keepInputs } from '../shared/perform.ts';
+import { textOf } from '../shared/text-of.ts';
+import { CODE, submitResult } from './codes.ts';
+import { bannedWordOf, invalidParameter, parsePrompt } from './prompt.ts';
+
+/** The three ways to start a job on this wire. */
+export interface Submissions {
+  readonly imagine: WireRoute['handle'];
+  readonly describe: WireRoute['handle'];
+  readonly change: WireRoute['handle'];
+}
+
+export interface SubmissionsOptions {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+}
+
+const MAX_PICTURES = 5;
+
+/** Makes the submission handlers. */
+export function createSubmissions(options: SubmissionsOptions): Submissions {
+  return {
+    imagine: async (request, fault) => {
+      const body = jsonObject(request);
+      const prompt = body?.['prompt'];
+      if (body === null || typeof prompt !== 'string' || prompt.trim() === '') {
+        return submitResult(CODE.validation, 'prompt不能为空');
+      }
+      const refusal = refusalOf(prompt, fault);
+      if (refusal !== null) return refusal;
+      const pictures = dataUrls(body['base64Array']);
+      if (pictures === null) return submitResult(CODE.validation, 'base64Array格式错误');
+      const description = `/imagine ${prompt}`;
+      return start(options, { operation: 'imagine', request, body, fault, pictures, prompt, description });
+    },
+    describe: async (request, fault) => {
+      const body = jsonObject(request);
+      const picture = pictureOfDataUrl(body?.['base64']);
+      if (body === null || picture === null) return submitResult(CODE.validation, 'base64格式错误');
+      if (fault?.fault === 'moderation') return banned('', 'nsfw-test-banned');
+      const pictures = [picture.bytes];
+      return start(options, {
+        operation: 'describe',
+        request,
+        body,
+        fault,
+        pictures,
+        description: '/describe',
+      });
+    },
+    change: async (request, fault) => change(options, request, fault),
+  };
+}
+
+function refusalOf(prompt: string, fault: Fault | null): Answer | null {
+  const word = fault?.fault === 'moderation' ? 'nsfw-test-banned' : bannedWordOf(prompt);
+  if (word !== null) return banned(prompt, word);
+  const invalid = invalidParameter(parsePrompt(prompt));
+  return invalid === null ? null : submitResult(CODE.validation, invalid);
+}
+
+function banned(prompt: string, bannedWord: string): Answer {
+  const properties = { promptEn: prompt, bannedWord };
+  return submitResult(CODE.bannedPrompt, '可能包含敏感词', { properties });
+}
+
+/** Null when one of them is no picture. */
+function dataUrls(value: unknown): Buffer[] | null {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || value.length > MAX_PICTURES) return null;
+  const pictures = value.map((item) => pictureOfDataUrl(item)?.bytes);
+  return pictures.includes(undefined) ? null : (pictures as Buffer[]);
+}
+
+interface Start {
+  readonly operation: string;
+  readonly request: WireRequest;
+  readonly body: Record<string, unknown>;
+  readonly fault: Fault | null;
+  readonly pictures: readonly Buffer[];
+  readonly prompt?: string;
+  readonly description: string;
+  readonly more?: JsonObject;
+}
+
+/** Accepts a job, unless the line is full. Its start counts from here on, whatever becomes of the answer. */
+async function start({ runner, journal }: SubmissionsOptions, begun: Start): Promise<Answer> {
+  const ahead = runner.waitingLine();
+  const id = newTaskId();
+  const full = () => submitResult(CODE.queueRejected, '队列已满，请稍后尝试');
+  if (begun.fault?.fault === 'queue-full') return full();
+  const input: JsonObject = {
+    prompt: begun.prompt ?? null,
+    description: begun.description,
+    speed: begun.request.params['speed'] ?? 'fast',
+    notifyHook: textOf(begun.body['notifyHook']),
+    pictures: await keepInputs(journal, id, begun.pictures),
+    ...begun.more,
+  };
+  const reference = textOf(begun.body['state']);
+  const misfortune = misfortuneOf(begun.fault);
+  const job = await runner.submit({ id, operation: begun.operation, reference, input, misfortune });
+  if (job === null) return full();
+  if (ahead === 0) return submitResult(CODE.success, '提交成功', { result: id });
+  const properties = { numberOfQueues: ahead };
+  return submitResult(CODE.inQueue, `排队中，前面还有${ahead}个任务`, { result: id, properties });
+}
+
+/** UPSCALE, VARIATION, REROLL of a finished picture; the same upscale again is "exists". */
+async function change(
+  options: SubmissionsOptions,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const body = jsonObject(request) ?? {};
+  const { taskId, action, index } = body;
+  if (typeof taskId !== 'string' || taskId === '') return submitResult(CODE.validation, 'taskId不能为空');
+  if (action !== 'UPSCALE' && action !== 'VARIATION' && action !== 'REROLL') {
+    return submitResult(CODE.validation, 'action参数错误');
+  }
+  const place = action === 'REROLL' ? 0 : Number(index);
+  if (![0, 1, 2, 3, 4].includes(place)) return submitResult(CODE.validation, 'index参数错误');
+  const target = options.runner.get(taskId);
+  if (target === null) return submitResult(CODE.notFound, '关联任务不存在或已失效');
+  if (target.state !== 'finished') return submitResult(CODE.validation, '关联任务状态错误');
+  const description = `/up ${taskId} ${action === 'REROLL' ? 'R' : `${action.charAt(0)}${place}`}`;
+  const existing = options.runner.list().find((job) => job.input['description'] === description);
+  if (action === 'UPSCALE' && existing !== undefined) {
+    return submitResult(CODE.existed, '任务已存在', { result: existing.id });
+  }
+  const prompt = textOf(target.input['prompt']) ?? '';
+  const more = { variation: place, related: taskId };
+  const operation = action.toLowerCase();
+  return start(options, { operation, request, body, fault, pictures: [], prompt, description, more });
+}
+
+function newTaskId(): string {
+  const half = () => String(randomInt(100_000_000)).padStart(8, '0');
+  return `1${half().slice(1)}${half()}`;
+}

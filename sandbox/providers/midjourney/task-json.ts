@@ -1,0 +1,72 @@
+import type { Job, JobState } from '../../jobs/job.ts';
+import { textOf } from '../shared/text-of.ts';
+
+/** What a job looks like on the wire besides what the journal keeps of it. */
+export interface TaskView {
+  readonly job: Job;
+  /** 0 to 100. */
+  readonly progress: number;
+  /** Where the picture, or its preview while the job runs, is fetched; null while there is none. */
+  readonly imageUrl: string | null;
+}
+
+/** The Task JSON of GET /mj/task/{id}/fetch, of the lists and of notifyHook calls. */
+export function taskJson({ job, progress, imageUrl }: TaskView): object {
+  const prompt = textOf(job.input['prompt']);
+  const finalPrompt = job.operation === 'describe' ? numbered(job.result?.texts ?? []) : prompt;
+  return {
+    id: job.id,
+    action: ACTIONS[job.operation] ?? job.operation.toUpperCase(),
+    prompt: job.operation === 'describe' ? finalPrompt : prompt,
+    promptEn: job.operation === 'describe' ? finalPrompt : prompt,
+    description: textOf(job.input['description']),
+    state: job.reference,
+    submitTime: job.submittedAt,
+    startTime: job.startedAt,
+    finishTime: job.endedAt,
+    // The proxy has no progress at all before it has handed the task to Discord.
+    progress: job.state === 'queued' ? null : `${progress}%`,
+    imageUrl,
+    status: statusOf(job, progress),
+    failReason: job.failure,
+    buttons: job.state === 'finished' && job.operation !== 'describe' ? buttonsOf(job.id) : [],
+    properties: finalPrompt === null ? {} : { finalPrompt },
+  };
+}
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  imagine: 'IMAGINE',
+  describe: 'DESCRIBE',
+  upscale: 'UPSCALE',
+  variation: 'VARIATION',
+  reroll: 'REROLL',
+};
+
+const STATUS: Readonly<Record<JobState, string>> = {
+  queued: 'NOT_START',
+  running: 'IN_PROGRESS',
+  finished: 'SUCCESS',
+  failed: 'FAILURE',
+  cancelled: 'CANCEL',
+};
+
+function statusOf(job: Job, progress: number): string {
+  return job.state === 'running' && progress === 0 ? 'SUBMITTED' : STATUS[job.state];
+}
+
+const KEYCAPS = ['1️⃣', '2️⃣', '3️⃣', '4️⃣'];
+
+function numbered(prompts: readonly string[]): string | null {
+  if (prompts.length === 0) return null;
+  return prompts.map((prompt, index) => `${KEYCAPS[index] ?? `${index + 1}.`} ${prompt}`).join('\n\n');
+}
+
+function buttonsOf(id: string): object[] {
+  return ['U1', 'U2', 'U3', 'U4'].map((label, index) => ({
+    customId: `MJ::JOB::upsample::${index + 1}::${id}`,
+    emoji: '',
+    label,
+    type: 2,
+    style: 2,
+  }));
+}

@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../../platform/json.ts';
+import type { JobResult } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { ImageRequest, Studio } from '../../studio/types.ts';
+
+/** What turns a job into files and texts. */
+export interface Workshop {
+  readonly studio: Studio;
+  readonly journal: Journal;
+}
+
+const SUFFIXES = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
+
+/** Renders a picture and keeps it and its preview under the job's id. */
+export async function renderPicture(
+  { studio, journal }: Workshop,
+  job: { readonly id: string; readonly index: number; readonly onPreview: () => void },
+  request: ImageRequest,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const image = await studio.image(request, { signal });
+  const { contentType, width, height, seed } = image;
+  const name = `${job.id}-${job.index}.${SUFFIXES[contentType]}`;
+  if (job.index === 0) {
+    await journal.writePicture(previewName(job.id), image.preview);
+    job.onPreview();
+  }
+  await journal.writePicture(name, image.bytes);
+  signal.throwIfAborted();
+  return { files: [{ name, contentType, width, height }], texts: [], facts: { seed } };
+}
+
+/** Describes the first input picture of a job. */
+export async function describePicture(
+  { studio, journal }: Workshop,
+  input: JsonObject,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const [picture] = await inputPictures(journal, input);
+  if (picture === undefined) throw new Error('the job has no picture');
+  const { prompts, caption } = await studio.describe(picture, { signal });
+  return { files: [], texts: prompts, facts: { caption } };
+}
+
+/** The pictures that came with a job. */
+export async function inputPictures(journal: Journal, input: JsonObject): Promise<Buffer[]> {
+  const names = Array.isArray(input['pictures']) ? input['pictures'].map(String) : [];
+  const pictures = await Promise.all(names.map((name) => journal.readPicture(name)));
+  if (pictures.includes(null)) throw new Error('a picture that came with the job is gone');
+  return pictures.filter((picture) => picture !== null);
+}
+
+/** Keeps the pictures that came with a start; the job names them under `pictures`. */
+export async function keepInputs(
+  journal: Journal,
+  id: string,
+  pictures: readonly Uint8Array[],
+): Promise<string[]> {
+  const names = pictures.map((_picture, index) => `${id}-input-${index}`);
+  for (const [index, picture] of pictures.entries()) {
+    await journal.writePicture(names[index] ?? '', picture);
+  }
+  return names;
+}
+
+/** The name of a job's preview, written a little before the picture itself. */
+export function previewName(id: string): string {
+  return `${id}-preview.webp`;
+}

@@ -1,0 +1,155 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
+
+import type { Logger } from '../platform/logger.ts';
+import { createControl } from './control/control.ts';
+import type { Control } from './control/control.ts';
+import { createFaults } from './control/faults.ts';
+import type { FaultInput, Faults } from './control/faults.ts';
+import { createPaces } from './control/paces.ts';
+import type { PaceChange } from './control/paces.ts';
+import { text } from './http/answer.ts';
+import { listen } from './http/listener.ts';
+import { BodyTooLarge } from './http/read-body.ts';
+import { sendAnswer } from './http/send.ts';
+import { serveWire } from './http/serve-wire.ts';
+import type { Wire } from './http/wire.ts';
+import type { JobRunner } from './jobs/job-runner.ts';
+import { openJournal } from './jobs/journal.ts';
+import { createPage } from './page.ts';
+import { FIRST_PACES, createStandIns } from './stand-ins.ts';
+import { createInstantStudio } from './studio/instant-studio.ts';
+import { createStudio } from './studio/studio.ts';
+
+/**
+ * The outside world in one listener: stand-ins of the providers on their own wires, with a journal that survives a
+ * crash, misfortunes on demand, and a studio that makes real pictures. It listens on loopback only.
+ */
+export interface Sandbox {
+  /** Origin of the listener. */
+  readonly url: string;
+  /** Base URL of each stand-in, as its provider's setting takes it. */
+  readonly wires: { readonly midjourney: string; readonly openai: string };
+  /** The part for people, to be mounted under /sandbox by the gateway. Never reaches /_control. */
+  readonly browser: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    next?: (error?: unknown) => void,
+  ) => void;
+  /** Stops accepting, stops the jobs (they stay open in the journal) and ends the workers. */
+  close(): Promise<void>;
+}
+
+export interface SandboxOptions {
+  /** Journal and pictures; made when absent. One process at a time. */
+  readonly dataDir: string;
+  readonly logger: Logger;
+  /** Loopback only: 127.0.0.1 (default) or ::1. */
+  readonly host?: '127.0.0.1' | '::1';
+  /** 0 (default) takes a free one. */
+  readonly port?: number;
+  /** Rendering processes (default 1). */
+  readonly workers?: number;
+  /** `small` halves the edges of pictures (default normal). */
+  readonly size?: 'normal' | 'small';
+  /** Serve one plain tiny picture instead of rendering: for tests with hundreds of tasks. */
+  readonly instantImages?: boolean;
+  /** Secrets that the stand-ins demand; without one every caller is let in. */
+  readonly secrets?: { readonly midjourney?: string; readonly openai?: string };
+  /** Paces and misfortunes from the beginning, as /_control takes them. */
+  readonly paces?: readonly PaceChange[];
+  readonly faults?: readonly FaultInput[];
+  /** Ended jobs kept (default 10,000) and for how many milliseconds (default 7 days). */
+  readonly keep?: { readonly maxJobs?: number; readonly maxAgeMs?: number };
+}
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+/** Opens the journal, takes up what an earlier process left open, and listens. */
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { logger } = options;
+  const journal = await openJournal({
+    directory: path.join(options.dataDir, 'journal'),
+    maxJobs: options.keep?.maxJobs ?? 10_000,
+    maxAgeMs: options.keep?.maxAgeMs ?? WEEK_MS,
+    logger,
+  });
+  const studio =
+    options.instantImages === true
+      ? createInstantStudio()
+      : createStudio({ workers: options.workers ?? 1, size: options.size ?? 'normal', logger });
+  const faults = createFaults();
+  for (const fault of options.faults ?? []) faults.add(fault);
+  const paces = createPaces(FIRST_PACES);
+  for (const change of options.paces ?? []) paces.change(change);
+  let origin = '';
+  const deps = { studio, journal, logger, baseUrl: (mount: string) => `${origin}/${mount}` };
+  const standIns = createStandIns({
+    ...deps,
+    secrets: options.secrets ?? {},
+    paceOf: (wire) => paces.of(wire),
+  });
+  const runners = standIns.map(({ runner }) => runner);
+  const control = createControl({
+    faults,
+    paces,
+    journal,
+    reset: () => reset(runners, [() => faults.clear(), () => paces.reset(), () => journal.clear()]),
+  });
+  const wires = new Map(standIns.map(({ wire }) => [wire.mount, wire]));
+  const listener = await listen({
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 0,
+    logger,
+    serve: (request, response) => serve({ wires, faults, origin, control }, request, response),
+  });
+  origin = listener.origin;
+  for (const runner of runners) runner.resume();
+  return {
+    url: origin,
+    wires: { midjourney: `${origin}/midjourney`, openai: `${origin}/openai/v1` },
+    browser: createPage({ wires: [...wires.values()], journal }),
+    async close() {
+      await listener.close();
+      await Promise.all(runners.map((runner) => runner.stop()));
+      await studio.close();
+      await journal.settle();
+    },
+  };
+}
+
+async function reset(runners: readonly JobRunner[], steps: readonly (() => unknown)[]): Promise<void> {
+  await Promise.all(runners.map((runner) => runner.stop()));
+  for (const step of steps) await step();
+  for (const runner of runners) runner.resume();
+}
+
+interface Serving {
+  readonly wires: ReadonlyMap<string, Wire>;
+  readonly faults: Faults;
+  readonly origin: string;
+  readonly control: Control;
+}
+
+/** The first path segment says which stand-in; `_control` is the tests' door. */
+async function serve(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', serving.origin);
+  const [, mount = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
+  if (mount === '_control') return serving.control.serve(rest, request, response);
+  const wire = serving.wires.get(mount);
+  if (wire === undefined) return sendAnswer(response, text(`no stand-in ${mount}`, 404));
+  try {
+    const { faults, origin } = serving;
+    const path = rest;
+    await serveWire(
+      { wire, faults, origin, path, query: url.searchParams, maxBodyBytes: MAX_BODY_BYTES },
+      request,
+      response,
+    );
+  } catch (error) {
+    if (!(error instanceof BodyTooLarge)) throw error;
+    response.setHeader('connection', 'close');
+    await sendAnswer(response, wire.refuse(413, error.message));
+  }
+}

@@ -1,0 +1,43 @@
+import type { Logger } from '../platform/logger.ts';
+import type { Wire } from './http/wire.ts';
+import type { JobRunner } from './jobs/job-runner.ts';
+import type { Journal } from './jobs/journal.ts';
+import type { Pace } from './jobs/pace.ts';
+import { MIDJOURNEY, createMidjourney } from './providers/midjourney/midjourney.ts';
+import type { Studio } from './studio/types.ts';
+
+/** A stand-in: what it answers, and what works behind it. */
+export interface StandIn {
+  readonly wire: Wire;
+  readonly runner: JobRunner;
+}
+
+export interface StandInsOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly logger: Logger;
+  readonly paceOf: (wire: string) => Pace;
+  /** Where a mount is reached; only asked once the listener is up. */
+  readonly baseUrl: (mount: string) => string;
+  readonly secrets: { readonly midjourney?: string; readonly openai?: string };
+}
+
+/** Every stand-in there is. A new one is a folder in providers/, a line here and its first pace. */
+export function createStandIns(options: StandInsOptions): StandIn[] {
+  const { studio, journal, logger, secrets } = options;
+  return [
+    createMidjourney({
+      studio,
+      journal,
+      logger,
+      pace: () => options.paceOf(MIDJOURNEY),
+      secret: secrets.midjourney ?? null,
+      baseUrl: () => options.baseUrl('midjourney'),
+    }),
+  ];
+}
+
+/** How fast each wire works unless it is told otherwise. */
+export const FIRST_PACES: Readonly<Record<string, Partial<Pace>>> = {
+  [MIDJOURNEY]: {},
+};

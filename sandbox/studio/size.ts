@@ -1,0 +1,20 @@
+/** What pictures of an aspect ratio measure. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+const RATIO = /^\s*(\d+(?:\.\d+)?)\s*[:x/]\s*(\d+(?:\.\d+)?)\s*$/;
+
+/** Even width and height of a `W:H` ratio with this long edge. Ratios beyond 1:4 and 4:1 are brought to those; no ratio is 1:1. */
+export function sizeFor(aspectRatio: string | undefined, longEdge: number): Size {
+  const match = RATIO.exec(aspectRatio ?? '1:1');
+  const asked = match === null ? 1 : Number(match[1]) / Number(match[2]);
+  const ratio = Number.isFinite(asked) && asked > 0 ? Math.min(4, Math.max(0.25, asked)) : 1;
+  const short = even(ratio >= 1 ? longEdge / ratio : longEdge * ratio);
+  return ratio >= 1 ? { width: even(longEdge), height: short } : { width: short, height: even(longEdge) };
+}
+
+function even(length: number): number {
+  return Math.max(2, Math.round(length / 2) * 2);
+}
