@@ -1,0 +1,48 @@
+import type { FileHandle } from 'node:fs/promises';
+
+/**
+ * The form of one object on disk: its bytes, then its facts as JSON, then the length of that JSON and a mark. One file
+ * means one rename, so bytes and facts can never disagree, whenever a process dies.
+ */
+export interface DiskFacts {
+  readonly key: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly contentType: string;
+}
+
+const MARK = Buffer.from('KILN');
+const TAIL_BYTES = 4 + MARK.length;
+const MAX_FACTS_BYTES = 16_384;
+
+/** What is written after the bytes of an object. */
+export function footerOf(facts: DiskFacts): Buffer {
+  const text = Buffer.from(JSON.stringify(facts));
+  if (text.length > MAX_FACTS_BYTES) throw new RangeError('the key or type of an object is too long');
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(text.length);
+  return Buffer.concat([text, length, MARK]);
+}
+
+/** Reads the facts back. Throws when the file is no object of ours, or is damaged. */
+export async function readFooter(handle: FileHandle): Promise<DiskFacts> {
+  const { size } = await handle.stat();
+  const tail = await readExactly(handle, size - TAIL_BYTES, TAIL_BYTES);
+  const length = tail.readUInt32BE(0);
+  if (!tail.subarray(4).equals(MARK) || length > MAX_FACTS_BYTES) throw damaged();
+  const text = await readExactly(handle, size - TAIL_BYTES - length, length);
+  const facts = JSON.parse(text.toString()) as DiskFacts;
+  if (facts.bytes !== size - TAIL_BYTES - length) throw damaged();
+  return facts;
+}
+
+async function readExactly(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  if (position < 0) throw damaged();
+  const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(length), position });
+  if (bytesRead !== length) throw damaged();
+  return buffer;
+}
+
+function damaged(): Error {
+  return new Error('this file of the object store is damaged');
+}

@@ -1,0 +1,78 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createDiskStore } from './disk.ts';
+import { objectStoreContract } from './object-store.contract.ts';
+import type { ObjectStore } from './object-store.ts';
+
+let directory: string;
+let store: ObjectStore;
+
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'kiln-store-'));
+  store = createDiskStore({ directory });
+});
+
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+objectStoreContract('the disk store', () => store);
+
+describe('the disk store', () => {
+  const incoming = () => readdir(path.join(directory, 'incoming'));
+
+  test('leaves no temporary file behind, whatever happened', async () => {
+    await store.put('a', Readable.from([Buffer.from('x')]), { contentType: 'text/plain' });
+    const options = { contentType: 'text/plain', maxBytes: 1 };
+    await expect(store.put('b', Readable.from([Buffer.from('xx')]), options)).rejects.toThrow('larger');
+    await store.check();
+    expect(await incoming()).toEqual([]);
+  });
+
+  test('sweeps the leftovers of a crash when it starts, but nothing that may still be written', async () => {
+    const folder = path.join(directory, 'incoming');
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'old'), 'half');
+    await utimes(path.join(folder, 'old'), new Date(0), new Date(0));
+    await writeFile(path.join(folder, 'young'), 'half');
+    await store.check();
+    expect(await incoming()).toEqual(['young']);
+  });
+
+  test('finds what an earlier process stored', async () => {
+    const stored = await store.put('key', Readable.from([Buffer.from('kept')]), {
+      contentType: 'text/plain',
+    });
+    expect(await createDiskStore({ directory }).head('key')).toEqual(stored);
+  });
+
+  test('never lets a key name a path', async () => {
+    await store.put('../../../escape', Readable.from([Buffer.from('x')]), { contentType: 'text/plain' });
+    expect(await readdir(directory)).toEqual(['incoming', 'objects']);
+    expect((await store.head('../../../escape'))?.bytes).toBe(1);
+  });
+
+  test('says UNAVAILABLE when its directory can not be made', async () => {
+    const file = path.join(directory, 'file');
+    await writeFile(file, '');
+    await expect(createDiskStore({ directory: file }).check()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('keeps its memory flat while a large body streams in', async () => {
+    const body = new PassThrough();
+    const putting = store.put('large', body, { contentType: 'video/mp4' });
+    const chunk = Buffer.alloc(1024 * 1024);
+    const before = process.memoryUsage().rss;
+    let peak = 0;
+    for (let count = 0; count < 200; count += 1) {
+      if (!body.write(chunk)) await new Promise((resolve) => body.once('drain', resolve));
+      peak = Math.max(peak, process.memoryUsage().rss - before);
+    }
+    body.end();
+    expect((await putting).bytes).toBe(200 * 1024 * 1024);
+    expect(peak).toBeLessThan(100 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,156 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+
+import { AppError, notFound } from '../errors.ts';
+import { footerOf, readFooter } from './disk-file.ts';
+import { drain } from './drain.ts';
+import type { ByteRange, ObjectStore, PutOptions, StoredObject } from './object-store.ts';
+
+export interface DiskStoreOptions {
+  /** Holds `objects/` and `incoming/`; made when absent. Several processes may share it. */
+  readonly directory: string;
+}
+
+/** An incoming file that nobody has written to for this long belongs to a process that died. */
+const LEFTOVER_AFTER_MS = 3_600_000;
+const READ_CHUNK_BYTES = 256 * 1024;
+
+/** The object store of one machine: a file per object, complete or absent, also after a power cut. */
+export function createDiskStore({ directory }: DiskStoreOptions): ObjectStore {
+  const incoming = path.join(directory, 'incoming');
+  let ready: Promise<void> | undefined;
+  const prepared = () => {
+    ready ??= prepare(incoming).catch((error: unknown) => {
+      ready = undefined;
+      throw unavailable(error);
+    });
+    return ready;
+  };
+  const pathOf = (key: string) => {
+    const hash = createHash('sha256').update(key).digest('hex');
+    return path.join(directory, 'objects', hash.slice(0, 2), hash);
+  };
+  return {
+    async put(key, body, options) {
+      await prepared();
+      const temporary = path.join(incoming, randomUUID());
+      try {
+        const stored = await writeObject(temporary, key, body, options);
+        await moveIntoPlace(temporary, pathOf(key)).catch((error: unknown) => {
+          throw unavailable(error);
+        });
+        return stored;
+      } finally {
+        await rm(temporary, { force: true });
+      }
+    },
+    async head(key) {
+      const handle = await openObject(pathOf(key));
+      if (handle === null) return null;
+      await using _closing = handle;
+      return await readFooter(handle);
+    },
+    async get(key, range) {
+      const handle = await openObject(pathOf(key));
+      if (handle === null) throw notFound('file', key);
+      return streamOf(handle, range);
+    },
+    async delete(key) {
+      await rm(pathOf(key), { force: true });
+    },
+    address: async () => null,
+    async check() {
+      await prepared();
+      const probe = path.join(incoming, randomUUID());
+      try {
+        await using handle = await open(probe, 'wx');
+        await handle.writeFile('x');
+      } catch (error) {
+        throw unavailable(error);
+      } finally {
+        await rm(probe, { force: true });
+      }
+    },
+  };
+}
+
+async function prepare(incoming: string): Promise<void> {
+  await mkdir(incoming, { recursive: true });
+  for await (const entry of await opendir(incoming)) {
+    const file = path.join(incoming, entry.name);
+    const facts = await stat(file).catch(absent);
+    if (facts !== null && Date.now() - facts.mtimeMs > LEFTOVER_AFTER_MS) await rm(file, { force: true });
+  }
+}
+
+async function writeObject(
+  file: string,
+  key: string,
+  body: AsyncIterable<Uint8Array>,
+  { contentType, maxBytes = Number.MAX_SAFE_INTEGER, signal }: PutOptions,
+): Promise<StoredObject> {
+  await using handle = await open(file, 'wx');
+  const hash = createHash('sha256');
+  let bytes = 0;
+  await drain(body, signal, async (chunk) => {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes)
+      throw new AppError('PAYLOAD_TOO_LARGE', `the file is larger than ${maxBytes} bytes`);
+    hash.update(chunk);
+    await written(handle, chunk);
+  });
+  const stored = { key, bytes, sha256: hash.digest('hex'), contentType };
+  await written(handle, footerOf(stored));
+  await handle.sync();
+  return stored;
+}
+
+async function written(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  try {
+    await handle.writeFile(chunk);
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+/** After the rename the directory is flushed too: without that a power cut could still forget the name. */
+async function moveIntoPlace(temporary: string, target: string): Promise<void> {
+  const folder = path.dirname(target);
+  await mkdir(folder, { recursive: true });
+  await rename(temporary, target);
+  await using handle = await open(folder, 'r');
+  await handle.sync();
+}
+
+async function openObject(file: string): Promise<FileHandle | null> {
+  return open(file, 'r').catch(absent);
+}
+
+/** The handle stays with this one version of the object, even when it is replaced or deleted meanwhile. */
+async function streamOf(handle: FileHandle, range: ByteRange | undefined): Promise<Readable> {
+  try {
+    const { bytes } = await readFooter(handle);
+    const start = range?.start ?? 0;
+    const end = Math.min(range?.end ?? bytes - 1, bytes - 1);
+    if (start <= end) return handle.createReadStream({ start, end, highWaterMark: READ_CHUNK_BYTES });
+    if (range !== undefined)
+      throw new AppError('BAD_USER_INPUT', 'there are no bytes in this range', { field: 'range' });
+    await handle.close();
+    return Readable.from([]);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function absent(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError('UNAVAILABLE', "the file store can't be written", { cause });
+}

@@ -1,0 +1,32 @@
+import type { ColumnType, Generated } from 'kysely';
+
+/** One row of "media"."media": a stored file, or one that is on its way in or out. */
+export interface MediaTable {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  /** Where its bytes are in the object store. */
+  readonly object_key: string;
+  readonly content_type: string;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Seconds. */
+  readonly duration: number | null;
+  /** The task that made it; null for uploads. */
+  readonly task_id: string | null;
+  /** INCOMING: its bytes are being stored. DELETED: its bytes are being removed. Only STORED ones are ever shown. */
+  readonly state: MediaState;
+  /** When the pruner may take it, unless it is claimed before; null: it stays. */
+  readonly temporary_until: ColumnType<Date | null, Date | null, Date | null>;
+  readonly created_at: Generated<Date>;
+}
+
+export type MediaState = 'INCOMING' | 'STORED' | 'DELETED';
+
+/** The tables of files, named with their schema. */
+export interface FileTables {
+  readonly 'media.media': MediaTable;
+}
