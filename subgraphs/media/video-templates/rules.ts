@@ -3,12 +3,6 @@ import type { VideoTemplateQuery } from './video-template.ts';
 
 /** The catalog's pure rules: what a member may hold. */
 
-/** Whether a text is W:H with integers from 1 to 64. */
-export function isAspectRatio(text: string): boolean {
-  const match = /^([1-9]\d?):([1-9]\d?)$/.exec(text);
-  return match !== null && Number(match[1]) <= 64 && Number(match[2]) <= 64;
-}
-
 const longestText = 20_000;
 const mostPresetPrompts = 100;
 const mostFieldCharacters = 100_000;

@@ -5,7 +5,6 @@ import { createDatabase, type Database } from '../../../platform/database.ts';
 import { migrate } from '../../../platform/migrations.ts';
 import { testDatabase, type TestDatabase } from '../../../test/kit/postgres.ts';
 import { videoTemplates } from '../migrations/0003-video-templates.ts';
-import { isAspectRatio } from './rules.ts';
 import { createVideoTemplateService } from './service.ts';
 import type { VideoTemplateTables } from './tables.ts';
 import type { VideoTemplateService } from './video-template.ts';
@@ -115,11 +114,4 @@ describe('the video template catalog', () => {
     const fields = results.map((result) => (result.status === 'rejected' ? result.reason.field : 'none'));
     expect(fields).toEqual(['taskType', 'taskType', 'page', 'pageSize', 'prompt', 'fields']);
   });
-});
-
-describe('an aspect ratio', () => {
-  it.each(['1:1', '9:16', '64:64'])('may be %s', (text) => expect(isAspectRatio(text)).toBe(true));
-  it.each(['', '0:1', '65:1', '9:16 ', '9x16', '01:2', '1:999', '1.5:1', '-1:2'])('may not be "%s"', (text) =>
-    expect(isAspectRatio(text)).toBe(false),
-  );
 });

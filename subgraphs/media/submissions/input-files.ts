@@ -1,0 +1,125 @@
+import type { FileUpload } from 'graphql-upload-minimal';
+
+import type { Caller } from '../../../platform/caller.ts';
+import { badInput } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import type { FileService, StoredFile } from '../files/files.ts';
+import type { InputRef } from '../tasks/task.ts';
+import type { MediaInput } from './submissions.ts';
+
+/** An input as the task keeps it, and what makes two of them the same in a fingerprint. */
+export interface InputFile {
+  readonly ref: InputRef;
+  readonly identity: { readonly sha256: string } | { readonly url: string };
+}
+
+export interface InputFileDependencies {
+  readonly files: FileService;
+  /** Most bytes of one upload. */
+  readonly uploadMaxBytes: number;
+}
+
+/** How a file of one request is to be kept. */
+export interface StoreOptions {
+  readonly temporary: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A given input with the name of its field, as the caller wrote it. */
+export interface NamedInput {
+  readonly field: string;
+  readonly input: MediaInput;
+}
+
+/**
+ * Resolves the files of one submission, in order. Every input is checked before the first upload is read; then all
+ * uploads are read at once, because on the wire they may come in any order.
+ */
+export async function resolveInputs(
+  { files, uploadMaxBytes }: InputFileDependencies,
+  request: { readonly caller: Caller; readonly signal: AbortSignal; readonly inputs: readonly NamedInput[] },
+): Promise<readonly InputFile[]> {
+  const { caller, signal, inputs } = request;
+  const sources = inputs.map((named) => sourceOf(named, files));
+  const known = await knownFiles(files, sources);
+  return Promise.all(
+    sources.map(async (source) => {
+      if (source.kind === 'url') return { ref: { url: source.url }, identity: { url: source.url } };
+      if (source.kind === 'file') return inputOf(fileOf(source, known));
+      const storing = { temporary: true, signal };
+      return inputOf(await storeUpload({ files, uploadMaxBytes }, caller, source.upload, storing));
+    }),
+  );
+}
+
+/** Streams an upload into a file of the caller's. */
+export async function storeUpload(
+  { files, uploadMaxBytes }: InputFileDependencies,
+  caller: Caller,
+  upload: Promise<FileUpload>,
+  { temporary, signal }: StoreOptions,
+): Promise<StoredFile> {
+  const file = await upload;
+  return files.store({
+    owner: caller.id,
+    body: file.createReadStream(),
+    name: file.filename,
+    declaredType: file.mimetype === '' ? null : file.mimetype,
+    temporary,
+    maxBytes: uploadMaxBytes,
+    signal,
+  });
+}
+
+type Source =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'file'; readonly id: string; readonly field: string }
+  | { readonly kind: 'upload'; readonly upload: Promise<FileUpload> };
+
+/** Which one of the three it is. BAD_USER_INPUT when it is none or several, or can be no address or id. */
+function sourceOf({ field, input }: NamedInput, files: FileService): Source {
+  const { url = null, upload = null, fileId = null } = input;
+  if ([url, upload, fileId].filter((member) => member !== null).length !== 1) {
+    throw badInput(field, `${field} takes exactly one of url, upload and fileId`);
+  }
+  if (upload !== null) return { kind: 'upload', upload };
+  if (fileId !== null) return { kind: 'file', id: String(fileId), field: `${field}.fileId` };
+  return sourceOfUrl(String(url), `${field}.url`, files);
+}
+
+/** Our own addresses are read from the object store, never fetched; others must be http or https without a user in them. */
+function sourceOfUrl(url: string, field: string, files: FileService): Source {
+  const id = files.idOfUrl(url);
+  if (id !== null) return { kind: 'file', id, field };
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
+    throw badInput(field, `${field} must be an http or https address`);
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw badInput(field, `${field} must not carry a user name or password`);
+  }
+  if (url.length > 4096) throw badInput(field, `${field} may have at most 4096 characters`);
+  return { kind: 'url', url: parsed.href };
+}
+
+async function knownFiles(
+  files: FileService,
+  sources: readonly Source[],
+): Promise<ReadonlyMap<string, StoredFile>> {
+  const ids = sources.flatMap((source) => (source.kind === 'file' && isUuid(source.id) ? [source.id] : []));
+  const found = ids.length === 0 ? [] : await files.byIds([...new Set(ids)]);
+  return new Map(found.flatMap((file) => (file === null ? [] : [[file.id.toLowerCase(), file]])));
+}
+
+function fileOf(
+  { id, field }: Extract<Source, { kind: 'file' }>,
+  known: ReadonlyMap<string, StoredFile>,
+): StoredFile {
+  const file = known.get(id.toLowerCase());
+  if (file === undefined) throw badInput(field, `${field} names a file that does not exist (any more)`);
+  return file;
+}
+
+function inputOf(file: StoredFile): InputFile {
+  return { ref: { fileId: file.id }, identity: { sha256: file.sha256 } };
+}
