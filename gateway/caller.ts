@@ -110,7 +110,9 @@ export function contextOf(request: IncomingMessage): RequestContext {
 export function traceIdOf(request: IncomingMessage): string {
   const known = traceIds.get(request);
   if (known !== undefined) return known;
-  const match = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(String(request.headers['traceparent']));
+  const match = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(
+    String(request.headers['traceparent']),
+  );
   const traceId = match?.[1] !== undefined && !/^0+$/.test(match[1]) ? match[1] : newTraceId();
   traceIds.set(request, traceId);
   return traceId;

@@ -34,7 +34,10 @@ export function createErrorFormatter({ logger }: { readonly logger: Logger }): E
     const code = codeOf(error);
     const place = placeOf(error);
     if (UNKNOWN_CODES.has(code)) {
-      logger.error({ traceId, error: error.originalError ?? error, path: error.path }, 'masked an unknown error');
+      logger.error(
+        { traceId, error: error.originalError ?? error, path: error.path },
+        'masked an unknown error',
+      );
       return { message: 'internal error', ...place, extensions: { code: 'INTERNAL', traceId } };
     }
     if (code === 'INTERNAL') {
@@ -68,7 +71,8 @@ function codeOf(error: GraphQLError): unknown {
   const { code } = error.extensions;
   if (code !== undefined || error.originalError !== undefined) return code;
   // graphql-js gives no codes of its own: a value that does not fit a variable's type is the caller's input.
-  const isVariable = error.nodes?.length && error.nodes.every(({ kind }) => kind === Kind.VARIABLE_DEFINITION);
+  const isVariable =
+    error.nodes?.length && error.nodes.every(({ kind }) => kind === Kind.VARIABLE_DEFINITION);
   return isVariable ? 'BAD_USER_INPUT' : undefined;
 }
 

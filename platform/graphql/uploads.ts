@@ -40,7 +40,12 @@ export function createUploadMiddleware(options: UploadOptions): RequestHandler {
     if (!isMultipart(request)) return next();
     guardUnreadBody(request, response, options.drainMs);
     if (!PREFLIGHT_HEADERS.some((name) => request.headers[name])) {
-      return refuse(response, 400, 'BAD_REQUEST', `send the header ${PREFLIGHT_HEADERS[0]}: true with uploads`);
+      return refuse(
+        response,
+        400,
+        'BAD_REQUEST',
+        `send the header ${PREFLIGHT_HEADERS[0]}: true with uploads`,
+      );
     }
     try {
       request.body = await readOperations(request, response, options);
@@ -48,7 +53,12 @@ export function createUploadMiddleware(options: UploadOptions): RequestHandler {
       const { message, status } = toError(error) as Error & { status?: number };
       if (response.destroyed) return;
       const isTooLarge = status === 413;
-      return refuse(response, isTooLarge ? 413 : 400, isTooLarge ? 'PAYLOAD_TOO_LARGE' : 'BAD_REQUEST', message);
+      return refuse(
+        response,
+        isTooLarge ? 413 : 400,
+        isTooLarge ? 'PAYLOAD_TOO_LARGE' : 'BAD_REQUEST',
+        message,
+      );
     }
     next();
   };

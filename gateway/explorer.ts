@@ -1,0 +1,84 @@
+import { getDistDirectory, isSandboxFrame, renderAltair, SANDBOX_FRAME_CSP } from 'altair-static';
+import { Router, static as serveStatic } from 'express';
+import type { Request } from 'express';
+
+/** The explorer at /explorer: Altair, served from this process alone. The browser is told to load nothing from elsewhere. */
+
+/** Scripts are bundled with inline parts and workers; data and blobs are the page's own. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "worker-src 'self' blob:",
+  "connect-src 'self' ws: wss:",
+  "frame-ancestors 'self'",
+].join('; ');
+
+const FIRST_QUERY = `# Kiln: media generation behind one federated schema.
+# Documentation of every field is on the right. Some first steps:
+
+query Health {
+  health {
+    service
+    version
+  }
+}
+
+query Tasks {
+  tasks(first: 5) {
+    edges {
+      node {
+        id
+        state
+        progress
+      }
+    }
+  }
+}
+`;
+
+export interface ExplorerOptions {
+  /** Path prefix of PUBLIC_URL, without a slash at its end: `` or `/kiln`. */
+  readonly basePath: string;
+}
+
+/** Mount it at `/explorer`. */
+export function createExplorer({ basePath }: ExplorerOptions): Router {
+  const router = Router();
+  router.use((request, response, next) => {
+    response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    if (isSandboxFrame(request.path)) response.setHeader('Content-Security-Policy', SANDBOX_FRAME_CSP);
+    next();
+  });
+  router.get(['/', '/index.html'], (request, response) => {
+    response.type('html').send(renderPage(request, basePath));
+  });
+  router.use(serveStatic(getDistDirectory(), { index: false, maxAge: '1h' }));
+  return router;
+}
+
+function renderPage(request: Request, basePath: string): string {
+  return renderAltair({
+    baseURL: `${basePath}/explorer/`,
+    endpointURL: `${basePath}/graphql`,
+    subscriptionsEndpoint: socketUrl(request, basePath),
+    initialSubscriptionRequestHandlerId: 'graphql-ws',
+    initialQuery: FIRST_QUERY,
+    // Uploads from the explorer need a header that no other site can send.
+    initialHeaders: { 'Apollo-Require-Preflight': 'true' },
+    instanceStorageNamespace: 'kiln_',
+    disableAccount: true,
+  });
+}
+
+/** The WebSocket address as the browser reached us; it has no relative form everywhere. */
+function socketUrl(request: Request, basePath: string): string {
+  const host = request.headers.host ?? '';
+  // The header ends up in a script: let nothing through but a host and a port.
+  const safeHost = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(host) ? host : 'localhost';
+  const isSecure = request.protocol === 'https' || request.headers['x-forwarded-proto'] === 'https';
+  return `${isSecure ? 'wss' : 'ws'}://${safeHost}${basePath}/graphql`;
+}

@@ -1,0 +1,80 @@
+import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
+
+import { AppError, toError } from '../platform/errors.ts';
+import { guardUnreadBody } from '../platform/graphql/uploads.ts';
+import type { Logger } from '../platform/logger.ts';
+import { attachContext, traceIdOf } from './caller.ts';
+import type { CallerFinder } from './caller.ts';
+
+/** What happens to every request at the door, before and after the parts that serve it. */
+
+/** A part of the door that is mounted as it is: an Express router or handler, or a plain Node one. */
+export type Handler = (request: Request, response: Response, next: NextFunction) => unknown;
+
+/** Trace id, a line in the log when the answer is out, and no client left hanging on an unread body. */
+export function traceRequests(logger: Logger): RequestHandler {
+  return (request, response, next) => {
+    const traceId = traceIdOf(request);
+    const startedAt = performance.now();
+    response.setHeader('X-Trace-Id', traceId);
+    guardUnreadBody(request, response);
+    // Express cuts mount paths off `url` while it routes; query strings are left out, as they may carry secrets.
+    const path = request.originalUrl.split('?', 1)[0];
+    response.once('close', () => {
+      const ms = Math.round(performance.now() - startedAt);
+      const line = { traceId, method: request.method, path, status: response.statusCode, ms };
+      if (response.statusCode >= 500) logger.warn(line, 'request');
+      else logger.debug(line, 'request');
+    });
+    next();
+  };
+}
+
+/** A bearer that nobody knows is refused on /graphql and ignored on the documented paths, as old clients send such. */
+export function findCaller(callers: CallerFinder): RequestHandler {
+  return async (request, response, next) => {
+    const isStrict = /^\/graphql\/?$/.test(request.path);
+    try {
+      attachContext(request, response, await callers.find(request, { strict: isStrict }));
+    } catch (error) {
+      if (!isStrict || !(error instanceof AppError)) throw error;
+      response.status(401).set('WWW-Authenticate', 'Bearer');
+      response.json({ errors: [{ message: error.message, extensions: { code: error.code } }] });
+    }
+    next();
+  };
+}
+
+/** Hands a folder of paths to a handler without cutting the folder off `request.url`. */
+export function below(folder: string, handler: Handler): RequestHandler {
+  return async (request, response, next) => {
+    if (request.path !== folder && !request.path.startsWith(`${folder}/`)) return next();
+    await handler(request, response, next);
+  };
+}
+
+/** The last mount: nothing serves this path. */
+export function answerNotFound(request: Request, response: Response): void {
+  const detail = 'Not Found';
+  response
+    .status(404)
+    .json({ status: false, data: null, msg: `no such path: ${request.path.slice(0, 200)}`, detail });
+}
+
+/** What no part of the door answered itself, in the envelope of the documented REST paths. */
+export function answerError(logger: Logger): ErrorRequestHandler {
+  return (thrown: unknown, request, response, next) => {
+    if (response.headersSent) return next(thrown);
+    const error = toError(thrown);
+    if (error instanceof AppError && error.code === 'UNAUTHENTICATED') {
+      response.status(401).set('WWW-Authenticate', 'Bearer');
+      return void response.json({ status: false, data: null, msg: error.message, detail: error.message });
+    }
+    const status =
+      'status' in error && typeof error.status === 'number' && error.status < 500 ? error.status : 500;
+    const traceId = traceIdOf(request);
+    if (status === 500) logger.error({ traceId, error }, 'a request failed');
+    const message = status === 500 ? `internal error, trace id ${traceId}` : error.message;
+    response.status(status).json({ status: false, data: null, msg: message, detail: message });
+  };
+}

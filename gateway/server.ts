@@ -1,0 +1,188 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import express from 'express';
+import type { Express, RequestHandler } from 'express';
+import type { GraphQLSchema } from 'graphql';
+
+import type { Logger } from '../platform/logger.ts';
+import { createCallerFinder } from './caller.ts';
+import type { CallerFinder, CredentialResolver } from './caller.ts';
+import { createCors } from './cors.ts';
+import type { Cors, CorsOrigins } from './cors.ts';
+import { createErrorFormatter } from './errors.ts';
+import { createExplorer } from './explorer.ts';
+import { createHealth } from './health.ts';
+import type { Health } from './health.ts';
+import { createHttpServer, listenOn, stopAccepting } from './http-server.ts';
+import { createQueryLimits } from './limits/query-limits.ts';
+import type { QueryLimitOptions } from './limits/query-limits.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { answerError, answerNotFound, below, findCaller, traceRequests } from './request-steps.ts';
+import type { Handler } from './request-steps.ts';
+import { createAdmission } from './transports/admission.ts';
+import { createGraphqlRouter } from './transports/graphql.ts';
+import type { GraphqlRouter } from './transports/graphql.ts';
+import { createResponseStreams } from './transports/response-stream.ts';
+import type { ResponseStreams } from './transports/response-stream.ts';
+import type { ServedFederation } from './transports/transport.ts';
+import { createWebSocketTransport, refuseUpgrade } from './transports/websocket.ts';
+import type { WebSocketTransport } from './transports/websocket.ts';
+
+/**
+ * The public door: one HTTP server with everything that callers reach, mounted in reading order. It knows no rule of
+ * media or workflow; what it serves is handed in by gateway/main.ts.
+ */
+export interface GatewayServer {
+  readonly httpServer: Server;
+  /** Starts listening; port 0 takes a free one. The URL has no slash at its end and no path prefix. */
+  listen(host: string, port: number): Promise<{ url: string }>;
+  /**
+   * Stops: no new connections, sockets and streams are told to come back, running requests get `drainMs` to end, then
+   * everything is cut. The federation is closed by whoever made it.
+   */
+  close(): Promise<void>;
+  /** Open sockets and streams, for metrics and tests. */
+  openStreams(): number;
+}
+
+export interface GatewayServerOptions {
+  readonly federation: ServedFederation;
+  readonly logger: Logger;
+  /** No introspection, no Apollo Sandbox. */
+  readonly production: boolean;
+  readonly resolveCredential: CredentialResolver;
+  readonly trustProxy: readonly string[];
+  readonly corsOrigins: CorsOrigins;
+  /** Absent when rates are not limited. */
+  readonly rateLimiter?: RateLimiter | undefined;
+  /** What /readyz asks, by name. */
+  readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  /** PUBLIC_URL; only its path prefix matters here. Null: none. */
+  readonly publicUrl: string | null;
+  /** Largest uploaded file in bytes. */
+  readonly uploadMaxBytes: number;
+  /** Largest JSON body or WebSocket message of a GraphQL request, in bytes (default 1,000,000). */
+  readonly maxBodyBytes?: number;
+  /** Document limits that differ from their defaults. */
+  readonly limits?: Partial<QueryLimitOptions>;
+  /** Serves /files/*; `request.url` begins with `/files/`, the prefix of PUBLIC_URL taken off. */
+  readonly files?: Handler | undefined;
+  /** Serves /sandbox and below: the browser-facing parts of the stand-ins. */
+  readonly sandbox?: Handler | undefined;
+  /** The documented REST paths. */
+  readonly rest?: Handler | undefined;
+  /** Milliseconds that running requests get to end when the server stops (default 10,000). */
+  readonly drainMs?: number;
+  /** A client of a stream or socket that does not read for so many milliseconds is cut off (default 30,000). */
+  readonly stallMs?: number;
+}
+
+/** Builds the door around a federation. Nothing listens until `listen`. */
+export async function createGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
+  const { drainMs = 10_000 } = options;
+  const basePath = basePathOf(options.publicUrl);
+  const callers = createCallerFinder(options);
+  const cors = createCors({ origins: options.corsOrigins });
+  const health = createHealth({ checks: options.readiness, logger: options.logger });
+  const { streams, sockets, graphql } = await createTransports({ options, basePath, callers, cors });
+
+  const app = createApp({ options, basePath, cors, callers, health, graphql: graphql.router });
+  const httpServer = createHttpServer(app);
+  httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const path = (request.url ?? '').split('?', 1)[0];
+    if (path === `${basePath}/graphql`) return sockets.upgrade(request, socket, head);
+    socket.on('error', () => socket.destroy());
+    refuseUpgrade(socket, '404 Not Found');
+  });
+
+  return {
+    httpServer,
+    listen: async (host, port) => listenOn(httpServer, host, port),
+    openStreams: () => streams.size + sockets.size,
+    async close() {
+      health.drain();
+      const closed = stopAccepting(httpServer);
+      streams.endAll();
+      const cut = setTimeout(() => httpServer.closeAllConnections(), drainMs);
+      await sockets.close(Math.min(drainMs, 2_000));
+      await closed;
+      clearTimeout(cut);
+      await graphql.close();
+    },
+  };
+}
+
+interface Transports {
+  readonly streams: ResponseStreams;
+  readonly sockets: WebSocketTransport;
+  readonly graphql: GraphqlRouter;
+}
+
+/** Makes the transports of /graphql, all behind one admission. */
+async function createTransports(parts: {
+  readonly options: GatewayServerOptions;
+  readonly basePath: string;
+  readonly callers: CallerFinder;
+  readonly cors: Cors;
+}): Promise<Transports> {
+  const { options, basePath, callers, cors } = parts;
+  const { federation, logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
+  const introspection = options.limits?.introspection ?? !production;
+  const limits = createQueryLimits({ ...options.limits, introspection });
+  const apiSchema = (): GraphQLSchema => federation.apiSchema();
+  const shared = {
+    federation,
+    logger,
+    errors: createErrorFormatter({ logger }),
+    admission: createAdmission({ limits, apiSchema, rateLimiter }),
+    ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
+  };
+  const streams = createResponseStreams(shared);
+  const sockets = createWebSocketTransport({ ...shared, callers, cors, maxMessageBytes: maxBodyBytes });
+  const { uploadMaxBytes } = options;
+  const graphql = await createGraphqlRouter({
+    ...shared,
+    streams,
+    basePath,
+    production,
+    introspection,
+    maxBodyBytes,
+    uploadMaxBytes,
+  });
+  return { streams, sockets, graphql };
+}
+
+/** Mounts the parts in reading order. */
+function createApp(parts: {
+  readonly options: GatewayServerOptions;
+  readonly basePath: string;
+  readonly cors: Cors;
+  readonly callers: CallerFinder;
+  readonly health: Health;
+  readonly graphql: RequestHandler;
+}): Express {
+  const { options, basePath, cors, callers, health, graphql } = parts;
+  const app = express();
+  app.disable('x-powered-by').disable('etag');
+  app.use(traceRequests(options.logger));
+  app.use(health.router);
+  const mounted = express.Router();
+  app.use(basePath === '' ? '/' : basePath, mounted);
+  if (basePath !== '') mounted.use(health.router);
+  mounted.use(cors.middleware);
+  mounted.use(findCaller(callers));
+  mounted.use('/graphql', graphql);
+  mounted.use('/explorer', createExplorer({ basePath }));
+  if (options.files !== undefined) mounted.use(below('/files', options.files));
+  if (options.sandbox !== undefined) mounted.use(below('/sandbox', options.sandbox));
+  if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
+  app.use(answerNotFound);
+  app.use(answerError(options.logger));
+  return app;
+}
+
+/** The path prefix of PUBLIC_URL, without a slash at its end; empty when it has none. */
+function basePathOf(publicUrl: string | null): string {
+  return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+}

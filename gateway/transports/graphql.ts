@@ -1,0 +1,77 @@
+import { json, Router } from 'express';
+import type { ErrorRequestHandler } from 'express';
+import { GraphQLError } from 'graphql';
+
+import { createUploadMiddleware } from '../../platform/graphql/uploads.ts';
+import { contextOf } from '../caller.ts';
+import type { ErrorFormatter } from '../errors.ts';
+import { createHttpTransport } from './http.ts';
+import { createLandingPage } from './landing-page.ts';
+import { createMultipartTransport } from './multipart.ts';
+import type { ResponseStreams } from './response-stream.ts';
+import { createSseTransport } from './sse.ts';
+import type { TransportOptions } from './transport.ts';
+
+export interface GraphqlRouterOptions extends TransportOptions {
+  readonly streams: ResponseStreams;
+  readonly basePath: string;
+  /** No introspection and no Apollo Sandbox in production. */
+  readonly production: boolean;
+  readonly introspection: boolean;
+  /** Largest JSON body in bytes. */
+  readonly maxBodyBytes: number;
+  /** Largest uploaded file in bytes. */
+  readonly uploadMaxBytes: number;
+}
+
+export interface GraphqlRouter {
+  readonly router: Router;
+  close(): Promise<void>;
+}
+
+/** Everything that HTTP offers on /graphql, in reading order. WebSockets come by upgrade (websocket.ts). */
+export async function createGraphqlRouter(options: GraphqlRouterOptions): Promise<GraphqlRouter> {
+  const { basePath, production, maxBodyBytes, uploadMaxBytes, errors } = options;
+  const http = await createHttpTransport(options);
+  const router = Router();
+  router.use(createLandingPage({ basePath, embedSandbox: !production }));
+  router.use(createUploadMiddleware({ maxFileSize: uploadMaxBytes }));
+  router.use(json({ limit: maxBodyBytes, type: ['application/json', 'application/*+json'] }));
+  router.use(createSseTransport(options));
+  router.use(createMultipartTransport(options));
+  router.use((request, _response, next) => {
+    // The body parser leaves it out when there is none; Apollo Server's middleware wants it to exist.
+    request.body ??= undefined;
+    next();
+  });
+  router.use(...http.handlers);
+  router.use(answerErrors(errors));
+  return { router, close: async () => http.close() };
+}
+
+/** Bodies that can't be read, and our own mistakes, in the shape that GraphQL clients expect. */
+function answerErrors(errors: ErrorFormatter): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    const status = bodyErrorStatus(error);
+    const { traceId } = contextOf(request).caller;
+    const told =
+      status === undefined
+        ? error
+        : new GraphQLError(
+            status === 413 ? 'the request body is too large' : 'the request body is not readable JSON',
+            {
+              extensions: { code: status === 413 ? 'PAYLOAD_TOO_LARGE' : 'BAD_REQUEST' },
+            },
+          );
+    response.status(status ?? 500).json({ errors: [errors.formatError(told, traceId)] });
+  };
+}
+
+/** The status of a failed body parser: 413 or another 4xx; undefined for any other error. */
+function bodyErrorStatus(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('status' in error) || !('type' in error))
+    return undefined;
+  const { status } = error;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}

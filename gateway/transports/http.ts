@@ -1,0 +1,105 @@
+import { ApolloServer } from '@apollo/server';
+import type { ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
+import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import { expressMiddleware } from '@as-integrations/express5';
+import type { RequestHandler } from 'express';
+import { GraphQLError } from 'graphql';
+
+import type { RequestContext } from '../../platform/graphql/executor.ts';
+import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads.ts';
+import { contextOf } from '../caller.ts';
+import type { ErrorFormatter } from '../errors.ts';
+import { rateHeaders } from '../rate-limit.ts';
+import { readOperation, readOperationOfUrl } from './read-operation.ts';
+import { refusedAnswer } from './transport.ts';
+import type { TransportOptions } from './transport.ts';
+
+/** Queries and mutations over HTTP: Apollo Server on the federation's gateway, behind our own admission. */
+export interface HttpTransport {
+  /** The handlers in their order; JSON bodies and uploads must have been read before. */
+  readonly handlers: readonly RequestHandler[];
+  close(): Promise<void>;
+}
+
+export interface HttpTransportOptions extends TransportOptions {
+  /** Whether the schema may be asked for. */
+  readonly introspection: boolean;
+}
+
+export async function createHttpTransport(options: HttpTransportOptions): Promise<HttpTransport> {
+  const { federation, errors, logger, introspection } = options;
+  const server = new ApolloServer<RequestContext>({
+    gateway: federation.gateway,
+    introspection,
+    includeStacktraceInErrorResponses: false,
+    allowBatchedHttpRequests: false,
+    // A hash instead of a text would slip past admission, and saves bytes only.
+    persistedQueries: false,
+    csrfPrevention: { requestHeaders: [...PREFLIGHT_HEADERS] },
+    stopOnTerminationSignals: false,
+    // Kiln decides by its own setting; Apollo Server would read NODE_ENV.
+    nodeEnv: 'production',
+    logger: { debug: () => undefined, info: () => undefined, warn: logger.warn, error: logger.error },
+    plugins: [
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginCacheControlDisabled(),
+      maskErrors(errors),
+    ],
+  });
+  await server.start();
+  return {
+    handlers: [
+      admitOverHttp(options),
+      expressMiddleware(server, { context: async ({ req }) => contextOf(req) }),
+    ],
+    close: async () => server.stop(),
+  };
+}
+
+/** Refuses what Apollo Server shall not even validate: documents over the limits, callers over their rate, subscriptions. */
+function admitOverHttp({ admission, errors }: TransportOptions): RequestHandler {
+  return async (request, response, next) => {
+    const { caller } = contextOf(request);
+    const answer = (status: number, error: GraphQLError): void => {
+      response.status(status).json({ errors: [errors.formatError(error, caller.traceId)] });
+    };
+    const operation =
+      request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);
+    if (operation instanceof GraphQLError) {
+      // What is no operation at all is explained by Apollo Server, in the words its clients know; batches by us.
+      return operation.extensions['code'] === 'QUERY_REFUSED' ? answer(400, operation) : next();
+    }
+    const verdict = await admission.admit(operation, caller);
+    if ('errors' in verdict) {
+      const { status, headers, body } = refusedAnswer(verdict, errors, caller.traceId);
+      return void response.status(status).set(headers).json(body);
+    }
+    if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
+    if (verdict.operation.kind === 'subscription') return answer(406, needsStream());
+    next();
+  };
+}
+
+function needsStream(): GraphQLError {
+  return new GraphQLError(
+    'a subscription needs a transport that stays open: a WebSocket (graphql-transport-ws) at this address, ' +
+      'Accept: text/event-stream, or Accept: multipart/mixed;subscriptionSpec=1.0',
+    { extensions: { code: 'BAD_REQUEST' } },
+  );
+}
+
+/** Apollo Server formats errors without knowing the request; here they get our form, and the traceId. */
+function maskErrors(errors: ErrorFormatter): ApolloServerPlugin<RequestContext> {
+  return {
+    async requestDidStart() {
+      return {
+        async willSendResponse({ response, contextValue, errors: found }) {
+          if (response.body.kind !== 'single' || !found?.length) return;
+          const { traceId } = contextValue.caller;
+          response.body.singleResult.errors = found.map((error) => errors.formatError(error, traceId));
+        },
+      };
+    },
+  };
+}

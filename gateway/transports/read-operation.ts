@@ -1,0 +1,50 @@
+import { GraphQLError } from 'graphql';
+
+import { refusal } from '../limits/refusal.ts';
+
+/** One GraphQL operation as a client sent it. */
+export interface OperationRequest {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the operation of a JSON body or of a WebSocket payload; a GraphQLError says what is wrong with it. */
+export function readOperation(body: unknown): OperationRequest | GraphQLError {
+  if (Array.isArray(body)) return refusal('batch', 1, body.length);
+  if (!isRecord(body)) return badRequest('send a JSON object with a query');
+  const { query, operationName, variables } = body;
+  if (typeof query !== 'string' || query === '') return badRequest('query must be a text that is not empty');
+  if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') {
+    return badRequest('operationName must be a text');
+  }
+  if (variables !== undefined && variables !== null && !isRecord(variables)) {
+    return badRequest('variables must be an object');
+  }
+  return { query, operationName: operationName || undefined, variables: variables ?? {} };
+}
+
+/** Reads the operation of a GET request: `?query=...&variables={...}&operationName=...`. */
+export function readOperationOfUrl(url: string): OperationRequest | GraphQLError {
+  const { searchParams } = new URL(url, 'http://localhost');
+  const text = searchParams.get('variables');
+  let variables: unknown;
+  try {
+    variables = text === null || text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return badRequest('variables must be a JSON object');
+  }
+  return readOperation({
+    query: searchParams.get('query'),
+    operationName: searchParams.get('operationName'),
+    variables,
+  });
+}
+
+function badRequest(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

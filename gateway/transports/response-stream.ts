@@ -1,0 +1,139 @@
+import type { ServerResponse } from 'node:http';
+
+import type { ExecutionResult } from 'graphql';
+
+import { toError } from '../../platform/errors.ts';
+import type { ResultStream } from '../../platform/graphql/executor.ts';
+import type { Logger } from '../../platform/logger.ts';
+
+/** Answers that stay open (SSE, multipart): one place knows them all, so that they can be counted, bounded and ended. */
+export interface ResponseStreams {
+  /** How many are open now. */
+  readonly size: number;
+  /** Whether one more may be opened. */
+  hasRoom(): boolean;
+  /** Writes the head and keeps the answer open. */
+  open(response: ServerResponse, format: StreamFormat): ResponseStream;
+  /** Ends every stream, each with its format's farewell; new ones are refused from now on. */
+  endAll(): void;
+}
+
+export interface StreamFormat {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Written at once, before any result. */
+  readonly opening: string;
+  /** Written when nothing else was for a while, so that proxies and clients see life. */
+  readonly heartbeat: string;
+  /** Written when the server stops; the client is expected to come back. */
+  readonly farewell: string;
+}
+
+export interface ResponseStream {
+  /** Writes, and waits while the client does not read. False when the client is gone. */
+  send(text: string): Promise<boolean>;
+  end(text: string): void;
+  /** Called once when the answer is over, whoever ended it. */
+  onClose(listener: () => void): void;
+}
+
+export interface ResponseStreamOptions {
+  /** Most open streams of this process (default 10,000). */
+  readonly maxStreams?: number;
+  /** Milliseconds between heartbeats (default 5,000). */
+  readonly heartbeatMs?: number;
+  /** A client that does not read for so many milliseconds is cut off (default 30,000). */
+  readonly stallMs?: number;
+  readonly logger: Logger;
+}
+
+export function createResponseStreams(options: ResponseStreamOptions): ResponseStreams {
+  const { maxStreams = 10_000, heartbeatMs = 5_000, stallMs = 30_000, logger } = options;
+  const farewells = new Map<ServerResponse, string>();
+  let isEnding = false;
+
+  function open(response: ServerResponse, format: StreamFormat): ResponseStream {
+    response.writeHead(200, format.headers);
+    response.write(format.opening);
+    const heartbeat = setInterval(() => {
+      if (!response.writableNeedDrain) response.write(format.heartbeat);
+    }, heartbeatMs);
+    farewells.set(response, format.farewell);
+    response.once('close', () => {
+      clearInterval(heartbeat);
+      farewells.delete(response);
+    });
+    return {
+      end: (text) => void response.end(text),
+      onClose: (listener) => void response.once('close', listener),
+      async send(text) {
+        if (response.writableEnded || response.destroyed) return false;
+        if (response.write(text)) return true;
+        const outcome = await waitForDrain(response, stallMs);
+        if (outcome === 'stalled') {
+          logger.warn({ stallMs }, 'cut off a client that does not read its stream');
+          response.destroy();
+        }
+        return outcome === 'drained';
+      },
+    };
+  }
+
+  return {
+    open,
+    get size() {
+      return farewells.size;
+    },
+    hasRoom: () => !isEnding && farewells.size < maxStreams,
+    endAll() {
+      isEnding = true;
+      for (const [response, farewell] of farewells) response.end(farewell);
+    },
+  };
+}
+
+/**
+ * Sends every result of a source in its order, one at a time: the source is asked for the next only when the client
+ * has taken the last. The source is ended as soon as the answer is over. True when it came to its own end.
+ */
+export async function pumpResults(options: {
+  readonly results: ResultStream;
+  readonly stream: ResponseStream;
+  readonly print: (result: ExecutionResult) => string;
+  readonly onError: (error: Error) => string;
+}): Promise<boolean> {
+  const { results, stream, print, onError } = options;
+  let isOpen = true;
+  stream.onClose(() => {
+    isOpen = false;
+    // The pump itself is told of a failure by the pending next().
+    results.return?.().catch(() => undefined);
+  });
+  try {
+    for await (const result of results) {
+      if (!(await stream.send(print(result)))) return false;
+    }
+    return isOpen;
+  } catch (error) {
+    if (isOpen) stream.end(onError(toError(error)));
+    return false;
+  }
+}
+
+async function waitForDrain(
+  response: ServerResponse,
+  stallMs: number,
+): Promise<'drained' | 'closed' | 'stalled'> {
+  return new Promise((resolve) => {
+    const settle = (outcome: 'drained' | 'closed' | 'stalled') => () => {
+      clearTimeout(timer);
+      response.off('drain', onDrain);
+      response.off('close', onClose);
+      resolve(outcome);
+    };
+    const onDrain = settle('drained');
+    const onClose = settle('closed');
+    const timer = setTimeout(settle('stalled'), stallMs);
+    response.once('drain', onDrain);
+    response.once('close', onClose);
+  });
+}

@@ -1,0 +1,131 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { FormattedExecutionResult } from 'graphql';
+import { GraphQLError } from 'graphql';
+
+import type { RequestContext } from '../../platform/graphql/executor.ts';
+import { contextOf } from '../caller.ts';
+import { rateHeaders } from '../rate-limit.ts';
+import type { Admitted } from './admission.ts';
+import { readOperation, readOperationOfUrl } from './read-operation.ts';
+import type { OperationRequest } from './read-operation.ts';
+import { pumpResults } from './response-stream.ts';
+import type { ResponseStream, ResponseStreams, StreamFormat } from './response-stream.ts';
+import { makeResumable, seqOfEventId, takeSeq } from './resume.ts';
+import { answerFull, isResultStream, refusedAnswer } from './transport.ts';
+import type { TransportOptions } from './transport.ts';
+
+/**
+ * GraphQL over server-sent events on /graphql, by `Accept: text/event-stream`: the "distinct connections" mode of the
+ * graphql-sse protocol (events `next` and `complete`), for GET and POST. Our own handler, because the library writes no
+ * event ids and buffers without bound. Ids are the events' `seq` (resume.ts), so an EventSource resumes by itself; the
+ * end has an id of its own, at which a reconnecting EventSource is told to stop (204).
+ */
+
+const END_ID = 'complete';
+
+const FORMAT: StreamFormat = {
+  headers: {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+  },
+  // A comment opens the stream in browsers that wait for bytes; `retry` is the pause before a reconnect.
+  opening: ': kiln\nretry: 1000\n\n',
+  heartbeat: ':\n\n',
+  // Without `complete`, so that clients come back and resume.
+  farewell: ': the server is stopping\n\n',
+};
+
+export interface SseOptions extends TransportOptions {
+  readonly streams: ResponseStreams;
+}
+
+/** Handles requests that accept event streams; passes all others on. JSON bodies must have been read before. */
+export function createSseTransport(options: SseOptions): RequestHandler {
+  const { admission, errors, streams, federation } = options;
+  return async (request, response, next) => {
+    if (!acceptsEventStream(request)) return next();
+    const context = contextOf(request);
+    const { traceId } = context.caller;
+    if (request.headers['last-event-id'] === END_ID) return void response.status(204).end();
+    const operation =
+      request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);
+    if (operation instanceof GraphQLError) {
+      return void response.status(400).json({ errors: [errors.formatError(operation, traceId)] });
+    }
+    if (!streams.hasRoom()) return answerFull(response);
+    const verdict = await admission.admit(operation, context.caller);
+    if ('errors' in verdict) {
+      const { status, headers, body } = refusedAnswer(verdict, errors, traceId);
+      if (status === 429) return void response.status(status).set(headers).json(body);
+      return sendOnly(streams.open(response, FORMAT), body);
+    }
+    const kind = verdict.operation.kind;
+    if (request.method === 'GET' && kind !== 'subscription') {
+      const only = new GraphQLError('GET opens subscriptions only: send queries and mutations by POST', {
+        extensions: { code: 'BAD_REQUEST' },
+      });
+      response.status(405).set('Allow', 'POST');
+      return void response.json({ errors: [errors.formatError(only, traceId)] });
+    }
+    if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
+    if (kind !== 'subscription') {
+      const result = await federation.execute({ ...operation, context });
+      return sendOnly(streams.open(response, FORMAT), errors.formatResult(result, traceId));
+    }
+    await streamSubscription({ options, request, response, operation, admitted: verdict, context });
+  };
+}
+
+async function streamSubscription(work: {
+  readonly options: SseOptions;
+  readonly request: Request;
+  readonly response: Response;
+  readonly operation: OperationRequest;
+  readonly admitted: Admitted;
+  readonly context: RequestContext;
+}): Promise<void> {
+  const { options, request, response, operation, admitted, context } = work;
+  const { errors, federation, streams } = options;
+  const { traceId } = context.caller;
+  const resumable = makeResumable({
+    request: operation,
+    document: admitted.operation.document,
+    schema: federation.apiSchema(),
+    afterSeq: seqOfEventId(request.get('last-event-id')),
+  });
+  const outcome = await federation.subscribe({ ...resumable, context });
+  if (!isResultStream(outcome)) {
+    if (!response.destroyed) sendOnly(streams.open(response, FORMAT), errors.formatResult(outcome, traceId));
+    return;
+  }
+  if (response.destroyed) return void (await outcome.return?.());
+  const stream = streams.open(response, FORMAT);
+  const isDone = await pumpResults({
+    results: outcome,
+    stream,
+    print: (result) => {
+      const numbered = takeSeq(result);
+      return printEvent('next', errors.formatResult(numbered.result, traceId), numbered.seq);
+    },
+    onError: (error) => printEvent('next', { errors: [errors.formatError(error, traceId)] }) + printEnd(),
+  });
+  if (isDone) stream.end(printEnd());
+}
+
+function sendOnly(stream: ResponseStream, result: FormattedExecutionResult): void {
+  stream.end(printEvent('next', result) + printEnd());
+}
+
+function printEvent(event: 'next', data: FormattedExecutionResult, id?: number): string {
+  return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+}
+
+function printEnd(): string {
+  return `event: complete\nid: ${END_ID}\ndata:\n\n`;
+}
+
+function acceptsEventStream(request: Request): boolean {
+  const isMethod = request.method === 'GET' || request.method === 'POST';
+  return isMethod && /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(request.headers.accept ?? '');
+}

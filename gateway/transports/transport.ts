@@ -1,0 +1,50 @@
+import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server';
+import type { Response } from 'express';
+import type { ExecutionResult, FormattedExecutionResult, GraphQLSchema } from 'graphql';
+
+import type { GraphqlExecutor, ResultStream } from '../../platform/graphql/executor.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { ErrorFormatter } from '../errors.ts';
+import { rateHeaders } from '../rate-limit.ts';
+import type { Admission, Refusal } from './admission.ts';
+
+/** What the transports need of the federation (gateway/federation): its executor, and what Apollo Server wants. */
+export interface ServedFederation extends GraphqlExecutor {
+  /** Handed to Apollo Server. */
+  readonly gateway: ApolloServerOptionsWithGateway<BaseContext>['gateway'];
+  /** The schema that callers see. */
+  apiSchema(): GraphQLSchema;
+}
+
+/** What every transport is made of. */
+export interface TransportOptions {
+  readonly federation: ServedFederation;
+  readonly admission: Admission;
+  readonly errors: ErrorFormatter;
+  readonly logger: Logger;
+}
+
+/** Whether a subscription started, or was refused with one result. */
+export function isResultStream(outcome: ResultStream | ExecutionResult): outcome is ResultStream {
+  return Symbol.asyncIterator in outcome;
+}
+
+/** The answer to a refused operation, as transports with HTTP statuses give it. */
+export function refusedAnswer(
+  refusal: Refusal,
+  errors: ErrorFormatter,
+  traceId: string,
+): { status: number; headers: Record<string, string>; body: FormattedExecutionResult } {
+  return {
+    status: refusal.status,
+    headers: refusal.rate === undefined ? {} : rateHeaders(refusal.rate),
+    body: { errors: refusal.errors.map((error) => errors.formatError(error, traceId)) },
+  };
+}
+
+/** Tells a client that no stream can be opened now. */
+export function answerFull(response: Response): void {
+  const message = 'too many open streams, or the server is stopping: try again later';
+  response.status(503).set('Retry-After', '5');
+  response.json({ errors: [{ message, extensions: { code: 'UNAVAILABLE', retryAfter: 5 } }] });
+}
