@@ -1,4 +1,5 @@
-import { sql, type Kysely, type Migration } from 'kysely';
+import { sql, type Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * The task engine's rows. Tasks and attempts are updated often, so their pages keep room (fillfactor) for updates that

@@ -1,4 +1,4 @@
-import type { Migration } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 import { tasks } from './0001-tasks.ts';
 import { files } from './0002-files.ts';

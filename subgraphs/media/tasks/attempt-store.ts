@@ -164,3 +164,19 @@ export async function closeAttempt(
     returning 1`.execute(database);
   return rows.length === 1;
 }
+
+/** Whether anything of a task is still open at an upstream, or about to be. */
+export async function hasOpenAttempts(database: Executor, taskId: string): Promise<boolean> {
+  const { rows } = await sql`/* attempts.has-open */
+    select 1 from media.attempts where task_id = ${taskId}::uuid and state in ('STARTING', 'RUNNING') limit 1`.execute(
+    database,
+  );
+  return rows.length > 0;
+}
+
+/** Closes the attempts of an ended task that nobody has sent: there is nothing upstream to cancel. */
+export async function closeUnsentAttempts(transaction: MediaTransaction, taskId: string): Promise<void> {
+  await sql`/* attempts.close-unsent */
+    update media.attempts set state = 'CANCELLED', ended_at = now()
+    where task_id = ${taskId}::uuid and state = 'STARTING' and claim is null`.execute(transaction);
+}

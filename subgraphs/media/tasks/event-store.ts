@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 
-import type { JsonObject } from '../../../platform/json.ts';
 import type { MediaDatabase, MediaTransaction } from '../database.ts';
 import type { Failure, TaskEvent, TaskOutcome, TaskState } from './task.ts';
 import { jsonText } from './json-text.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../database.ts';
 import type { AttemptTable, StepState } from './tables.ts';
-import type { TaskState } from './task.ts';
+import type { StepInput, TaskState, Work } from './task.ts';
 import { jsonText } from './json-text.ts';
 
 /** SQL of asking upstreams: which attempts are due, and when they are due again. */
@@ -12,7 +12,16 @@ export interface DueAttempt extends AttemptTable {
   readonly task_state: TaskState;
   readonly cancel_requested: boolean;
   readonly step_state: StepState;
+  readonly step_input: StepInput;
   readonly label: string;
+  /** What the task's newest event says, so that a report that says the same is not made. */
+  readonly task_stage: string;
+  readonly task_progress: number;
+  /** The recipe and its steps, for the weighted sum; null for a plain task. */
+  readonly recipe: {
+    readonly work: Work;
+    readonly steps: readonly { readonly step: number; readonly input: StepInput; readonly progress: number }[];
+  } | null;
   /** Seconds since the upstream took the work. */
   readonly running_seconds: number;
 }
@@ -36,7 +45,12 @@ export async function leaseDue(
       returning attempt.*
     )
     select leased.*, task.state as task_state, task.cancel_requested_at is not null as cancel_requested,
-      step.state as step_state, step.label,
+      task.stage as task_stage, task.progress as task_progress,
+      step.state as step_state, step.input as step_input, step.label,
+      case when task.kind = 'RECIPE' then jsonb_build_object('work', task.input, 'steps', (
+        select jsonb_agg(jsonb_build_object('step', each.step, 'input', each.input, 'progress', each.progress)
+                         order by each.step)
+        from media.task_steps each where each.task_id = task.id)) end as recipe,
       extract(epoch from now() - leased.running_at)::double precision as running_seconds
     from leased join media.tasks task on task.id = leased.task_id
       join media.task_steps step on step.task_id = leased.task_id and step.step = leased.step`.execute(database);

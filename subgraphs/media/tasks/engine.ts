@@ -1,0 +1,182 @@
+import type { EventBus } from '../../../platform/event-bus.ts';
+import type { HttpClient } from '../../../platform/http-client.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Queue } from '../../../platform/queue.ts';
+import type { MediaDatabase } from '../database.ts';
+import type { FileService } from '../files/files.ts';
+import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
+import type { Connection, WorkRequest } from '../providers/provider.ts';
+import { closeAttempt, readAttempts, type AttemptKey } from './attempt-store.ts';
+import type { Advancer } from './advance.ts';
+import { isTransient, START_UNKNOWN } from './failures.ts';
+import { startQueue } from './queues.ts';
+import { readSteps } from './step-store.ts';
+import { lockTask, readTasks } from './task-store.ts';
+import type { AttemptTable, TaskStepTable, TaskTable } from './tables.ts';
+import { isFinal, type AttemptState, type Failure, type StepInput } from './task.ts';
+import type { Transactor } from './transactor.ts';
+
+/** What every part of the worker works with. */
+export interface Engine {
+  readonly database: MediaDatabase;
+  readonly queue: Queue;
+  readonly bus: EventBus;
+  readonly http: HttpClient;
+  readonly files: FileService;
+  readonly registry: GeneratorRegistry;
+  readonly transactor: Transactor;
+  readonly advance: Advancer;
+  readonly limits: WorkerLimits;
+  readonly logger: Logger;
+}
+
+/** Times and sizes of the worker; each has a default (worker.ts). Tests shorten them. */
+export interface WorkerLimits {
+  /** Seconds after which a claim that is not renewed may be taken over. */
+  readonly claimStaleSeconds: number;
+  /** Longest wait for the answer to a start, in milliseconds. */
+  readonly startTimeoutMs: number;
+  /** Longest wait for a status, find or cancel answer, in milliseconds. Shorter than the lease. */
+  readonly statusTimeoutMs: number;
+  /** Seconds a poller owns a due attempt. */
+  readonly leaseSeconds: number;
+  /** Pause between looks for due attempts, in milliseconds. */
+  readonly pollTickMs: number;
+  /** Most status calls at once in this process. */
+  readonly maxPolls: number;
+  /** Failed status calls in a row after which a job counts as lost. */
+  readonly maxPollFailures: number;
+  /** Pause before asking again for a start that was not found, in milliseconds: the upstream may still be writing it. */
+  readonly findGraceMs: number;
+  /** Seconds in which an unanswerable `find` is asked again before the start counts as unknown. */
+  readonly unknownBudgetSeconds: number;
+  /** Tries to store a result, and the longest pause between them in seconds. */
+  readonly maxStoreTries: number;
+  readonly storePauseSeconds: number;
+  /** Largest input fetched from a caller's URL, and largest output, in bytes. */
+  readonly maxInputBytes: number;
+  readonly maxOutputBytes: number;
+  /** Wait for the first bytes of a file, then between chunks, in milliseconds. */
+  readonly downloadTimeoutMs: number;
+}
+
+/** One attempt with everything that is needed to work on it. */
+export interface AttemptScene {
+  readonly task: TaskTable;
+  readonly step: TaskStepTable;
+  readonly attempt: AttemptTable;
+  readonly binding: Binding;
+}
+
+export function keyOf(attempt: Pick<AttemptTable, 'task_id' | 'step' | 'number'>): AttemptKey {
+  return { taskId: attempt.task_id, step: attempt.step, number: attempt.number };
+}
+
+/** The connection for one piece of work: the caller may have named another model of the same generator. */
+export function connectionFor(binding: Binding, input: StepInput): Connection {
+  const { connection } = binding;
+  if (input.model === undefined || connection.model === null) return connection;
+  return { ...connection, model: input.model };
+}
+
+/** A stage as callers read it: which step, when there are several, and what it does. */
+export function stageOf(step: { readonly label: string }, stage: string): string {
+  return step.label === '' ? stage : `${step.label}: ${stage}`;
+}
+
+/** Reads what belongs to an attempt; null when its task or binding is gone. */
+export async function loadScene(engine: Engine, attempt: AttemptTable): Promise<AttemptScene | null> {
+  const [task] = await readTasks(engine.database, [attempt.task_id]);
+  const steps = await readSteps(engine.database, attempt.task_id);
+  const step = steps.find((entry) => entry.step === attempt.step);
+  const binding = engine.registry.byId(attempt.binding);
+  return task === undefined || step === undefined || binding === null ? null : { task, step, attempt, binding };
+}
+
+/** The newest attempt of a step. */
+export async function newestAttempt(
+  database: MediaDatabase,
+  { taskId, step }: { taskId: string; step: number },
+): Promise<AttemptTable | null> {
+  const attempts = await readAttempts(database, [taskId]);
+  return attempts.findLast((attempt) => attempt.step === step) ?? null;
+}
+
+/** How an attempt ended badly. */
+export interface AttemptEnd {
+  readonly from: readonly AttemptState[];
+  readonly failure: Failure;
+  /** Only when the attempt is still under this claim. */
+  readonly claim?: string;
+  readonly retryAfter?: number | undefined;
+  /** The start may have happened: UNKNOWN instead of FAILED, and no next attempt unless `restart`. */
+  readonly unknown?: { readonly restart: boolean };
+}
+
+/**
+ * Closes an attempt that failed and lets its task go on: another attempt, the end of the task, or the end of its
+ * cancelling. False when the attempt was no longer ours to close.
+ */
+export async function endAttempt(
+  engine: Engine,
+  attempt: Pick<AttemptTable, 'task_id' | 'step' | 'number' | 'binding'>,
+  end: AttemptEnd,
+): Promise<boolean> {
+  const { transactor, advance } = engine;
+  return transactor.run(async (scope) => {
+    const task = await lockTask(scope.transaction, attempt.task_id);
+    if (task === null) return false;
+    const cancelled = task.cancel_requested_at !== null && end.unknown === undefined;
+    const closed = await closeAttempt(scope.transaction, keyOf(attempt), {
+      from: end.from,
+      to: end.unknown ? 'UNKNOWN' : cancelled ? 'CANCELLED' : 'FAILED',
+      error: end.unknown ? START_UNKNOWN : end.failure,
+      ...(end.claim === undefined ? {} : { claim: end.claim }),
+    });
+    if (!closed) return false;
+    scope.wake(startQueue(attempt.binding));
+    if (isFinal(task.state)) return true;
+    if (task.cancel_requested_at !== null) await advance.settleCancel(scope, task);
+    else await goOn(engine, { scope, task, attempt, end });
+    return true;
+  });
+}
+
+type Scope = Parameters<Parameters<Transactor['run']>[0]>[0];
+
+async function goOn(
+  { advance }: Engine,
+  {
+    scope,
+    task,
+    attempt,
+    end,
+  }: {
+    scope: Scope;
+    task: TaskTable;
+    attempt: Pick<AttemptTable, 'task_id' | 'step' | 'number' | 'binding'>;
+    end: AttemptEnd;
+  },
+): Promise<void> {
+  const { step } = attempt;
+  if (end.unknown && !end.unknown.restart) {
+    await advance.failStep(scope, task, { step, failure: START_UNKNOWN });
+    return;
+  }
+  const failure = end.unknown ? { ...START_UNKNOWN, retryable: true } : end.failure;
+  if (!isTransient(failure)) {
+    await advance.failStep(scope, task, { step, failure });
+    return;
+  }
+  await advance.tryAgain(scope, task, {
+    step,
+    failure,
+    retryAfter: end.retryAfter,
+    attempt: { ...keyOf(attempt), binding: attempt.binding },
+  });
+}
+
+/** A job capability of a binding for a kind of work, when it has one. */
+export function jobOf(binding: Binding, kind: WorkRequest['kind']) {
+  return binding.provider.jobs?.[kind];
+}

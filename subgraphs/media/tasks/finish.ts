@@ -1,0 +1,89 @@
+import type { Outcome, RemoteFile } from '../providers/provider.ts';
+import { closeAttempt } from './attempt-store.ts';
+import { keyOf, stageOf, type Engine } from './engine.ts';
+import { STORE_QUEUE, startQueue, type StepJob } from './queues.ts';
+import { moveStep, readSteps } from './step-store.ts';
+import { lockTask } from './task-store.ts';
+import type { AttemptTable, FinishedWork, TaskTable } from './tables.ts';
+import { asJson, isFinal, type AttemptState, type Failure, type StepInput, type TaskOutcome } from './task.ts';
+import type { TransactionScope } from './transactor.ts';
+
+/** What happens when an upstream has finished: its attempt is closed, and its files are fetched or its texts kept. */
+
+/** A finished upstream without the files that were asked for. */
+const EMPTY_RESULT: Failure = {
+  code: 'UNAVAILABLE',
+  message: 'the upstream finished without a result',
+  retryable: false,
+};
+
+export interface UpstreamFinish {
+  readonly attempt: AttemptTable;
+  readonly from: AttemptState;
+  readonly claim?: string;
+  readonly outcome: Outcome;
+}
+
+/**
+ * Closes the attempt and moves its step to STORING with a job that fetches the files; a result of texts alone ends the
+ * step at once. The result of a task that was cancelled (or has ended) meanwhile is discarded. False when the attempt
+ * was no longer open.
+ */
+export async function finishAttempt(engine: Engine, finish: UpstreamFinish): Promise<boolean> {
+  const { attempt, outcome } = finish;
+  return engine.transactor.run(async (scope) => {
+    const task = await lockTask(scope.transaction, attempt.task_id);
+    if (task === null) return false;
+    const discarded = isFinal(task.state) || task.cancel_requested_at !== null;
+    const closed = await closeAttempt(scope.transaction, keyOf(attempt), {
+      from: [finish.from],
+      to: discarded ? 'CANCELLED' : 'SUCCEEDED',
+      ...(finish.claim === undefined ? {} : { claim: finish.claim }),
+    });
+    if (!closed) return false;
+    scope.wake(startQueue(attempt.binding));
+    if (isFinal(task.state)) return true;
+    if (discarded) await engine.advance.settleCancel(scope, task);
+    else await keep(engine, { scope, task, step: attempt.step, outcome });
+    return true;
+  });
+}
+
+async function keep(
+  { advance }: Engine,
+  { scope, task, step, outcome }: { scope: TransactionScope; task: TaskTable; step: number; outcome: Outcome },
+): Promise<void> {
+  const steps = await readSteps(scope.transaction, task.id);
+  const current = steps.find((entry) => entry.step === step);
+  if (current === undefined) return;
+  if (outcome.files.length > 0) {
+    await moveStep(scope.transaction, { taskId: task.id, step, state: 'STORING', finished: writable(outcome) });
+    await scope.append([{ taskId: task.id, stage: stageOf(current, 'storing result') }]);
+    const data: StepJob = { taskId: task.id, step };
+    await scope.enqueue({ queue: STORE_QUEUE, data: asJson(data) });
+  } else if (needsFiles(current.input)) {
+    await advance.failStep(scope, task, { step, failure: EMPTY_RESULT });
+  } else {
+    await advance.finishStep(scope, task, { step, outcome: outcomeOf(outcome, []) });
+  }
+}
+
+/** What may be written down of an outcome: null when its files carry credentials or bytes. */
+export function writable(outcome: Outcome): FinishedWork | null {
+  const urls = outcome.files.flatMap((file) => (isPlainUrl(file) ? [file.url] : []));
+  if (urls.length !== outcome.files.length) return null;
+  return { urls, texts: outcome.texts, facts: outcome.facts ?? {} };
+}
+
+function isPlainUrl(file: RemoteFile): file is Extract<RemoteFile, { url: string }> {
+  return 'url' in file && Object.keys(file.headers ?? {}).length === 0;
+}
+
+/** The outcome as the task keeps it. */
+export function outcomeOf(outcome: Pick<Outcome, 'texts' | 'facts'>, mediaIds: readonly string[]): TaskOutcome {
+  return { mediaIds, texts: outcome.texts, notes: [], facts: outcome.facts ?? {} };
+}
+
+function needsFiles(input: StepInput): boolean {
+  return input.kind === 'IMAGE';
+}

@@ -1,0 +1,114 @@
+import { AppError } from '../../../platform/errors.ts';
+import { HttpFailure } from '../../../platform/http-client.ts';
+import type { StoredFile } from '../files/files.ts';
+import { UpstreamError, type InputFile, type WorkRequest } from '../providers/provider.ts';
+import type { Engine } from './engine.ts';
+import type { InputRef, StepInput } from './task.ts';
+
+/**
+ * A step's input as its provider takes it. Files of ours are opened in the object store; a foreign URL is fetched by
+ * the worker, under the outbound rule and a size limit, and kept as a temporary file.
+ */
+export interface InputOptions {
+  readonly owner: string;
+  readonly signal: AbortSignal;
+}
+
+/** Throws UpstreamError INVALID_INPUT, naming the field, when an input can't be had. */
+export async function prepareRequest(
+  engine: Engine,
+  input: StepInput,
+  options: InputOptions,
+): Promise<WorkRequest> {
+  if (input.kind === 'DESCRIPTION') {
+    return { kind: 'DESCRIPTION', image: await prepareFile(engine, input.image, 'image', options) };
+  }
+  const images: InputFile[] = [];
+  for (const image of input.images ?? []) {
+    images.push(await prepareFile(engine, image, 'images', options));
+  }
+  return {
+    kind: 'IMAGE',
+    prompt: input.prompt,
+    negativePrompt: input.negativePrompt ?? null,
+    images,
+    aspectRatio: input.aspectRatio ?? null,
+    resolution: input.resolution ?? null,
+    count: input.count ?? null,
+    seed: input.seed ?? null,
+    speedMode: input.speedMode ?? null,
+  };
+}
+
+/** Whether preparing this input fetches something first. */
+export function fetchesInput(input: StepInput): boolean {
+  const refs = input.kind === 'DESCRIPTION' ? [input.image] : (input.images ?? []);
+  return refs.some((ref) => 'url' in ref);
+}
+
+async function prepareFile(
+  engine: Engine,
+  ref: InputRef,
+  field: string,
+  options: InputOptions,
+): Promise<InputFile> {
+  const file = 'fileId' in ref ? await ownFile(engine, ref.fileId) : await fetchFile(engine, ref.url, field, options);
+  if (file === null) throw badFile(field, 'the file is gone; upload it again');
+  return {
+    name: file.name,
+    contentType: file.contentType,
+    bytes: file.bytes,
+    publicUrl: null,
+    open: () => engine.files.open(file.id),
+  };
+}
+
+async function ownFile(engine: Engine, id: string): Promise<StoredFile | null> {
+  const [file] = await engine.files.byIds([id]);
+  return file ?? null;
+}
+
+async function fetchFile(
+  { http, files, limits }: Engine,
+  url: string,
+  field: string,
+  { owner, signal }: InputOptions,
+): Promise<StoredFile> {
+  try {
+    const { status, headers, body } = await http.download({
+      method: 'GET',
+      url,
+      timeoutMs: limits.downloadTimeoutMs,
+      maxBytes: limits.maxInputBytes,
+      signal,
+      retry: 'safe',
+    });
+    if (status !== 200) {
+      body.destroy();
+      throw badFile(field, `fetching it answered HTTP ${status}`);
+    }
+    return await files.store({
+      owner,
+      body,
+      name: nameOf(url),
+      declaredType: headers['content-type'] ?? null,
+      temporary: true,
+      maxBytes: limits.maxInputBytes,
+      signal,
+    });
+  } catch (error) {
+    if (signal.aborted || error instanceof UpstreamError) throw error;
+    if (error instanceof HttpFailure || error instanceof AppError) {
+      throw badFile(field, `it could not be fetched: ${error.message}`, error);
+    }
+    throw error;
+  }
+}
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.split('/').at(-1) || 'input';
+}
+
+function badFile(field: string, reason: string, cause?: unknown): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `${field}: ${reason}`, { retryable: false, field, cause });
+}

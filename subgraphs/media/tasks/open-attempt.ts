@@ -1,0 +1,52 @@
+import type { Binding } from '../generators/binding.ts';
+import { countOpen, insertAttempt, lockBinding, readAttempts } from './attempt-store.ts';
+import { stageOf, type AttemptScene, type Engine } from './engine.ts';
+import type { StepJob } from './queues.ts';
+import { moveStep, readSteps } from './step-store.ts';
+import { lockOpenTask } from './task-store.ts';
+
+/** What a start job finds. */
+export type Opening =
+  /** Nothing to do: the task has ended, the step runs already or waits at another binding. */
+  | { readonly kind: 'gone' }
+  /** The binding has as many open attempts as it may have. */
+  | { readonly kind: 'full' }
+  /** Another worker has claimed the start, or had. */
+  | { readonly kind: 'claimed'; readonly scene: AttemptScene }
+  /** Committed as STARTING, and nothing has been sent for it. */
+  | { readonly kind: 'open'; readonly scene: AttemptScene };
+
+/**
+ * Commits the attempt as STARTING before anything is sent. The count of the binding's open attempts and the new row are
+ * one transaction under the binding's lock, so its limit holds with any number of workers. Delivered twice, the same
+ * job finds the same attempt again.
+ */
+export async function openAttempt(engine: Engine, job: StepJob, binding: Binding): Promise<Opening> {
+  return engine.transactor.run(async (scope): Promise<Opening> => {
+    const { transaction } = scope;
+    const task = await lockOpenTask(transaction, job.taskId);
+    if (task === null || task.cancel_requested_at !== null) return { kind: 'gone' };
+    const steps = await readSteps(transaction, task.id);
+    const step = steps.find((entry) => entry.step === job.step);
+    if (step === undefined || step.binding !== binding.id) return { kind: 'gone' };
+    if (step.state === 'RUNNING') return reopen(engine, { task, step, binding });
+    if (step.state !== 'QUEUED') return { kind: 'gone' };
+    await lockBinding(transaction, binding.id);
+    if ((await countOpen(transaction, binding.id)) >= binding.concurrency) return { kind: 'full' };
+    const attempt = await insertAttempt(transaction, { taskId: task.id, step: step.step, binding });
+    await moveStep(transaction, { taskId: task.id, step: step.step, state: 'RUNNING' });
+    await scope.append([
+      { taskId: task.id, state: 'RUNNING', stage: stageOf(step, 'starting'), sandbox: binding.sandbox },
+    ]);
+    return { kind: 'open', scene: { task, step, attempt, binding } };
+  });
+}
+
+async function reopen(engine: Engine, scene: Omit<AttemptScene, 'attempt'>): Promise<Opening> {
+  const attempts = await readAttempts(engine.database, [scene.task.id]);
+  const attempt = attempts.findLast((entry) => entry.step === scene.step.step);
+  if (attempt === undefined || attempt.state !== 'STARTING' || attempt.binding !== scene.binding.id) {
+    return { kind: 'gone' };
+  }
+  return { kind: attempt.claim === null ? 'open' : 'claimed', scene: { ...scene, attempt } };
+}

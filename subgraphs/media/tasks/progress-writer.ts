@@ -1,0 +1,97 @@
+import { toError } from '../../../platform/errors.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { MediaDatabase } from '../database.ts';
+import { raiseStepProgress } from './step-store.ts';
+import type { Transactor } from './transactor.ts';
+
+/** What an upstream says about a running step. */
+export interface ProgressReport {
+  readonly taskId: string;
+  readonly step: number;
+  readonly stage: string;
+  /** Of the whole task, 0 to 99. */
+  readonly progress: number;
+  readonly estimated: boolean;
+  /** Of this step alone, where the task has several. */
+  readonly stepProgress: number | null;
+}
+
+/**
+ * Collects progress and appends it in one statement every 100 ms. A report that nobody has numbered yet is replaced by
+ * a newer one of its task; once numbered, an entry is kept. Reports of a step that no longer runs are dropped by the
+ * statement itself, so a late flush never follows "storing result".
+ */
+export interface ProgressWriter {
+  report(report: ProgressReport): void;
+  /** Writes what is collected and stops. */
+  close(): Promise<void>;
+}
+
+export interface ProgressWriterOptions {
+  readonly database: MediaDatabase;
+  readonly transactor: Transactor;
+  readonly logger: Logger;
+  /** Pause between flushes in milliseconds. */
+  readonly flushMs?: number;
+}
+
+/** Most tasks in one statement; more wait for the next flush. */
+const MAX_BATCH = 500;
+
+export function createProgressWriter(options: ProgressWriterOptions): ProgressWriter {
+  const { flushMs = 100, logger } = options;
+  const pending = new Map<string, ProgressReport>();
+  let timer: NodeJS.Timeout | null = null;
+  let flushing: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    while (pending.size > 0) {
+      const batch = [...pending.values()].slice(0, MAX_BATCH);
+      for (const report of batch) pending.delete(report.taskId);
+      await write(options, batch);
+    }
+  }
+  function schedule(): void {
+    timer ??= setTimeout(() => {
+      // A flush that failed costs only progress: the next poll brings newer one.
+      flushing = flushing
+        .then(flush)
+        .catch((error: unknown) => logger.warn({ error: toError(error) }, 'progress could not be written'))
+        .finally(() => {
+          timer = null;
+          if (pending.size > 0) schedule();
+        });
+    }, flushMs);
+  }
+  return {
+    report(report) {
+      pending.set(report.taskId, report);
+      schedule();
+    },
+    async close() {
+      if (timer !== null) clearTimeout(timer);
+      await flushing;
+      await flush();
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+async function write(
+  { database, transactor }: ProgressWriterOptions,
+  batch: readonly ProgressReport[],
+): Promise<void> {
+  await transactor.append(
+    batch.map(({ taskId, step, stage, progress, estimated }) => ({
+      taskId,
+      stage,
+      progress,
+      estimated,
+      runningStep: step,
+    })),
+  );
+  const steps = batch.flatMap(({ taskId, step, stepProgress }) =>
+    stepProgress === null ? [] : [{ taskId, step, progress: stepProgress }],
+  );
+  await raiseStepProgress(database, steps);
+}

@@ -1,0 +1,55 @@
+import type { JobStatus } from '../providers/provider.ts';
+import { progressOf } from '../recipes/recipe.ts';
+import { stageOf } from './engine.ts';
+import type { DueAttempt } from './poll-store.ts';
+import type { ProgressReport } from './progress-writer.ts';
+
+/** What a status answer means for the task's progress. Pure. */
+
+type OpenStatus = Exclude<JobStatus, { state: 'finished' | 'failed' }>;
+
+/** Seconds after which an estimate has come about two thirds of its way. */
+const ESTIMATE_SECONDS = 30;
+/** Where estimates end; the rest is for the result. */
+const ESTIMATE_TOP = 90;
+
+/** The report that follows from a status, or null when it would say what the newest event says already. */
+export function reportOf(due: DueAttempt, status: OpenStatus): ProgressReport | null {
+  const own = ownProgress(due, status);
+  const progress = Math.min(99, taskProgress(due, own));
+  const stage = stageOf(due, stageText(status));
+  if (stage === due.task_stage && progress <= due.task_progress) return null;
+  return {
+    taskId: due.task_id,
+    step: due.step,
+    stage,
+    progress,
+    estimated: status.state === 'running' && status.progress === null,
+    stepProgress: due.recipe === null ? null : own,
+  };
+}
+
+function ownProgress(due: DueAttempt, status: OpenStatus): number {
+  if (status.state === 'queued') return 0;
+  const progress = status.progress ?? estimate(due.running_seconds);
+  return Math.round(Math.min(100, Math.max(0, progress)));
+}
+
+function taskProgress({ recipe, step }: DueAttempt, own: number): number {
+  if (recipe === null) return own;
+  const steps = recipe.steps.map((entry) =>
+    entry.step === step ? { ...entry, progress: Math.max(entry.progress, own) } : entry,
+  );
+  return progressOf(recipe.work, steps);
+}
+
+/** Ever slower towards the top, so that it grows as long as it takes. */
+export function estimate(seconds: number): number {
+  return ESTIMATE_TOP * (1 - Math.exp(-seconds / ESTIMATE_SECONDS));
+}
+
+function stageText(status: OpenStatus): string {
+  if (status.stage !== undefined && status.stage !== '') return status.stage;
+  if (status.state === 'running') return 'rendering';
+  return status.position === undefined ? 'queued upstream' : `queued upstream, position ${status.position}`;
+}

@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+
+import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { FileService } from '../files/files.ts';
+
+/** Removes what is kept for a time only: event logs, idempotency records, temporary files. */
+export interface PruneOptions {
+  readonly database: MediaDatabase;
+  readonly files: FileService;
+  /** Days an event log is kept after its task's end; 0 keeps for ever. */
+  readonly eventRetentionDays: number;
+}
+
+/** Most tasks, records or files per run; the rest waits for the next. */
+const BATCH = 500;
+/** Hours an idempotency record is kept after its task's end. */
+const IDEMPOTENCY_HOURS = 24;
+
+/** One run. Of several processes only the one that gets the lock does it; the others come back later. */
+export async function prune({ database, files, eventRetentionDays }: PruneOptions): Promise<void> {
+  const ours = await database.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ held: boolean }>`/* prune.lock */
+      select pg_try_advisory_xact_lock(hashtextextended('media.prune', 0)) as held`.execute(transaction);
+    if (rows[0]?.held !== true) return false;
+    if (eventRetentionDays > 0) await pruneEvents(transaction, eventRetentionDays);
+    await pruneIdempotency(transaction);
+    return true;
+  });
+  if (ours) await files.prune(BATCH);
+}
+
+/** Whole logs only: a log with a hole would look complete to a reader. */
+async function pruneEvents(transaction: MediaTransaction, days: number): Promise<void> {
+  await sql`/* prune.events */
+    with old as (
+      update media.tasks set events_pruned = true where id in (
+        select id from media.tasks
+        where ended_at is not null and not events_pruned and ended_at < now() - make_interval(days => ${days})
+        order by ended_at limit ${BATCH} for update skip locked)
+      returning id
+    )
+    delete from media.task_events where task_id in (select id from old)`.execute(transaction);
+}
+
+async function pruneIdempotency(transaction: MediaTransaction): Promise<void> {
+  await sql`/* prune.idempotency */
+    delete from media.idempotency where (owner, key) in (
+      select entry.owner, entry.key from media.idempotency entry join media.tasks task on task.id = entry.task_id
+      where entry.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS})
+        and task.ended_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS})
+      limit ${BATCH})`.execute(transaction);
+}

@@ -1,0 +1,25 @@
+import type { Queue } from '../../../platform/queue.ts';
+import type { GeneratorRegistry } from '../generators/binding.ts';
+
+/** Names and options of the task engine's queues. */
+
+/** Fetching the results of finished work into the object store. */
+export const STORE_QUEUE = 'media.store-result';
+
+/** The start queue of a binding. Queue names take no '#'. */
+export function startQueue(bindingId: string): string {
+  return `media.start.${bindingId.replaceAll(/[^\w./-]/g, '.')}`;
+}
+
+/** A start or a store of one step. */
+export type StepJob = { readonly taskId: string; readonly step: number };
+
+/**
+ * Declares every queue of the engine. Jobs only fail here when the database or the process does (what upstreams do is
+ * data of the attempts), so they are tried for a long time.
+ */
+export async function defineTaskQueues(queue: Queue, registry: GeneratorRegistry): Promise<void> {
+  const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
+  for (const binding of registry.all()) await queue.define(startQueue(binding.id), options);
+  await queue.define(STORE_QUEUE, options);
+}

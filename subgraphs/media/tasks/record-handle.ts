@@ -1,0 +1,26 @@
+import type { Handle } from '../providers/provider.ts';
+import { saveHandle } from './attempt-store.ts';
+import { keyOf, stageOf, type AttemptScene, type Engine } from './engine.ts';
+import { pollNow } from './poll-store.ts';
+import { lockTask } from './task-store.ts';
+import { isFinal } from './task.ts';
+
+/** Saves the handle under our claim. A cancel request that came meanwhile is served by the poller at once. */
+export async function recordHandle(
+  engine: Engine,
+  { task, step, attempt }: AttemptScene,
+  { claim, handle, pollMs }: { claim: string; handle: Handle; pollMs: number },
+): Promise<boolean> {
+  return engine.transactor.run(async (scope) => {
+    const current = await lockTask(scope.transaction, task.id);
+    const saved = await saveHandle(scope.transaction, keyOf(attempt), { claim, handle, pollMs });
+    if (!saved || current === null) return false;
+    if (isFinal(current.state) || current.cancel_requested_at !== null) {
+      await pollNow(scope.transaction, task.id);
+      return true;
+    }
+    const stage = stageOf(step, 'queued upstream');
+    await scope.append([{ taskId: task.id, stage, runningStep: step.step }]);
+    return true;
+  });
+}

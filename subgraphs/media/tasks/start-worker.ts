@@ -1,0 +1,155 @@
+import { toError } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Job, JobHandler, JobOutcome } from '../../../platform/queue.ts';
+import type { Binding } from '../generators/binding.ts';
+import { UpstreamError, type Handle, type JobCapability, type WorkRequest } from '../providers/provider.ts';
+import { closeUnsentAttempts, takeClaim } from './attempt-store.ts';
+import type { CallRunner } from './call-runner.ts';
+import { holdClaim, type HeldClaim } from './claim.ts';
+import { connectionFor, endAttempt, jobOf, keyOf, stageOf, type AttemptScene, type Engine } from './engine.ts';
+import { failureFrom } from './failures.ts';
+import { fetchesInput, prepareRequest } from './inputs.ts';
+import { openAttempt } from './open-attempt.ts';
+import type { StepJob } from './queues.ts';
+import { recordHandle } from './record-handle.ts';
+import type { Recovery } from './recovery.ts';
+import { lockTask } from './task-store.ts';
+import { isFinal } from './task.ts';
+
+/** The work behind a start job: at most one start per attempt (design: "Starting an attempt, at most once"). */
+export interface StartWorkerOptions {
+  readonly engine: Engine;
+  readonly recovery: Recovery;
+  readonly calls: CallRunner;
+}
+
+/** The handler of one binding's start queue. Delivering a job twice is harmless. */
+export function createStartHandler(options: StartWorkerOptions, binding: Binding): JobHandler {
+  const { engine, recovery } = options;
+  return async (job): Promise<JobOutcome> => {
+    const opening = await openAttempt(engine, job.data as StepJob, binding);
+    if (opening.kind === 'gone') return;
+    if (opening.kind === 'full') return { againInSeconds: 1 };
+    if (opening.kind === 'open') return beginAttempt(options, opening.scene, job);
+    const settled = await recovery.recover(opening.scene.attempt);
+    if (!settled) return { againInSeconds: Math.max(1, engine.limits.claimStaleSeconds / 2) };
+  };
+}
+
+async function beginAttempt(options: StartWorkerOptions, scene: AttemptScene, job: Job): Promise<void> {
+  const { engine, calls } = options;
+  const { attempt, binding, step } = scene;
+  const request = await prepareOrEnd(engine, scene, job.signal);
+  if (request === null) return;
+  job.signal.throwIfAborted();
+  const claim = newId();
+  if (!(await takeClaim(engine.database, keyOf(attempt), claim))) {
+    await releaseUnsent(engine, scene);
+    return;
+  }
+  const held = holdClaim(engine, keyOf(attempt), claim);
+  try {
+    const capability = jobOf(binding, step.input.kind);
+    if (capability === undefined) await calls.run(scene, { request, held, signal: job.signal });
+    else await startJob(options, scene, { capability, request, held, signal: job.signal });
+  } finally {
+    held.release();
+  }
+}
+
+/** Inputs are made ready before the claim: what fetching them costs can simply be done again. */
+async function prepareOrEnd(
+  engine: Engine,
+  scene: AttemptScene,
+  signal: AbortSignal,
+): Promise<WorkRequest | null> {
+  const { task, step, attempt } = scene;
+  if (fetchesInput(step.input)) {
+    const stage = stageOf(step, 'fetching input');
+    await engine.transactor.append([{ taskId: task.id, stage, runningStep: step.step }]);
+  }
+  try {
+    return await prepareRequest(engine, step.input, { owner: task.owner, signal });
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    await endAttempt(engine, attempt, { from: ['STARTING'], failure: failureFrom(error) });
+    return null;
+  }
+}
+
+/** The claim was not ours to take: cancelled meanwhile (then nothing was sent), or another worker has it. */
+async function releaseUnsent(engine: Engine, { task, attempt }: AttemptScene): Promise<void> {
+  await engine.transactor.run(async (scope) => {
+    const current = await lockTask(scope.transaction, task.id);
+    if (current === null || isFinal(current.state) || current.cancel_requested_at === null) return;
+    await closeUnsentAttempts(scope.transaction, attempt.task_id);
+    await engine.advance.settleCancel(scope, current);
+  });
+}
+
+interface Start {
+  readonly capability: JobCapability;
+  readonly request: WorkRequest;
+  readonly held: HeldClaim;
+  readonly signal: AbortSignal;
+}
+
+async function startJob(options: StartWorkerOptions, scene: AttemptScene, start: Start): Promise<void> {
+  const { engine, recovery } = options;
+  const { attempt, binding, step } = scene;
+  const { capability, request, held } = start;
+  let handle: Handle;
+  try {
+    handle = await capability.start(request, {
+      connection: connectionFor(binding, step.input),
+      reference: attempt.reference,
+      // Not the job's own signal: a start that was sent is waited for, so that its handle can be saved.
+      signal: AbortSignal.timeout(engine.limits.startTimeoutMs),
+    });
+  } catch (error) {
+    if (start.signal.aborted || held.lost.aborted) throw error;
+    await afterFailedStart(recovery, engine, { scene, error, claim: held.id });
+    return;
+  }
+  const saved = await recordHandle(engine, scene, { claim: held.id, handle, pollMs: capability.pollMs });
+  if (!saved) await discard(engine, scene, { capability, handle });
+}
+
+async function afterFailedStart(
+  recovery: Recovery,
+  engine: Engine,
+  { scene, error, claim }: { scene: AttemptScene; error: unknown; claim: string },
+): Promise<void> {
+  const known = error instanceof UpstreamError && !error.startUnknown;
+  if (known) {
+    await endAttempt(engine, scene.attempt, {
+      from: ['STARTING'],
+      claim,
+      failure: failureFrom(error),
+      retryAfter: error.retryAfter,
+    });
+    return;
+  }
+  engine.logger.warn(
+    { error: toError(error), reference: scene.attempt.reference },
+    'a start was answered in a way that leaves open whether it happened',
+  );
+  await recovery.resolve(scene, claim);
+}
+
+/** The claim was lost while the start was under way: what came back is not ours, so it is cancelled where that works. */
+async function discard(
+  engine: Engine,
+  { attempt, binding, step }: AttemptScene,
+  { capability, handle }: { capability: JobCapability; handle: Handle },
+): Promise<void> {
+  engine.logger.warn({ reference: attempt.reference }, 'a start came back after its claim was lost; discarding it');
+  await capability
+    .cancel?.(handle, {
+      connection: connectionFor(binding, step.input),
+      signal: AbortSignal.timeout(engine.limits.statusTimeoutMs),
+    })
+    .catch((error: unknown) => {
+      engine.logger.warn({ error: toError(error), reference: attempt.reference }, 'the discarded start still runs');
+    });
+}

@@ -1,0 +1,127 @@
+import { toError } from '../../../platform/errors.ts';
+import type { JobHandler, JobOutcome } from '../../../platform/queue.ts';
+import type { Outcome, RemoteFile } from '../providers/provider.ts';
+import { closeAttempt } from './attempt-store.ts';
+import { connectionFor, jobOf, keyOf, loadScene, newestAttempt, type AttemptScene, type Engine } from './engine.ts';
+import { storageFailure } from './failures.ts';
+import { outcomeOf } from './finish.ts';
+import { startQueue, type StepJob } from './queues.ts';
+import { HopelessResult, storeResultFile } from './result-files.ts';
+import { countStoreTry, readSteps, rememberStored } from './step-store.ts';
+import { lockOpenTask } from './task-store.ts';
+import type { AttemptTable } from './tables.ts';
+import type { TaskOutcome } from './task.ts';
+
+/**
+ * Fetches the files of finished work into the object store, then ends the step in one transaction. A file that can't be
+ * stored is tried again with a growing pause, from a fresh address where the upstream gives one, while the upstream
+ * keeps it; then the task fails with STORAGE_FAILED.
+ */
+export function createStoreHandler(engine: Engine): JobHandler {
+  return async (job): Promise<JobOutcome> => {
+    const { taskId, step } = job.data as StepJob;
+    const attempt = await newestAttempt(engine.database, { taskId, step });
+    const scene = attempt === null ? null : await loadScene(engine, attempt);
+    if (scene === null || scene.step.state !== 'STORING') return;
+    try {
+      const outcome = await storeAll(engine, scene, job.signal);
+      await completeStep(engine, { taskId, step, outcome });
+    } catch (error) {
+      job.signal.throwIfAborted();
+      return tryLater(engine, scene, error);
+    }
+  };
+}
+
+async function storeAll(engine: Engine, scene: AttemptScene, signal: AbortSignal): Promise<TaskOutcome> {
+  const { task, step, binding } = scene;
+  const outcome = step.finished === null ? await askAgain(engine, scene) : remembered(step.finished);
+  const mediaIds: string[] = [];
+  for (const [position, file] of outcome.files.entries()) {
+    const known = step.stored[String(position)];
+    mediaIds.push(known ?? (await storeOne(position, file)));
+  }
+  return outcomeOf(outcome, mediaIds);
+
+  async function storeOne(position: number, file: RemoteFile): Promise<string> {
+    const { id } = await storeResultFile(engine, {
+      file,
+      binding,
+      owner: task.owner,
+      expected: 'image',
+      position,
+      signal,
+    });
+    await rememberStored(engine.database, { taskId: task.id, step: step.step, position, mediaId: id });
+    return id;
+  }
+}
+
+function remembered(finished: NonNullable<AttemptScene['step']['finished']>): Outcome {
+  return { files: finished.urls.map((url) => ({ url })), texts: finished.texts, facts: finished.facts };
+}
+
+/** The upstream's answer once more: with fresh addresses, or with credentials that are never written down. */
+async function askAgain(engine: Engine, { attempt, binding, step }: AttemptScene): Promise<Outcome> {
+  const capability = jobOf(binding, step.input.kind);
+  if (capability === undefined || attempt.handle === null) {
+    throw new HopelessResult('its address has expired, and this upstream gives no other');
+  }
+  const status = await capability.status(attempt.handle, {
+    connection: connectionFor(binding, step.input),
+    signal: AbortSignal.timeout(engine.limits.statusTimeoutMs),
+  });
+  if (status.state === 'finished') return status.outcome;
+  if (status.state === 'failed') throw status.error;
+  throw new Error(`the upstream says ${status.state} of work that it had finished`);
+}
+
+/** What a step ends with; `open` is an attempt that is still to be closed, under its claim. */
+export interface CompletedStep extends StepJob {
+  readonly outcome: TaskOutcome;
+  readonly open?: { readonly attempt: AttemptTable; readonly claim: string };
+}
+
+/** One transaction: the files are the task's own, the step has ended, and whatever follows from that. */
+export async function completeStep(
+  engine: Engine,
+  { taskId, step, outcome, open }: CompletedStep,
+): Promise<void> {
+  await engine.transactor.run(async (scope) => {
+    const task = await lockOpenTask(scope.transaction, taskId);
+    if (task === null) return;
+    if (open !== undefined) {
+      const change = { from: ['STARTING'], to: 'SUCCEEDED', claim: open.claim } as const;
+      if (!(await closeAttempt(scope.transaction, keyOf(open.attempt), change))) return;
+      scope.wake(startQueue(open.attempt.binding));
+    }
+    const steps = await readSteps(scope.transaction, taskId);
+    if (steps.find((entry) => entry.step === step)?.state !== 'STORING') return;
+    await engine.files.claim(scope.transaction, outcome.mediaIds);
+    await engine.files.attach(scope.transaction, outcome.mediaIds, taskId);
+    await engine.advance.finishStep(scope, task, { step, outcome });
+  });
+}
+
+async function tryLater(engine: Engine, { task, step }: AttemptScene, error: unknown): Promise<JobOutcome> {
+  const { maxStoreTries, storePauseSeconds } = engine.limits;
+  const key = { taskId: task.id, step: step.step };
+  const tries = await countStoreTry(engine.database, { ...key, stale: true });
+  engine.logger.warn({ error: toError(error), taskId: task.id, tries }, 'a result could not be stored');
+  if (tries < maxStoreTries && !(error instanceof HopelessResult)) {
+    return { againInSeconds: Math.min(storePauseSeconds, 2 ** (tries - 1)) };
+  }
+  await failStorage(engine, key, error);
+}
+
+/** Ends the task as STORAGE_FAILED, when its step is still being stored. */
+export async function failStorage(
+  { transactor, advance }: Engine,
+  { taskId, step }: StepJob,
+  error: unknown,
+): Promise<void> {
+  await transactor.run(async (scope) => {
+    const task = await lockOpenTask(scope.transaction, taskId);
+    if (task !== null) await advance.failStep(scope, task, { step, failure: storageFailure(error) });
+  });
+}

@@ -1,0 +1,132 @@
+import { toError } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import type { HttpClient } from '../../../platform/http-client.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Queue, QueueWorker } from '../../../platform/queue.ts';
+import type { MediaDatabase } from '../database.ts';
+import type { FileService } from '../files/files.ts';
+import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
+import { createAdvancer } from './advance.ts';
+import { countOpen } from './attempt-store.ts';
+import { createCallRunner } from './call-runner.ts';
+import type { Engine, WorkerLimits } from './engine.ts';
+import { createLoop } from './loop.ts';
+import { createPoller } from './poller.ts';
+import { createProgressWriter } from './progress-writer.ts';
+import { prune } from './pruner.ts';
+import { defineTaskQueues, startQueue, STORE_QUEUE } from './queues.ts';
+import { createRecovery } from './recovery.ts';
+import { createStartHandler } from './start-worker.ts';
+import { createStoreHandler } from './store-worker.ts';
+import { createTransactor } from './transactor.ts';
+
+/** Does the work of tasks. Any number of processes may run one over the same database. */
+export interface TaskWorker {
+  start(): Promise<void>;
+  /** Takes nothing new, gives what runs `graceSeconds`, and leaves the rest to be taken over. */
+  stop(graceSeconds: number): Promise<void>;
+}
+
+export interface TaskWorkerOptions {
+  readonly database: MediaDatabase;
+  readonly queue: Queue;
+  readonly bus: EventBus;
+  readonly http: HttpClient;
+  readonly files: FileService;
+  readonly registry: GeneratorRegistry;
+  readonly logger: Logger;
+  /** Days an event log is kept after its task's end; 0 keeps for ever. */
+  readonly eventRetentionDays: number;
+  /** Generator of the steps of recipes (default agg/imga). */
+  readonly recipeGenerator?: string;
+  /** Fewest attempts per step (default 3). */
+  readonly maxAttempts?: number;
+  /** Seconds after a step's first start in which further attempts may begin (default 3,600). */
+  readonly budgetSeconds?: number;
+  /** Results stored at once in this process (default 4). */
+  readonly storeSlots?: number;
+  readonly limits?: Partial<WorkerLimits>;
+}
+
+/** Generator of recipe steps when none is given. */
+export const DEFAULT_RECIPE_GENERATOR = 'agg/imga';
+
+const DEFAULT_LIMITS: WorkerLimits = {
+  claimStaleSeconds: 15,
+  startTimeoutMs: 60_000,
+  statusTimeoutMs: 30_000,
+  leaseSeconds: 60,
+  pollTickMs: 200,
+  maxPolls: 64,
+  maxPollFailures: 8,
+  findGraceMs: 1_500,
+  unknownBudgetSeconds: 600,
+  maxStoreTries: 8,
+  storePauseSeconds: 60,
+  maxInputBytes: 64 * 1024 * 1024,
+  maxOutputBytes: 1024 * 1024 * 1024,
+  downloadTimeoutMs: 30_000,
+};
+
+export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
+  const { database, queue, registry, logger } = options;
+  const engine = engineOf(options);
+  const progress = createProgressWriter({ database, transactor: engine.transactor, logger });
+  const poller = createPoller(engine, progress);
+  const recovery = createRecovery(engine);
+  const calls = createCallRunner(engine);
+  const sweeper = createLoop({
+    tick: () => recovery.sweep(),
+    everyMs: (engine.limits.claimStaleSeconds * 1000) / 3,
+    logger,
+    name: 'recovery',
+  });
+  const pruner = createLoop({ tick: () => prune(options), everyMs: 60_000, logger, name: 'pruner' });
+  const workers: QueueWorker[] = [];
+
+  const handlerOf = (binding: Binding) => createStartHandler({ engine, recovery, calls }, binding);
+  return {
+    async start() {
+      await defineTaskQueues(queue, registry);
+      for (const binding of registry.all()) {
+        const capacity = async () => binding.concurrency - (await countOpen(database, binding.id));
+        const work = { slots: binding.concurrency, capacity };
+        workers.push(await queue.work(startQueue(binding.id), work, handlerOf(binding)));
+      }
+      workers.push(
+        await queue.work(STORE_QUEUE, { slots: options.storeSlots ?? 4 }, createStoreHandler(engine)),
+      );
+      for (const loop of [poller, sweeper, pruner]) loop.start();
+    },
+    async stop(graceSeconds) {
+      await Promise.all([sweeper.stop(), pruner.stop()]);
+      const stops = [...workers.map((worker) => worker.stop(graceSeconds)), poller.stop(graceSeconds)];
+      for (const result of await Promise.allSettled(stops)) {
+        if (result.status === 'rejected') logger.error({ error: toError(result.reason) }, 'a worker did not stop');
+      }
+      calls.close();
+      await progress.close();
+    },
+  };
+}
+
+function engineOf(options: TaskWorkerOptions): Engine {
+  const { database, queue, bus, http, files, registry, logger } = options;
+  return {
+    database,
+    queue,
+    bus,
+    http,
+    files,
+    registry,
+    logger,
+    transactor: createTransactor({ database, queue, bus }),
+    advance: createAdvancer({
+      registry,
+      recipe: { generator: options.recipeGenerator ?? DEFAULT_RECIPE_GENERATOR },
+      maxAttempts: options.maxAttempts ?? 3,
+      budgetSeconds: options.budgetSeconds ?? 3_600,
+    }),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+  };
+}
