@@ -31,7 +31,6 @@ const MAX_ERRORS = 20;
 /** Makes a cache of checked documents over one schema. Refused texts are not kept, so they push nothing good out. */
 export function createDocuments(options: DocumentsOptions): Documents {
   const { schema, rules = [], maxTokens = 10_000, maxDocuments = 1_000 } = options;
-  const allRules = [...specifiedRules, ...rules];
   const kept = new LRUCache<string, PreparedDocument>({
     max: maxDocuments,
     maxSize: MAX_KEPT_CHARACTERS,
@@ -43,7 +42,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       if (known !== undefined) return known;
       const prepared = parseChecked(query, maxTokens);
       if (prepared.errors !== undefined) return prepared;
-      const errors = validate(schema, prepared.document, allRules, { maxErrors: MAX_ERRORS });
+      const errors = problemsOf(prepared.document, { schema, rules });
       if (errors.length > 0) return { errors: errors.map(validationError) };
       kept.set(query, prepared);
       return prepared;
@@ -60,6 +59,22 @@ function parseChecked(query: string, maxTokens: number): PreparedDocument {
       ? 'QUERY_REFUSED'
       : 'GRAPHQL_PARSE_FAILED';
     return { errors: [withExtensions(thrown, thrown.message, { code })] };
+  }
+}
+
+// Our limits first: they are cheap, and GraphQL's own rules are not for a hostile document.
+function problemsOf(
+  document: DocumentNode,
+  { schema, rules }: { schema: GraphQLSchema; rules: readonly ValidationRule[] },
+): readonly GraphQLError[] {
+  const refused = rules.length === 0 ? [] : validate(schema, document, rules, { maxErrors: MAX_ERRORS });
+  if (refused.length > 0) return refused;
+  try {
+    return validate(schema, document, specifiedRules, { maxErrors: MAX_ERRORS });
+  } catch (thrown) {
+    // graphql-js throws instead of reporting for a variable in @include at a subscription's root.
+    if (thrown instanceof GraphQLError) return [thrown];
+    throw thrown;
   }
 }
 

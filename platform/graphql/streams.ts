@@ -45,7 +45,7 @@ export function mapStream<In, Out>(options: MapStreamOptions<In, Out>): Stream<O
     waiting.clear();
     onEnd?.();
   };
-  const step = async (): Promise<IteratorResult<Out>> => {
+  const step = async (release: () => void): Promise<IteratorResult<Out>> => {
     try {
       const item = await source.next();
       if (ended) return DONE;
@@ -58,6 +58,7 @@ export function mapStream<In, Out>(options: MapStreamOptions<In, Out>): Stream<O
     } catch (thrown) {
       const last = failed(thrown);
       if (ended) return DONE;
+      waiting.delete(release); // this one still gets its value
       stop();
       return { value: last, done: false };
     }
@@ -72,13 +73,13 @@ export function mapStream<In, Out>(options: MapStreamOptions<In, Out>): Stream<O
 
 /** Waits for a step, or for the release that answers done instead. */
 function releasable<Value>(
-  step: () => Promise<IteratorResult<Value>>,
+  step: (release: () => void) => Promise<IteratorResult<Value>>,
   waiting: Set<() => void>,
 ): Promise<IteratorResult<Value>> {
   const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Value>>();
   const release = () => resolve(DONE);
   waiting.add(release);
-  step()
+  step(release)
     .finally(() => waiting.delete(release))
     .then(resolve, reject);
   return promise;

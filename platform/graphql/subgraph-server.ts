@@ -47,20 +47,24 @@ const KEEP_ALIVE_MS = 65_000;
 export async function createSubgraphServer(options: SubgraphServerOptions): Promise<SubgraphServer> {
   const door = createSubgraphDoor(options);
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createApp(door, options));
-  const sockets = attachWebSocket(server, PATH, door);
   await listen(server, options);
+  const sockets = attachWebSocket(server, PATH, door);
+  let closing: Promise<void> | undefined;
   return {
     url: `http://${hostInUrl(options.host)}:${(server.address() as AddressInfo).port}${PATH}`,
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
-      await sockets.close();
-      server.closeIdleConnections();
-      await closed;
-      clearTimeout(cut);
-      await door.link.close();
-    },
+    close: () => (closing ??= stop({ server, sockets, door })),
   };
+}
+
+async function stop(parts: { server: Server; sockets: { close(): Promise<void> }; door: SubgraphDoor }) {
+  const { server, sockets, door } = parts;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  await sockets.close();
+  server.closeIdleConnections();
+  await closed;
+  clearTimeout(cut);
+  await door.link.close();
 }
 
 function createApp(door: SubgraphDoor, options: SubgraphServerOptions): Express {

@@ -1,0 +1,76 @@
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+
+import type { Caller } from '../caller.ts';
+import { createCallerSigner, createCallerVerifier } from './caller-assertion.ts';
+
+const key = 'the-internal-key-of-the-tests-0123456789';
+const caller: Caller = {
+  kind: 'user',
+  id: 'usr_1',
+  scopes: ['admin'],
+  traceId: 'a'.repeat(32),
+  address: '10.0.0.1',
+};
+
+describe('a caller assertion', () => {
+  const sign = createCallerSigner({ key, audience: 'media' });
+  const verify = createCallerVerifier({ key, audience: 'media' });
+
+  it('gives the same caller back, each time', async () => {
+    const assertion = await sign(caller);
+    expect(await verify(assertion)).toEqual(caller);
+    expect(await verify(assertion)).toEqual(caller);
+    const nobody: Caller = { kind: 'anonymous', id: 'anon', scopes: [], traceId: 'b', address: null };
+    expect(await verify(await sign(nobody))).toEqual(nobody);
+  });
+
+  it('is reused for the fetches of one request, and never for another caller', async () => {
+    expect(await sign(caller)).toBe(await sign(caller));
+    expect(await sign({ ...caller, id: 'usr_2' })).not.toBe(await sign(caller));
+  });
+
+  it('is worth nothing at another subgraph, with another key, or changed', async () => {
+    const assertion = await sign(caller);
+    const elsewhere = createCallerVerifier({ key, audience: 'workflow' });
+    const otherKey = createCallerVerifier({ key: `${key}!`, audience: 'media' });
+    const [header, payload, signature] = assertion.split('.');
+    const admin = Buffer.from(JSON.stringify({ sub: 'admin' })).toString('base64url');
+    const unauthenticated = { code: 'UNAUTHENTICATED' };
+    await expect(elsewhere(assertion)).rejects.toMatchObject(unauthenticated);
+    await expect(otherKey(assertion)).rejects.toMatchObject(unauthenticated);
+    await expect(verify(`${header}.${admin}.${signature}`)).rejects.toMatchObject(unauthenticated);
+    await expect(verify(`${header}.${payload}.`)).rejects.toMatchObject(unauthenticated);
+    await expect(verify('nonsense')).rejects.toMatchObject(unauthenticated);
+  });
+
+  it('is refused without a signature, when old, and when made for longer than a minute', async () => {
+    const claims = { kind: 'user', scopes: [], trace: 't', address: null };
+    const now = Math.floor(Date.now() / 1_000);
+    const unsecured = new UnsecuredJWT(claims)
+      .setSubject('usr_1')
+      .setIssuer('kiln')
+      .setAudience('media')
+      .setIssuedAt()
+      .setExpirationTime('60s')
+      .encode();
+    const made = (issuedAt: number, expiresAt: number) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'HS256' })
+        .setSubject('usr_1')
+        .setIssuer('kiln')
+        .setAudience('media')
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expiresAt)
+        .sign(Buffer.from(key));
+    const unauthenticated = { code: 'UNAUTHENTICATED' };
+    await expect(verify(unsecured)).rejects.toMatchObject(unauthenticated);
+    await expect(verify(await made(now - 120, now - 60))).rejects.toMatchObject(unauthenticated);
+    await expect(verify(await made(now - 120, now + 3_600))).rejects.toMatchObject(unauthenticated);
+    expect(await verify(await made(now, now + 60))).toMatchObject({ id: 'usr_1' });
+  });
+
+  it('needs a key of 32 characters', () => {
+    expect(() => createCallerSigner({ key: 'short', audience: 'media' })).toThrow('32 characters');
+  });
+});
