@@ -1,0 +1,97 @@
+import { createCanvas } from '@napi-rs/canvas';
+import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
+
+import { createNoise, createRandom } from './random.ts';
+import type { Noise } from './random.ts';
+import type { Scene } from './scene.ts';
+
+/** A colour: hue in degrees, saturation and lightness in percent. */
+export type Colour = readonly [hue: number, saturation: number, lightness: number];
+
+/** One sheet of the picture: nearer ones (depth to 1 and beyond) move more when the view moves. */
+export interface Layer {
+  readonly canvas: Canvas;
+  readonly depth: number;
+}
+
+/** Everything a painter needs: the measures of the picture, its randomness, and sheets to paint on. */
+export interface Easel {
+  readonly scene: Scene;
+  /** Size of every sheet; wider than the picture by a margin on both sides, so that the view can move. */
+  readonly width: number;
+  readonly height: number;
+  /** Width of the margin on each side. */
+  readonly margin: number;
+  /** Width of the picture itself. */
+  readonly viewWidth: number;
+  /** The shorter edge of the picture: the unit of all sizes. */
+  readonly unit: number;
+  /** Where the sky ends, from the top. */
+  readonly horizon: number;
+  readonly isDark: boolean;
+  /** Lightness of the darkest ground, in percent. */
+  readonly darkest: number;
+  readonly random: () => number;
+  readonly noise: Noise;
+  /** A fresh sheet in front of the ones before. */
+  sheet(depth: number): SKRSContext2D;
+  readonly layers: readonly Layer[];
+}
+
+/** An easel for a picture of this size. */
+export function createEasel(scene: Scene, seed: number, size: { width: number; height: number }): Easel {
+  const random = createRandom(seed ^ 0x9e3779b9);
+  const margin = Math.ceil(size.width * 0.12);
+  const width = size.width + 2 * margin;
+  const layers: Layer[] = [];
+  const isDark = scene.time === 'night' || scene.time === 'space';
+  const daylight = scene.time === 'day' ? 30 : 14;
+  return {
+    scene,
+    width,
+    height: size.height,
+    margin,
+    viewWidth: size.width,
+    unit: Math.min(size.width, size.height),
+    horizon: size.height * (0.55 + 0.1 * random()),
+    isDark,
+    darkest: isDark ? 6 : daylight,
+    random,
+    noise: createNoise(seed & 0xffff),
+    sheet(depth) {
+      const canvas = createCanvas(width, size.height);
+      layers.push({ canvas, depth });
+      return canvas.getContext('2d');
+    },
+    layers,
+  };
+}
+
+/** The colour as CSS; opaque when no alpha is given. */
+export function css([hue, saturation, lightness]: Colour, alpha = 1): string {
+  return `hsla(${((hue % 360) + 360) % 360},${saturation}%,${lightness}%,${alpha})`;
+}
+
+/** The colour turned towards the scene's hue by this share of the way. */
+export function tinted(scene: Scene, [hue, saturation, lightness]: Colour, share = 0.35): Colour {
+  const way = ((scene.hue - hue + 540) % 360) - 180;
+  return [hue + way * share, saturation, lightness];
+}
+
+/** A filled circle. */
+export function disc(sheet: SKRSContext2D, x: number, y: number, radius: number): void {
+  sheet.beginPath();
+  sheet.arc(x, y, radius, 0, Math.PI * 2);
+  sheet.fill();
+}
+
+/** A filled shape through these points. */
+export function shape(sheet: SKRSContext2D, points: readonly (readonly [number, number])[]): void {
+  sheet.beginPath();
+  for (const [index, [x, y]] of points.entries()) {
+    if (index === 0) sheet.moveTo(x, y);
+    else sheet.lineTo(x, y);
+  }
+  sheet.closePath();
+  sheet.fill();
+}

@@ -1,0 +1,147 @@
+import type { SKRSContext2D } from '@napi-rs/canvas';
+
+import { css, shape, tinted } from './easel.ts';
+import type { Colour, Easel } from './easel.ts';
+import type { Scene } from './scene.ts';
+
+/** Paints the ground of the scene, far to near. */
+export function paintGround(easel: Easel): void {
+  const { ground } = easel.scene;
+  if (ground === 'city') return paintCity(easel);
+  if (ground === 'forest') return paintForest(easel);
+  if (ground === 'none') return;
+  paintRidges(easel);
+  if (ground === 'sea') paintWater(easel);
+}
+
+/** Paints the dark edge of land right in front, where there is land. */
+export function paintForeground(easel: Easel): void {
+  const { scene, height, unit, isDark } = easel;
+  if (scene.ground === 'none' || scene.ground === 'sea') return;
+  const fill = css(tinted(scene, [230, 25, isDark ? 4 : 9]));
+  ridge(easel, easel.sheet(1), { base: height * 0.93, rise: unit * 0.1, roughness: 2.4, number: 31, fill });
+}
+
+interface Ridge {
+  /** The ridge's height above the lower edge is around here, from the top. */
+  readonly base: number;
+  readonly rise: number;
+  readonly roughness: number;
+  /** Ridges of different numbers have different shapes. */
+  readonly number: number;
+  readonly fill: string;
+}
+
+function ridge(easel: Easel, sheet: SKRSContext2D, line: Ridge): void {
+  const { width, height, unit, noise } = easel;
+  const points: [number, number][] = [[0, height]];
+  for (let x = 0; x <= width; x += 3) {
+    const wave = noise((x / unit) * line.roughness + line.number * 17, line.number * 3.1, 5);
+    points.push([x, line.base - line.rise * (wave - 0.35)]);
+  }
+  points.push([width, height]);
+  sheet.fillStyle = line.fill;
+  shape(sheet, points);
+}
+
+function paintRidges(easel: Easel): void {
+  const { scene, horizon, height, unit } = easel;
+  const isMountain = scene.ground === 'mountain';
+  for (let number = 0; number < (isMountain ? 4 : 2); number += 1) {
+    ridge(easel, easel.sheet(0.25 + number * 0.2), {
+      base: scene.ground === 'sea' ? horizon : horizon + number * height * 0.1,
+      rise: unit * (isMountain ? 0.42 : 0.12),
+      roughness: scene.ground === 'desert' ? 1.2 : 3,
+      number,
+      fill: css(tinted(scene, ridgeColour(scene, easel.darkest, number), 0.25)),
+    });
+  }
+}
+
+function ridgeColour({ ground }: Scene, darkest: number, number: number): Colour {
+  if (ground === 'desert') return [32, 55, darkest + 40 - number * 9];
+  if (ground === 'field') return [110, 38, darkest + 24 - number * 7];
+  return [225, 28, darkest + 32 - number * 9];
+}
+
+function paintWater(easel: Easel): void {
+  const { scene, random, width, height, horizon, unit, darkest } = easel;
+  const sheet = easel.sheet(0.55);
+  const gradient = sheet.createLinearGradient(0, horizon, 0, height);
+  gradient.addColorStop(0, css(tinted(scene, [210, 45, darkest + 40])));
+  gradient.addColorStop(1, css(tinted(scene, [220, 60, darkest + 8])));
+  sheet.fillStyle = gradient;
+  sheet.fillRect(0, horizon, width, height - horizon);
+  for (let glint = 0; glint < 600; glint += 1) {
+    const nearness = random() ** 2;
+    const length = unit * (0.01 + 0.12 * nearness) * random();
+    sheet.fillStyle = `rgba(255,245,230,${0.05 + 0.22 * random() * (1 - nearness * 0.5)})`;
+    const thickness = Math.max(1, unit * 0.003 * (0.4 + nearness * 2));
+    sheet.fillRect(random() * width, horizon + nearness * (height - horizon), length, thickness);
+  }
+}
+
+function paintCity(easel: Easel): void {
+  const { random, width, height, horizon, unit, isDark, scene } = easel;
+  for (let row = 0; row < 3; row += 1) {
+    const sheet = easel.sheet(0.25 + row * 0.22);
+    let x = -random() * unit * 0.1;
+    while (x < width) {
+      const wide = unit * (0.05 + 0.09 * random()) * (0.7 + row * 0.35);
+      const high = height * (0.14 + 0.34 * random() ** 1.5) * (1.15 - row * 0.18);
+      const top = horizon + height * 0.1 * row - high;
+      sheet.fillStyle = css(tinted(scene, [230, 30, isDark ? 24 - row * 7 : 52 - row * 14]));
+      sheet.fillRect(x, top, wide, height - top);
+      if (random() < 0.25) sheet.fillRect(x + wide * 0.45, top - unit * 0.06, wide * 0.06, unit * 0.06);
+      paintWindows(easel, sheet, { x, top, wide, cell: unit * 0.0135 * (1 + row * 0.3) });
+      x += wide + unit * 0.006 * random();
+    }
+  }
+}
+
+const NEON_HUES = [320, 190, 275];
+
+function paintWindows(
+  { random, height, isDark, scene }: Easel,
+  sheet: SKRSContext2D,
+  house: { readonly x: number; readonly top: number; readonly wide: number; readonly cell: number },
+): void {
+  const { x: left, top, wide, cell } = house;
+  for (let y = top + cell; y < height; y += cell * 1.6) {
+    for (let x = left + cell * 0.6; x < left + wide - cell; x += cell * 1.4) {
+      if (random() >= (isDark ? 0.34 : 0.12)) continue;
+      const neon = NEON_HUES[Math.floor(random() * NEON_HUES.length)] ?? 320;
+      const warm = `rgba(255,${190 + Math.floor(random() * 50)},120,${0.35 + 0.5 * random()})`;
+      sheet.fillStyle = scene.finish === 'neon' ? css([neon, 95, 65], 0.9) : warm;
+      sheet.fillRect(x, y, cell * 0.7, cell * 0.85);
+    }
+  }
+}
+
+function paintForest(easel: Easel): void {
+  const { random, scene, width, horizon, height, unit, darkest } = easel;
+  for (let row = 0; row < 4; row += 1) {
+    const sheet = easel.sheet(0.2 + row * 0.2);
+    const fill = css(tinted(scene, [140, 30, darkest + 26 - row * 8], 0.2));
+    const base = horizon + row * height * 0.11;
+    ridge(easel, sheet, { base, rise: unit * 0.06, roughness: 2, number: row + 9, fill });
+    for (let tree = 0; tree < 60; tree += 1) {
+      fir(sheet, random() * width, base, unit * (0.14 + 0.16 * random()) * (0.7 + row * 0.3));
+    }
+  }
+}
+
+/** One fir in the colour that the sheet has. */
+function fir(sheet: SKRSContext2D, x: number, base: number, high: number): void {
+  const wide = high * 0.36;
+  for (let branch = 0; branch < 4; branch += 1) {
+    const top = base - high + branch * high * 0.22;
+    const reach = (wide * (0.3 + branch * 0.24)) / 2;
+    shape(sheet, [
+      [x, top],
+      [x + reach, top + high * 0.36],
+      [x - reach, top + high * 0.36],
+    ]);
+  }
+  sheet.fillRect(x - wide * 0.05, base - high * 0.15, wide * 0.1, high * 0.4);
+}

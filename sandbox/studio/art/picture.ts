@@ -1,0 +1,94 @@
+import { createCanvas, loadImage } from '@napi-rs/canvas';
+import type { Canvas } from '@napi-rs/canvas';
+
+import { registerFonts, writeCaption } from './caption.ts';
+import { createEasel } from './easel.ts';
+import type { Easel } from './easel.ts';
+import { finish } from './finish.ts';
+import { paintForeground, paintGround } from './ground.ts';
+import { hashText } from './random.ts';
+import { readPrompt } from './scene.ts';
+import { paintClouds, paintSky } from './sky.ts';
+import { paintSubjects } from './subjects.ts';
+import { paintWeather } from './weather.ts';
+
+/** What to paint. */
+export interface PictureRequest {
+  readonly prompt: string;
+  readonly seed: number | null;
+  readonly width: number;
+  readonly height: number;
+  /** PNG, JPEG or WebP files that are blended in. */
+  readonly references: readonly Uint8Array[];
+  readonly hasCaption: boolean;
+}
+
+export interface Picture {
+  readonly canvas: Canvas;
+  readonly seed: number;
+}
+
+/**
+ * Paints a picture: the prompt's words choose palette, layers and finish, the seed the rest. This is procedural art
+ * (engine: local-procedural), no image model; the same request makes the same pixels.
+ */
+export async function paintPicture(
+  request: PictureRequest,
+  onProgress: (percent: number, stage: string) => void,
+): Promise<Picture> {
+  const { prompt, width, height } = request;
+  // Two prompts that mean the same scene still differ: the prompt is in the seed, whatever seed is given.
+  const seed = request.seed ?? hashText(prompt);
+  const mixed = request.seed === null ? seed : (hashText(prompt) ^ Math.imul(request.seed, 0x9e3779b1)) >>> 0;
+  const scene = readPrompt(prompt, mixed);
+  const easel = createEasel(scene, mixed, { width, height });
+  paintLayers(easel, onProgress);
+  const canvas = createCanvas(width, height);
+  compose(canvas, easel);
+  onProgress(72, 'composing');
+  for (const reference of request.references) await blend(canvas, easel, reference);
+  finish(canvas, scene, mixed);
+  onProgress(90, 'finishing');
+  if (request.hasCaption) {
+    registerFonts();
+    writeCaption(canvas, prompt);
+  }
+  onProgress(95, 'caption');
+  return { canvas, seed };
+}
+
+function paintLayers(easel: Easel, onProgress: (percent: number, stage: string) => void): void {
+  paintSky(easel);
+  onProgress(10, 'sky');
+  if (easel.scene.time !== 'space') paintClouds(easel);
+  onProgress(25, 'clouds');
+  paintGround(easel);
+  onProgress(45, easel.scene.ground);
+  paintSubjects(easel, (subject) => onProgress(55, subject));
+  paintForeground(easel);
+  paintWeather(easel);
+  onProgress(65, 'weather');
+}
+
+/** Lays the sheets over each other, the view in the middle. */
+function compose(canvas: Canvas, easel: Easel): void {
+  const brush = canvas.getContext('2d');
+  for (const layer of easel.layers) brush.drawImage(layer.canvas, -easel.margin, 0);
+}
+
+/** Puts a given picture into the scene: covering, half transparent, then the scene's light over it. */
+async function blend(canvas: Canvas, easel: Easel, reference: Uint8Array): Promise<void> {
+  const image = await loadImage(reference);
+  const { width, height } = canvas;
+  const scale = Math.max(width / image.width, height / image.height);
+  const wide = image.width * scale;
+  const high = image.height * scale;
+  const brush = canvas.getContext('2d');
+  brush.globalAlpha = 0.55;
+  brush.drawImage(image, (width - wide) / 2, (height - high) / 2, wide, high);
+  brush.globalAlpha = 0.35;
+  brush.globalCompositeOperation = 'soft-light';
+  compose(canvas, easel);
+  brush.globalCompositeOperation = 'source-over';
+  brush.globalAlpha = 1;
+}

@@ -1,0 +1,128 @@
+import { createCanvas } from '@napi-rs/canvas';
+import type { SKRSContext2D } from '@napi-rs/canvas';
+
+import { css, disc, tinted } from './easel.ts';
+import type { Colour, Easel } from './easel.ts';
+import type { Scene } from './scene.ts';
+
+/** Top, middle and horizon of the sky. */
+const SKIES: Readonly<Record<Scene['time'], readonly [Colour, Colour, Colour]>> = {
+  dawn: [
+    [245, 40, 30],
+    [330, 45, 55],
+    [25, 85, 70],
+  ],
+  dusk: [
+    [265, 45, 22],
+    [345, 60, 45],
+    [28, 90, 58],
+  ],
+  day: [
+    [212, 65, 48],
+    [204, 65, 66],
+    [195, 55, 84],
+  ],
+  night: [
+    [232, 55, 8],
+    [228, 50, 16],
+    [222, 42, 28],
+  ],
+  space: [
+    [265, 60, 5],
+    [280, 55, 11],
+    [240, 55, 16],
+  ],
+};
+
+/** Paints the sky with its lights. */
+export function paintSky(easel: Easel): void {
+  const { scene, width, height } = easel;
+  const sheet = easel.sheet(0);
+  const end = skyEnd(easel);
+  const gradient = sheet.createLinearGradient(0, 0, 0, end);
+  for (const [index, colour] of SKIES[scene.time].entries()) {
+    gradient.addColorStop(index / 2, css(tinted(scene, colour)));
+  }
+  sheet.fillStyle = gradient;
+  sheet.fillRect(0, 0, width, height);
+  if (easel.isDark || scene.weather === 'stars') paintStars(easel, sheet);
+  if (scene.time !== 'space') paintSunOrMoon(easel, sheet);
+  if (scene.time === 'space' || scene.subjects.includes('planet')) paintPlanet(easel, sheet);
+}
+
+/** Without ground the sky fills the picture. */
+function skyEnd({ scene, height, horizon }: Easel): number {
+  return scene.ground === 'none' ? height : horizon;
+}
+
+function paintStars(easel: Easel, sheet: SKRSContext2D): void {
+  const { random, width, unit } = easel;
+  for (let star = 0; star < 420; star += 1) {
+    const y = random() * skyEnd(easel);
+    sheet.fillStyle = `rgba(255,255,255,${0.3 + 0.7 * random()})`;
+    disc(sheet, random() * width, y, unit * (0.0008 + 0.0022 * random() ** 4));
+  }
+}
+
+function paintSunOrMoon(easel: Easel, sheet: SKRSContext2D): void {
+  const { random, horizon, isDark, unit, width, height, scene } = easel;
+  const x = easel.margin + easel.viewWidth * (0.25 + 0.5 * random());
+  const sunHeight = scene.time === 'day' ? 0.25 : 0.72;
+  const y = horizon * (isDark ? 0.2 + 0.25 * random() : sunHeight);
+  const radius = unit * (isDark ? 0.06 : 0.09);
+  const glow = sheet.createRadialGradient(x, y, radius * 0.6, x, y, radius * 5);
+  const colour: Colour = isDark ? [210, 30, 85] : [42, 95, 78];
+  glow.addColorStop(0, css(colour, 0.75));
+  glow.addColorStop(1, css(colour, 0));
+  sheet.fillStyle = glow;
+  sheet.fillRect(0, 0, width, height);
+  sheet.fillStyle = css(isDark ? [50, 25, 92] : [45, 100, 88]);
+  disc(sheet, x, y, radius);
+}
+
+function paintPlanet(easel: Easel, sheet: SKRSContext2D): void {
+  const { random, unit, scene } = easel;
+  const x = easel.margin + easel.viewWidth * (0.3 + 0.4 * random());
+  const y = easel.height * (0.3 + 0.3 * random());
+  const radius = unit * 0.2;
+  const ball = sheet.createRadialGradient(x - radius * 0.4, y - radius * 0.4, radius * 0.1, x, y, radius);
+  ball.addColorStop(0, css([scene.hue, 70, 75]));
+  ball.addColorStop(1, css([scene.hue + 30, 70, 14]));
+  sheet.fillStyle = ball;
+  disc(sheet, x, y, radius);
+  sheet.strokeStyle = css([scene.hue + 40, 60, 75], 0.7);
+  sheet.lineWidth = unit * 0.012;
+  sheet.beginPath();
+  sheet.ellipse(x, y, radius * 1.7, radius * 0.4, -0.35, 0, Math.PI * 2);
+  sheet.stroke();
+}
+
+const CLOUD_GRID = 320;
+
+/** Paints clouds: noise on a coarse grid, drawn large. */
+export function paintClouds(easel: Easel): void {
+  const { noise, width, height, horizon, scene } = easel;
+  const sheet = easel.sheet(0.2);
+  const rows = Math.max(1, Math.round((CLOUD_GRID * height) / width));
+  const grid = createCanvas(CLOUD_GRID, rows);
+  const brush = grid.getContext('2d');
+  const image = brush.createImageData(CLOUD_GRID, rows);
+  const [red, green, blue] = cloudColour(easel);
+  const density = scene.weather === 'clear' ? 0.8 : 1.3;
+  for (let y = 0; y < rows; y += 1) {
+    const fade = Math.min(1, Math.max(0, 1 - y / rows / (horizon / height)) * 2.2);
+    for (let x = 0; x < CLOUD_GRID; x += 1) {
+      const cover = Math.max(0, noise(x / 46, y / 20 + 7, 5) - 0.47) * 4 * fade * density;
+      image.data.set([red, green, blue, Math.min(215, cover * 255)], (y * CLOUD_GRID + x) * 4);
+    }
+  }
+  brush.putImageData(image, 0, 0);
+  sheet.imageSmoothingEnabled = true;
+  sheet.imageSmoothingQuality = 'high';
+  sheet.drawImage(grid, 0, 0, width, height);
+}
+
+function cloudColour({ isDark, scene }: Easel): readonly [number, number, number] {
+  if (isDark) return [86, 96, 143];
+  return scene.time === 'day' ? [255, 255, 255] : [245, 216, 202];
+}

@@ -1,0 +1,58 @@
+import sharp from 'sharp';
+
+import { UnreadablePicture } from '../types.ts';
+import type { Description } from '../types.ts';
+import { measure } from './measure.ts';
+import { ownDescription } from './own-description.ts';
+import { paletteOf } from './palette.ts';
+import { captionOf, promptsOf } from './words.ts';
+
+/** Pictures beyond this are refused before they are decoded. */
+const MAX_PIXELS = 50_000_000;
+const SMALL_EDGE = 160;
+
+/**
+ * Describes a picture by measuring it: size, colours, light, detail. It recognises nothing; what the file says about
+ * itself is quoted. Throws UnreadablePicture.
+ */
+export async function describePicture(picture: Uint8Array): Promise<Description> {
+  const { width, height, format, small, xmp } = await read(picture);
+  const own = await ownDescription(picture, xmp);
+  const palette = paletteOf(small.data);
+  const facts = { width, height, format, palette, measures: measure(small), ownDescription: own };
+  return {
+    prompts: promptsOf(facts),
+    caption: `${captionOf(facts)}.`,
+    note:
+      own === null ? 'measured only: objects and people are not recognised' : `the file itself says: ${own}`,
+    width,
+    height,
+    format,
+    palette: palette.map(({ name, hex, share }) => ({ name, hex, share: Math.round(share * 1_000) / 1_000 })),
+  };
+}
+
+async function read(picture: Uint8Array) {
+  try {
+    const image = sharp(picture, { limitInputPixels: MAX_PIXELS, failOn: 'error' });
+    const { autoOrient, format, xmp } = await image.metadata();
+    const { data, info } = await image
+      .autoOrient()
+      .resize(SMALL_EDGE, SMALL_EDGE, { fit: 'inside' })
+      .flatten({ background: '#fff' })
+      .toColourspace('srgb')
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const small = { data: threeChannels(data, info.channels), width: info.width, height: info.height };
+    return { width: autoOrient.width, height: autoOrient.height, format, small, xmp };
+  } catch (error) {
+    throw new UnreadablePicture(error);
+  }
+}
+
+function threeChannels(data: Uint8Array, channels: number): Uint8Array {
+  if (channels === 3) return data;
+  const pixels = Math.floor(data.length / channels);
+  const at = (index: number) => Math.floor(index / 3) * channels + (channels < 3 ? 0 : index % 3);
+  return Uint8Array.from({ length: pixels * 3 }, (_value, index) => data[at(index)] ?? 0);
+}

@@ -1,0 +1,52 @@
+import type { WorkerRequest, WorkerValue } from './worker-messages.ts';
+import { createWorkerPlaces } from './worker-places.ts';
+import type { WorkerPlacesOptions } from './worker-places.ts';
+
+/** Rendering processes: started when they are needed, used one request at a time, replaced when worn out. */
+export interface WorkerPool {
+  /** Does a request as soon as a process is free. Rejects when the line is full, the time is over, the signal fires or the process dies. */
+  run(request: WorkerRequest, options: RunOptions): Promise<WorkerValue>;
+  /** Kills every process; whatever waits or runs is rejected. Resolves when all are gone. */
+  close(): Promise<void>;
+}
+
+export interface RunOptions {
+  readonly onProgress?: ((percent: number, stage: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WorkerPoolOptions extends WorkerPlacesOptions {
+  /** Milliseconds that one request may take, waiting included; then its process is killed. */
+  readonly timeoutMs: number;
+}
+
+/** A pool without processes; the first request starts the first. */
+export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
+  const places = createWorkerPlaces(options);
+  const closing = new AbortController();
+  return {
+    async run(request, { onProgress, signal }) {
+      const signals = [closing.signal, AbortSignal.timeout(options.timeoutMs), signal];
+      const stop = AbortSignal.any(signals.filter((one) => one !== undefined));
+      stop.throwIfAborted();
+      const worker = await places.acquire(stop);
+      const kill = () => worker.process.kill();
+      stop.addEventListener('abort', kill, { once: true });
+      try {
+        const { value, rssBytes } = await worker.process.run(request, onProgress ?? (() => undefined));
+        places.release(worker, rssBytes);
+        return value;
+      } catch (error) {
+        stop.throwIfAborted(); // killed by us: the reason is the signal's
+        places.release(worker, 0);
+        throw error;
+      } finally {
+        stop.removeEventListener('abort', kill);
+      }
+    },
+    async close() {
+      closing.abort(new Error('the studio is closing'));
+      await places.close();
+    },
+  };
+}

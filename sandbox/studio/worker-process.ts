@@ -1,0 +1,100 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+
+import { UnreadablePicture } from './types.ts';
+import type { WorkerMessage, WorkerRequest, WorkerValue } from './worker-messages.ts';
+
+type OnProgress = (percent: number, stage: string) => void;
+
+/** One rendering process of the pool. */
+export interface WorkerProcess {
+  /** Does one request; the process must not be at another. Rejects when the process dies before it answers. */
+  run(request: WorkerRequest, onProgress: OnProgress): Promise<WorkerAnswer>;
+  /** Ends the process at once, whatever it does. */
+  kill(): void;
+  /** Resolves when the process is gone. */
+  readonly gone: Promise<void>;
+  isAlive(): boolean;
+}
+
+export interface WorkerAnswer {
+  readonly value: WorkerValue;
+  /** Resident memory of the process after it. */
+  readonly rssBytes: number;
+}
+
+/** Megabytes of JavaScript heap; pixels live outside of it. */
+const HEAP_MB = 512;
+
+/**
+ * Starts a rendering process: detached, so that a Ctrl-C in the terminal does not reach it before the ordered stop, and
+ * with an empty environment, because it needs none of the parent's secrets.
+ */
+export function startWorker(): WorkerProcess {
+  const child = fork(path.join(import.meta.dirname, 'worker.ts'), [], {
+    execArgv: [`--max-old-space-size=${HEAP_MB}`],
+    env: {},
+    detached: true,
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  const lastWords = tailOf(child.stderr);
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  return {
+    run: (request, onProgress) => runOn(child, lastWords, { request, onProgress }),
+    kill: () => void child.kill('SIGKILL'),
+    gone,
+    isAlive: () => child.exitCode === null && child.signalCode === null && child.connected,
+  };
+}
+
+const KEPT_CHARACTERS = 2_000;
+
+/** The last of what the process said on its standard error, for the message when it dies. */
+function tailOf(stream: Readable | null): () => string {
+  let tail = '';
+  stream?.setEncoding('utf8').on('data', (piece: string) => {
+    tail = (tail + piece).slice(-KEPT_CHARACTERS);
+  });
+  return () => tail.trim();
+}
+
+function runOn(
+  child: ChildProcess,
+  lastWords: () => string,
+  { request, onProgress }: { readonly request: WorkerRequest; readonly onProgress: OnProgress },
+): Promise<WorkerAnswer> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      child.off('message', hear);
+      child.off('exit', die);
+      child.off('error', reject);
+    };
+    const die = (code: number | null, signal: string | null) => {
+      end();
+      const how = signal ?? `code ${code}`;
+      reject(new Error(`the renderer died (${how}) ${lastWords()}`.trim()));
+    };
+    const hear = (message: unknown) => {
+      const said = message as WorkerMessage;
+      if (said.kind === 'ready') return;
+      if (said.kind === 'progress') return onProgress(said.percent, said.stage);
+      end();
+      if (said.kind === 'done') resolve({ value: said.value, rssBytes: said.rssBytes });
+      else reject(said.isUnreadable ? new UnreadablePicture(said.message) : new Error(said.message));
+    };
+    child.on('message', hear);
+    child.once('exit', die);
+    child.once('error', reject);
+    child.send(request, (error) => {
+      if (error === null) return;
+      end();
+      reject(error);
+    });
+  });
+}
