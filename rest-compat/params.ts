@@ -88,7 +88,7 @@ function param<Value, O extends Options<Value>>(
     ...facts,
     required,
     fallback: options.fallback,
-    read: read as Param<Given<Value, O>>['read'],
+    read,
   };
 }
 

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+
+import {
+  isSoundJson,
+  readBoolean,
+  readChoice,
+  readInteger,
+  readNullableText,
+  readNumber,
+  readText,
+  withinBounds,
+} from './values.ts';
+import type { Reading } from './values.ts';
+
+function typeOf(reading: Reading<unknown>): string {
+  return 'problem' in reading ? reading.problem.type : `value ${JSON.stringify(reading.value)}`;
+}
+
+describe('readInteger', () => {
+  it.each([
+    ['1', 'value 1'],
+    [' 1 ', 'value 1'],
+    ['1.0', 'value 1'],
+    ['-0', 'value 0'],
+    ['+7', 'value 7'],
+    [3, 'value 3'],
+    ['99999999999999999999999', `value ${Number.MAX_SAFE_INTEGER}`],
+    ['', 'int_parsing'],
+    ['1.5', 'int_parsing'],
+    ['0x10', 'int_parsing'],
+    ['1e3', 'int_parsing'],
+    ['one', 'int_parsing'],
+    [1.5, 'int_type'],
+    [true, 'int_type'],
+    [null, 'int_type'],
+    [[1], 'int_type'],
+  ])('reads %j as %s', (raw, expected) => {
+    expect(typeOf(readInteger(raw))).toBe(expected);
+  });
+});
+
+describe('the other readers', () => {
+  it.each(['true', 'TRUE', '1', 'Yes', 'on', true])('reads %j as true', (raw) => {
+    expect(typeOf(readBoolean(raw))).toBe('value true');
+  });
+
+  it.each(['false', '0', 'NO', 'off', false])('reads %j as false', (raw) => {
+    expect(typeOf(readBoolean(raw))).toBe('value false');
+  });
+
+  it.each(['', 'maybe', '2', null, {}])('does not take %j for a boolean', (raw) => {
+    expect(typeOf(readBoolean(raw))).toBe('bool_parsing');
+  });
+
+  it.each(['', 'NaN', 'Infinity', '1e999', '1,5', null, []])('does not take %j for a number', (raw) => {
+    expect(typeOf(readNumber(raw))).toBe('float_parsing');
+  });
+
+  it('reads numbers as text and as numbers', () => {
+    expect([readNumber('1.5'), readNumber('-.5'), readNumber('2e3'), readNumber(4)].map(typeOf)).toEqual([
+      'value 1.5',
+      'value -0.5',
+      'value 2000',
+      'value 4',
+    ]);
+  });
+
+  it('tells a wrong type from a text that nobody can store', () => {
+    expect(typeOf(readText(7))).toBe('string_type');
+    expect(typeOf(readText('a\0b'))).toBe('value_error');
+    expect(typeOf(readText('\ud800'))).toBe('value_error');
+    expect(typeOf(readText(''))).toBe('value ""');
+    expect(typeOf(readNullableText(null))).toBe('value null');
+    expect(typeOf(readNullableText(1))).toBe('string_type');
+  });
+
+  it('names every allowed word when another one comes', () => {
+    expect(readChoice('cake', ['tea', 'chop', 'lady'])).toEqual({
+      problem: { type: 'literal_error', msg: "Input should be 'tea', 'chop' or 'lady'" },
+    });
+    expect(typeOf(readChoice('Tea', ['tea']))).toBe('literal_error');
+  });
+
+  it('holds values within their bounds', () => {
+    expect(typeOf(withinBounds(0, { minimum: 1 }))).toBe('greater_than_equal');
+    expect(typeOf(withinBounds(1001, { maximum: 1000 }))).toBe('less_than_equal');
+    expect(typeOf(withinBounds(1000, { minimum: 1, maximum: 1000 }))).toBe('value 1000');
+  });
+
+  it('looks into JSON for what cannot be stored, names and depth included', () => {
+    expect(isSoundJson({ a: [{ b: 'fine' }, 1, null] })).toBe(true);
+    expect(isSoundJson({ a: [{ b: 'a\0' }] })).toBe(false);
+    expect(isSoundJson({ 'a\0': 1 })).toBe(false);
+    let deep: unknown = 1;
+    for (let level = 0; level < 100; level += 1) deep = [deep];
+    expect(isSoundJson(deep)).toBe(false);
+  });
+});
