@@ -72,7 +72,9 @@ function humanLine(line: string): string {
   const { level, time, msg, pid: _pid, error, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const name = pino.levels.labels[Number(level)] ?? 'info';
   const rest = Object.entries(fields).map(([key, value]) => `${key}=${humanValue(value)}`);
-  const head = [String(time).slice(11, 19), name.padEnd(5), typeof msg === 'string' ? msg : '', ...rest].join(' ');
+  const head = [String(time).slice(11, 19), name.padEnd(5), typeof msg === 'string' ? msg : '', ...rest].join(
+    ' ',
+  );
   return error === undefined ? `${head}\n` : `${head}\n${humanError(error)}\n`;
 }
 

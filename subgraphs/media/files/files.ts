@@ -53,3 +53,11 @@ export interface StoredFile {
   readonly duration: number | null;
   readonly createdAt: Date;
 }
+
+/** What the door that streams files (serve.ts) needs beyond the service. */
+export interface FileDoor {
+  /** A file and the key of its bytes in the object store; null where there is none. */
+  locate(id: string): Promise<{ readonly file: StoredFile; readonly objectKey: string } | null>;
+  /** Whether the query of an address lets its bearer in: always while addresses are permanent, else signed and in time. */
+  admits(id: string, query: URLSearchParams): boolean;
+}

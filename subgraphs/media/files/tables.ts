@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { Generated } from 'kysely';
 
 /** One row of "media"."media": a stored file, or one that is on its way in or out. */
 export interface MediaTable {
@@ -11,16 +11,16 @@ export interface MediaTable {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
-  readonly width: number | null;
-  readonly height: number | null;
+  readonly width: Generated<number | null>;
+  readonly height: Generated<number | null>;
   /** Seconds. */
-  readonly duration: number | null;
+  readonly duration: Generated<number | null>;
   /** The task that made it; null for uploads. */
-  readonly task_id: string | null;
+  readonly task_id: Generated<string | null>;
   /** INCOMING: its bytes are being stored. DELETED: its bytes are being removed. Only STORED ones are ever shown. */
   readonly state: MediaState;
   /** When the pruner may take it, unless it is claimed before; null: it stays. */
-  readonly temporary_until: ColumnType<Date | null, Date | null, Date | null>;
+  readonly temporary_until: Date | null;
   readonly created_at: Generated<Date>;
 }
 

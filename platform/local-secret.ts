@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, link, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface LocalSecret {
+  /** 64 hexadecimal digits. */
+  readonly secret: string;
+  /** True when it was made just now: the moment to show it, where it is meant to be shown. */
+  readonly isNew: boolean;
+}
+
+/** A secret that this installation makes at its first start and keeps in its data directory, readable by its user only. */
+export async function localSecret({
+  directory,
+  name,
+}: {
+  readonly directory: string;
+  /** File name, such as `service-key`. */
+  readonly name: string;
+}): Promise<LocalSecret> {
+  const file = path.join(directory, name);
+  const kept = await readSecret(file);
+  if (kept !== null) return { secret: kept, isNew: false };
+  await mkdir(directory, { recursive: true });
+  const secret = randomBytes(32).toString('hex');
+  const isNew = await writeOnce(file, secret);
+  return { secret: isNew ? secret : ((await readSecret(file)) ?? secret), isNew };
+}
+
+async function readSecret(file: string): Promise<string | null> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (text !== null && !/^[0-9a-f]{64}$/.test(text))
+    throw new Error(`${file} does not hold a secret: remove it`);
+  return text;
+}
+
+/** Linking fails when the name is taken, so of two processes that start together one makes it and both use it. */
+async function writeOnce(file: string, secret: string): Promise<boolean> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    await using handle = await open(temporary, 'wx', 0o600);
+    await handle.writeFile(secret);
+    await handle.sync();
+    await link(temporary, file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}

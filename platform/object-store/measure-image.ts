@@ -1,0 +1,29 @@
+import sharp from 'sharp';
+
+import { readRange } from './measurable.ts';
+import type { Measurable, Measures } from './measurable.ts';
+
+/** Most forms say their size in the first megabyte; those that need the whole file get it up to this size. */
+const FIRST_BYTES = 1024 * 1024;
+const WHOLE_BYTES = 32 * 1024 * 1024;
+/** Beyond this an image is a decompression bomb, not a picture. */
+const MAX_PIXELS = 268_402_689;
+
+/** Size of an image, with its EXIF orientation applied. An image that can't be read keeps its type and has no size. */
+export async function measureImage(file: Measurable, contentType: string): Promise<Measures> {
+  const size = (await sizeOf(file, FIRST_BYTES)) ?? (await sizeOf(file, WHOLE_BYTES));
+  return { contentType, width: size?.width ?? null, height: size?.height ?? null, duration: null };
+}
+
+async function sizeOf(file: Measurable, most: number): Promise<{ width: number; height: number } | null> {
+  const bytes = Math.min(file.bytes, most);
+  if (most > FIRST_BYTES && (file.bytes <= FIRST_BYTES || file.bytes > most)) return null;
+  const start = await readRange(file, { start: 0, end: bytes - 1 });
+  try {
+    const { autoOrient } = await sharp(start, { limitInputPixels: MAX_PIXELS, failOn: 'none' }).metadata();
+    return { width: autoOrient.width, height: autoOrient.height };
+  } catch {
+    // Damaged, cut short, too large or of a form that sharp does not read: it has no size that could be told.
+    return null;
+  }
+}

@@ -1,0 +1,182 @@
+import { Readable } from 'node:stream';
+
+import { BufferTarget, EncodedPacket, EncodedVideoPacketSource, Output, WebMOutputFormat } from 'mediabunny';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+
+import type { Measures } from './measurable.ts';
+import { measureMedia } from './measure.ts';
+
+interface Sent {
+  readonly declaredType?: string;
+  readonly name?: string;
+}
+
+function measure(content: Buffer, { declaredType, name = 'file' }: Sent = {}): Promise<Measures> {
+  return measureMedia({
+    open: async (range) => Readable.from([content.subarray(range?.start, range && range.end + 1)]),
+    bytes: content.length,
+    declaredType: declaredType ?? null,
+    name,
+  });
+}
+
+function picture(width: number, height: number) {
+  return sharp({ create: { width, height, channels: 3, background: '#d08030' } });
+}
+
+describe('images', () => {
+  test.each(['png', 'jpeg', 'webp', 'gif', 'avif'] as const)(
+    '%s is measured by its bytes',
+    async (format) => {
+      const content = await picture(64, 48).toFormat(format).toBuffer();
+      const measured = await measure(content, { declaredType: 'video/mp4', name: 'x.mp4' });
+      expect(measured).toEqual({ contentType: `image/${format}`, width: 64, height: 48, duration: null });
+    },
+  );
+
+  test('are measured as they are shown, with their orientation applied', async () => {
+    const content = await picture(64, 48).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    expect(await measure(content)).toMatchObject({ width: 48, height: 64 });
+  });
+
+  test('larger than a megabyte are measured too', async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+    const create = { width: 1000, height: 900, channels: 3, background: '#000', noise } as const;
+    for (const format of ['png', 'webp'] as const) {
+      const content = await sharp({ create }).toFormat(format, { lossless: true }).toBuffer();
+      expect(content.length).toBeGreaterThan(1024 * 1024);
+      expect(await measure(content)).toMatchObject({ width: 1000, height: 900 });
+    }
+  });
+
+  test('that are damaged keep their type and have no size', async () => {
+    const damaged = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(500)]);
+    expect(await measure(damaged)).toEqual({
+      contentType: 'image/jpeg',
+      width: null,
+      height: null,
+      duration: null,
+    });
+  });
+});
+
+describe('recordings', () => {
+  test('sound has a length', async () => {
+    expect(await measure(wav(1.5), { name: 'x.png' })).toEqual({
+      contentType: 'audio/wav',
+      width: null,
+      height: null,
+      duration: 1.5,
+    });
+  });
+
+  test('video has size and length', async () => {
+    expect(await measure(await webm(320, 180, 2))).toEqual({
+      contentType: 'video/webm',
+      width: 320,
+      height: 180,
+      duration: 2,
+    });
+  });
+
+  test('are read in pieces, never whole', async () => {
+    const content = wav(600);
+    let read = 0;
+    const measured = await measureMedia({
+      open: async (range) => {
+        read += range === undefined ? content.length : range.end - range.start + 1;
+        return Readable.from([content.subarray(range?.start, range && range.end + 1)]);
+      },
+      bytes: content.length,
+      declaredType: null,
+      name: 'long.wav',
+    });
+    expect(measured.duration).toBe(600);
+    expect(read).toBeLessThan(content.length / 4);
+  });
+
+  test('that are damaged keep their type only', async () => {
+    const content = (await webm(320, 180, 2)).subarray(0, 60);
+    expect(await measure(content)).toMatchObject({ contentType: 'video/webm', width: null, duration: null });
+  });
+
+  test('are not blamed for a failure of the store', async () => {
+    const content = wav(1);
+    let opened = 0;
+    const file = { bytes: content.length, declaredType: null, name: 'x.wav' };
+    const open = async () => {
+      opened += 1;
+      if (opened > 1) throw new Error('disk gone');
+      return Readable.from([content]);
+    };
+    await expect(measureMedia({ ...file, open })).rejects.toThrow('disk gone');
+  });
+});
+
+describe('texts', () => {
+  test.each([
+    ['hello, 世界', { declaredType: 'text/plain; charset=utf-8' }, 'text/plain'],
+    ['{"a":1}', { declaredType: 'application/json' }, 'application/json'],
+    ['{"a":', { declaredType: 'application/json' }, 'text/plain'],
+    ['{"a":1}', { name: 'graph.JSON' }, 'application/json'],
+    ['1\n00:00:01 --> 00:00:02\nhello', { name: 'x.srt' }, 'application/x-subrip'],
+    ['<script>alert(1)</script>', { declaredType: 'text/html' }, 'text/html'],
+    ['<svg xmlns="http://www.w3.org/2000/svg"/>', { declaredType: 'image/svg+xml' }, 'image/svg+xml'],
+    ['<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', { name: 'x.svg' }, 'image/svg+xml'],
+    ['hello', { declaredType: 'image/png' }, 'application/octet-stream'],
+    ['hello', {}, 'application/octet-stream'],
+  ])('%j sent as %j is %s', async (content, sent, contentType) => {
+    expect((await measure(Buffer.from(content), sent)).contentType).toBe(contentType);
+  });
+
+  test('are only what really is text', async () => {
+    const binary = Buffer.from([1, 2, 3, 0, 255, 254]);
+    expect((await measure(binary, { declaredType: 'text/plain' })).contentType).toBe(
+      'application/octet-stream',
+    );
+    expect((await measure(Buffer.alloc(0), { declaredType: 'text/plain' })).contentType).toBe(
+      'application/octet-stream',
+    );
+  });
+
+  test('may be longer than what is looked at, cut in the middle of a character', async () => {
+    const content = Buffer.from('世'.repeat(40_000));
+    expect((await measure(content, { declaredType: 'text/plain' })).contentType).toBe('text/plain');
+  });
+});
+
+/** Silence in 8-bit mono at 8,000 samples a second. */
+function wav(seconds: number): Buffer {
+  const samples = Math.round(seconds * 8_000);
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0).toString();
+  header.writeUInt32LE(36 + samples, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(8_000, 24);
+  header.writeUInt32LE(8_000, 28);
+  header.writeUInt16LE(1, 32);
+  header.writeUInt16LE(8, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(samples, 40);
+  return Buffer.concat([header, Buffer.alloc(samples, 128)]);
+}
+
+/** A container with the right index around frames that hold nothing: measuring does not decode. */
+async function webm(width: number, height: number, seconds: number): Promise<Buffer> {
+  const target = new BufferTarget();
+  const output = new Output({ format: new WebMOutputFormat(), target });
+  const source = new EncodedVideoPacketSource('vp9');
+  output.addVideoTrack(source, { frameRate: 10 });
+  await output.start();
+  const decoderConfig = { codec: 'vp09.00.10.08', codedWidth: width, codedHeight: height };
+  for (let frame = 0; frame < seconds * 10; frame += 1) {
+    const packet = new EncodedPacket(new Uint8Array(20), frame === 0 ? 'key' : 'delta', frame / 10, 0.1);
+    await source.add(packet, { decoderConfig });
+  }
+  await output.finalize();
+  return Buffer.from(target.buffer ?? new ArrayBuffer());
+}

@@ -1,0 +1,42 @@
+import { fileTypeFromBuffer } from 'file-type';
+
+import { readRange } from './measurable.ts';
+import type { Measurable, Measures } from './measurable.ts';
+import { measureImage } from './measure-image.ts';
+import { measureRecording } from './measure-recording.ts';
+import { textTypeOf } from './measure-text.ts';
+
+const HEAD_BYTES = 64 * 1024;
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** Measures a file by its bytes, reading only as much of it as that takes. */
+export async function measureMedia(file: Measurable): Promise<Measures> {
+  const nothing = { width: null, height: null, duration: null };
+  if (file.bytes === 0) return { contentType: UNKNOWN_TYPE, ...nothing };
+  const head = await readRange(file, { start: 0, end: Math.min(file.bytes, HEAD_BYTES) - 1 });
+  const found = (await fileTypeFromBuffer(head))?.mime;
+  const contentType = found === undefined ? undefined : commonName(found);
+  if (contentType?.startsWith('image/')) return measureImage(file, contentType);
+  if (contentType !== undefined && isRecording(contentType)) return measureRecording(file, contentType);
+  const text = textTypeOf({ ...file, head, contentType });
+  return { contentType: text ?? contentType ?? UNKNOWN_TYPE, ...nothing };
+}
+
+const COMMON_NAMES: Readonly<Record<string, string>> = {
+  'audio/x-m4a': 'audio/mp4',
+  'audio/vnd.wave': 'audio/wav',
+  'audio/x-flac': 'audio/flac',
+  'video/x-m4v': 'video/mp4',
+  'application/ogg': 'audio/ogg',
+  'video/matroska': 'video/x-matroska',
+};
+
+/** The name that browsers and upstreams know a type by. */
+function commonName(type: string): string {
+  const plain = type.split(';')[0] ?? type;
+  return COMMON_NAMES[plain] ?? plain;
+}
+
+function isRecording(contentType: string): boolean {
+  return contentType.startsWith('video/') || contentType.startsWith('audio/');
+}

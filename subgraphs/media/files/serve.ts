@@ -1,0 +1,142 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+
+import { isUuid } from '../../../platform/ids.ts';
+import type { ByteRange, ObjectStore } from '../../../platform/object-store/object-store.ts';
+import { etagOf, headersOf } from './file-headers.ts';
+import type { FileDoor, StoredFile } from './files.ts';
+import { readRangeHeader } from './range.ts';
+
+/** Answers one request for a file. Rejects when the store or the database fails before anything was answered. */
+export type FileHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export interface FileHandlerOptions {
+  readonly files: FileDoor;
+  readonly store: ObjectStore;
+  /** Seconds that addresses stay valid (FILES_URL_TTL); 0 for ever. Decides how long caches may keep a file. */
+  readonly urlTtl: number;
+}
+
+const DAY_SECONDS = 86_400;
+/** How long an address that the store gives out stays valid: enough to start, and to resume, a download. */
+const ADDRESS_SECONDS = 3_600;
+
+/**
+ * The door of stored files: GET and HEAD of `/files/{id}/{name}`, the whole or one range. The unguessable id is the
+ * capability. Mount it at `/files` or at the root; it looks at the last two parts of the path.
+ */
+export function createFileHandler({ files, store, urlTtl }: FileHandlerOptions): FileHandler {
+  const cacheControl =
+    urlTtl === 0 ? `public, max-age=${DAY_SECONDS}` : `private, max-age=${Math.min(urlTtl, DAY_SECONDS)}`;
+  return async (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return refuse(response, 405, 'files can only be read here', { Allow: 'GET, HEAD' });
+    }
+    const { id, query } = addressOf(request);
+    const found = id === null ? null : await files.locate(id);
+    if (found === null) return refuse(response, 404, 'there is no such file');
+    const { file, objectKey } = found;
+    if (!files.admits(file.id, query))
+      return refuse(response, 403, 'this address has expired: ask for a new one');
+    const address = await store.address(objectKey, { expiresIn: ADDRESS_SECONDS, fileName: file.name });
+    if (address !== null) {
+      response.writeHead(302, { Location: address, 'Cache-Control': 'no-store' }).end();
+      return;
+    }
+    await answer({ request, response, file, store, objectKey, cacheControl });
+  };
+}
+
+interface Answering {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly file: StoredFile;
+  readonly store: ObjectStore;
+  readonly objectKey: string;
+  readonly cacheControl: string;
+}
+
+async function answer({ request, response, file, store, objectKey, cacheControl }: Answering): Promise<void> {
+  const headers = headersOf(file, cacheControl);
+  if (isUnchanged(request, file)) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  const range = mayRange(request, file) ? readRangeHeader(request.headers.range, file.bytes) : 'whole';
+  if (range === 'unsatisfiable') {
+    return refuse(response, 416, 'there are no bytes in this range', {
+      'Content-Range': `bytes */${file.bytes}`,
+    });
+  }
+  const part: ByteRange | undefined = range === 'whole' ? undefined : range;
+  const length = part === undefined ? file.bytes : part.end - part.start + 1;
+  const partHeaders =
+    part === undefined ? {} : { 'Content-Range': `bytes ${part.start}-${part.end}/${file.bytes}` };
+  const begin = () =>
+    response.writeHead(part === undefined ? 200 : 206, {
+      ...headers,
+      ...partHeaders,
+      'Content-Length': length,
+    });
+  if (request.method === 'HEAD') {
+    begin().end();
+    return;
+  }
+  const body = await store.get(objectKey, part);
+  begin();
+  await send(body, response);
+}
+
+/** A reader that goes away ends the stream from the store; that is no failure of ours. */
+async function send(body: NodeJS.ReadableStream, response: ServerResponse): Promise<void> {
+  try {
+    await pipeline(body, response);
+  } catch (error) {
+    const isReaderGone =
+      error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    // With the head sent, breaking off is the only way left to say that the rest is missing.
+    response.destroy();
+    if (!isReaderGone) throw error;
+  }
+}
+
+function addressOf(request: IncomingMessage): { id: string | null; query: URLSearchParams } {
+  const url = URL.parse(request.url ?? '', 'http://files');
+  const id = /\/([^/]+)\/[^/]+$/.exec(url?.pathname ?? '')?.[1] ?? '';
+  return { id: isUuid(id) ? id : null, query: url?.searchParams ?? new URLSearchParams() };
+}
+
+/** If-None-Match beats If-Modified-Since (RFC 9110 13.2.2). */
+function isUnchanged({ headers }: IncomingMessage, file: StoredFile): boolean {
+  const known = headers['if-none-match'];
+  if (known !== undefined) {
+    const tags = known.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    return tags.includes('*') || tags.includes(etagOf(file));
+  }
+  return isNotAfter(file, headers['if-modified-since']);
+}
+
+/** With If-Range, a part is only wanted of the very file that the reader has begun. */
+function mayRange({ headers }: IncomingMessage, file: StoredFile): boolean {
+  const condition = headers['if-range'];
+  return typeof condition !== 'string' || condition === etagOf(file) || isNotAfter(file, condition);
+}
+
+function isNotAfter({ createdAt }: StoredFile, date: string | undefined): boolean {
+  const at = Date.parse(date ?? '');
+  return !Number.isNaN(at) && Math.floor(createdAt.getTime() / 1_000) * 1_000 <= at;
+}
+
+function refuse(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, {
+    ...headers,
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Cache-Control': 'no-store',
+  });
+  response.end(`${message}\n`);
+}

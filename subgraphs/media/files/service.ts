@@ -1,0 +1,191 @@
+import type { Kysely } from 'kysely';
+
+import type { Caller } from '../../../platform/caller.ts';
+import { mayChange } from '../../../platform/caller.ts';
+import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import { measureMedia } from '../../../platform/object-store/measure.ts';
+import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
+import type { FileDoor, FileService, NewFile, StoredFile } from './files.ts';
+import { idOfPath, objectKeyOf, pathOf, safeName } from './names.ts';
+import { createSigner } from './signature.ts';
+import {
+  announceFile,
+  completeFile,
+  forgetFile,
+  hideExpiredFiles,
+  hideFile,
+  keepFiles,
+  readFiles,
+} from './store.ts';
+import type { FileTables } from './tables.ts';
+
+export interface FileServiceOptions {
+  readonly database: Kysely<FileTables>;
+  readonly store: ObjectStore;
+  /** Address that callers use, without a trailing slash; may carry a path prefix. */
+  readonly publicUrl: string;
+  /** Address of a CDN in front of the object store or of PUBLIC_URL, without a trailing slash; null when there is none. */
+  readonly cdnBaseUrl: string | null;
+  /** Seconds that addresses stay valid; 0 for ever. */
+  readonly urlTtl: number;
+  /** Signs expiring addresses; the same in every process. */
+  readonly secret: string;
+  /** Days that files are kept; 0 (default) for ever. */
+  readonly retentionDays?: number;
+  readonly logger: Logger;
+  /** Milliseconds since 1970; the system's clock when absent. */
+  readonly clock?: () => number;
+}
+
+const TEMPORARY_MS = 3_600_000;
+/** Longest time in which the bytes of one file may come in; later the pruner counts it as given up. */
+const INCOMING_MS = 24 * TEMPORARY_MS;
+const DAY_MS = 86_400_000;
+
+/** Files: bytes in the object store, facts in the database, addresses that never change. */
+export function createFileService(options: FileServiceOptions): FileService & FileDoor {
+  const { database, store, publicUrl, cdnBaseUrl, urlTtl, secret, retentionDays = 0, logger } = options;
+  const clock = options.clock ?? Date.now;
+  const signer = createSigner({ secret, ttlSeconds: urlTtl, clock });
+  const admits = (id: string, query: URLSearchParams) => urlTtl === 0 || signer.verify(id, query);
+  const parts: Parts = { database, store, logger, clock };
+
+  return {
+    ...reading(parts),
+    admits,
+    store: (file) => storeFile(parts, file),
+    async claim(transaction, ids) {
+      const wanted = distinct(ids);
+      const kept = await keepFiles(transaction, wanted.filter(isUuid));
+      if (kept < wanted.length)
+        throw badInput('fileId', 'one of these files is not here (any more): upload it again');
+    },
+    async attach(transaction, ids, taskId) {
+      const wanted = distinct(ids);
+      if ((await keepFiles(transaction, wanted, taskId)) < wanted.length) {
+        throw new AppError('INTERNAL', `a result of task ${taskId} is not stored any more`);
+      }
+    },
+    idOfUrl(url) {
+      const parsed = URL.parse(url);
+      if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) return null;
+      const id = idOfPath(parsed.pathname);
+      return id !== null && admits(id, parsed.searchParams) ? id : null;
+    },
+    urlOf({ id, name }, { cdn = false } = {}) {
+      if (cdn && cdnBaseUrl !== null) return `${cdnBaseUrl}${pathOf(id, name)}`;
+      return `${publicUrl}${pathOf(id, name)}${urlTtl === 0 ? '' : `?${signer.sign(id)}`}`;
+    },
+    remove: (caller, id) => removeFile(parts, caller, id),
+    async prune(limit) {
+      const now = new Date(clock());
+      const keptSince = retentionDays === 0 ? null : new Date(clock() - retentionDays * DAY_MS);
+      const expired = await hideExpiredFiles(database, { now, keptSince, limit });
+      for (const file of expired) await removeBytes(parts, file);
+      return expired.length;
+    },
+  };
+}
+
+interface Parts {
+  readonly database: Kysely<FileTables>;
+  readonly store: ObjectStore;
+  readonly logger: Logger;
+  readonly clock: () => number;
+}
+
+function reading({ database, store }: Parts): Pick<FileService & FileDoor, 'byIds' | 'locate' | 'open'> {
+  async function locate(id: string) {
+    const [row] = await readFiles(database, [id].filter(isUuid));
+    return row ?? null;
+  }
+  return {
+    locate,
+    async byIds(ids) {
+      const found = await readFiles(database, ids.filter(isUuid));
+      const byId = new Map(found.map(({ file }) => [file.id, file]));
+      return ids.map((id) => byId.get(id.toLowerCase()) ?? null);
+    },
+    async open(id, range) {
+      const found = await locate(id);
+      if (found === null) throw notFound('file', id);
+      return store.get(found.objectKey, range);
+    },
+  };
+}
+
+async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
+  const { database, store, clock } = parts;
+  const id = newId();
+  const name = safeName(file.name);
+  const objectKey = objectKeyOf(id, name);
+  await announceFile(database, {
+    id,
+    owner: file.owner,
+    name,
+    objectKey,
+    temporaryUntil: new Date(clock() + INCOMING_MS),
+  });
+  const { body, declaredType, maxBytes, signal } = file;
+  try {
+    const object = await store.put(objectKey, body, {
+      contentType: declaredType ?? 'application/octet-stream',
+      maxBytes,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const measures = await measureMedia({
+      open: (range) => store.get(objectKey, range),
+      bytes: object.bytes,
+      declaredType,
+      name,
+    });
+    const temporaryUntil = file.temporary ? new Date(clock() + TEMPORARY_MS) : null;
+    const stored = await completeFile(database, id, { object, measures, temporaryUntil });
+    if (stored === null) throw new AppError('UNAVAILABLE', 'the file took too long to arrive');
+    return stored;
+  } catch (error) {
+    await discard(parts, { id, objectKey });
+    throw error;
+  }
+}
+
+async function removeFile(parts: Parts, caller: Caller, id: string): Promise<StoredFile> {
+  const { database } = parts;
+  const [found] = await readFiles(database, [id].filter(isUuid));
+  if (found === undefined || !mayChange(caller, found.file.owner)) throw notFound('file', id);
+  if (!(await hideFile(database, found.file.id))) throw notFound('file', id);
+  await removeBytes(parts, { id: found.file.id, objectKey: found.objectKey });
+  return found.file;
+}
+
+/** Nothing stays of a file whose storing failed; hidden first, because its completion may have come through after all. */
+async function discard(parts: Parts, file: Removable): Promise<void> {
+  try {
+    await hideFile(parts.database, file.id);
+  } catch (error) {
+    parts.logger.warn({ file: file.id, error: toError(error) }, 'a file that failed is left to the pruner');
+    return;
+  }
+  await removeBytes(parts, file);
+}
+
+interface Removable {
+  readonly id: string;
+  readonly objectKey: string;
+}
+
+/** The file is hidden already, so a failure here is for the next pruning, not for whoever asked. */
+async function removeBytes({ database, store, logger }: Parts, { id, objectKey }: Removable): Promise<void> {
+  try {
+    await store.delete(objectKey);
+    await forgetFile(database, id);
+  } catch (error) {
+    logger.warn({ file: id, error: toError(error) }, 'the bytes of a file are left to the pruner');
+  }
+}
+
+function distinct(ids: readonly string[]): string[] {
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
+}

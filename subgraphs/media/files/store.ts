@@ -1,0 +1,174 @@
+import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
+
+import type { Measures } from '../../../platform/object-store/measurable.ts';
+import type { StoredObject } from '../../../platform/object-store/object-store.ts';
+import type { AnyTransaction } from '../../../platform/queue.ts';
+import type { StoredFile } from './files.ts';
+import type { FileTables, MediaTable } from './tables.ts';
+
+/**
+ * The SQL of files. Rows come before bytes and go after them: whenever a process dies, a row is left that the pruner
+ * finds, never bytes that nobody knows of.
+ */
+export interface FileRow {
+  readonly file: StoredFile;
+  /** Where its bytes are in the object store. */
+  readonly objectKey: string;
+}
+
+export interface NewRow {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly objectKey: string;
+  /** When the pruner takes it, if its bytes have not come by then. */
+  readonly temporaryUntil: Date;
+}
+
+export interface StoredFacts {
+  readonly object: StoredObject;
+  readonly measures: Measures;
+  /** Null: the file stays. */
+  readonly temporaryUntil: Date | null;
+}
+
+/** Announces a file whose bytes are about to come. Nobody sees it yet. */
+export async function announceFile(database: Kysely<FileTables>, row: NewRow): Promise<void> {
+  await database
+    .insertInto('media.media')
+    .values({
+      id: row.id,
+      owner: row.owner,
+      name: row.name,
+      object_key: row.objectKey,
+      content_type: 'application/octet-stream',
+      bytes: 0,
+      sha256: '',
+      state: 'INCOMING',
+      temporary_until: row.temporaryUntil,
+    })
+    .execute();
+}
+
+/** The bytes are there: the file becomes visible. Null when the pruner was faster. */
+export async function completeFile(
+  database: Kysely<FileTables>,
+  id: string,
+  { object, measures, temporaryUntil }: StoredFacts,
+): Promise<StoredFile | null> {
+  const row = await database
+    .updateTable('media.media')
+    .set({
+      state: 'STORED',
+      content_type: measures.contentType,
+      bytes: object.bytes,
+      sha256: object.sha256,
+      width: measures.width,
+      height: measures.height,
+      duration: measures.duration,
+      temporary_until: temporaryUntil,
+    })
+    .where('id', '=', id)
+    .where('state', '=', 'INCOMING')
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? null : fileOf(row);
+}
+
+/** The files there are, in no order. */
+export async function readFiles(
+  database: Kysely<FileTables>,
+  ids: readonly string[],
+): Promise<readonly FileRow[]> {
+  if (ids.length === 0) return [];
+  const rows = await database
+    .selectFrom('media.media')
+    .selectAll()
+    .where(isOneOf(ids))
+    .where('state', '=', 'STORED')
+    .execute();
+  return rows.map((row) => ({ file: fileOf(row), objectKey: row.object_key }));
+}
+
+/** Makes files permanent, and their task known when there is one; answers how many of the ids are there. */
+export async function keepFiles(
+  transaction: AnyTransaction,
+  ids: readonly string[],
+  taskId?: string,
+): Promise<number> {
+  const { numUpdatedRows } = await (transaction as Transaction<FileTables>)
+    .updateTable('media.media')
+    .set({ temporary_until: null, ...(taskId === undefined ? {} : { task_id: taskId }) })
+    .where(isOneOf(ids))
+    .where('state', '=', 'STORED')
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** Hides a file for good; its bytes follow. Answers false when it was hidden already. */
+export async function hideFile(database: Kysely<FileTables>, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable('media.media')
+    .set({ state: 'DELETED' })
+    .where('id', '=', id)
+    .where('state', '!=', 'DELETED')
+    .executeTakeFirst();
+  return Number(numUpdatedRows) === 1;
+}
+
+/** Forgets a hidden file, once its bytes are gone. */
+export async function forgetFile(database: Kysely<FileTables>, id: string): Promise<void> {
+  await database.deleteFrom('media.media').where('id', '=', id).where('state', '=', 'DELETED').execute();
+}
+
+/**
+ * Hides what is past its time; answers everything hidden that waits for its bytes to go. Two pruners share the work:
+ * what one has locked, the other skips, and so do both with what a transaction is claiming.
+ */
+export async function hideExpiredFiles(
+  database: Kysely<FileTables>,
+  { now, keptSince, limit }: { readonly now: Date; readonly keptSince: Date | null; readonly limit: number },
+): Promise<readonly { readonly id: string; readonly objectKey: string }[]> {
+  const rows = await database
+    .updateTable('media.media')
+    .set({ state: 'DELETED' })
+    .where('id', 'in', (expired) =>
+      expired
+        .selectFrom('media.media')
+        .select('id')
+        .where((is) =>
+          is.or([
+            is('state', '=', 'DELETED'),
+            is('temporary_until', '<', now),
+            ...(keptSince === null ? [] : [is('created_at', '<', keptSince)]),
+          ]),
+        )
+        .orderBy('id')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(['id', 'object_key'])
+    .execute();
+  return rows.map(({ id, object_key: objectKey }) => ({ id, objectKey }));
+}
+
+/** One parameter for any number of ids, so that PostgreSQL keeps one plan. */
+function isOneOf(ids: readonly string[]) {
+  return sql<boolean>`id = any(${[...ids]}::uuid[])`;
+}
+
+function fileOf(row: Selectable<MediaTable>): StoredFile {
+  return {
+    id: row.id,
+    owner: row.owner,
+    name: row.name,
+    contentType: row.content_type,
+    bytes: row.bytes,
+    sha256: row.sha256,
+    width: row.width,
+    height: row.height,
+    duration: row.duration,
+    createdAt: row.created_at,
+  };
+}
