@@ -1,0 +1,49 @@
+import { ConfigError, readConfig, type Config } from './config.ts';
+import { AppError, toError } from './errors.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { createLogger, type Logger } from './logger.ts';
+
+/** What a main.ts builds with. */
+export interface ProcessParts {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Most milliseconds each part gets to stop. */
+const GRACE_MS = 15_000;
+
+/**
+ * The frame of every main.ts: settings (all problems at once, exit 1), logger, signals, then `start`. When the start
+ * fails, what was started is stopped again, the reason is said in one line, and the process exits with 1.
+ */
+export async function runProcess(start: (parts: ProcessParts) => Promise<void>): Promise<void> {
+  const config = configOrExit();
+  const logger = createLogger({ level: config.log.level, pretty: !config.production && process.stdout.isTTY });
+  const lifecycle = createLifecycle({ logger, graceMs: GRACE_MS });
+  lifecycle.onSignals();
+  try {
+    await start({ config, logger, lifecycle });
+  } catch (thrown) {
+    await giveUp(thrown, { logger, lifecycle });
+  }
+}
+
+function configOrExit(): Config {
+  try {
+    return readConfig(undefined, process.argv.slice(2));
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+    process.stderr.write(`${thrown.message}\n`);
+    process.exit(1);
+  }
+}
+
+async function giveUp(thrown: unknown, { logger, lifecycle }: Omit<ProcessParts, 'config'>): Promise<never> {
+  const error = toError(thrown);
+  // An expected failure says all in its message; anything else needs its stack.
+  if (thrown instanceof AppError) process.stderr.write(`Kiln can't start: ${error.message}\n`);
+  else logger.error({ error }, 'the start failed');
+  await lifecycle.stop('the start failed');
+  process.exit(1);
+}

@@ -1,0 +1,97 @@
+import path from 'node:path';
+
+import type { PoolConfig } from 'pg';
+
+import type { Config } from './config.ts';
+import { createDatabase, type Database } from './database.ts';
+import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
+import type { EventBus } from './event-bus.ts';
+import type { HttpClient } from './http-client.ts';
+import { acquireInstanceLock } from './instance-lock.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { Logger } from './logger.ts';
+import { migrate, type MigrationSet } from './migrations.ts';
+import { createDiskStore } from './object-store/disk.ts';
+import type { ObjectStore } from './object-store/object-store.ts';
+import { createQueue } from './pg-boss-queue.ts';
+import { createEventBus } from './postgres-event-bus.ts';
+import type { Queue } from './queue.ts';
+import { createOutboundRule } from './safe-url.ts';
+import { createHttpClient } from './undici-http-client.ts';
+
+/**
+ * The ground every process with a database stands on, started in order and handed to the lifecycle: embedded or given
+ * PostgreSQL, migrations, event bus, queue, object store, outbound HTTP. It knows no subgraph: the migrations come in.
+ */
+export interface Runtime {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly database: Database;
+  readonly bus: EventBus;
+  readonly queue: Queue;
+  readonly store: ObjectStore;
+  readonly http: HttpClient;
+}
+
+export interface RuntimeOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly migrations: readonly MigrationSet[];
+}
+
+/** Connections of one process: enough for its requests and worker; hundreds of waiting callers hold none. */
+const MAX_CONNECTIONS = 10;
+/** Seconds that running jobs get when the process stops; after that they are somebody else's. */
+const JOB_GRACE_SECONDS = 5;
+
+/** Takes the data directory (one whole Kiln at a time), then starts each part. Rejects with an AppError that says why. */
+export async function startRuntime({ config, logger, lifecycle, migrations }: RuntimeOptions): Promise<Runtime> {
+  if (config.role === 'all') {
+    const release = acquireInstanceLock({ dataDir: config.data.dir, name: 'kiln' });
+    lifecycle.add('data directory', async () => release());
+  }
+  const database = await startDatabase({ config, logger, lifecycle });
+  await migrate({ database, sets: migrations, logger });
+  const bus = await createEventBus({ database, logger });
+  lifecycle.add('event bus', () => bus.close());
+  const queue = await createQueue({ database, bus, logger });
+  lifecycle.add('queue', () => queue.stop(JOB_GRACE_SECONDS));
+  const http = createHttpClient({ outbound: createOutboundRule({ allow: config.outbound.allow }), logger });
+  lifecycle.add('outbound HTTP', () => http.close());
+  const store = createDiskStore({ directory: path.join(config.data.dir, 'files') });
+  return { config, logger, lifecycle, database, bus, queue, store, http };
+}
+
+/** The database alone, for `npm run migrate` as well. */
+export async function startDatabase(options: Omit<RuntimeOptions, 'migrations'>): Promise<Database> {
+  const { config, logger, lifecycle } = options;
+  const database = createDatabase({
+    config: await connectionOf(options),
+    maxConnections: MAX_CONNECTIONS,
+    applicationName: `kiln ${config.role}`,
+    logger,
+  });
+  lifecycle.add('database', () => database.close());
+  return database;
+}
+
+async function connectionOf({
+  config,
+  logger,
+  lifecycle,
+}: Omit<RuntimeOptions, 'migrations'>): Promise<PoolConfig | { readonly connectionString: string }> {
+  if (config.data.databaseUrl !== null) return { connectionString: config.data.databaseUrl };
+  const postgres = await startEmbeddedPostgres({
+    dataDir: config.data.dir,
+    logger,
+    onLost: (error) => {
+      logger.error({ error }, 'the embedded PostgreSQL has ended');
+      void lifecycle.stop('the database is gone').then(() => process.exit(1));
+    },
+  });
+  lifecycle.add('embedded PostgreSQL', () => postgres.stop());
+  logger.info({ directory: path.join(config.data.dir, 'postgres'), adopted: postgres.adopted }, 'embedded PostgreSQL is up');
+  return postgres.config;
+}
