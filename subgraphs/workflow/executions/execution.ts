@@ -34,6 +34,8 @@ export interface Execution {
   /** Rises with each change; announced on the bus. */
   readonly version: number;
   readonly createdAt: Date;
+  /** When media took its task; null when it never did. */
+  readonly startedAt: Date | null;
   readonly endedAt: Date | null;
 }
 
@@ -55,6 +57,15 @@ export interface ExecuteRequest {
   readonly onBehalfOf: string | null;
   readonly externalId: string | null;
   readonly idempotencyKey: string | null;
+}
+
+/** What media says of a running execution's task now. */
+export interface LiveTask {
+  readonly id: string;
+  readonly state: string;
+  readonly stage: string;
+  readonly progress: number;
+  readonly error: ExecutionError | null;
 }
 
 /** How one execution may be named; exactly one member. */
@@ -83,6 +94,8 @@ export interface ExecutionService {
   byIds(caller: Caller, ids: readonly string[]): Promise<readonly (Execution | null)[]>;
   /** By task id, likewise. */
   byTaskIds(caller: Caller, taskIds: readonly string[]): Promise<readonly (Execution | null)[]>;
+  /** Stage and progress of running tasks as media has them, in the order of the ids; null where media does not say. */
+  liveTasks(taskIds: readonly string[]): Promise<readonly (LiveTask | null)[]>;
   /** Newest first: the caller's own, or of one user; empty without a caller. */
   list(
     caller: Caller,

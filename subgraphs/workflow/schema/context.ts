@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 import type { Caller } from '../../../platform/caller.ts';
 import type { RequestContext } from '../../../platform/graphql/executor.ts';
 import type { AuthMode } from '../../../platform/policy.ts';
-import type { Execution, ExecutionService } from '../executions/execution.ts';
+import type { Execution, ExecutionService, LiveTask } from '../executions/execution.ts';
 import type { Template, TemplateService } from '../templates/template.ts';
 
 /** What the workflow schema's resolvers call. */
@@ -30,6 +30,8 @@ export interface WorkflowLoaders {
   readonly executions: DataLoader<string, Execution | null>;
   /** The executions this caller may read, by the id of their task. */
   readonly executionsByTask: DataLoader<string, Execution | null>;
+  /** What media says of running tasks. */
+  readonly liveTasks: DataLoader<string, LiveTask | null>;
   /** Forgets what was read; a subscription calls it for each event, as one context serves them all. */
   readonly forget: () => void;
 }
@@ -54,8 +56,9 @@ function createLoaders({ templates, executions }: WorkflowServices, caller: Call
   const byTask = new DataLoader((ids: readonly string[]) => executions.byTaskIds(caller, ids), {
     maxBatchSize,
   });
+  const liveTasks = new DataLoader((ids: readonly string[]) => executions.liveTasks(ids), { maxBatchSize });
   const forget = (): void => {
-    for (const loader of [byCode, byId, byTask]) loader.clearAll();
+    for (const loader of [byCode, byId, byTask, liveTasks]) loader.clearAll();
   };
-  return { templates: byCode, executions: byId, executionsByTask: byTask, forget };
+  return { templates: byCode, executions: byId, executionsByTask: byTask, liveTasks, forget };
 }

@@ -6,6 +6,7 @@ import type {
   executionStatuses,
 } from '../executions/execution.ts';
 import { builder } from './builder.ts';
+import type { WorkflowContext } from './context.ts';
 import { Template, templateOf } from './template.ts';
 
 /** Where an execution stands. */
@@ -78,8 +79,14 @@ Execution.implement({
     }),
     userId: t.exposeID('userId', { nullable: true, description: 'For whom it runs, when that was said.' }),
     status: t.expose('status', { type: ExecutionStatus, description: 'Where it stands.' }),
-    stage: t.exposeString('stage', { description: 'What is happening now, in a few words.' }),
-    progress: t.exposeInt('progress', { description: '0 to 100.' }),
+    stage: t.string({
+      description: 'What is happening now, in a few words.',
+      resolve: async (execution, _, context) => (await liveOf(execution, context)).stage,
+    }),
+    progress: t.int({
+      description: '0 to 100.',
+      resolve: async (execution, _, context) => (await liveOf(execution, context)).progress,
+    }),
     parameters: t.expose('parameters', { type: 'JSON', description: 'What it was started with.' }),
     error: t.expose('error', { type: ExecutionError, nullable: true, description: 'Why it failed.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was accepted.' }),
@@ -112,3 +119,9 @@ export const ExecutionProgress = builder.objectRef<ExecutionEvent>('ExecutionPro
     }),
   }),
 });
+
+/** While it runs, media knows better than our row. */
+async function liveOf(execution: ExecutionShape, { loaders }: WorkflowContext) {
+  if (execution.status !== 'RUNNING') return execution;
+  return (await loaders.liveTasks.load(execution.taskId)) ?? execution;
+}

@@ -1,0 +1,100 @@
+import { toError, type AppError } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import { newTraceId } from '../../../platform/ids.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import { isEnded, statusOfTask, type LiveTask } from './execution.ts';
+import { isFinalRefusal, type MediaClient } from './media-client.ts';
+import type { ExecutionStore, StoredExecution } from './store.ts';
+
+/** Topic of the bus: an execution (by id) has reached a version. */
+export const executionTopic = 'execution';
+/** Queue of the backstop jobs {executionId}: starts what the submission itself could not start. */
+export const startQueue = 'workflow.start-execution';
+/** Queue that media tells of ends, {taskId, state}. */
+export const endedQueue = 'workflow.task-ended';
+
+export interface LifecycleDependencies {
+  readonly store: ExecutionStore;
+  readonly media: MediaClient;
+  readonly bus: EventBus;
+  readonly logger: Logger;
+}
+
+/** What moves an execution forward; every verb may be repeated, by any process, at any time. */
+export interface ExecutionLifecycle {
+  /**
+   * Has media start the task of a PENDING execution. `later` when media can't say now (asking again is safe, the start
+   * is idempotent by the task's id); a refusal ends the execution.
+   */
+  start(execution: StoredExecution, signal: AbortSignal): Promise<'done' | 'later'>;
+  /** Brings a running execution to its task's end, when that has come. `open` when it has not. */
+  settle(execution: StoredExecution): Promise<'ended' | 'open'>;
+}
+
+/** Makes the lifecycle. */
+export function createExecutionLifecycle(dependencies: LifecycleDependencies): ExecutionLifecycle {
+  return {
+    start: (execution, signal) => start(dependencies, execution, signal),
+    settle: (execution) => settle(dependencies, execution),
+  };
+}
+
+async function start(
+  dependencies: LifecycleDependencies,
+  execution: StoredExecution,
+  signal: AbortSignal,
+): Promise<'done' | 'later'> {
+  const { store, media, logger } = dependencies;
+  if (execution.status !== 'PENDING') return 'done';
+  try {
+    const { taskId, taskOwner, start: input } = execution;
+    const request = { id: taskId, owner: taskOwner, onEnd: endedQueue, start: input };
+    await media.startTask({ ...request, traceId: newTraceId(), signal });
+  } catch (thrown) {
+    if (isFinalRefusal(thrown)) {
+      await refuse(dependencies, execution, thrown);
+      return 'done';
+    }
+    logger.warn(
+      { error: toError(thrown), executionId: execution.id },
+      'an execution could not be started yet',
+    );
+    return 'later';
+  }
+  announce(dependencies, await store.markStarted(execution.id));
+  return 'done';
+}
+
+async function refuse(
+  dependencies: LifecycleDependencies,
+  { id }: StoredExecution,
+  { code, message }: AppError,
+): Promise<void> {
+  const change = {
+    status: 'FAILED',
+    stage: 'refused',
+    progress: 0,
+    error: { code, message },
+    taken: false,
+  } as const;
+  announce(dependencies, await dependencies.store.markEnded(id, change));
+}
+
+async function settle(
+  dependencies: LifecycleDependencies,
+  execution: StoredExecution,
+): Promise<'ended' | 'open'> {
+  if (isEnded(execution.status)) return 'ended';
+  const [task = null] = await dependencies.media.tasks([execution.taskId], newTraceId());
+  if (task === null || !isEnded(statusOfTask(task.state))) return 'open';
+  announce(dependencies, await dependencies.store.markEnded(execution.id, endOf(task)));
+  return 'ended';
+}
+
+function endOf({ state, stage, progress, error }: LiveTask) {
+  return { status: statusOfTask(state), stage, progress, error, taken: true };
+}
+
+function announce({ bus }: LifecycleDependencies, execution: StoredExecution | null): void {
+  if (execution !== null) bus.announce(executionTopic, execution.id, execution.version);
+}

@@ -1,0 +1,137 @@
+import type { ExecutionResult } from 'graphql';
+
+import { internalCaller } from '../../../platform/caller.ts';
+import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import { isStream } from '../../../platform/graphql/streams.ts';
+import type { SubgraphLink } from '../../../platform/graphql/subgraph.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { LiveTask } from './execution.ts';
+
+/**
+ * The media service as the workflow service sees it: only through its GraphQL API, in this process or another. Errors
+ * keep media's code; an answer that is none is UNAVAILABLE.
+ */
+export interface MediaClient {
+  /** Has a task started under our id; asking again is the same task. */
+  startTask(request: StartTaskRequest): Promise<void>;
+  /** In the order of the ids; null where media does not know the task (yet). */
+  tasks(ids: readonly string[], traceId: string): Promise<readonly (LiveTask | null)[]>;
+  /** The task's events after `afterSeq` and then live ones; ends when the task has, or when the signal is aborted. */
+  watch(request: WatchTaskRequest): AsyncGenerator<TaskEntry>;
+}
+
+export interface StartTaskRequest {
+  readonly id: string;
+  readonly owner: string;
+  /** Queue that hears of the end. */
+  readonly onEnd: string;
+  readonly start: JsonObject;
+  readonly traceId: string;
+  readonly signal: AbortSignal;
+}
+
+export interface WatchTaskRequest {
+  readonly id: string;
+  readonly afterSeq: number;
+  readonly traceId: string;
+  readonly signal: AbortSignal;
+}
+
+/** One entry of a task's log. */
+export interface TaskEntry {
+  readonly seq: number;
+  readonly at: Date;
+  readonly state: string;
+  readonly stage: string;
+  readonly progress: number;
+}
+
+const START = `mutation StartTask($id: ID!, $owner: String!, $onEnd: String!, $start: StartInput!) {
+  startTask(id: $id, owner: $owner, onEnd: $onEnd, start: $start) { id }
+}`;
+const TASKS = `query Tasks($representations: [_Any!]!) {
+  _entities(representations: $representations) {
+    ... on Task { id state stage progress error { code message } }
+  }
+}`;
+const WATCH = `subscription Watch($id: ID!, $afterSeq: Int!) {
+  taskProgress(id: $id, afterSeq: $afterSeq) { seq at state stage progress }
+}`;
+
+/** Makes the client over a link to the media subgraph. */
+export function createMediaClient(link: SubgraphLink): MediaClient {
+  return {
+    async startTask({ traceId, signal, ...variables }) {
+      const context = { caller: internalCaller(traceId), signal };
+      dataOf(await link.execute({ query: START, operationName: 'StartTask', variables, context }));
+    },
+    async tasks(ids, traceId) {
+      const representations = ids.map((id) => ({ __typename: 'Task', id }));
+      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(10_000) };
+      const result = await link.execute({
+        query: TASKS,
+        operationName: 'Tasks',
+        variables: { representations },
+        context,
+      });
+      return (dataOf(result) as { readonly _entities: readonly (LiveTask | null)[] })._entities;
+    },
+    async *watch({ id, afterSeq, traceId, signal }) {
+      const context = { caller: internalCaller(traceId), signal };
+      const variables = { id, afterSeq };
+      const started = await link.subscribe({ query: WATCH, operationName: 'Watch', variables, context });
+      if (!isStream(started)) {
+        dataOf(started);
+        return;
+      }
+      for await (const result of started) {
+        const { taskProgress } = dataOf(result) as { readonly taskProgress: TaskEntry };
+        // On the way it is a text.
+        yield { ...taskProgress, at: new Date(taskProgress.at) };
+      }
+    },
+  };
+}
+
+/** The data of a result, or its first error with the code it came with. */
+function dataOf({ data, errors }: ExecutionResult): unknown {
+  const error = errors?.[0];
+  if (error !== undefined) {
+    throw new AppError(codeOf(error.extensions?.['code']), error.message, { cause: error });
+  }
+  if (data === null || data === undefined) {
+    throw new AppError('UNAVAILABLE', 'the media service gave no answer');
+  }
+  return data;
+}
+
+const refusals: readonly AppErrorCode[] = [
+  'BAD_USER_INPUT',
+  'NOT_FOUND',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'CONFLICT',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMITED',
+  'QUEUE_FULL',
+  'EVENTS_EXPIRED',
+  'NOT_CONFIGURED',
+];
+
+/** Codes of ours are kept; anything else means that media does not work as it should. */
+function codeOf(code: unknown): AppErrorCode {
+  return refusals.find((known) => known === code) ?? 'UNAVAILABLE';
+}
+
+/** Whether asking again can't change the answer. */
+export function isFinalRefusal(error: unknown): error is AppError {
+  const final: readonly AppErrorCode[] = [
+    'BAD_USER_INPUT',
+    'NOT_FOUND',
+    'FORBIDDEN',
+    'CONFLICT',
+    'NOT_CONFIGURED',
+    'PAYLOAD_TOO_LARGE',
+  ];
+  return error instanceof AppError && final.includes(error.code);
+}

@@ -1,0 +1,174 @@
+import { sql, type Insertable, type Selectable } from 'kysely';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { ExecutionTable, WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import type { Execution, ExecutionError, ExecutionStatus } from './execution.ts';
+
+/** An execution with what only this folder needs of it. */
+export interface StoredExecution extends Execution {
+  readonly start: JsonObject;
+  readonly taskOwner: string;
+  readonly fingerprint: string;
+}
+
+/** What a change of status writes. */
+export interface StatusChange {
+  readonly status: ExecutionStatus;
+  readonly stage: string;
+  readonly progress: number;
+  readonly error: ExecutionError | null;
+  /** Whether media had its task: an end can be heard of before the start was written down. */
+  readonly taken: boolean;
+}
+
+/** Reading and changing executions; no rules here. */
+export interface ExecutionStore {
+  byIds(ids: readonly string[]): Promise<StoredExecution[]>;
+  byTaskIds(taskIds: readonly string[]): Promise<StoredExecution[]>;
+  byExternalId(owner: string, externalId: string): Promise<StoredExecution | null>;
+  /** Newest first, one more than `first` when there are more. */
+  list(options: ListOptions): Promise<StoredExecution[]>;
+  /** PENDING -> RUNNING; null when it is not PENDING any more. */
+  markStarted(id: string): Promise<StoredExecution | null>;
+  /** To an ended status, only from an open one; null when it has ended already. */
+  markEnded(id: string, change: StatusChange): Promise<StoredExecution | null>;
+  /** Open executions older than this, oldest first. */
+  openSince(before: Date, limit: number): Promise<StoredExecution[]>;
+}
+
+export interface ListOptions {
+  /** Rows that are the caller's own; null for everybody's. */
+  readonly callerId: string | null;
+  readonly userId: string | null;
+  readonly first: number;
+  readonly after: string | null;
+}
+
+/** A store over the workflow schema's executions. */
+export function createExecutionStore(database: WorkflowDatabase): ExecutionStore {
+  const all = () => database.selectFrom('workflow.executions').selectAll();
+  return {
+    async byIds(ids) {
+      const rows = await all()
+        .where('id', 'in', [...ids])
+        .execute();
+      return rows.map(executionOf);
+    },
+    async byTaskIds(taskIds) {
+      const rows = await all()
+        .where('task_id', 'in', [...taskIds])
+        .execute();
+      return rows.map(executionOf);
+    },
+    async byExternalId(owner, externalId) {
+      const row = await all()
+        .where('owner', '=', owner)
+        .where('external_id', '=', externalId)
+        .executeTakeFirst();
+      return row === undefined ? null : executionOf(row);
+    },
+    list: (options) => list(database, options),
+    markStarted: (id) => markStarted(database, id),
+    markEnded: (id, change) => markEnded(database, id, change),
+    async openSince(before, limit) {
+      const rows = await all()
+        .where('status', 'in', ['PENDING', 'RUNNING'])
+        .where('created_at', '<', before)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map(executionOf);
+    },
+  };
+}
+
+async function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredExecution[]> {
+  const { callerId, userId, first, after } = options;
+  let query = database.selectFrom('workflow.executions').selectAll();
+  if (callerId !== null) {
+    // An anonymous caller may name anybody as the user: that alone must not put a row into somebody's list.
+    query = query.where((row) =>
+      row.or([
+        row('owner', '=', callerId),
+        row.and([row('user_id', '=', callerId), row('owner', '<>', 'anon')]),
+      ]),
+    );
+  }
+  if (userId !== null) query = query.where('user_id', '=', userId);
+  if (after !== null) query = query.where('id', '<', after);
+  const rows = await query
+    .orderBy('id', 'desc')
+    .limit(first + 1)
+    .execute();
+  return rows.map(executionOf);
+}
+
+async function markStarted(database: WorkflowDatabase, id: string): Promise<StoredExecution | null> {
+  const row = await database
+    .updateTable('workflow.executions')
+    .set({ status: 'RUNNING', stage: 'queued', started_at: new Date(), version: sql`version + 1` })
+    .where('id', '=', id)
+    .where('status', '=', 'PENDING')
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? null : executionOf(row);
+}
+
+async function markEnded(
+  database: WorkflowDatabase,
+  id: string,
+  { status, stage, progress, error, taken }: StatusChange,
+): Promise<StoredExecution | null> {
+  const row = await database
+    .updateTable('workflow.executions')
+    .set({
+      status,
+      stage,
+      progress,
+      error: error === null ? null : JSON.stringify(error),
+      ended_at: new Date(),
+      ...(taken ? { started_at: sql<Date>`coalesce(started_at, now())` } : {}),
+      version: sql`version + 1`,
+    })
+    .where('id', '=', id)
+    .where('status', 'in', ['PENDING', 'RUNNING'])
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? null : executionOf(row);
+}
+
+/** Writes a new execution, in the transaction that also writes its idempotency record and its job. */
+export async function insertExecution(
+  transaction: WorkflowTransaction,
+  row: Insertable<ExecutionTable>,
+): Promise<StoredExecution> {
+  const written = await transaction
+    .insertInto('workflow.executions')
+    .values(row)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return executionOf(written);
+}
+
+function executionOf(row: Selectable<ExecutionTable>): StoredExecution {
+  return {
+    id: row.id,
+    externalId: row.external_id,
+    taskId: row.task_id,
+    owner: row.owner,
+    userId: row.user_id,
+    templateCode: row.template_code,
+    status: row.status,
+    stage: row.stage,
+    progress: row.progress,
+    parameters: row.parameters,
+    error: row.error,
+    version: row.version,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    start: row.start,
+    taskOwner: row.task_owner,
+    fingerprint: row.fingerprint,
+  };
+}

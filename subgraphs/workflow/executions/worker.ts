@@ -1,0 +1,106 @@
+import { toError } from '../../../platform/errors.ts';
+import type { Json } from '../../../platform/json.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue.ts';
+import type { WorkflowDatabase } from '../database.ts';
+import { pruneKeys } from './idempotency.ts';
+import { endedQueue, startQueue, type ExecutionLifecycle } from './lifecycle.ts';
+import type { ExecutionStore } from './store.ts';
+
+export interface ExecutionWorkerDependencies {
+  readonly database: WorkflowDatabase;
+  readonly store: ExecutionStore;
+  readonly lifecycle: ExecutionLifecycle;
+  readonly queue: Queue;
+  readonly logger: Logger;
+  /** Milliseconds between looks for executions whose end notice never came (default 60,000). */
+  readonly sweepEveryMs?: number;
+}
+
+/** The loops behind executions: backstop starts, end notices, and a slow sweep for what both missed. */
+export interface ExecutionWorker {
+  start(): Promise<void>;
+  /** No new work; running jobs get this long, the rest goes back to the queue. */
+  stop(graceSeconds: number): Promise<void>;
+}
+
+/** Seconds one start may take before the job comes back. */
+const startSeconds = 20;
+const sweepBatch = 200;
+/** An execution this old without its end is asked about. */
+const sweepAgeMs = 120_000;
+
+/** Makes the worker; nothing runs before start(). */
+export function createExecutionWorker(dependencies: ExecutionWorkerDependencies): ExecutionWorker {
+  const { queue, sweepEveryMs = 60_000 } = dependencies;
+  let workers: readonly QueueWorker[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let sweeping: Promise<void> = Promise.resolve();
+  return {
+    async start() {
+      await defineQueues(queue);
+      workers = await Promise.all([
+        queue.work(startQueue, { slots: 20 }, (job) => startJob(dependencies, job)),
+        queue.work(endedQueue, { slots: 20 }, (job) => endedJob(dependencies, job)),
+      ]);
+      timer = setInterval(() => {
+        // One at a time: a slow media must not pile up sweeps.
+        sweeping = sweeping.then(() => sweep(dependencies));
+      }, sweepEveryMs);
+    },
+    async stop(graceSeconds) {
+      clearInterval(timer);
+      await Promise.all(workers.map((worker) => worker.stop(graceSeconds)));
+      await sweeping;
+    },
+  };
+}
+
+/** Both queues must exist before anything is enqueued: by executeTemplate here, by the end of a task in media. */
+export async function defineQueues(queue: Queue): Promise<void> {
+  const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
+  await queue.define(startQueue, options);
+  await queue.define(endedQueue, options);
+}
+
+async function startJob({ store, lifecycle }: ExecutionWorkerDependencies, job: Job): Promise<JobOutcome> {
+  const id = textOf(job.data, 'executionId');
+  const [execution] = id === null ? [] : await store.byIds([id]);
+  if (execution === undefined) return;
+  const signal = AbortSignal.any([job.signal, AbortSignal.timeout(startSeconds * 1000)]);
+  const outcome = await lifecycle.start(execution, signal);
+  // Not a failure of the job: media's line is full or media is away, and the start stays owed.
+  if (outcome === 'later') return { againInSeconds: pauseAfter(execution.createdAt) };
+}
+
+/** Seconds to the next try: a tenth of the age, between 2 and 60. */
+function pauseAfter(createdAt: Date): number {
+  return Math.min(60, Math.max(2, Math.round((Date.now() - createdAt.getTime()) / 10_000)));
+}
+
+async function endedJob({ store, lifecycle }: ExecutionWorkerDependencies, job: Job): Promise<JobOutcome> {
+  const taskId = textOf(job.data, 'taskId');
+  const [execution] = taskId === null ? [] : await store.byTaskIds([taskId]);
+  if (execution === undefined) return;
+  const outcome = await lifecycle.settle(execution);
+  if (outcome === 'open') return { againInSeconds: 2 };
+}
+
+async function sweep({ database, store, lifecycle, logger }: ExecutionWorkerDependencies): Promise<void> {
+  try {
+    await pruneKeys(database, 1000);
+    const overdue = await store.openSince(new Date(Date.now() - sweepAgeMs), sweepBatch);
+    for (const execution of overdue.filter(({ status }) => status === 'RUNNING')) {
+      await lifecycle.settle(execution);
+    }
+  } catch (thrown) {
+    // The next sweep tries again; nothing depends on this one.
+    logger.warn({ error: toError(thrown) }, 'looking for overdue executions failed');
+  }
+}
+
+function textOf(data: Json, name: string): string | null {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return null;
+  const value: unknown = (data as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,47 @@
+import { AppError, badInput } from '../../../platform/errors.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Template } from '../templates/template.ts';
+
+/**
+ * What a template's `workflow` name makes of template and parameters: the StartInput that media is asked to start.
+ * Pure. Another workflow is another entry.
+ */
+const workflows: Readonly<Record<string, (template: Template, parameters: JsonObject) => JsonObject>> = {
+  image: (template, parameters) => ({
+    image: {
+      generator: 'agg/imga',
+      ...(template.imageModel === null ? {} : { model: template.imageModel }),
+      prompt: promptOf(template, parameters),
+      ...(isText(parameters['imageUrl']) ? { images: [{ url: parameters['imageUrl'] }] } : {}),
+      ...(isText(parameters['aspectRatio']) ? { aspectRatio: parameters['aspectRatio'] } : {}),
+    },
+  }),
+};
+
+/** The start of a template. NOT_CONFIGURED when its workflow is none of ours, BAD_USER_INPUT when no prompt results. */
+export function startOf(template: Template, parameters: JsonObject): JsonObject {
+  const build = Object.hasOwn(workflows, template.workflow) ? workflows[template.workflow] : undefined;
+  if (build === undefined) {
+    const known = Object.keys(workflows).join(', ');
+    throw new AppError(
+      'NOT_CONFIGURED',
+      `template ${template.code} names the workflow ${JSON.stringify(template.workflow)}; known here: ${known}`,
+    );
+  }
+  return build(template, parameters);
+}
+
+/** The template's text with {prompt} filled in; absent, the template's text stands alone. */
+function promptOf({ imagePrompt }: Template, parameters: JsonObject): string {
+  const asked = isText(parameters['prompt']) ? parameters['prompt'].trim() : '';
+  const text = imagePrompt ?? '{prompt}';
+  // A function, because $& and its like in a caller's text must stay text. What was around a missing prompt is tidied.
+  const filled = text.replaceAll('{prompt}', () => asked).trim();
+  const prompt = asked === '' ? filled.replace(/^[\s,;.]+/, '') : filled;
+  if (prompt === '') throw badInput('parameters.prompt', 'parameters.prompt is needed');
+  return prompt;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}

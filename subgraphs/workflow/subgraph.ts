@@ -1,0 +1,61 @@
+import type { Database } from '../../platform/database.ts';
+import type { EventBus } from '../../platform/event-bus.ts';
+import type { Subgraph, SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { AuthMode } from '../../platform/policy.ts';
+import type { Queue } from '../../platform/queue.ts';
+import type { WorkflowTables } from './database.ts';
+import { createExecutionLifecycle } from './executions/lifecycle.ts';
+import { createMediaClient } from './executions/media-client.ts';
+import { createExecutionService } from './executions/service.ts';
+import { createExecutionStore } from './executions/store.ts';
+import { createExecutionWorker } from './executions/worker.ts';
+import { createWorkflowContext, workflowSchema, type WorkflowServices } from './schema/index.ts';
+import { createTemplateService } from './templates/service.ts';
+
+export interface WorkflowSubgraphOptions {
+  /** Migrated: schema "workflow" (migrations/index.ts). */
+  readonly database: Database;
+  readonly queue: Queue;
+  readonly bus: EventBus;
+  /** The way to the media subgraph. */
+  readonly media: SubgraphLink;
+  readonly authMode: AuthMode;
+  readonly logger: Logger;
+  readonly version: string;
+}
+
+/** Templates and executions, with the loops behind them. */
+export interface WorkflowSubgraph {
+  readonly subgraph: Subgraph;
+  /** Imports the bundled templates, defines the queues and starts working them. */
+  start(): Promise<void>;
+  /** Stops the loops; running jobs get this long. Reading goes on. */
+  stop(graceSeconds: number): Promise<void>;
+}
+
+/** Builds the workflow subgraph. Database, queue, bus and link stay their owner's to close. */
+export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): WorkflowSubgraph {
+  const { queue, bus, authMode, logger, version } = options;
+  const database = options.database.typed<WorkflowTables>();
+  const store = createExecutionStore(database);
+  const media = createMediaClient(options.media);
+  const templates = createTemplateService(database);
+  const lifecycle = createExecutionLifecycle({ store, media, bus, logger });
+  const shared = { database, store, lifecycle, queue, logger };
+  const executions = createExecutionService({ ...shared, templates, media, bus });
+  const worker = createExecutionWorker(shared);
+  const services: WorkflowServices = { templates, executions, version };
+  return {
+    subgraph: {
+      name: 'workflow',
+      schema: workflowSchema,
+      contextFor: (request) => createWorkflowContext({ request, authMode, services }),
+    },
+    async start() {
+      await templates.importBundled();
+      await worker.start();
+    },
+    stop: (graceSeconds) => worker.stop(graceSeconds),
+  };
+}
