@@ -1,0 +1,186 @@
+import { readFile } from 'node:fs/promises';
+
+import { describe, expect, it } from 'vitest';
+
+import { buildOpenApi } from '../rest-compat/openapi.ts';
+import type { JsonSchema, OpenApiOperation } from '../rest-compat/openapi.ts';
+import type { Param, Params } from '../rest-compat/params.ts';
+import type { Route } from '../rest-compat/route.ts';
+import { sections } from '../rest-compat/tables.ts';
+import { validateRoutes } from '../rest-compat/validate-routes.ts';
+import { mediaSchema } from '../subgraphs/media/schema/index.ts';
+
+/** The documented operations as data, against the tables and against the OpenAPI documents made of them. */
+
+interface Field {
+  readonly name: string;
+  readonly in?: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly string[];
+  readonly known?: readonly string[];
+}
+
+interface Documented {
+  readonly service: 'media' | 'workflow';
+  readonly section: string;
+  readonly method: string;
+  readonly path: string;
+  readonly deprecated: boolean;
+  readonly params: readonly Field[];
+  readonly body?: {
+    readonly type: string;
+    readonly required: boolean;
+    readonly fields: readonly Field[];
+    readonly additionalProperties?: boolean;
+  };
+  readonly answers: readonly number[];
+}
+
+const documented = JSON.parse(
+  await readFile(new URL('documented-operations.json', import.meta.url), 'utf8'),
+) as readonly Documented[];
+
+/** Sections that are served whole, and single operations of others. When all 126 are served, this goes away. */
+const servedSections = [
+  'Root and file operations',
+  'Video template catalog',
+  'Task management',
+  'Prompt helper (deprecated)',
+];
+const servedOperations = ['POST /api/agg/imga/sync/image'];
+
+const keyOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
+const served = documented.filter(
+  (operation) => servedSections.includes(operation.section) || servedOperations.includes(keyOf(operation)),
+);
+const routes = new Map(
+  sections.flatMap((section) => section.routes.map((route) => [keyOf(route), route] as const)),
+);
+const sectionOf = new Map(
+  sections.flatMap(({ title, routes }) => routes.map((route) => [keyOf(route), title] as const)),
+);
+
+function routeOf(operation: Documented): Route {
+  const route = routes.get(keyOf(operation));
+  if (route === undefined) throw new Error(`no route for ${keyOf(operation)}`);
+  return route;
+}
+
+/** Only what was said: `undefined` members go. */
+function said<Value extends object>(value: Value): object {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}
+
+function fieldOf([name, param]: [string, Param<unknown>], withPlace: boolean): object {
+  const { type, required, fallback, minimum, maximum, enum: allowed, known } = param;
+  const place = withPlace ? param.in : undefined;
+  return said({ name, in: place, type, required, default: fallback, minimum, maximum, enum: allowed, known });
+}
+
+function fieldsOf(params: Params, places: readonly string[]): readonly object[] {
+  const withPlace = places.includes('query');
+  return Object.entries(params)
+    .filter(([, param]) => places.includes(param.in))
+    .map((entry) => fieldOf(entry, withPlace));
+}
+
+function schemaField(name: string, schema: JsonSchema, required: boolean): object {
+  const { type, format, contentMediaType, default: fallback, minimum, maximum, enum: allowed } = schema;
+  const word = Array.isArray(type) ? type.join('|') : type;
+  const named = contentMediaType === undefined ? (format === 'uri' ? 'url' : word) : 'file';
+  const known = schema['x-known-values'];
+  return said({ name, type: named, required, default: fallback, minimum, maximum, enum: allowed, known });
+}
+
+function openApiFields(operation: OpenApiOperation): readonly object[] {
+  return (operation.parameters ?? [])
+    .filter((parameter) => parameter.in !== 'header')
+    .map(({ name, in: place, required, schema }) => ({ ...schemaField(name, schema, required), in: place }));
+}
+
+function openApiBody(operation: OpenApiOperation): object | undefined {
+  const { requestBody } = operation;
+  if (requestBody === undefined) return undefined;
+  const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(requestBody.content);
+  const required = (schema['required'] ?? []) as readonly string[];
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
+  const fields = properties.map(([name, field]) => schemaField(name, field, required.includes(name)));
+  return said({
+    type,
+    required: requestBody.required,
+    fields,
+    additionalProperties: schema['additionalProperties'],
+  });
+}
+
+function documentedBody({ body }: Documented): object | undefined {
+  if (body === undefined) return undefined;
+  const { type, required, fields, additionalProperties } = body;
+  return said({ type, required, fields, additionalProperties });
+}
+
+describe('the documented operations', () => {
+  it('are 126, 91 of the media service and 35 of the workflow service', () => {
+    expect(documented).toHaveLength(126);
+    expect(documented.filter(({ service }) => service === 'media')).toHaveLength(91);
+  });
+
+  it('have exactly one route each, in the section the document names, as far as they are served', () => {
+    expect([...routes.keys()].toSorted()).toEqual(served.map(keyOf).toSorted());
+    for (const operation of served) expect(sectionOf.get(keyOf(operation))).toBe(operation.section);
+  });
+
+  it.each(served.map((operation) => [keyOf(operation), operation] as const))(
+    '%s: the table',
+    (_, operation) => {
+      const route = routeOf(operation);
+      expect(route.deprecated ?? false).toBe(operation.deprecated);
+      expect(fieldsOf(route.params, ['query', 'path'])).toEqual(operation.params);
+      const fields = fieldsOf(route.params, ['form', 'json', 'file']);
+      const body = route.body && said({ ...route.body, fields });
+      expect(body).toEqual(documentedBody(operation));
+    },
+  );
+
+  it.each(served.map((operation) => [keyOf(operation), operation] as const))(
+    '%s: OpenAPI',
+    (_, operation) => {
+      const { paths } = buildOpenApi(operation.service);
+      const described = paths[operation.path]?.[operation.method.toLowerCase()];
+      expect(described?.tags).toEqual([operation.section]);
+      expect(described?.deprecated ?? false).toBe(operation.deprecated);
+      expect(described && openApiFields(described)).toEqual(operation.params);
+      expect(described && openApiBody(described)).toEqual(documentedBody(operation));
+      const answers = Object.keys(described?.responses ?? {}).filter((code) => /^\d+$/.test(code));
+      expect(answers.map(Number)).toEqual(operation.answers);
+    },
+  );
+});
+
+describe('the OpenAPI documents', () => {
+  it('have the documented versions and component names', () => {
+    const { openapi, info, components } = buildOpenApi('media');
+    expect(openapi).toBe('3.1.0');
+    expect(info.version).toBe('1.0.6');
+    expect(components).toMatchObject({ schemas: { HTTPValidationError: {}, ValidationError: {} } });
+  });
+
+  it('name every operation differently', () => {
+    for (const service of ['media', 'workflow'] as const) {
+      const ids = Object.values(buildOpenApi(service).paths).flatMap((methods) =>
+        Object.values(methods).map(({ operationId }) => operationId),
+      );
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+  });
+});
+
+describe('the documents of the routes', () => {
+  it('are valid against the media schema', () => {
+    expect(validateRoutes(mediaSchema)).toEqual([]);
+  });
+});
