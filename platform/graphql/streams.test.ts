@@ -25,6 +25,8 @@ function mapped(input: Stream<number>, options: { signals?: AbortSignal[]; onEnd
   });
 }
 
+const DONE = { value: undefined, done: true };
+
 describe('a mapped stream', () => {
   it('maps what comes, in order, and ends with its source', async () => {
     const { stream, push, end } = source();
@@ -42,7 +44,7 @@ describe('a mapped stream', () => {
     const pending = output.next();
     const left = output.return();
     expect(isLeft()).toBe(true);
-    expect([await pending, await left, await output.next()]).toEqual(Array(3).fill({ done: true }));
+    expect([await pending, await left, await output.next()]).toEqual([DONE, DONE, DONE]);
   });
 
   it('leaves a source that never answers, without waiting for it', async () => {

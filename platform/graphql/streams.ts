@@ -88,9 +88,9 @@ function releasable<Value>(
 export interface PushStream<Value> {
   readonly stream: Stream<Value>;
   /** Hands over a value; ignored after the end. */
-  push(value: Value): void;
+  readonly push: (value: Value) => void;
   /** Ends after what is already there, and after `last` when given. */
-  end(last?: Value): void;
+  readonly end: (last?: Value) => void;
 }
 
 export interface PushStreamOptions<Value> {

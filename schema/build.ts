@@ -1,0 +1,70 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { buildOpenApi } from '../rest-compat/openapi.ts';
+import { mediaSchema } from '../subgraphs/media/schema/index.ts';
+import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
+import { breakingChanges, composeSupergraph, subgraphSdl } from './generate.ts';
+import type { SubgraphSource } from './generate.ts';
+
+/**
+ * `npm run schema` writes the contracts of this folder from the code; `npm run schema -- --check` fails when one of
+ * them is not what the code says, and names what would break callers.
+ */
+
+const SUPERGRAPH = 'supergraph.graphql';
+
+const media: SubgraphSource = { name: 'media', url: 'http://media:4001/graphql', schema: mediaSchema };
+const workflow: SubgraphSource = {
+  name: 'workflow',
+  url: 'http://workflow:4002/graphql',
+  schema: workflowSchema,
+};
+
+/** Every generated file. A further contract is one more line. */
+const generatedFiles: readonly { readonly name: string; readonly content: () => string }[] = [
+  { name: 'media.graphql', content: () => subgraphSdl(media) },
+  { name: 'workflow.graphql', content: () => subgraphSdl(workflow) },
+  { name: SUPERGRAPH, content: () => composeSupergraph([media, workflow]) },
+  { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media')) },
+  { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow')) },
+];
+
+function jsonOf(document: object): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function checkedIn(name: string): string | null {
+  try {
+    return readFileSync(path.join(import.meta.dirname, name), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function run(isCheck: boolean): void {
+  const files = generatedFiles.map(({ name, content }) => ({
+    name,
+    before: checkedIn(name),
+    after: content(),
+  }));
+  const stale = files.filter(({ before, after }) => before !== after);
+  const supergraph = stale.find(({ name, before }) => name === SUPERGRAPH && before !== null);
+  const broken = supergraph === undefined ? [] : breakingChanges(supergraph.before ?? '', supergraph.after);
+
+  for (const change of broken) process.stderr.write(`breaks callers: ${change}\n`);
+  if (isCheck && stale.length > 0) {
+    const names = stale.map(({ name }) => `schema/${name}`).join(', ');
+    process.stderr.write(`not what the code says: ${names}. Run npm run schema and review the difference.\n`);
+    process.exitCode = 1;
+    return;
+  }
+  for (const { name, after } of stale) writeFileSync(path.join(import.meta.dirname, name), after);
+  const done = stale.length === 0 ? 'nothing to write' : `wrote ${stale.map(({ name }) => name).join(', ')}`;
+  process.stdout.write(`schema: ${files.length} contracts, ${done}\n`);
+}
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+run(values.check);
