@@ -1,0 +1,374 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { type TestDatabase, testDatabase } from '../test/kit/postgres.ts';
+import { createDatabase, type Database } from './database.ts';
+import type { EventBus } from './event-bus.ts';
+import { newId } from './ids.ts';
+import { createQueue } from './pg-boss-queue.ts';
+import { createEventBus } from './postgres-event-bus.ts';
+import type { Job, NewJob, Queue } from './queue.ts';
+
+const WAIT = { timeout: 40_000, interval: 50 };
+
+interface Member {
+  readonly name: string;
+  readonly database: Database;
+  readonly bus: EventBus;
+  readonly queue: Queue;
+  readonly log: Record<string, unknown>[];
+}
+
+let home: TestDatabase;
+let main: Member;
+const members: Member[] = [];
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  home = await testDatabase();
+  main = await join('main');
+  await main.database.pool.query('create table released (id uuid primary key)');
+});
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const { queue, bus, database } of members) {
+    await queue.stop(0);
+    await bus.close();
+    await database.close();
+  }
+  await home.drop();
+});
+
+/** A queue as another process would have it: its own pool, bus and pg-boss. */
+async function join(name: string): Promise<Member> {
+  const log: Record<string, unknown>[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      log.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const logger = pino({ level: 'warn' }, sink);
+  const database = createDatabase({ config: home.config, maxConnections: 4, applicationName: name, logger });
+  const bus = await createEventBus({ database, logger });
+  const member = { name, database, bus, queue: await createQueue({ database, bus, logger }), log };
+  members.push(member);
+  return member;
+}
+
+async function enqueue({ database, queue }: Member, job: NewJob): Promise<void> {
+  await database
+    .typed()
+    .transaction()
+    .execute((transaction) => queue.enqueue(transaction, job));
+  queue.wake(job.queue);
+}
+
+async function stateOf(id: string): Promise<string | undefined> {
+  const { rows } = await main.database.pool.query<{ state: string }>(
+    'select state from pgboss.job where id = $1',
+    [id],
+  );
+  return rows[0]?.state;
+}
+
+test('a job lives and dies with the transaction it is enqueued in', async () => {
+  await main.queue.define('transactional');
+  const ran: unknown[] = [];
+  await main.queue.work('transactional', { slots: 2 }, async ({ data }) => void ran.push(data));
+  const rolledBack = main.database
+    .typed()
+    .transaction()
+    .execute(async (transaction) => {
+      await main.queue.enqueue(transaction, { queue: 'transactional', data: 'never' });
+      throw new Error('changed my mind');
+    });
+  await expect(rolledBack).rejects.toThrow('changed my mind');
+  await enqueue(main, { queue: 'transactional', data: { deep: [1, null] } });
+  await enqueue(main, { queue: 'transactional', data: null });
+  await expect.poll(() => ran, WAIT).toHaveLength(2);
+  expect(ran).toEqual(expect.arrayContaining([{ deep: [1, null] }, null]));
+});
+
+test('the same id is enqueued once', async () => {
+  await main.queue.define('once');
+  const ran: string[] = [];
+  await main.queue.work('once', { slots: 5 }, async ({ id }) => void ran.push(id));
+  const [id, last] = [newId(), newId()];
+  await enqueue(main, { queue: 'once', id, data: 1 });
+  await enqueue(main, { queue: 'once', id, data: 2 });
+  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+  await enqueue(main, { queue: 'once', id, data: 3 });
+  await enqueue(main, { queue: 'once', id: last, data: 4 });
+  await expect.poll(() => stateOf(last), WAIT).toBe('completed');
+  expect(ran).toEqual([id, last]);
+});
+
+test('a backlog is drained by the slots, never more at once', async () => {
+  await main.queue.define('backlog');
+  const jobs = Array.from({ length: 1000 }, (_, data) => ({ queue: 'backlog', data }));
+  await main.database
+    .typed()
+    .transaction()
+    .execute(async (transaction) => {
+      for (const job of jobs) await main.queue.enqueue(transaction, job);
+    });
+  let running = 0;
+  let most = 0;
+  const seen = new Set<unknown>();
+  await main.queue.work('backlog', { slots: 20 }, async ({ data }) => {
+    most = Math.max(most, (running += 1));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    running -= 1;
+    seen.add(data);
+  });
+  await expect.poll(() => seen.size, WAIT).toBe(1000);
+  expect(most).toBeLessThanOrEqual(20);
+  expect(most).toBeGreaterThan(1);
+});
+
+test('a job that fails is tried again with its retry count, then given up and logged as an error', async () => {
+  await main.queue.define('failing', { retryLimit: 2, retryDelaySeconds: 0 });
+  const tries: number[] = [];
+  await main.queue.work('failing', { slots: 1 }, async ({ retryCount }) => {
+    tries.push(retryCount);
+    throw new Error('broken on purpose');
+  });
+  const id = newId();
+  await enqueue(main, { queue: 'failing', id, data: null });
+  await expect.poll(() => stateOf(id), WAIT).toBe('failed');
+  expect(tries).toEqual([0, 1, 2]);
+  const lines = main.log.filter(({ queue }) => queue === 'failing');
+  expect(lines.map(({ level }) => level)).toEqual([40, 40, 50]);
+  expect(lines.at(-1)).toMatchObject({ job: id, err: { message: 'broken on purpose' } });
+  const { rows } = await main.database.pool.query('select output from pgboss.job where id = $1', [id]);
+  expect(rows).toEqual([{ output: { message: 'broken on purpose' } }]);
+});
+
+test('a job may come back later, with other data, without using up a retry', async () => {
+  await main.queue.define('again', { retryLimit: 0 });
+  const seen: unknown[] = [];
+  const id = newId();
+  await main.queue.work('again', { slots: 1 }, async ({ data, retryCount }) => {
+    seen.push([data, retryCount]);
+    if (seen.length === 4) return undefined;
+    return { againInSeconds: 0.1, ...(seen.length === 2 && { data: 'changed' }) };
+  });
+  await enqueue(main, { queue: 'again', id, data: 'first' });
+  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+  expect(seen).toEqual([
+    ['first', 0],
+    ['first', 0],
+    ['changed', 0],
+    ['changed', 0],
+  ]);
+});
+
+test('a job is not started before its time', async () => {
+  await main.queue.define('later');
+  const ran: number[] = [];
+  await main.queue.work('later', { slots: 1 }, async () => void ran.push(Date.now()));
+  const before = Date.now();
+  await enqueue(main, { queue: 'later', data: null, startAfterSeconds: 1 });
+  await expect.poll(() => ran, WAIT).toHaveLength(1);
+  expect(ran[0]).toBeGreaterThanOrEqual(before + 990);
+});
+
+test('takes no more than the capacity allows, and goes on when there is more', async () => {
+  await main.queue.define('limited');
+  let capacity = 0;
+  const ran: unknown[] = [];
+  const options = { slots: 10, capacity: async () => capacity - ran.length };
+  await main.queue.work('limited', options, async ({ data }) => void ran.push(data));
+  for (const data of [1, 2, 3]) await enqueue(main, { queue: 'limited', data });
+  await enqueue(main, { queue: 'transactional', data: 'something else is done meanwhile' });
+  expect(ran).toEqual([]);
+  capacity = 2;
+  main.queue.wake('limited');
+  await expect.poll(() => ran, WAIT).toEqual([1, 2]);
+  capacity = 3;
+  await expect.poll(() => ran, WAIT).toEqual([1, 2, 3]);
+});
+
+test('a wake-up reaches the worker of another process', async () => {
+  const other = await join('other');
+  await main.queue.define('elsewhere');
+  await other.queue.define('elsewhere');
+  const ran: unknown[] = [];
+  await other.queue.work('elsewhere', { slots: 1 }, async ({ data }) => void ran.push(data));
+  await enqueue(main, { queue: 'elsewhere', data: 'hello' });
+  await expect.poll(() => ran, WAIT).toEqual(['hello']);
+});
+
+test('one handler per queue and process', async () => {
+  await main.queue.define('double');
+  await main.queue.work('double', { slots: 1 }, async () => undefined);
+  await expect(main.queue.work('double', { slots: 1 }, async () => undefined)).rejects.toThrow(
+    'a handler already',
+  );
+});
+
+test('stopping waits for the grace, then gives the job to another process as if it had not run', async () => {
+  const leaving = await join('leaving');
+  await leaving.queue.define('given-back');
+  await main.queue.define('given-back');
+  const { promise: taken, resolve } = Promise.withResolvers<Job>();
+  await leaving.queue.work('given-back', { slots: 2 }, (job) => {
+    resolve(job);
+    // Hangs, deaf to its signal.
+    return new Promise<void>(() => undefined);
+  });
+  const id = newId();
+  await enqueue(leaving, { queue: 'given-back', id, data: null });
+  const job = await taken;
+  await leaving.queue.stop(0);
+  expect(job.signal.aborted).toBe(true);
+  expect(leaving.bus.listenerCount()).toBe(0);
+  const tries: number[] = [];
+  await main.queue.work('given-back', { slots: 1 }, async ({ retryCount }) => void tries.push(retryCount));
+  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+  expect(tries).toEqual([0]);
+});
+
+test('stopping lets a job end that needs no longer than the grace', async () => {
+  const leaving = await join('patient');
+  await leaving.queue.define('patient');
+  const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+  const { promise: finish, resolve: end } = Promise.withResolvers<void>();
+  await leaving.queue.work('patient', { slots: 1 }, async () => {
+    take();
+    await finish;
+  });
+  const id = newId();
+  await enqueue(leaving, { queue: 'patient', id, data: null });
+  await taken;
+  const stopped = leaving.queue.stop(30);
+  end();
+  await stopped;
+  expect(await stateOf(id)).toBe('completed');
+});
+
+test('a handler that stops because it was told to has not failed', async () => {
+  const leaving = await join('obedient');
+  await leaving.queue.define('obedient', { retryLimit: 0 });
+  const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+  await leaving.queue.work('obedient', { slots: 1 }, async ({ signal }) => {
+    take();
+    await once(signal, 'abort');
+    signal.throwIfAborted();
+  });
+  const id = newId();
+  await enqueue(leaving, { queue: 'obedient', id, data: null });
+  await taken;
+  await leaving.queue.stop(0);
+  expect(await stateOf(id)).toBe('created');
+});
+
+test('tells the handler when its job was taken from it, and then ignores what it answers', async () => {
+  await main.queue.define('taken');
+  const { promise: taken, resolve: take } = Promise.withResolvers<Job>();
+  const { promise: finish, resolve: end } = Promise.withResolvers<void>();
+  const worker = await main.queue.work('taken', { slots: 1 }, async (job) => {
+    take(job);
+    await finish;
+  });
+  const id = newId();
+  await enqueue(main, { queue: 'taken', id, data: null });
+  const job = await taken;
+  // As if another worker had taken it after ours was silent for too long.
+  await main.database.pool.query(
+    `update pgboss.job set retry_count = retry_count + 1, started_on = now() + interval '1 hour' where id = $1`,
+    [id],
+  );
+  await expect.poll(() => job.signal.aborted, WAIT).toBe(true);
+  end();
+  await worker.stop(5);
+  expect(await stateOf(id)).toBe('active');
+});
+
+test('settles its jobs although the database was away meanwhile', async () => {
+  const cut = await join('cut-off');
+  await cut.queue.define('cut-off');
+  const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+  const { promise: finish, resolve: end } = Promise.withResolvers<void>();
+  await cut.queue.work('cut-off', { slots: 1 }, async () => {
+    take();
+    await finish;
+  });
+  const id = newId();
+  await enqueue(cut, { queue: 'cut-off', id, data: null });
+  await taken;
+  await main.database.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut-off'`,
+  );
+  end();
+  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+});
+
+/** A worker in a process of its own; resolves with the process and the lines it prints. */
+async function spawnWorker(queue: string): Promise<{ child: ChildProcess; lines: string[] }> {
+  const program = fileURLToPath(new URL('../test/kit/queue-process.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, home.connectionString, queue], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
+  await expect.poll(() => lines, WAIT).toContain('ready');
+  return { child, lines };
+}
+
+test.concurrent('a job of a worker that was killed is taken over', async ({ expect }) => {
+  const { child, lines } = await spawnWorker('killed');
+  const id = newId();
+  await enqueueFrom(main, 'killed', id);
+  await expect.poll(() => lines, WAIT).toContain(`took ${id}`);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const killed = Date.now();
+  const tries: number[] = [];
+  await main.queue.work('killed', { slots: 1 }, async ({ retryCount }) => void tries.push(retryCount));
+  await expect.poll(() => stateOf(id), WAIT).toBe('completed');
+  expect(tries).toEqual([1]);
+  // Ten seconds of silence and a second to look; generous for a loaded machine.
+  expect(Date.now() - killed).toBeLessThan(25_000);
+});
+
+test.concurrent('a worker that was paused too long changes nothing of its job when it goes on', async ({
+  expect,
+}) => {
+  const { child, lines } = await spawnWorker('paused');
+  const id = newId();
+  await enqueueFrom(main, 'paused', id);
+  await expect.poll(() => lines, WAIT).toContain(`took ${id}`);
+  child.kill('SIGSTOP');
+  const { promise: finish, resolve: end } = Promise.withResolvers<void>();
+  const tries: number[] = [];
+  const worker = await main.queue.work('paused', { slots: 1 }, async ({ retryCount }) => {
+    tries.push(retryCount);
+    await finish;
+  });
+  await expect.poll(() => tries, WAIT).toEqual([1]);
+  // The other one goes on and answers, as its handler sees the row; its job is not its own any more.
+  await main.database.pool.query('insert into released values ($1)', [id]);
+  child.kill('SIGCONT');
+  const probe = newId();
+  await enqueueFrom(main, 'paused', probe);
+  await main.database.pool.query('insert into released values ($1)', [probe]);
+  await expect.poll(() => lines, WAIT).toContain(`took ${probe}`);
+  expect(await stateOf(id)).toBe('active');
+  end();
+  await worker.stop(5);
+  expect(await stateOf(id)).toBe('completed');
+});
+
+async function enqueueFrom(member: Member, queue: string, id: string): Promise<void> {
+  await member.queue.define(queue);
+  await enqueue(member, { queue, id, data: null });
+}

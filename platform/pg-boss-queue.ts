@@ -1,0 +1,147 @@
+import { fromKysely, type Db, PgBoss, type UpdateQueueOptions } from 'pg-boss';
+import type { Logger } from 'pino';
+
+import type { Database } from './database.ts';
+import { AppError } from './errors.ts';
+import type { EventBus } from './event-bus.ts';
+import { createJobTable, SCHEMA } from './pg-boss-queue/job-table.ts';
+import { createTicker, type Ticker } from './pg-boss-queue/ticker.ts';
+import { type SlotWorker, startSlotWorker } from './pg-boss-queue/worker.ts';
+import type { NewJob, Queue, QueueOptions } from './queue.ts';
+
+/**
+ * The queue on pg-boss. pg-boss keeps the tables, takes jobs in and hands them out; our own slot loop works them, because
+ * it drains a backlog, wakes up at once, and stops without losing or repeating what runs (pg-boss-queue/).
+ */
+export interface CreateQueueOptions {
+  readonly database: Database;
+  readonly bus: EventBus;
+  readonly logger: Logger;
+}
+
+/** Seconds without a heartbeat after which a job's worker counts as dead; the least that pg-boss accepts. */
+const HEARTBEAT_SECONDS = 10;
+const DAY_SECONDS = 86_400;
+const TOPIC = 'queue';
+
+/** Makes or updates pg-boss's tables and starts its maintenance. Rejects when the database does not answer. */
+export async function createQueue({ database, bus, logger }: CreateQueueOptions): Promise<Queue> {
+  const boss = await startBoss(database, logger);
+  const table = createJobTable(database.pool);
+  await table.prepare();
+  const workers = new Map<string, SlotWorker>();
+  const polls = new Map<string, number>();
+  const pauseMs = () => Math.min(1000, ...polls.values());
+  const ticker = createTicker({ workers, table, logger, pauseMs });
+  const stopListening: (() => void)[] = [];
+
+  function listen(): void {
+    if (stopListening.length > 0) return;
+    const wakeAll = () => workers.forEach((worker) => worker.wake());
+    stopListening.push(
+      bus.listen(TOPIC, (name) => workers.get(name)?.wake()),
+      bus.onGap(wakeAll),
+    );
+  }
+
+  return {
+    define: (name, options) => define(boss, name, options),
+    enqueue: (transaction, job) => enqueue(boss, fromKysely(transaction), job),
+    wake: (name) => bus.announce(TOPIC, name, Date.now()),
+    async work(name, options, handler) {
+      if (workers.has(name)) throw new AppError('INTERNAL', `queue ${name} has a handler already`);
+      const wake = () => bus.announce(TOPIC, name, Date.now());
+      const fetch = fetcher(boss, name);
+      const worker = startSlotWorker({
+        queue: name,
+        options,
+        handler,
+        table,
+        fetch,
+        logger,
+        onReleased: wake,
+      });
+      workers.set(name, worker);
+      polls.set(name, Math.max(options.pollMs ?? 1000, 50));
+      listen();
+      ticker.start();
+      return {
+        wake: () => worker.wake(),
+        async stop(graceSeconds) {
+          await worker.stop(graceSeconds);
+          workers.delete(name);
+          polls.delete(name);
+        },
+      };
+    },
+    stop: (graceSeconds) => stopAll({ boss, ticker, workers, stopListening, graceSeconds }),
+  };
+}
+
+/** Starts pg-boss over our pool, without its own workers and timetable. */
+async function startBoss({ pool }: Database, logger: Logger): Promise<PgBoss> {
+  const db: Db = { executeSql: (text, values) => pool.query(text, values) };
+  const boss = new PgBoss({
+    db,
+    schema: SCHEMA,
+    schedule: false,
+    // Deletes what has ended a day ago, and ends what has run for hours. Dead workers are found by our own ticker:
+    // pg-boss would count the whole job table for its statistics each time it looks for them.
+    superviseIntervalSeconds: 60,
+    monitorIntervalSeconds: 60,
+    maintenanceIntervalSeconds: 600,
+    // Dependencies between jobs, which we do not use.
+    flowIntervalSeconds: 3600,
+  });
+  boss.on('error', (error) => logger.warn({ err: error }, 'pg-boss'));
+  boss.on('warning', ({ message, data }) => logger.warn({ data }, message));
+  return boss.start();
+}
+
+async function define(boss: PgBoss, name: string, options: QueueOptions = {}): Promise<void> {
+  const settings: UpdateQueueOptions = {
+    retryLimit: options.retryLimit ?? 5,
+    retryDelay: Math.ceil(options.retryDelaySeconds ?? 1),
+    retryDelayMax: Math.ceil(options.retryDelayMaxSeconds ?? 300),
+    retryBackoff: true,
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+    // A backstop for handlers that hang although their process lives.
+    expireInSeconds: DAY_SECONDS / 2,
+    // A job that nobody takes must not vanish silently.
+    retentionSeconds: 365 * DAY_SECONDS,
+    deleteAfterSeconds: DAY_SECONDS,
+  };
+  await boss.createQueue(name, { ...settings } as Parameters<PgBoss['createQueue']>[1]);
+  await boss.updateQueue(name, settings);
+  // Makes pg-boss remember the queue now: otherwise the first enqueue would ask through a second connection while its
+  // transaction holds one.
+  await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' });
+}
+
+async function enqueue(boss: PgBoss, db: Db, { queue, id, data, startAfterSeconds }: NewJob): Promise<void> {
+  const job = {
+    data: data as object,
+    ...(id !== undefined && { id }),
+    ...(startAfterSeconds !== undefined && { startAfter: startAfterSeconds }),
+  };
+  await boss.insert(queue, [job], { db });
+}
+
+function fetcher(boss: PgBoss, name: string): Parameters<typeof startSlotWorker>[0]['fetch'] {
+  return (limit) => boss.fetch<unknown>(name, { batchSize: limit, includeMetadata: true });
+}
+
+interface StopOptions {
+  readonly boss: PgBoss;
+  readonly ticker: Ticker;
+  readonly workers: Map<string, SlotWorker>;
+  readonly stopListening: (() => void)[];
+  readonly graceSeconds: number;
+}
+
+async function stopAll({ boss, ticker, workers, stopListening, graceSeconds }: StopOptions): Promise<void> {
+  await ticker.stop();
+  for (const stop of stopListening) stop();
+  await Promise.all([...workers.values()].map((worker) => worker.stop(graceSeconds)));
+  await boss.stop({ graceful: false, close: false });
+}

@@ -1,0 +1,138 @@
+import type { Pool } from 'pg';
+
+import type { Json } from '../json.ts';
+
+/**
+ * What we say to pg-boss's job table ourselves. pg-boss makes the table, inserts, fetches, expires and deletes; a job that
+ * was fetched is settled here, because all outcomes of many jobs go in one statement, a job can come back later without
+ * using up a retry, and every statement is bound to one claim: whoever was paused and lost a job changes nothing.
+ */
+
+/** The schema that pg-boss keeps its tables in. */
+export const SCHEMA = 'pgboss';
+
+/** One taking of a job by one worker. */
+export interface Claim {
+  readonly id: string;
+  readonly retryCount: number;
+  readonly startedOn: Date;
+}
+
+/** How a claim ends. */
+export type Settlement =
+  | { readonly kind: 'completed' }
+  /** Tried again after a growing pause, or given up after its last retry. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** Comes back after a time, with all its retries and perhaps other data. */
+  | { readonly kind: 'again'; readonly inSeconds: number; readonly data?: Json | undefined }
+  /** As if it had never been taken. */
+  | { readonly kind: 'released' };
+
+export interface LostJob {
+  readonly queue: string;
+  readonly id: string;
+  readonly state: 'retry' | 'failed';
+}
+
+export interface JobTable {
+  /** Adds what pg-boss has no index for: finding the jobs in work. */
+  prepare(): Promise<void>;
+  /** Ends claims; answers the ids of those that were still held. */
+  settle(queue: string, batch: readonly (readonly [Claim, Settlement])[]): Promise<Set<string>>;
+  /** Says that claims are still worked on; answers the ids of those that are still held. */
+  touch(queue: string, claims: readonly Claim[]): Promise<Set<string>>;
+  /** Takes jobs from workers that have not been heard of, to be tried again at once. */
+  reclaimLost(): Promise<readonly LostJob[]>;
+  /** Those of the queues in which a job waits for nothing but a worker. */
+  withWork(queues: readonly string[]): Promise<readonly string[]>;
+}
+
+// started_on comes to us in milliseconds, so equal means closer than two of them.
+const HELD = `job.name = $1 and job.id = claim.id and job.state = 'active' and job.retry_count = claim."retryCount"
+  and abs(extract(epoch from job.started_on - claim."startedOn")) < 0.002`;
+
+const SETTLE = `
+  update ${SCHEMA}.job as job set
+    state = case claim.kind
+      when 'completed' then 'completed'
+      when 'failed' then case when job.retry_count < job.retry_limit then 'retry' else 'failed' end
+      else 'created' end::${SCHEMA}.job_state,
+    completed_on = case
+      when claim.kind = 'completed' or claim.kind = 'failed' and job.retry_count >= job.retry_limit then now() end,
+    start_after = case claim.kind
+      when 'failed' then now() + interval '1s' * least(
+        job.retry_delay_max, job.retry_delay * 2 ^ least(16, job.retry_count) * (0.8 + 0.4 * random()))
+      when 'again' then now() + interval '1s' * claim."inSeconds"
+      else job.start_after end,
+    -- Without a start, the next claim does not count as a retry.
+    started_on = case when claim.kind in ('again', 'released') then null else job.started_on end,
+    retry_count = case when claim.kind = 'again' then 0 else job.retry_count end,
+    keep_until = case when claim.kind = 'again'
+      then greatest(job.keep_until, now() + interval '1s' * claim."inSeconds" + interval '1 year')
+      else job.keep_until end,
+    heartbeat_on = null,
+    data = case when claim."hasData" then claim.data else job.data end,
+    output = case when claim.kind = 'failed' then jsonb_build_object('message', claim.reason) end
+  from jsonb_to_recordset($2::jsonb) as claim(
+    id uuid, "retryCount" int, "startedOn" timestamptz, kind text, reason text, "inSeconds" float8, "hasData" boolean,
+    data jsonb)
+  where ${HELD}
+  returning job.id`;
+
+const TOUCH = `
+  update ${SCHEMA}.job as job set heartbeat_on = now()
+  from jsonb_to_recordset($2::jsonb) as claim(id uuid, "retryCount" int, "startedOn" timestamptz)
+  where ${HELD}
+  returning job.id`;
+
+const RECLAIM = `
+  with lost as (
+    select name, id from ${SCHEMA}.job
+    where state = 'active' and heartbeat_on + heartbeat_seconds * interval '1s' < now()
+    limit 500 for update skip locked)
+  update ${SCHEMA}.job as job set
+    state = case when retry_count < retry_limit then 'retry' else 'failed' end::${SCHEMA}.job_state,
+    completed_on = case when retry_count >= retry_limit then now() end,
+    start_after = now(),
+    heartbeat_on = null,
+    output = jsonb_build_object('message', 'the worker was not heard of any more')
+  from lost where job.name = lost.name and job.id = lost.id
+  returning job.name as queue, job.id, job.state`;
+
+const WITH_WORK = `
+  select name from unnest($1::text[]) as name
+  where exists (
+    select from ${SCHEMA}.job as job
+    where job.name = name.name and job.state < 'active' and not job.blocked and job.start_after <= now())`;
+
+/** Speaks to the tables of pg-boss through the pool. */
+export function createJobTable(pool: Pool): JobTable {
+  return {
+    async prepare() {
+      // In one implicit transaction: the lock keeps two first starts from building the same index.
+      await pool.query(`select pg_advisory_xact_lock(hashtext('${SCHEMA}.job_in_work'));
+        create index if not exists job_in_work on ${SCHEMA}.job (name) where state = 'active'`);
+    },
+    async settle(queue, batch) {
+      const claims = batch.map(([claim, settlement]) => ({
+        ...claim,
+        ...settlement,
+        hasData: settlement.kind === 'again' && settlement.data !== undefined,
+      }));
+      const { rows } = await pool.query<{ id: string }>(SETTLE, [queue, JSON.stringify(claims)]);
+      return new Set(rows.map(({ id }) => id));
+    },
+    async touch(queue, claims) {
+      const { rows } = await pool.query<{ id: string }>(TOUCH, [queue, JSON.stringify(claims)]);
+      return new Set(rows.map(({ id }) => id));
+    },
+    async reclaimLost() {
+      const { rows } = await pool.query<LostJob>(RECLAIM);
+      return rows;
+    },
+    async withWork(queues) {
+      const { rows } = await pool.query<{ name: string }>(WITH_WORK, [queues]);
+      return rows.map(({ name }) => name);
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { JobWithMetadata } from 'pg-boss';
+import type { Logger } from 'pino';
+
+import { AppError, toError } from '../errors.ts';
+import type { Json } from '../json.ts';
+import type { JobHandler, JobOutcome } from '../queue.ts';
+import type { Claim, JobTable, Settlement } from './job-table.ts';
+import { createSettler, type Settler } from './settler.ts';
+
+/** The jobs that one worker has taken: each is handled, kept alive, and settled. */
+export interface RunningJobs {
+  /** Jobs that hold a slot now. */
+  readonly size: number;
+  begin(job: JobWithMetadata<unknown>): void;
+  /** Tells the database that the jobs are worked on, and the handlers of those that are not ours any more. */
+  beat(): Promise<void>;
+  /**
+   * Waits for the jobs, then tells their handlers to stop, then gives back what is left. Answers how many were not done
+   * in time.
+   */
+  finish(graceMs: number): Promise<number>;
+}
+
+export interface RunningJobsOptions {
+  readonly queue: string;
+  readonly handler: JobHandler;
+  readonly table: JobTable;
+  readonly logger: Logger;
+  /** A slot is free again. */
+  readonly onFree: () => void;
+}
+
+/** How long handlers may take to notice their signal before their jobs are given to others. */
+const WIND_DOWN_MS = 1000;
+/** How long giving back may take when the database does not answer. */
+const GIVE_BACK_MS = 3000;
+/** Longest reason that is kept with a failed job, in characters. */
+const LONGEST_REASON = 2000;
+
+interface Entry {
+  readonly claim: Claim;
+  readonly abort: AbortController;
+  /** Taken from us or given back: what the handler answers does not count any more. */
+  gone: boolean;
+  /** The handler has answered; the answer is being written. */
+  settling: boolean;
+}
+
+interface State extends RunningJobsOptions {
+  readonly settler: Settler;
+  readonly entries: Map<Entry, Promise<void>>;
+  stopping: boolean;
+}
+
+/** Starts with none. */
+export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
+  const settler = createSettler(options.queue, options.table, options.logger);
+  const state: State = { ...options, settler, entries: new Map(), stopping: false };
+  return {
+    get size() {
+      return state.entries.size;
+    },
+    begin: (job) => begin(state, job),
+    beat: () => beat(state),
+    finish: (graceMs) => finish(state, graceMs),
+  };
+}
+
+function begin(state: State, job: JobWithMetadata<unknown>): void {
+  const claim = { id: job.id, retryCount: job.retryCount, startedOn: job.startedOn };
+  const entry: Entry = { claim, abort: new AbortController(), gone: false, settling: false };
+  // What arrives from the database while we stop goes back unseen.
+  const work = state.stopping ? settle(state, entry, { kind: 'released' }) : handle(state, entry, job);
+  const done = work.finally(() => {
+    state.entries.delete(entry);
+    state.onFree();
+  });
+  state.entries.set(entry, done);
+}
+
+async function handle(state: State, entry: Entry, job: JobWithMetadata<unknown>): Promise<void> {
+  const { id, retryCount } = job;
+  const { signal } = entry.abort;
+  let settlement: Settlement;
+  try {
+    settlement = settlementOf(await state.handler({ id, data: job.data as Json, retryCount, signal }));
+  } catch (thrown) {
+    settlement = afterError(state, entry, job, toError(thrown));
+  }
+  await settle(state, entry, settlement);
+}
+
+function settlementOf(outcome: JobOutcome): Settlement {
+  if (!outcome) return { kind: 'completed' };
+  return { kind: 'again', inSeconds: outcome.againInSeconds, data: outcome.data };
+}
+
+function afterError(state: State, entry: Entry, job: JobWithMetadata<unknown>, error: Error): Settlement {
+  // Whoever was told to stop did not fail.
+  if (state.stopping && entry.abort.signal.aborted) return { kind: 'released' };
+  const details = { err: error, queue: state.queue, job: job.id, retryCount: job.retryCount };
+  if (job.retryCount >= job.retryLimit) state.logger.error(details, 'a job failed for good');
+  else state.logger.warn(details, 'a job failed and will be tried again');
+  return { kind: 'failed', reason: error.message.slice(0, LONGEST_REASON) };
+}
+
+async function settle(state: State, entry: Entry, settlement: Settlement): Promise<void> {
+  if (entry.gone) return;
+  entry.settling = true;
+  const held = await state.settler.settle(entry.claim, settlement);
+  if (!held)
+    state.logger.warn(
+      { queue: state.queue, job: entry.claim.id },
+      'a job was not ours any more when it ended',
+    );
+}
+
+async function beat(state: State): Promise<void> {
+  const asked = [...state.entries.keys()].filter(({ settling, gone }) => !settling && !gone);
+  if (asked.length === 0) return;
+  const held = await state.table.touch(
+    state.queue,
+    asked.map(({ claim }) => claim),
+  );
+  for (const entry of asked) {
+    if (held.has(entry.claim.id) || entry.settling || entry.gone) continue;
+    entry.gone = true;
+    state.logger.warn(
+      { queue: state.queue, job: entry.claim.id },
+      'a job was taken from us: we were silent too long',
+    );
+    entry.abort.abort(new AppError('UNAVAILABLE', 'this job is not ours any more'));
+  }
+}
+
+async function finish(state: State, graceMs: number): Promise<number> {
+  await allDone(state, graceMs);
+  state.stopping = true;
+  const unfinished = state.entries.size;
+  for (const { abort } of state.entries.keys())
+    abort.abort(new AppError('UNAVAILABLE', 'this process stops'));
+  await allDone(state, WIND_DOWN_MS);
+  const rest = [...state.entries.keys()].filter(({ gone, settling }) => !gone && !settling);
+  for (const entry of rest) entry.gone = true;
+  const timer = setTimeout(() => state.settler.abandon(), GIVE_BACK_MS);
+  await Promise.all(rest.map(({ claim }) => state.settler.settle(claim, { kind: 'released' })));
+  await Promise.all([...state.entries].filter(([{ settling }]) => settling).map(([, done]) => done));
+  clearTimeout(timer);
+  return unfinished;
+}
+
+/** Waits until no job runs, or the time is over. */
+async function allDone(state: State, milliseconds: number): Promise<void> {
+  if (state.entries.size === 0) return;
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  await Promise.race([Promise.allSettled(state.entries.values()), late]);
+  clearTimeout(timer);
+}

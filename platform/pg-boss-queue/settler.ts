@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Logger } from 'pino';
+
+import { toError } from '../errors.ts';
+import type { Claim, JobTable, Settlement } from './job-table.ts';
+
+/** Writes down how jobs ended, many in one statement, and does not give up while the database is away. */
+export interface Settler {
+  /** Resolves when it is written: true, or false when the job was no longer ours or `abandon` came first. */
+  settle(claim: Claim, settlement: Settlement): Promise<boolean>;
+  /** Stops trying: what could not be written is taken from us by the lost heartbeat, and tried again elsewhere. */
+  abandon(): void;
+}
+
+interface Waiting {
+  readonly claim: Claim;
+  readonly settlement: Settlement;
+  readonly resolve: (held: boolean) => void;
+}
+
+/** Most jobs in one statement. */
+const BATCH = 200;
+
+/** What waits here is bounded by the slots of the worker: each holds its slot until it is settled. */
+export function createSettler(queue: string, table: JobTable, logger: Logger): Settler {
+  const waiting: Waiting[] = [];
+  const abandoned = new AbortController();
+  let writing = false;
+
+  async function write(batch: readonly Waiting[]): Promise<Set<string>> {
+    for (let attempt = 0; !abandoned.signal.aborted; attempt += 1) {
+      try {
+        return await table.settle(
+          queue,
+          batch.map(({ claim, settlement }) => [claim, settlement]),
+        );
+      } catch (thrown) {
+        const log = attempt === 0 ? 'warn' : 'debug';
+        logger[log]({ err: toError(thrown), queue, jobs: batch.length }, 'cannot settle jobs yet');
+        await pause(Math.min(100 * 2 ** attempt, 2000), undefined, { signal: abandoned.signal }).catch(
+          () => undefined,
+        );
+      }
+    }
+    return new Set();
+  }
+
+  async function writeAll(): Promise<void> {
+    writing = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, BATCH);
+      const held = await write(batch);
+      for (const { claim, resolve } of batch) resolve(held.has(claim.id));
+    }
+    writing = false;
+  }
+
+  return {
+    settle(claim, settlement) {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      waiting.push({ claim, settlement, resolve });
+      // While one batch is written the next gathers.
+      if (!writing) void writeAll();
+      return promise;
+    },
+    abandon() {
+      abandoned.abort();
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import type { JobWithMetadata } from 'pg-boss';
+import type { Logger } from 'pino';
+
+import { toError } from '../errors.ts';
+import type { JobHandler, QueueWorker, WorkOptions } from '../queue.ts';
+import type { JobTable } from './job-table.ts';
+import { createRunningJobs, type RunningJobs } from './running-jobs.ts';
+
+/** The loop that takes jobs of one queue while slots are free. */
+export interface SlotWorkerOptions {
+  readonly queue: string;
+  readonly options: WorkOptions;
+  readonly handler: JobHandler;
+  readonly table: JobTable;
+  readonly fetch: (limit: number) => Promise<JobWithMetadata<unknown>[]>;
+  readonly logger: Logger;
+  /** Called when jobs were given back: another process may take them now. */
+  readonly onReleased: () => void;
+}
+
+export interface SlotWorker extends QueueWorker {
+  /** Whether it could take a job now, so that looking for one makes sense. */
+  hasFreeSlot(): boolean;
+}
+
+/** Pause between heartbeats: three fit into the ten seconds after which a job counts as lost. */
+const HEARTBEAT_MS = 3000;
+/** Most jobs fetched in one statement. */
+const FETCH_LIMIT = 200;
+/** Pause after an error of the database or of `capacity`. */
+const ERROR_PAUSE_MS = 1000;
+
+/** Starts at once. Stop it before the pool is closed. */
+export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
+  const { queue, options, logger } = context;
+  const stopped = new AbortController();
+  const bell = createBell(stopped.signal);
+  const look = { hungry: false };
+  const running = createRunningJobs({
+    ...context,
+    onFree: () => {
+      if (look.hungry) bell.ring();
+    },
+  });
+  const heart = setInterval(() => {
+    running
+      .beat()
+      .catch((thrown: unknown) => logger.warn({ err: toError(thrown), queue }, 'a heartbeat failed'));
+  }, HEARTBEAT_MS);
+  const loop = runLoop({ context, running, bell, look, signal: stopped.signal });
+  let stopping: Promise<void> | undefined;
+
+  async function stop(graceSeconds: number): Promise<void> {
+    stopped.abort();
+    // The loop first: a fetch under way may still bring jobs.
+    await loop;
+    const unfinished = await running.finish(graceSeconds * 1000);
+    clearInterval(heart);
+    if (unfinished > 0) context.onReleased();
+  }
+
+  return {
+    wake: () => bell.ring(),
+    hasFreeSlot: () => !stopped.signal.aborted && running.size < options.slots,
+    stop: (graceSeconds) => (stopping ??= stop(graceSeconds)),
+  };
+}
+
+interface LoopOptions {
+  readonly context: SlotWorkerOptions;
+  readonly running: RunningJobs;
+  readonly bell: Bell;
+  /** `hungry`: there may be more jobs than could be taken, so a freed slot is a reason to look. */
+  readonly look: { hungry: boolean };
+  readonly signal: AbortSignal;
+}
+
+/** Each turn takes what it can; then it sleeps until somebody rings: a wake-up, a freed slot, the queue's ticker. */
+async function runLoop(loop: LoopOptions): Promise<void> {
+  const { context, bell, signal } = loop;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const more = await takeJobs(loop);
+      failures = 0;
+      if (!more) await bell.wait();
+    } catch (thrown) {
+      failures += 1;
+      const level = failures === 1 ? 'warn' : 'debug';
+      context.logger[level]({ err: toError(thrown), queue: context.queue }, 'cannot look for jobs');
+      await bell.wait(ERROR_PAUSE_MS);
+    }
+  }
+}
+
+/** Answers whether looking again at once makes sense. */
+async function takeJobs({ context, running, look, signal }: LoopOptions): Promise<boolean> {
+  const { slots, capacity } = context.options;
+  const free = slots - running.size;
+  look.hungry = true;
+  if (free <= 0) return false;
+  const allowed = capacity ? Math.floor(await capacity()) : free;
+  const wanted = Math.min(free, allowed, FETCH_LIMIT);
+  if (wanted <= 0 || signal.aborted) return false;
+  const jobs = await context.fetch(wanted);
+  for (const job of jobs) running.begin(job);
+  look.hungry = jobs.length === wanted;
+  return look.hungry && running.size < slots;
+}
+
+interface Bell {
+  ring(): void;
+  /** Resolves at the next ring, at once if it rang since the last wait, when the signal aborts, or after the time. */
+  wait(milliseconds?: number): Promise<void>;
+}
+
+function createBell(signal: AbortSignal): Bell {
+  let rang = false;
+  let wakeUp: (() => void) | undefined;
+  const ring = () => {
+    rang = true;
+    wakeUp?.();
+  };
+  signal.addEventListener('abort', ring, { once: true });
+  return {
+    ring,
+    async wait(milliseconds) {
+      if (!rang) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wakeUp = resolve;
+        const timer = milliseconds === undefined ? undefined : setTimeout(resolve, milliseconds);
+        await promise;
+        clearTimeout(timer);
+        wakeUp = undefined;
+      }
+      rang = false;
+    },
+  };
+}
