@@ -141,7 +141,7 @@ async function failStep(
 }
 
 async function endCancelled(scope: TransactionScope, task: TaskTable): Promise<void> {
-  await endTask(scope, task, { state: 'CANCELLED', stage: 'cancelled' });
+  await endTask(scope, task, { state: 'CANCELLED', stage: 'cancelled', cancel: true });
 }
 
 interface TaskEnd {
@@ -151,6 +151,7 @@ interface TaskEnd {
   readonly error?: Failure;
   readonly result?: TaskOutcome;
   readonly failedStep?: number;
+  readonly cancel?: boolean;
 }
 
 /** State, end event and end notice, once: the append only touches open tasks. */

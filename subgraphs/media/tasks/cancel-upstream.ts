@@ -1,6 +1,6 @@
 import { toError } from '../../../platform/errors.ts';
 import { endAttempt } from './engine.ts';
-import { contextOf, type Scene } from './poller.ts';
+import { contextOf, type Scene } from './poll-scene.ts';
 import type { Failure } from './task.ts';
 
 /** Failed cancel calls after which the attempt is closed all the same. */

@@ -1,3 +1,4 @@
+import type { MediaTransaction } from '../database.ts';
 import type { Binding } from '../generators/binding.ts';
 import { countOpen, insertAttempt, lockBinding, readAttempts } from './attempt-store.ts';
 import { stageOf, type AttemptScene, type Engine } from './engine.ts';
@@ -29,7 +30,7 @@ export async function openAttempt(engine: Engine, job: StepJob, binding: Binding
     const steps = await readSteps(transaction, task.id);
     const step = steps.find((entry) => entry.step === job.step);
     if (step === undefined || step.binding !== binding.id) return { kind: 'gone' };
-    if (step.state === 'RUNNING') return reopen(engine, { task, step, binding });
+    if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding });
     if (step.state !== 'QUEUED') return { kind: 'gone' };
     await lockBinding(transaction, binding.id);
     if ((await countOpen(transaction, binding.id)) >= binding.concurrency) return { kind: 'full' };
@@ -42,8 +43,11 @@ export async function openAttempt(engine: Engine, job: StepJob, binding: Binding
   });
 }
 
-async function reopen(engine: Engine, scene: Omit<AttemptScene, 'attempt'>): Promise<Opening> {
-  const attempts = await readAttempts(engine.database, [scene.task.id]);
+async function reopen(
+  transaction: MediaTransaction,
+  scene: Omit<AttemptScene, 'attempt'>,
+): Promise<Opening> {
+  const attempts = await readAttempts(transaction, [scene.task.id]);
   const attempt = attempts.findLast((entry) => entry.step === scene.step.step);
   if (attempt === undefined || attempt.state !== 'STARTING' || attempt.binding !== scene.binding.id) {
     return { kind: 'gone' };

@@ -1,13 +1,13 @@
 import { toError } from '../../../platform/errors.ts';
-import { failureOf, UpstreamError, type JobCapability, type JobStatus } from '../providers/provider.ts';
-import { connectionFor, endAttempt, type Engine } from './engine.ts';
+import { failureOf, UpstreamError, type JobStatus } from '../providers/provider.ts';
+import { endAttempt, type Engine } from './engine.ts';
 import { finishAttempt } from './finish.ts';
 import { createLoop, type Loop } from './loop.ts';
 import { cancelUpstream } from './cancel-upstream.ts';
+import { contextOf, type Scene } from './poll-scene.ts';
 import { leaseDue, scheduleNext, type DueAttempt, type NextPoll } from './poll-store.ts';
 import { reportOf } from './progress.ts';
 import type { ProgressWriter } from './progress-writer.ts';
-import type { Binding } from '../generators/binding.ts';
 import { isFinal } from './task.ts';
 import { CANCEL_TOPIC } from './transactor.ts';
 
@@ -96,22 +96,6 @@ async function attend(engine: Engine, { due, progress, stopping }: Attendance): 
     return afterFailedPoll(scene, error);
   }
   return settle(scene, status, progress);
-}
-
-export interface Scene {
-  readonly engine: Engine;
-  readonly due: DueAttempt;
-  readonly binding: Binding;
-  readonly capability: JobCapability;
-  readonly stopping: AbortSignal;
-}
-
-/** Connection and signal of a status, find or cancel call. */
-export function contextOf({ engine, due, binding, stopping }: Scene) {
-  return {
-    connection: connectionFor(binding, due.step_input),
-    signal: AbortSignal.any([stopping, AbortSignal.timeout(engine.limits.statusTimeoutMs)]),
-  };
 }
 
 async function settle(

@@ -116,3 +116,14 @@ export async function readLines(
     ) waiting group by binding`.execute(database);
   return rows;
 }
+
+/** How many wait in each binding's line. */
+export async function countLines(
+  database: MediaDatabase,
+): Promise<readonly { readonly binding: string; readonly waiting: number }[]> {
+  const { rows } = await sql<{ binding: string; waiting: number }>`/* steps.count-lines */
+    select binding, count(*)::integer as waiting from media.task_steps where state = 'QUEUED' group by binding`.execute(
+    database,
+  );
+  return rows;
+}

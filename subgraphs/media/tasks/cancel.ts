@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+
+import { AppError, notFound } from '../../../platform/errors.ts';
+import type { MediaDatabase } from '../database.ts';
+import type { Advancer } from './advance.ts';
+import { closeUnsentAttempts, hasOpenAttempts } from './attempt-store.ts';
+import { pollNow } from './poll-store.ts';
+import { readSteps } from './step-store.ts';
+import type { TaskTable } from './tables.ts';
+import { isFinal } from './task.ts';
+import { lockTask, readTasks } from './task-store.ts';
+import { CANCEL_TOPIC, type Transactor, type TransactionScope } from './transactor.ts';
+
+/** Asking a task to stop. The row is the truth; the announcement only makes it quick. */
+export interface CancelOptions {
+  readonly database: MediaDatabase;
+  readonly transactor: Transactor;
+  readonly advance: Advancer;
+}
+
+/**
+ * Sets the cancel request once. What only waits is cancelled at once; what runs upstream is cancelled by the worker
+ * that holds or polls it. TOO_LATE when the task has ended otherwise, or its result is being stored.
+ */
+export async function cancelTask(
+  { database, transactor, advance }: CancelOptions,
+  id: string,
+): Promise<TaskTable> {
+  await transactor.run(async (scope) => {
+    const task = await lockTask(scope.transaction, id);
+    if (task === null) throw notFound('task', id);
+    if (task.state === 'CANCELLED' || (task.cancel_requested_at !== null && !isFinal(task.state))) return;
+    if (isFinal(task.state)) throw tooLate(`the task has ${task.state.toLowerCase()} already`);
+    const steps = await readSteps(scope.transaction, id);
+    const open = steps.filter(({ state }) => state === 'QUEUED' || state === 'RUNNING');
+    if (open.length === 0) throw tooLate('its result is being stored already');
+    await request(scope, { task, advance });
+  });
+  const [task] = await readTasks(database, [id]);
+  if (task === undefined) throw notFound('task', id);
+  return task;
+}
+
+async function request(
+  scope: TransactionScope,
+  { task, advance }: { task: TaskTable; advance: Advancer },
+): Promise<void> {
+  const { transaction } = scope;
+  await closeUnsentAttempts(transaction, task.id);
+  await sql`/* steps.cancel-waiting */
+    update media.task_steps set state = 'CANCELLED', ended_at = now()
+    where task_id = ${task.id}::uuid and state = 'QUEUED'`.execute(transaction);
+  if (!(await hasOpenAttempts(transaction, task.id))) {
+    await advance.endCancelled(scope, task);
+    return;
+  }
+  const [appended] = await scope.append([{ taskId: task.id, cancel: true, stage: 'cancelling' }]);
+  await pollNow(transaction, task.id);
+  if (appended !== undefined) scope.announce(CANCEL_TOPIC, task.id, appended.seq);
+}
+
+function tooLate(reason: string): AppError {
+  return new AppError('TOO_LATE', `too late to cancel: ${reason}`);
+}

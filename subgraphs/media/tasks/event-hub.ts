@@ -1,0 +1,156 @@
+import { AppError, toError } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { MediaDatabase } from '../database.ts';
+import { createEventSubscriber, type EventSubscriber } from './event-subscriber.ts';
+import { readEvents, readHeads, type EventCursor } from './event-store.ts';
+import { isFinal, type TaskEvent, type TaskState } from './task.ts';
+import { TASK_TOPIC } from './transactor.ts';
+
+/**
+ * Everybody in this process who follows a task's events. One per process. A subscriber registers first, then reads the
+ * rows above its cursor, and on each wake-up reads again from its cursor: what it gets comes from rows only, so there is
+ * no gap and no duplicate, whatever happens to wake-ups. Waiting costs no connection.
+ */
+export interface EventHub {
+  subscribe(subscription: Subscription): AsyncIterableIterator<TaskEvent>;
+  subscriberCount(): number;
+  close(): void;
+}
+
+export interface Subscription {
+  readonly taskId: string;
+  /** Events with a higher number are wanted. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+  /** The task as it was just read: an ended one without further events needs no waiting. */
+  readonly state: TaskState;
+  readonly lastSeq: number;
+}
+
+export interface EventHubLimits {
+  /** Pause between comparisons of cursors with the database, in milliseconds: what a lost wake-up costs at most. */
+  readonly slowTickMs: number;
+  /** Milliseconds after which a subscriber that takes nothing, though there is something, is ended. */
+  readonly slowClientMs: number;
+}
+
+export interface EventHubOptions extends Partial<EventHubLimits> {
+  readonly database: MediaDatabase;
+  readonly bus: EventBus;
+  readonly logger: Logger;
+}
+
+/** Most events per task and read; whoever is further behind reads again. */
+const PAGE = 100;
+/** Most tasks in one query. */
+const MAX_TASKS = 1_000;
+
+export function createEventHub(options: EventHubOptions): EventHub {
+  const { database, bus, logger, slowTickMs = 2_000, slowClientMs = 30_000 } = options;
+  const subscribers = new Map<string, Set<EventSubscriber>>();
+  const hungry = new Set<EventSubscriber>();
+  let reading = false;
+  let comparing = false;
+  let stopListening: (() => void) | null = null;
+
+  function register(subscriber: EventSubscriber): void {
+    const own = subscribers.get(subscriber.taskId) ?? new Set();
+    subscribers.set(subscriber.taskId, own.add(subscriber));
+    stopListening ??= listen();
+  }
+  function unregister(subscriber: EventSubscriber): void {
+    hungry.delete(subscriber);
+    const own = subscribers.get(subscriber.taskId);
+    own?.delete(subscriber);
+    if (own?.size === 0) subscribers.delete(subscriber.taskId);
+    if (subscribers.size > 0 || stopListening === null) return;
+    stopListening();
+    stopListening = null;
+  }
+  function listen(): () => void {
+    const compare = () => void compareHeads().catch(report('cursors could not be compared'));
+    const removals = [
+      bus.listen(TASK_TOPIC, (taskId, seq) => {
+        for (const subscriber of subscribers.get(taskId) ?? []) subscriber.reached(seq);
+      }),
+      bus.onGap(compare),
+    ];
+    const timer = setInterval(compare, slowTickMs);
+    return () => {
+      clearInterval(timer);
+      for (const remove of removals) remove();
+    };
+  }
+  const report = (message: string) => (error: unknown) => logger.warn({ error: toError(error) }, message);
+
+  /** All that want to read, in one query; those who come meanwhile are served by the next. */
+  function feed(subscriber: EventSubscriber): void {
+    hungry.add(subscriber);
+    if (reading) return;
+    reading = true;
+    setImmediate(() => {
+      void readForAll()
+        // They stay behind their tasks, and the slow tick makes them read again.
+        .catch(report('events could not be read'))
+        .finally(() => {
+          reading = false;
+          const [next] = hungry;
+          if (next !== undefined) feed(next);
+        });
+    });
+  }
+  async function readForAll(): Promise<void> {
+    const readers = [...hungry].slice(0, MAX_TASKS);
+    for (const reader of readers) hungry.delete(reader);
+    const rows = await readEvents(database, lowestCursors(readers), PAGE);
+    const byTask = Map.groupBy(rows, (event) => event.taskId);
+    for (const reader of readers) reader.take(byTask.get(reader.taskId) ?? []);
+  }
+  async function compareHeads(): Promise<void> {
+    if (comparing) return;
+    comparing = true;
+    try {
+      await compareAll();
+    } finally {
+      comparing = false;
+    }
+  }
+  async function compareAll(): Promise<void> {
+    const now = performance.now();
+    const all = [...subscribers.values()].flatMap((own) => [...own]);
+    for (const subscriber of all) subscriber.endWhenSlow(now, slowClientMs);
+    const ids = [...subscribers.keys()];
+    for (let from = 0; from < ids.length; from += MAX_TASKS) {
+      for (const head of await readHeads(database, ids.slice(from, from + MAX_TASKS))) {
+        for (const subscriber of subscribers.get(head.id) ?? []) subscriber.compare(head.last_seq, isFinal(head.state));
+      }
+    }
+  }
+  return {
+    subscribe({ taskId, after, signal, state, lastSeq }) {
+      const subscriber = createEventSubscriber({ taskId, after, signal, feed, unregister });
+      if (isFinal(state) && after >= lastSeq) subscriber.end(null);
+      else if (!signal.aborted) {
+        register(subscriber);
+        subscriber.reached(Math.max(lastSeq, after + 1));
+      }
+      return subscriber.iterator;
+    },
+    subscriberCount: () => [...subscribers.values()].reduce((sum, own) => sum + own.size, 0),
+    close() {
+      const reason = new AppError('UNAVAILABLE', 'the server stops; resume with afterSeq', { retryAfter: 1 });
+      for (const own of [...subscribers.values()]) for (const subscriber of [...own]) subscriber.end(reason);
+    },
+  };
+}
+
+/** One cursor per task: of several readers the one who is furthest behind; the others skip what they have. */
+function lowestCursors(readers: readonly EventSubscriber[]): readonly EventCursor[] {
+  const lowest = new Map<string, number>();
+  for (const reader of readers) {
+    const cursor = reader.cursor();
+    lowest.set(reader.taskId, Math.min(lowest.get(reader.taskId) ?? cursor, cursor));
+  }
+  return [...lowest].map(([taskId, after]) => ({ taskId, after }));
+}

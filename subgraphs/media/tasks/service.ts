@@ -1,0 +1,150 @@
+import { mayChange, mayRead, type Caller } from '../../../platform/caller.ts';
+import { AppError, badInput, notFound } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Queue } from '../../../platform/queue.ts';
+import type { MediaDatabase } from '../database.ts';
+import type { FileService } from '../files/files.ts';
+import type { GeneratorRegistry } from '../generators/binding.ts';
+import { createAdvancer } from './advance.ts';
+import { readAttempts, toAttempt } from './attempt-store.ts';
+import { cancelTask } from './cancel.ts';
+import { createEventHub, type EventHub, type EventHubLimits } from './event-hub.ts';
+import { readEvents } from './event-store.ts';
+import type { TaskService } from './service-types.ts';
+import { createSubmitter } from './submit.ts';
+import type { TaskTable } from './tables.ts';
+import type { Attempt, TaskEvent } from './task.ts';
+import { listTasks, readTasks, toTask } from './task-store.ts';
+import { createTransactor } from './transactor.ts';
+import { createWaitingLines } from './waiting-lines.ts';
+import { DEFAULT_RECIPE_GENERATOR } from './worker.ts';
+
+/** The rules of tasks as callers meet them: who may see and change what, and what is refused before it is written. */
+export interface TaskServiceOptions {
+  readonly database: MediaDatabase;
+  readonly queue: Queue;
+  readonly bus: EventBus;
+  readonly files: FileService;
+  readonly registry: GeneratorRegistry;
+  readonly logger: Logger;
+  /** Generator of the steps of recipes (default agg/imga). The same as the worker's. */
+  readonly recipeGenerator?: string;
+  /** Times of the event hub; tests shorten them. */
+  readonly hub?: Partial<EventHubLimits>;
+}
+
+/** The service, and what its process must do with it at the end. */
+export interface RunningTaskService extends TaskService {
+  /** How many watch a task's events right now. */
+  watcherCount(): number;
+  /** Ends every watcher. */
+  close(): void;
+}
+
+/** Most tasks in one page, and most events in one read. */
+const MAX_PAGE = 200;
+const MAX_EVENTS = 1_000;
+
+export function createTaskService(options: TaskServiceOptions): RunningTaskService {
+  const { database, bus, registry, logger } = options;
+  const transactor = createTransactor(options);
+  const recipe = { generator: options.recipeGenerator ?? DEFAULT_RECIPE_GENERATOR };
+  const advance = createAdvancer({ registry, recipe, maxAttempts: 1, budgetSeconds: 0 });
+  const lines = createWaitingLines({ database, logger });
+  const hub = createEventHub({ database, bus, logger, ...options.hub });
+  const submitter = createSubmitter({ ...options, transactor, lines, recipe });
+  return {
+    submit: (caller, submission) => submitter.submit(caller, submission),
+    start: (submission) => submitter.start(submission),
+    readMany: (caller, ids) => readMany(database, caller, ids),
+    list: (caller, filter, page) => list(database, { caller, filter, page }),
+    cancel: async (caller, id) => {
+      await readOwn(database, caller, id);
+      return toTask(await cancelTask({ database, transactor, advance }, id));
+    },
+    events: (taskId, after, first) => events(database, { taskId, after, first }),
+    watch: (caller, id, afterSeq, signal) => watch({ database, hub }, { caller, id, afterSeq, signal }),
+    attempts: (taskIds) => attempts(database, taskIds),
+    queuePosition: (task) => (task.state === 'QUEUED' ? lines.position(task.id) : null),
+    watcherCount: () => hub.subscriberCount(),
+    close: () => hub.close(),
+  };
+}
+
+async function readMany(database: MediaDatabase, caller: Caller, ids: readonly string[]) {
+  const rows = await readTasks(database, ids.filter(isUuid));
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => {
+    const row = byId.get(id.toLowerCase());
+    return row !== undefined && mayRead(caller, row.owner) ? toTask(row) : null;
+  });
+}
+
+/** A task that this caller may change; others are told that there is none. */
+async function readOwn(database: MediaDatabase, caller: Caller, id: string): Promise<TaskTable> {
+  const [row] = isUuid(id) ? await readTasks(database, [id]) : [];
+  if (row === undefined || !mayChange(caller, row.owner)) throw notFound('task', id);
+  return row;
+}
+
+type ListOptions = {
+  readonly caller: Caller;
+  readonly filter: Parameters<TaskService['list']>[1];
+  readonly page: Parameters<TaskService['list']>[2];
+};
+
+async function list(database: MediaDatabase, { caller, filter, page }: ListOptions) {
+  if (page.first < 0 || page.first > MAX_PAGE) throw badInput('first', `must be from 0 to ${MAX_PAGE}`);
+  if (page.after !== null && !isUuid(page.after)) throw badInput('after', 'is not a cursor of this list');
+  if (caller.kind === 'anonymous') return { tasks: [], hasNextPage: false };
+  const seesAll = caller.kind === 'internal' || caller.scopes.includes('admin');
+  const rows = await listTasks(database, {
+    owner: seesAll ? null : caller.id,
+    filter,
+    first: page.first + 1,
+    after: page.after,
+  });
+  return { tasks: rows.slice(0, page.first).map(toTask), hasNextPage: rows.length > page.first };
+}
+
+async function events(
+  database: MediaDatabase,
+  { taskId, after, first }: { taskId: string; after: number; first: number },
+): Promise<readonly TaskEvent[]> {
+  if (first < 0 || first > MAX_EVENTS) throw badInput('first', `must be from 0 to ${MAX_EVENTS}`);
+  const [row] = isUuid(taskId) ? await readTasks(database, [taskId]) : [];
+  if (row === undefined) throw notFound('task', taskId);
+  if (after < row.last_seq) refuseExpired(row);
+  return readEvents(database, [{ taskId, after }], first);
+}
+
+function refuseExpired(row: TaskTable): void {
+  if (!row.events_pruned) return;
+  throw new AppError('EVENTS_EXPIRED', 'the event log of this task is no longer kept; the task itself is readable');
+}
+
+async function watch(
+  { database, hub }: { database: MediaDatabase; hub: EventHub },
+  {
+    caller,
+    id,
+    afterSeq,
+    signal,
+  }: { caller: Caller; id: string; afterSeq: number; signal: AbortSignal },
+): Promise<AsyncIterableIterator<TaskEvent>> {
+  const [row] = isUuid(id) ? await readTasks(database, [id]) : [];
+  if (row === undefined || !mayRead(caller, row.owner)) throw notFound('task', id);
+  const after = Math.max(0, Math.trunc(afterSeq));
+  if (after < row.last_seq) refuseExpired(row);
+  return hub.subscribe({ taskId: row.id, after, signal, state: row.state, lastSeq: row.last_seq });
+}
+
+async function attempts(
+  database: MediaDatabase,
+  taskIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly Attempt[]>> {
+  const rows = await readAttempts(database, taskIds.filter(isUuid));
+  return Map.groupBy(rows.map(toAttempt), (attempt) => attempt.taskId);
+}

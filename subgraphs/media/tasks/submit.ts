@@ -1,0 +1,167 @@
+import type { Caller } from '../../../platform/caller.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
+import type { Queue } from '../../../platform/queue.ts';
+import type { MediaDatabase } from '../database.ts';
+import type { FileService } from '../files/files.ts';
+import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
+import { checkWork } from '../generators/limits.ts';
+import { nextSteps, type RecipeOptions } from '../recipes/recipe.ts';
+import { enqueueStarts, stepRows } from './advance.ts';
+import { idempotencyOf } from './idempotency.ts';
+import { defineTaskQueues } from './queues.ts';
+import type { Submission, TaskService } from './service-types.ts';
+import {
+  findIdempotency,
+  insertTask,
+  type IdempotencyEntry,
+  type NewStep,
+  type NewTask,
+} from './submission-store.ts';
+import type { TaskTable } from './tables.ts';
+import type { Task, Work } from './task.ts';
+import { readTasks, toTask } from './task-store.ts';
+import type { Transactor } from './transactor.ts';
+import type { WaitingLines } from './waiting-lines.ts';
+
+/** Accepting work: everything that can be refused is refused before the one transaction that writes. */
+export interface SubmitOptions {
+  readonly database: MediaDatabase;
+  readonly transactor: Transactor;
+  readonly queue: Queue;
+  readonly files: FileService;
+  readonly registry: GeneratorRegistry;
+  readonly lines: WaitingLines;
+  readonly recipe: RecipeOptions;
+}
+
+export type Submitter = Pick<TaskService, 'submit' | 'start'>;
+
+export function createSubmitter(options: SubmitOptions): Submitter {
+  let defined: Promise<void> | null = null;
+  const queuesDefined = (): Promise<void> => {
+    defined ??= defineTaskQueues(options.queue, options.registry).catch((error: unknown) => {
+      defined = null;
+      throw error;
+    });
+    return defined;
+  };
+  return {
+    async submit(caller, submission) {
+      await queuesDefined();
+      return submit(options, caller, submission);
+    },
+    async start(submission) {
+      if (!isUuid(submission.id)) throw badInput('id', 'must be a UUID');
+      await queuesDefined();
+      return start(options, submission);
+    },
+  };
+}
+
+async function submit(options: SubmitOptions, caller: Caller, submission: Submission): Promise<Task> {
+  const entry = idempotencyOf(caller, submission.idempotencyKey, submission.fingerprint);
+  // A repeated request is answered before anything else is looked at: it must not fail for a line that is full now.
+  const known = entry && (await sameTask(options.database, entry));
+  if (known) return toTask(known);
+  const accepted = await accept(options, submission, {
+    id: newId(),
+    owner: caller.id,
+    onEnd: null,
+    idempotency: entry,
+  });
+  // Nothing written: another request with the key was quicker.
+  const task = accepted ?? (entry && (await sameTask(options.database, entry)));
+  if (!task) throw new AppError('INTERNAL', 'a submission was neither written nor known');
+  return toTask(task);
+}
+
+async function start(options: SubmitOptions, submission: Parameters<TaskService['start']>[0]): Promise<Task> {
+  const { id, owner, onEnd } = submission;
+  const [known] = await readTasks(options.database, [id]);
+  const task = known ?? (await accept(options, submission, { id, owner, onEnd, idempotency: null }));
+  const [other] = task ? [task] : await readTasks(options.database, [id]);
+  if (other === undefined) throw new AppError('INTERNAL', 'a task was neither written nor known');
+  return toTask(other);
+}
+
+/** The task of a key, null when the key is free. IDEMPOTENCY_CONFLICT when it stands for another request. */
+async function sameTask(database: MediaDatabase, entry: IdempotencyEntry): Promise<TaskTable | null> {
+  const record = await findIdempotency(database, entry.owner, entry.key);
+  if (record === null) return null;
+  if (record.fingerprint !== entry.fingerprint) {
+    throw new AppError('IDEMPOTENCY_CONFLICT', 'this Idempotency-Key was used for another request; use a new one', {
+      field: 'idempotencyKey',
+    });
+  }
+  const [task] = await readTasks(database, [record.task_id]);
+  return task ?? null;
+}
+
+type Identity = Pick<NewTask, 'id' | 'owner' | 'onEnd' | 'idempotency'>;
+
+/** Checks, takes the places in the lines, and writes. Null when the key or id was taken meanwhile. */
+async function accept(
+  options: SubmitOptions,
+  { work, fileIds }: Pick<Submission, 'work' | 'fileIds'>,
+  identity: Identity,
+): Promise<TaskTable | null> {
+  const { registry, lines, recipe } = options;
+  const steps = firstSteps(registry, work, recipe);
+  checkWork(work, registry);
+  const places = placesOf(registry, steps);
+  const taken: (readonly [Binding, number])[] = [];
+  try {
+    for (const [binding, count] of places) {
+      await lines.enter(binding, count);
+      taken.push([binding, count]);
+    }
+    const task = await write(options, { ...identity, ...wordsOf(work, recipe), input: work, steps }, fileIds);
+    if (task === null) for (const [binding, count] of taken) lines.leave(binding, count);
+    return task;
+  } catch (error) {
+    for (const [binding, count] of taken) lines.leave(binding, count);
+    throw error;
+  }
+}
+
+/** The first steps in their bindings' lines; NOT_CONFIGURED or BAD_USER_INPUT when one has no binding. */
+function firstSteps(registry: GeneratorRegistry, work: Work, recipe: RecipeOptions): readonly NewStep[] {
+  const first = nextSteps(work, [], recipe);
+  if (first.kind !== 'start') throw new Error('a task begins with no step');
+  // Later steps must have a binding too: better refused now than failed half-way.
+  if (work.kind === 'RECIPE') registry.bindingsFor(recipe.generator, 'IMAGE');
+  return stepRows(registry, first.steps, 0);
+}
+
+function placesOf(
+  registry: GeneratorRegistry,
+  steps: readonly NewStep[],
+): readonly (readonly [Binding, number])[] {
+  const counts = Map.groupBy(steps, (step) => step.binding);
+  return [...counts].flatMap(([id, own]) => {
+    const binding = registry.byId(id);
+    return binding === null ? [] : [[binding, own.length] as const];
+  });
+}
+
+function wordsOf(work: Work, recipe: RecipeOptions): Pick<NewTask, 'kind' | 'generator' | 'taskType'> {
+  return work.kind === 'RECIPE'
+    ? { kind: 'RECIPE', generator: recipe.generator, taskType: work.taskType }
+    : { kind: work.kind, generator: work.generator, taskType: null };
+}
+
+/** The one transaction: task, steps, first event, idempotency record, claimed files, start jobs. */
+async function write(
+  { transactor, files }: SubmitOptions,
+  task: NewTask,
+  fileIds: readonly string[],
+): Promise<TaskTable | null> {
+  return transactor.run(async (scope) => {
+    const row = await insertTask(scope.transaction, task);
+    if (row === null) return null;
+    if (fileIds.length > 0) await files.claim(scope.transaction, fileIds);
+    await enqueueStarts(scope, task.id, task.steps);
+    return row;
+  });
+}
