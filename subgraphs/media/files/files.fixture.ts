@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import type { Kysely } from 'kysely';
+
+import { createDatabase } from '../../../platform/database.ts';
+import { silentLogger } from '../../../platform/logger.ts';
+import { migrate } from '../../../platform/migrations.ts';
+import { createDiskStore } from '../../../platform/object-store/disk.ts';
+import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
+import { testDatabase } from '../../../test/kit/postgres.ts';
+import { files as filesMigration } from '../migrations/0002-files.ts';
+import { createFileService } from './service.ts';
+import type { FileServiceOptions } from './service.ts';
+import type { FileTables } from './tables.ts';
+
+/** A database with the table of files and a store on disk, for the tests of this folder. */
+export async function fileWorld() {
+  const logger = silentLogger();
+  const fresh = await testDatabase();
+  const platform = createDatabase({
+    config: fresh.config,
+    maxConnections: 5,
+    applicationName: 'test',
+    logger,
+  });
+  await migrate({
+    database: platform,
+    sets: [{ schema: 'media', migrations: { '0002-files': filesMigration } }],
+    logger,
+  });
+  const database: Kysely<FileTables> = platform.typed<FileTables>();
+  const directory = await mkdtemp(path.join(tmpdir(), 'kiln-files-'));
+  const store: ObjectStore = createDiskStore({ directory });
+  const defaults = {
+    database,
+    store,
+    publicUrl: 'https://kiln.example.org/api',
+    cdnBaseUrl: null,
+    urlTtl: 0,
+  };
+  return {
+    database,
+    store,
+    /** A service over this world. */
+    service: (options: Partial<FileServiceOptions> = {}) =>
+      createFileService({ ...defaults, secret: 'a secret of this test', logger, ...options }),
+    async close() {
+      await platform.close();
+      await fresh.drop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export type FileWorld = Awaited<ReturnType<typeof fileWorld>>;

@@ -1,0 +1,245 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { newId } from '../../../platform/ids.ts';
+import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
+import { fileWorld } from './files.fixture.ts';
+import type { FileWorld } from './files.fixture.ts';
+import { createFileHandler } from './serve.ts';
+
+let world: FileWorld;
+const servers: Server[] = [];
+
+beforeAll(async () => {
+  world = await fileWorld();
+});
+
+afterAll(async () => {
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
+  await world.close();
+});
+
+/** A server with the door in it; answers its address and the errors that the door did not answer itself. */
+async function door(options: { store?: ObjectStore; urlTtl?: number } = {}) {
+  const { store = world.store, urlTtl = 0 } = options;
+  const errors: unknown[] = [];
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  servers.push(server);
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const files = world.service({ publicUrl: base, urlTtl });
+  const handler = createFileHandler({ files, store, urlTtl });
+  server.on('request', (request, response) => {
+    handler(request, response).catch((error: unknown) => {
+      errors.push(error);
+      response.destroy();
+    });
+  });
+  return { base, files, errors };
+}
+
+async function stored(
+  files: Awaited<ReturnType<typeof door>>['files'],
+  content: string | Buffer,
+  { name = 'note.txt', declaredType = 'text/plain' } = {},
+) {
+  const file = await files.store({
+    owner: 'anon',
+    body: Readable.from([Buffer.from(content)]),
+    name,
+    declaredType,
+    temporary: false,
+    maxBytes: 100_000_000,
+  });
+  return { file, url: files.urlOf(file) };
+}
+
+describe('a file', () => {
+  test('comes whole, with everything a cache and a player need', async () => {
+    const { files } = await door();
+    const { file, url } = await stored(files, 'hello', { name: '猫 "1".txt' });
+    const response = await fetch(url);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('hello');
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'content-length': '5',
+      'content-disposition': `inline; filename="_-1-.txt"; filename*=UTF-8''${encodeURIComponent('猫-1-.txt')}`,
+      etag: `"${file.sha256}"`,
+      'last-modified': file.createdAt.toUTCString(),
+      'accept-ranges': 'bytes',
+      'cache-control': 'public, max-age=86400',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  test('has the same head for HEAD, and no body', async () => {
+    const { files } = await door();
+    const { url } = await stored(files, 'hello');
+    const response = await fetch(url, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-length')).toBe('5');
+    expect(await response.text()).toBe('');
+  });
+
+  test('that may be empty is served too', async () => {
+    const { files } = await door();
+    const { url } = await stored(files, '');
+    const response = await fetch(url, { headers: { range: 'bytes=0-' } });
+    expect(response.status).toBe(416);
+    expect((await fetch(url)).headers.get('content-length')).toBe('0');
+  });
+
+  test('is not sent again to who has it', async () => {
+    const { files } = await door();
+    const { file, url } = await stored(files, 'hello');
+    const status = async (headers: Record<string, string>) => (await fetch(url, { headers })).status;
+    expect(await status({ 'if-none-match': `"other", W/"${file.sha256}"` })).toBe(304);
+    expect(await status({ 'if-none-match': '"other"', 'if-modified-since': new Date().toUTCString() })).toBe(
+      200,
+    );
+    expect(await status({ 'if-modified-since': new Date().toUTCString() })).toBe(304);
+    expect(await status({ 'if-modified-since': new Date(0).toUTCString() })).toBe(200);
+  });
+
+  test.each([
+    ['<script>alert(1)</script>', 'text/html', 'page.html'],
+    ['<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>', 'image/svg+xml', 'x.svg'],
+    [Buffer.from([0, 1, 2]), 'application/x-thing', 'x.bin'],
+  ])('that could act in a browser is saved, not shown: %s', async (content, declaredType, name) => {
+    const { files } = await door();
+    const { url } = await stored(files, content, { name, declaredType });
+    const { headers } = await fetch(url);
+    expect(headers.get('content-disposition')).toMatch(/^attachment/);
+    expect(headers.get('content-security-policy')).toContain('sandbox');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+});
+
+describe('a part of a file', () => {
+  test.each([
+    ['bytes=0-0', '0', 'bytes 0-0/10'],
+    ['bytes=3-5', '345', 'bytes 3-5/10'],
+    ['bytes=8-', '89', 'bytes 8-9/10'],
+    ['bytes=-3', '789', 'bytes 7-9/10'],
+    ['bytes=-300', '0123456789', 'bytes 0-9/10'],
+    ['bytes=5-99', '56789', 'bytes 5-9/10'],
+  ])('%s is %s', async (range, body, contentRange) => {
+    const { files } = await door();
+    const { url } = await stored(files, '0123456789');
+    const response = await fetch(url, { headers: { range } });
+    expect(response.status).toBe(206);
+    expect(await response.text()).toBe(body);
+    expect(response.headers.get('content-range')).toBe(contentRange);
+    expect(response.headers.get('content-length')).toBe(String(body.length));
+  });
+
+  test.each(['bytes=10-', 'bytes=99-100', 'bytes=-0'])('%s can not be had', async (range) => {
+    const { files } = await door();
+    const { url } = await stored(files, '0123456789');
+    const response = await fetch(url, { headers: { range } });
+    expect(response.status).toBe(416);
+    expect(response.headers.get('content-range')).toBe('bytes */10');
+  });
+
+  test.each(['bytes=0-1,3-4', 'bytes=5-3', 'lines=1-2', 'bytes=-', 'bytes=x'])(
+    '%s means the whole',
+    async (range) => {
+      const { files } = await door();
+      const { url } = await stored(files, '0123456789');
+      const response = await fetch(url, { headers: { range } });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe('0123456789');
+    },
+  );
+
+  test('is only given of the file that was begun', async () => {
+    const { files } = await door();
+    const { file, url } = await stored(files, '0123456789');
+    const status = async (condition: string) =>
+      (await fetch(url, { headers: { range: 'bytes=0-1', 'if-range': condition } })).status;
+    expect(await status(`"${file.sha256}"`)).toBe(206);
+    expect(await status('"another"')).toBe(200);
+    expect(await status(new Date().toUTCString())).toBe(206);
+  });
+});
+
+describe('the door', () => {
+  test('says 404 for what is not there, and 405 for what it does not do', async () => {
+    const { base, files } = await door();
+    for (const path of [
+      `/files/${newId()}/x.png`,
+      '/files/nonsense/x.png',
+      `/files/${newId()}`,
+      '/files/',
+      '//',
+    ]) {
+      expect((await fetch(base + path)).status).toBe(404);
+    }
+    const { url } = await stored(files, 'x');
+    const response = await fetch(url, { method: 'DELETE' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  test('refuses addresses that are not signed or have ended, when they end', async () => {
+    const { files } = await door({ urlTtl: 600 });
+    const { url } = await stored(files, 'hello');
+    const response = await fetch(url);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('private, max-age=600');
+    expect((await fetch(url.replace(/\?.*/, ''))).status).toBe(403);
+    expect((await fetch(url.replace('sig=', 'sig=x'))).status).toBe(403);
+  });
+
+  test('sends the browser to where the store has the file, when the store can', async () => {
+    const elsewhere: ObjectStore = {
+      ...world.store,
+      address: async (key, { fileName }) => `https://s3.example.org/${encodeURI(key)}?as=${fileName}`,
+    };
+    const { files } = await door({ store: elsewhere });
+    const { file, url } = await stored(files, 'hello');
+    const response = await fetch(url, { redirect: 'manual' });
+    expect(response.status).toBe(302);
+    expect(response.headers.get('location')).toBe(
+      `https://s3.example.org/files/${file.id}/note.txt?as=note.txt`,
+    );
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('lets go of the file when its reader goes away', async () => {
+    const opened: Readable[] = [];
+    const watched: ObjectStore = {
+      ...world.store,
+      async get(key, range) {
+        const stream = await world.store.get(key, range);
+        opened.push(stream);
+        return stream;
+      },
+    };
+    const { files, errors } = await door({ store: watched });
+    const { url } = await stored(files, Buffer.alloc(50_000_000));
+    const request = httpRequest(url).end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await once(response, 'readable');
+    response.destroy();
+    await expect.poll(() => opened.map(({ closed }) => closed)).toEqual([true]);
+    expect(errors).toEqual([]);
+  });
+
+  test('passes on failures of the store that nobody has been answered about yet', async () => {
+    const broken: ObjectStore = { ...world.store, get: () => Promise.reject(new Error('disk gone')) };
+    const { files, errors } = await door({ store: broken });
+    const { url } = await stored(files, 'hello');
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+    expect(errors).toEqual([expect.objectContaining({ message: 'disk gone' })]);
+  });
+});

@@ -1,0 +1,272 @@
+import { createHash } from 'node:crypto';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { anonymousCaller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/caller.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
+import { fileWorld } from './files.fixture.ts';
+import type { FileWorld } from './files.fixture.ts';
+import type { FileService, NewFile } from './files.ts';
+
+let world: FileWorld;
+let files: FileService;
+
+beforeAll(async () => {
+  world = await fileWorld();
+  files = world.service();
+});
+
+afterAll(() => world.close());
+
+const HOUR_MS = 3_600_000;
+
+function upload(content: string | Buffer, options: Partial<NewFile> = {}): NewFile {
+  return {
+    owner: 'usr_1',
+    body: Readable.from([Buffer.from(content)]),
+    name: 'note.txt',
+    declaredType: 'text/plain',
+    temporary: false,
+    maxBytes: 1_000_000,
+    ...options,
+  };
+}
+
+function user(id: string): Caller {
+  return { ...anonymousCaller('trace', null), kind: 'user', id };
+}
+
+async function rowCount(): Promise<number> {
+  return (await world.database.selectFrom('media.media').select('id').execute()).length;
+}
+
+describe('storing', () => {
+  test('keeps the bytes and their measured facts', async () => {
+    const picture = await sharp({ create: { width: 30, height: 20, channels: 3, background: '#fff' } })
+      .png()
+      .toBuffer();
+    const stored = await files.store(
+      upload(picture, { name: 'C:\\dir\\my cat.jpg', declaredType: 'image/jpeg' }),
+    );
+    expect(stored).toEqual({
+      id: stored.id,
+      owner: 'usr_1',
+      name: 'my-cat.jpg',
+      contentType: 'image/png',
+      bytes: picture.length,
+      sha256: createHash('sha256').update(picture).digest('hex'),
+      width: 30,
+      height: 20,
+      duration: null,
+      createdAt: expect.any(Date),
+    });
+    expect(await files.byIds([stored.id, newId(), 'nonsense', stored.id.toUpperCase()])).toEqual([
+      stored,
+      null,
+      null,
+      stored,
+    ]);
+  });
+
+  test('over the limit stores nothing', async () => {
+    const before = await rowCount();
+    await expect(files.store(upload('12345', { maxBytes: 4 }))).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+    });
+    expect(await rowCount()).toBe(before);
+  });
+
+  test('shows nothing while the bytes come, and leaves nothing when their sender gives up', async () => {
+    const before = await rowCount();
+    const abort = new AbortController();
+    const storing = files.store(upload('', { body: new PassThrough(), signal: abort.signal }));
+    await expect.poll(rowCount).toBe(before + 1);
+    const incoming = await world.database
+      .selectFrom('media.media')
+      .select('id')
+      .where('state', '=', 'INCOMING')
+      .execute();
+    expect(await files.byIds(incoming.map(({ id }) => id))).toEqual([null]);
+    abort.abort();
+    await expect(storing).rejects.toThrow('aborted');
+    expect(await rowCount()).toBe(before);
+  });
+
+  test('that fails, and can not even clean up, is left to the pruner', async () => {
+    const broken: ObjectStore = {
+      ...world.store,
+      get: () => Promise.reject(new Error('disk gone')),
+      delete: () => Promise.reject(new Error('disk gone')),
+    };
+    const before = await rowCount();
+    await expect(world.service({ store: broken }).store(upload('x'))).rejects.toThrow('disk gone');
+    expect(await rowCount()).toBe(before + 1);
+    expect(await files.prune(100)).toBe(1);
+    expect(await rowCount()).toBe(before);
+  });
+});
+
+describe('reading', () => {
+  test('gives the bytes, or a part of them', async () => {
+    const { id } = await files.store(upload('0123456789'));
+    expect(await text(await files.open(id))).toBe('0123456789');
+    expect(await text(await files.open(id, { start: 3, end: 5 }))).toBe('345');
+    await expect(files.open(newId())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(files.open('nonsense')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('temporary files', () => {
+  const later = () => world.service({ clock: () => Date.now() + HOUR_MS + 1_000 });
+
+  test('go away after their hour, bytes and all', async () => {
+    const file = await files.store(upload('x', { temporary: true }));
+    expect(await files.prune(100)).toBe(0);
+    expect(await later().prune(100)).toBe(1);
+    expect(await files.byIds([file.id])).toEqual([null]);
+    expect(await world.store.head(`files/${file.id}/note.txt`)).toBeNull();
+  });
+
+  test('stay when the work that uses them is committed, and only then', async () => {
+    const [used, dropped] = [
+      await files.store(upload('x', { temporary: true })),
+      await files.store(upload('y', { temporary: true })),
+    ];
+    await world.database.transaction().execute((transaction) => files.claim(transaction, [used.id, used.id]));
+    const failing = world.database.transaction().execute(async (transaction) => {
+      await files.claim(transaction, [dropped.id]);
+      throw new Error('rolled back');
+    });
+    await expect(failing).rejects.toThrow('rolled back');
+    expect(await later().prune(100)).toBe(1);
+    expect(await files.byIds([used.id, dropped.id])).toEqual([used, null]);
+  });
+
+  test('are not pruned while a transaction is claiming them', async () => {
+    const file = await files.store(upload('x', { temporary: true }));
+    await world.database.transaction().execute(async (transaction) => {
+      await files.claim(transaction, [file.id]);
+      expect(await later().prune(100)).toBe(0);
+    });
+    expect(await later().prune(100)).toBe(0);
+    expect(await files.byIds([file.id])).toEqual([file]);
+  });
+
+  test('that are gone can not be claimed: the caller is told which input is at fault', async () => {
+    for (const id of [newId(), 'nonsense']) {
+      const claiming = world.database.transaction().execute((transaction) => files.claim(transaction, [id]));
+      await expect(claiming).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field: 'fileId' });
+    }
+  });
+
+  test('are pruned in portions', async () => {
+    for (const content of ['a', 'b', 'c']) await files.store(upload(content, { temporary: true }));
+    expect(await later().prune(2)).toBe(2);
+    expect(await later().prune(2)).toBe(1);
+  });
+
+  test('that a task made stay with it', async () => {
+    const file = await files.store(upload('x', { temporary: true }));
+    const taskId = newId();
+    await world.database.transaction().execute((transaction) => files.attach(transaction, [file.id], taskId));
+    expect(await later().prune(100)).toBe(0);
+    const row = await world.database
+      .selectFrom('media.media')
+      .select('task_id')
+      .where('id', '=', file.id)
+      .executeTakeFirst();
+    expect(row?.task_id).toBe(taskId);
+    const attaching = world.database
+      .transaction()
+      .execute((transaction) => files.attach(transaction, [newId()], taskId));
+    await expect(attaching).rejects.toMatchObject({ code: 'INTERNAL' });
+  });
+});
+
+test('files past their retention are pruned, younger ones are not', async () => {
+  const file = await files.store(upload('x'));
+  const days = (count: number) => () => Date.now() + count * 24 * HOUR_MS;
+  expect(await world.service({ retentionDays: 7, clock: days(6) }).prune(1_000)).toBe(0);
+  expect(await world.service({ retentionDays: 0, clock: days(1_000) }).prune(1_000)).toBe(0);
+  expect(await world.service({ retentionDays: 7, clock: days(8) }).prune(1_000)).toBeGreaterThan(0);
+  expect(await files.byIds([file.id])).toEqual([null]);
+});
+
+describe('removing', () => {
+  test('takes row and bytes, once, and answers what was there', async () => {
+    const file = await files.store(upload('x'));
+    expect(await files.remove(user('usr_1'), file.id)).toEqual(file);
+    expect(await world.store.head(`files/${file.id}/note.txt`)).toBeNull();
+    await expect(files.remove(user('usr_1'), file.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('is for the owner: others are told that there is no such file', async () => {
+    const file = await files.store(upload('x'));
+    await expect(files.remove(user('usr_2'), file.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(files.remove(anonymousCaller('t', null), 'nonsense')).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    expect(await files.byIds([file.id])).toEqual([file]);
+  });
+
+  test('succeeds although the store fails; the pruner takes the bytes later', async () => {
+    const file = await files.store(upload('x'));
+    const broken: ObjectStore = { ...world.store, delete: () => Promise.reject(new Error('disk gone')) };
+    await world.service({ store: broken }).remove(user('usr_1'), file.id);
+    expect(await files.byIds([file.id])).toEqual([null]);
+    expect(await world.store.head(`files/${file.id}/note.txt`)).not.toBeNull();
+    expect(await files.prune(100)).toBe(1);
+    expect(await world.store.head(`files/${file.id}/note.txt`)).toBeNull();
+  });
+});
+
+describe('addresses', () => {
+  const id = '01890000-0000-7000-8000-000000000001';
+  const file = { id, name: '猫 1.png' } as Parameters<FileService['urlOf']>[0];
+
+  test('are stable, below the public address', () => {
+    expect(files.urlOf(file)).toBe(`https://kiln.example.org/api/files/${id}/%E7%8C%AB%201.png`);
+    expect(files.urlOf(file, { cdn: true })).toBe(files.urlOf(file));
+    const cdnBaseUrl = 'https://cdn.example.org';
+    expect(world.service({ cdnBaseUrl }).urlOf(file, { cdn: true })).toBe(
+      `${cdnBaseUrl}/files/${id}/%E7%8C%AB%201.png`,
+    );
+  });
+
+  test.each([
+    [`https://kiln.example.org/api/files/${id}/x.png`, id],
+    [`http://10.0.0.1:4000/files/${id.toUpperCase()}/x.png?download=1#top`, id],
+    [`https://cdn.example.org/deep/prefix/files/${id}/%E7%8C%AB.png`, id],
+    [`https://example.org/files/${id}`, null],
+    [`https://example.org/files/${id}/a/b`, null],
+    ['https://example.org/files/readme/x.png', null],
+    [`ftp://example.org/files/${id}/x.png`, null],
+    [`/files/${id}/x.png`, null],
+    ['nonsense', null],
+  ])('%s is known for %s', (url, expected) => {
+    expect(files.idOfUrl(url)).toBe(expected);
+  });
+
+  test('are signed and end when a time is set', () => {
+    let now = 1_700_000_000_000;
+    const signing = world.service({ urlTtl: 60, clock: () => now });
+    const url = signing.urlOf(file);
+    const query = new URL(url).searchParams;
+    expect(signing.idOfUrl(url)).toBe(id);
+    expect(signing.admits(id, query)).toBe(true);
+    expect(signing.admits(newId(), query)).toBe(false);
+    expect(signing.admits(id, new URLSearchParams())).toBe(false);
+    expect(
+      signing.admits(id, new URLSearchParams(`exp=${Number(query.get('exp')) + 1}&sig=${query.get('sig')}`)),
+    ).toBe(false);
+    expect(world.service({ urlTtl: 60, secret: 'other', clock: () => now }).admits(id, query)).toBe(false);
+    now += 60_000;
+    expect(signing.admits(id, query)).toBe(false);
+    expect(signing.idOfUrl(url)).toBeNull();
+  });
+});
