@@ -1,0 +1,133 @@
+import type { Database } from '../../platform/database.ts';
+import { toError } from '../../platform/errors.ts';
+import type { EventBus } from '../../platform/event-bus.ts';
+import type { Subgraph } from '../../platform/graphql/subgraph.ts';
+import type { HttpClient } from '../../platform/http-client.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { ObjectStore } from '../../platform/object-store/object-store.ts';
+import type { AuthMode } from '../../platform/policy.ts';
+import type { Queue } from '../../platform/queue.ts';
+import type { MediaTables } from './database.ts';
+import type { FileDoor, FileService } from './files/files.ts';
+import { createFileHandler, type FileHandler } from './files/serve.ts';
+import { createFileService } from './files/service.ts';
+import type { FileTables } from './files/tables.ts';
+import type { GeneratorRegistry } from './generators/binding.ts';
+import { createMediaContext, mediaSchema, type MediaHealth, type MediaServices } from './schema/index.ts';
+import { createSubmissionService } from './submissions/service.ts';
+import { defineTaskQueues } from './tasks/queues.ts';
+import { createTaskService, type RunningTaskService } from './tasks/service.ts';
+import { createTaskWorker, type TaskWorker } from './tasks/worker.ts';
+import { createVideoTemplateService } from './video-templates/service.ts';
+
+export interface MediaSubgraphOptions {
+  /** Migrated: schema "media" (migrations/index.ts). */
+  readonly database: Database;
+  readonly queue: Queue;
+  readonly bus: EventBus;
+  readonly store: ObjectStore;
+  readonly http: HttpClient;
+  readonly registry: GeneratorRegistry;
+  readonly authMode: AuthMode;
+  readonly logger: Logger;
+  readonly version: string;
+  readonly files: FileSettings;
+  /** Most bytes of one upload. */
+  readonly uploadMaxBytes: number;
+  /** Days an event log is kept after its task's end; 0 keeps for ever. */
+  readonly eventRetentionDays: number;
+}
+
+export interface FileSettings {
+  /** Address that callers use, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly cdnBaseUrl: string | null;
+  /** Seconds that addresses stay valid; 0 for ever. */
+  readonly urlTtlSeconds: number;
+  /** Signs expiring addresses; the same in every process and after a restart. */
+  readonly secret: string;
+  /** Days that files are kept; 0 for ever. */
+  readonly retentionDays: number;
+}
+
+/** Tasks, files and video templates behind one schema, and the worker that does the tasks. */
+export interface MediaSubgraph {
+  readonly subgraph: Subgraph;
+  /** Serves GET and HEAD of /files/{id}/{name}. */
+  readonly handleFile: FileHandler;
+  /** Does the work of tasks; not started by `start`, as it may run in processes of its own. */
+  readonly worker: TaskWorker;
+  /** How many watch a task's events right now. */
+  watcherCount(): number;
+  /** Declares the queues and imports the bundled video templates; before anything is submitted. */
+  start(): Promise<void>;
+  /** Ends every watcher. The worker is stopped by its own `stop`; what was handed in stays its owner's to close. */
+  close(): void;
+}
+
+/** Builds the media subgraph; nothing runs yet. */
+export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgraph {
+  const { queue, registry, authMode, store } = options;
+  const database = options.database.typed<MediaTables>();
+  const files = filesOf(options);
+  const tasks = createTaskService({ ...options, database, files });
+  const videoTemplates = createVideoTemplateService(database);
+  const submissions = createSubmissionService({ ...options, tasks, files, videoTemplates });
+  const health = () => healthOf(options);
+  const services: MediaServices = { tasks, files, submissions, videoTemplates, registry, health };
+  return {
+    subgraph: {
+      name: 'media',
+      schema: mediaSchema,
+      contextFor: (request) => createMediaContext({ request, authMode, services }),
+    },
+    handleFile: createFileHandler({ files, store, urlTtl: options.files.urlTtlSeconds }),
+    worker: createTaskWorker({ ...options, database, files }),
+    async start() {
+      await defineTaskQueues(queue, registry);
+      await videoTemplates.importBundled();
+    },
+    ...endOf(tasks),
+  };
+}
+
+function endOf(tasks: RunningTaskService) {
+  return { watcherCount: () => tasks.watcherCount(), close: () => tasks.close() };
+}
+
+function filesOf(options: MediaSubgraphOptions): FileService & FileDoor {
+  const { store, logger } = options;
+  const { publicUrl, cdnBaseUrl, urlTtlSeconds, secret, retentionDays } = options.files;
+  return createFileService({
+    database: options.database.typed<FileTables>(),
+    store,
+    publicUrl,
+    cdnBaseUrl,
+    urlTtl: urlTtlSeconds,
+    secret,
+    retentionDays,
+    logger,
+  });
+}
+
+async function healthOf({ database, store, logger, version }: MediaSubgraphOptions): Promise<MediaHealth> {
+  const verdict = async (part: string, check: () => Promise<void>): Promise<string> => {
+    try {
+      await check();
+      return 'ok';
+    } catch (thrown) {
+      logger.warn({ error: toError(thrown), part }, 'a health check failed');
+      return 'unavailable';
+    }
+  };
+  const [databaseVerdict, storeVerdict] = await Promise.all([
+    verdict('database', () => database.check()),
+    verdict('files', () => store.check()),
+  ]);
+  return {
+    service: 'media',
+    version,
+    time: new Date(),
+    checks: { database: databaseVerdict, files: storeVerdict },
+  };
+}
