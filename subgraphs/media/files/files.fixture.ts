@@ -3,22 +3,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import type { Kysely } from 'kysely';
+import type { PoolConfig } from 'pg';
 
 import { createDatabase } from '../../../platform/database.ts';
 import { silentLogger } from '../../../platform/logger.ts';
 import { migrate } from '../../../platform/migrations.ts';
 import { createDiskStore } from '../../../platform/object-store/disk.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
-import { testDatabase } from '../../../test/kit/postgres.ts';
 import { files as filesMigration } from '../migrations/0002-files.ts';
 import { createFileService } from './service.ts';
 import type { FileServiceOptions } from './service.ts';
 import type { FileTables } from './tables.ts';
 
-/** A database with the table of files and a store on disk, for the tests of this folder. */
-export async function fileWorld() {
+/** A database with the table of files and a store on disk, for the tests of this folder. Takes over the database it is given. */
+export async function fileWorld(fresh: { readonly config: PoolConfig; drop(): Promise<void> }) {
   const logger = silentLogger();
-  const fresh = await testDatabase();
   const platform = createDatabase({
     config: fresh.config,
     maxConnections: 5,

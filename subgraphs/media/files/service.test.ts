@@ -9,6 +9,7 @@ import { anonymousCaller } from '../../../platform/caller.ts';
 import type { Caller } from '../../../platform/caller.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
+import { testDatabase } from '../../../test/kit/postgres.ts';
 import { fileWorld } from './files.fixture.ts';
 import type { FileWorld } from './files.fixture.ts';
 import type { FileService, NewFile } from './files.ts';
@@ -17,7 +18,7 @@ let world: FileWorld;
 let files: FileService;
 
 beforeAll(async () => {
-  world = await fileWorld();
+  world = await fileWorld(await testDatabase());
   files = world.service();
 });
 
