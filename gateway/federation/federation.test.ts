@@ -209,6 +209,32 @@ describe.each(ways)('the federated executor over %s', (way) => {
     await stream.return?.();
   });
 
+  it.each([
+    ['{ taskProgress(id: "t2") { seq caller } }', { seq: 1, caller: 'usr_1' }],
+    [
+      '{ taskProgress(id: "t2") { n: seq task { key: id state } } }',
+      { n: 1, task: { key: 't2', state: 'RUNNING' } },
+    ],
+    ['{ taskProgress(id: "t2") { seq seq ... on TaskProgress { caller } } }', { seq: 1, caller: 'usr_1' }],
+    [
+      '{ taskProgress(id: "t2") { __typename seq @skip(if: false) } }',
+      { __typename: 'TaskProgress', seq: 1 },
+    ],
+    [
+      '{ taskProgress(id: "t2") { task { __typename outputs { url } } } }',
+      { task: { __typename: 'Task', outputs: [{ url: 'https://files/t2' }] } },
+    ],
+    ['{ taskProgress(id: "t2") { task { refused } } }', { task: { refused: null } }],
+  ])('gives an event in the shape of subscription %s', async (selection, expected) => {
+    const { two, watch } = await start(way);
+    const stream = streamOf(await watch(`subscription ${selection}`));
+    const first = stream.next();
+    await expect.poll(() => two.listenerCount()).toBe(1);
+    two.emit('t2', 1);
+    expect(JSON.stringify(plain((await first).value).data)).toBe(JSON.stringify({ taskProgress: expected }));
+    await stream.return?.();
+  });
+
   it('reaches the source at once when a subscriber leaves while it waits', async () => {
     const { two, watch } = await start(way);
     const stream = streamOf(await watch('subscription { taskProgress(id: "t1") { seq } }'));

@@ -37,7 +37,9 @@ export function createPlanRunner({ planner, links, logger }: PlanRunnerOptions):
 
   return {
     runRequest: ({ plan, operation }, request) => run({ plan, operation, request, services: sources }),
-    runEvent({ primary, operation, eventPlan }, request, result) {
+    runEvent({ primary, operation, eventPlan, isPlain }, request, result) {
+      if (isPlain && result.errors === undefined && result.data)
+        return Promise.resolve({ data: result.data });
       const answer = { serviceName: primary.serviceName, operation: primary.operation, result };
       return run({ plan: eventPlan, operation, request, services: withAnswer(sources, answer) });
     },

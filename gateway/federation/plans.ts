@@ -7,6 +7,7 @@ import { GraphQLError } from 'graphql';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
+import { isPlainSubscription } from './plain-subscription.ts';
 
 /** The supergraph as the executor needs it, and the plans of its operations. */
 export interface Planner {
@@ -43,6 +44,8 @@ export interface SubscriptionPlan {
   readonly primary: FetchNode;
   /** The primary fetch (played by the event), then what the other subgraphs add. */
   readonly eventPlan: QueryPlan;
+  /** Whether an event without errors is the answer as it is, so that running the plan would change nothing. */
+  readonly isPlain: boolean;
 }
 
 /** Makes the planner of a supergraph; throws when the SDL is none. */
@@ -51,6 +54,7 @@ export function createPlanner(supergraphSdl: string): Planner {
   const planner = new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true });
   const apiModel = supergraph.apiSchema();
   const apiSchema = apiModel.toGraphQLJSSchema();
+  const supergraphSchema = supergraph.schema.toGraphQLJSSchema();
   // Bounded by the documents' own cache; a document has only as many plans as it has operations.
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
 
@@ -67,13 +71,14 @@ export function createPlanner(supergraphSdl: string): Planner {
       operation,
       primary,
       eventPlan: { kind: 'QueryPlan', node: { kind: 'Sequence', nodes } },
+      isPlain: rest === undefined && isPlainSubscription({ operation, primary, supergraphSchema }),
     };
   };
 
   return {
     apiSchema,
     apiModel,
-    supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
+    supergraphSchema,
     subgraphs: supergraph.subgraphsMetadata(),
     planOf(document, operationName) {
       const known = plans.get(document)?.get(operationName ?? '');

@@ -41,7 +41,7 @@ export function publicResult(result: ExecutionResult, origin: ErrorOrigin): Exec
 }
 
 /** What callers may see of an error: AppErrors with their facts, GraphQL's own with a code, everything else masked. */
-export function publicError(error: GraphQLError, origin: ErrorOrigin): GraphQLError {
+function publicError(error: GraphQLError, origin: ErrorOrigin): GraphQLError {
   const cause = innermost(error);
   if (cause instanceof AppError && cause.code !== 'INTERNAL') {
     return withExtensions(error, cause.message, appErrorExtensions(cause));
@@ -63,7 +63,7 @@ function masked(error: GraphQLError, cause: unknown, origin: ErrorOrigin): Graph
 }
 
 /** The `extensions` of an AppError; absent facts are left out. */
-export function appErrorExtensions(error: AppError): Record<string, unknown> {
+function appErrorExtensions(error: AppError): Record<string, unknown> {
   return {
     code: error.code,
     ...(error.field === undefined ? {} : { field: error.field }),

@@ -10,7 +10,7 @@ export interface Poster {
   close(): Promise<void>;
 }
 
-export interface PostRequest {
+interface PostRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** A text, or a stream of chunks. For a stream the time limit holds between chunks, and again for the answer. */
   readonly body: string | AsyncIterable<Uint8Array>;

@@ -70,9 +70,9 @@ export interface Credentials {
 }
 
 /** Who an end user's own credential names, or null when there is none; throws UNAUTHENTICATED for a wrong one. */
-export type Identify = (credentials: Credentials, traceId: string) => Promise<Caller | null>;
+type Identify = (credentials: Credentials, traceId: string) => Promise<Caller | null>;
 
-export interface IdentifiedCaller {
+interface IdentifiedCaller {
   readonly caller: Caller;
   /** Whether another process of Kiln vouches for the caller. */
   readonly isAsserted: boolean;
