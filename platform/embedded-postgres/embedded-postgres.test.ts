@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+import { Client, type PoolConfig } from 'pg';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { socketFolder } from './cluster.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
+
+const WAIT = { timeout: 40_000, interval: 50 };
+const logger = pino({ level: 'silent' });
+let folder: string;
+let dataDir: string;
+const servers: EmbeddedPostgres[] = [];
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kiln-embedded-'));
+  chmodSync(folder, 0o755);
+  dataDir = join(folder, 'data-dir');
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) await end(child, 'SIGKILL');
+  for (const server of servers.splice(0)) await server.stop();
+  await vi.waitUntil(() => postmaster() === undefined, WAIT);
+  const home = join(dataDir, 'postgres');
+  if (existsSync(home)) rmSync(socketFolder(home, undefined), { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(options: { systemCache?: string } = {}): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({
+    dataDir,
+    logger,
+    maxConnections: 20,
+    fastAndLoose: true,
+    ...options,
+  });
+  servers.push(server);
+  return server;
+}
+
+/** The same in a process of its own, which can be killed. */
+async function startProcess(): Promise<{ child: ChildProcess; adopted: boolean; config: PoolConfig }> {
+  const program = fileURLToPath(new URL('../../test/kit/embedded-postgres-process.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, dataDir, join(folder, 'cache')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return { child, ...(JSON.parse(line) as { adopted: boolean; config: PoolConfig }) };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}
+
+async function query(config: PoolConfig, text: string): Promise<unknown[]> {
+  const client = new Client(config);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+}
+
+/** The process id of the running server of this test, if any. */
+function postmaster(): number | undefined {
+  const file = join(dataDir, 'postgres', 'data', 'postmaster.pid');
+  if (!existsSync(file)) return undefined;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  return isRunning(pid) ? pid : undefined;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+test('starts an empty database, stops it, and finds its rows again', async () => {
+  const first = await start();
+  expect(first.adopted).toBe(false);
+  await query(first.config, 'create table kept as select 42 as number');
+  await first.stop();
+  expect(postmaster()).toBeUndefined();
+  const second = await start();
+  expect(await query(second.config, 'select number from kept')).toEqual([{ number: 42 }]);
+});
+
+test('is reached through a socket that only its own user may open', async () => {
+  const { config } = await start();
+  const { mode } = statSync(config.host ?? '');
+  expect(mode & 0o777).toBe(0o700);
+  expect(await query(config, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
+});
+
+test('is durable unless a test says otherwise', async () => {
+  const { config } = await startProcess();
+  expect(await query(config, 'show fsync')).toEqual([{ fsync: 'on' }]);
+  expect(await query(config, 'show synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
+});
+
+test('serves a data directory below one that is closed to others', async () => {
+  mkdirSync(dataDir, { mode: 0o700 });
+  chmodSync(folder, 0o700);
+  const systemCache = mkdtempSync(join(tmpdir(), 'kiln-cache-'));
+  chmodSync(systemCache, 0o755);
+  try {
+    const { config } = await start({ systemCache });
+    await query(config, 'create table written as select 1 as number; checkpoint');
+    await servers.pop()?.stop();
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    const again = await start({ systemCache });
+    expect(await query(again.config, 'select number from written')).toEqual([{ number: 1 }]);
+  } finally {
+    rmSync(systemCache, { recursive: true });
+  }
+});
+
+test('several starts at the same moment: one owns the server, the others use it', async () => {
+  const processes = await Promise.all([startProcess(), startProcess(), startProcess()]);
+  expect(processes.filter(({ adopted }) => !adopted)).toHaveLength(1);
+  for (const { config } of processes) expect(await query(config, 'select 1 as one')).toEqual([{ one: 1 }]);
+  // Whoever only uses it leaves it running when it ends.
+  for (const { child } of processes.filter(({ adopted }) => adopted)) await end(child, 'SIGTERM');
+  expect(postmaster()).toBeDefined();
+});
+
+test('two starts within one process share the server', async () => {
+  const [one, two] = await Promise.all([start(), start()]);
+  expect([one.adopted, two.adopted].filter(Boolean)).toHaveLength(1);
+});
+
+test('the server ends with its owner, also when that is killed, and nothing committed is lost', async () => {
+  const { child, config } = await startProcess();
+  await query(config, 'create table kept (number int)');
+  await query(config, 'insert into kept values (1)');
+  const pid = postmaster();
+  await end(child, 'SIGKILL');
+  // The next start does not wait for anything but that end.
+  const next = await start();
+  expect(next.adopted).toBe(false);
+  expect(postmaster()).not.toBe(pid);
+  expect(await query(next.config, 'select number from kept')).toEqual([{ number: 1 }]);
+});
+
+test('starts again after everything was killed', async () => {
+  const { child, config } = await startProcess();
+  await query(config, 'create table kept as select 1 as number');
+  const pid = postmaster();
+  child.kill('SIGSTOP');
+  if (pid) process.kill(pid, 'SIGKILL');
+  await end(child, 'SIGKILL');
+  const next = await start();
+  expect(await query(next.config, 'select number from kept')).toEqual([{ number: 1 }]);
+});
+
+test('a start that was killed half-way is done again', async () => {
+  const half = join(dataDir, 'postgres', 'data.half');
+  mkdirSync(half, { recursive: true });
+  writeFileSync(join(half, 'PG_VERSION'), '18\n');
+  const { config } = await start();
+  expect(await query(config, 'select 1 as one')).toEqual([{ one: 1 }]);
+  expect(existsSync(half)).toBe(false);
+});
+
+test('is not misled by a pid file that names another living program, and does not harm that', async () => {
+  await (await start()).stop();
+  servers.pop();
+  const file = join(dataDir, 'postgres', 'data', 'postmaster.pid');
+  const stranger = spawn('sleep', ['600']);
+  children.push(stranger);
+  writeFileSync(file, `${stranger.pid}\n${realpathSync(join(dataDir, 'postgres', 'data'))}\n0\n5432\n`);
+  const { config } = await start();
+  expect(await query(config, 'select 1 as one')).toEqual([{ one: 1 }]);
+  expect(isRunning(stranger.pid ?? 0)).toBe(true);
+});
+
+test('says so when the server is lost', async () => {
+  const { promise: lost, resolve } = Promise.withResolvers<Error>();
+  servers.push(await startEmbeddedPostgres({ dataDir, logger, fastAndLoose: true, onLost: resolve }));
+  const pid = postmaster();
+  if (pid) process.kill(pid, 'SIGKILL');
+  expect((await lost).message).toContain('the embedded database ended');
+});
+
+test('refuses a socket folder that belongs to somebody else', async () => {
+  if (process.getuid?.() !== 0) return;
+  mkdirSync(join(dataDir, 'postgres'), { recursive: true });
+  const taken = socketFolder(join(dataDir, 'postgres'), undefined);
+  mkdirSync(taken, { mode: 0o777 });
+  await expect(start()).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('belongs to'),
+  });
+});
