@@ -263,22 +263,22 @@ describe('around the routes', () => {
   });
 
   it.each([
-    ['UNAUTHENTICATED', 401, 'www-authenticate'],
-    ['FORBIDDEN', 403, null],
-    ['IDEMPOTENCY_CONFLICT', 409, null],
-    ['PAYLOAD_TOO_LARGE', 413, null],
-    ['RATE_LIMITED', 429, 'retry-after'],
-    ['QUEUE_FULL', 503, 'retry-after'],
-    ['UNAVAILABLE', 503, 'retry-after'],
-    ['CONFLICT', 200, null],
-    ['NOT_CONFIGURED', 200, null],
-  ] as const)('answers %s with HTTP %i and the envelope', async (code, expected, header) => {
+    ['UNAUTHENTICATED', 401, ['www-authenticate']],
+    ['FORBIDDEN', 403, []],
+    ['IDEMPOTENCY_CONFLICT', 409, []],
+    ['PAYLOAD_TOO_LARGE', 413, []],
+    ['RATE_LIMITED', 429, ['retry-after']],
+    ['QUEUE_FULL', 503, ['retry-after']],
+    ['UNAVAILABLE', 503, ['retry-after']],
+    ['CONFLICT', 200, []],
+    ['NOT_CONFIGURED', 200, []],
+  ] as const)('answers %s with HTTP %i and the envelope', async (code, expected, expectedHeaders) => {
     server.media.failWith(new AppError(code, 'what to do'));
     const json = { task_type: 'tea', prompt: 'a cup' };
     const { status, body, headers } = await server.send('POST', '/api/task/create/task', { json });
     expect(status).toBe(expected);
     expect(body).toEqual({ status: false, data: null, msg: 'what to do' });
-    if (header !== null) expect(headers.get(header)).not.toBeNull();
+    expect(['www-authenticate', 'retry-after'].filter((name) => headers.has(name))).toEqual(expectedHeaders);
   });
 
   it('masks what nobody expected, names the trace and logs it', async () => {

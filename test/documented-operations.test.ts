@@ -71,7 +71,7 @@ function routeOf(operation: Documented): Route {
 }
 
 /** Only what was said: `undefined` members go. */
-function said<Value extends object>(value: Value): object {
+function said(value: object): object {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 }
 

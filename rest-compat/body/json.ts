@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '../../platform/json.ts';
 import { isSoundJson, unsoundJson } from '../values.ts';
 import type { ProblemType } from '../values.ts';
+import { invalidJsonOffset } from './json-offset.ts';
 import { readBytes } from './text.ts';
 
 /** Largest JSON body in bytes. */
@@ -32,8 +33,8 @@ export function parseJsonObject(bytes: Uint8Array): JsonBody {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    return problem([offsetOf(error, text)], 'json_invalid', 'JSON decode error');
+  } catch {
+    return problem([invalidJsonOffset(text)], 'json_invalid', 'JSON decode error');
   }
   if (value === null) return problem([], 'missing', 'Field required: a JSON object as the body');
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -45,10 +46,4 @@ export function parseJsonObject(bytes: Uint8Array): JsonBody {
 
 function problem(loc: readonly (string | number)[], type: ProblemType, msg: string): JsonBody {
   return { problem: { loc, type, msg } };
-}
-
-/** Where V8 stopped reading; it names no position when the text ended too early. */
-function offsetOf(error: unknown, text: string): number {
-  const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
-  return position === undefined ? text.length : Number(position);
 }
