@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
 
 import { LocalGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
@@ -405,7 +409,40 @@ describe('the federated executor', () => {
     expect(made).toEqual(['media http://media/', 'workflow http://workflow/']);
   });
 
-  it('ends streams with UNAVAILABLE when the subgraph dies, and works again when it is back', async () => {
+  it('gives the reason when a subgraph refuses an upload that is still being sent', async () => {
+    const { run } = await start('HTTP');
+    async function* large() {
+      for (let index = 0; index < 200; index += 1) yield Buffer.alloc(64 * 1024);
+    }
+    const result = await run('mutation ($file: Upload!) { upload(file: $file) { bytes } }', {
+      file: upload('large.bin', large()),
+    });
+    expect(result.errors?.[0]?.extensions['code']).toBe('PAYLOAD_TOO_LARGE');
+    expect(plain(await run('{ caller }')).data).toEqual({ caller: 'user:usr_1' });
+  });
+
+  it('ends a stream with UNAVAILABLE when the process of its subgraph is killed', async () => {
+    const script = path.join(import.meta.dirname, 'subgraph-process.fixture.ts');
+    const child = spawn(process.execPath, [script, KEY], { stdio: ['ignore', 'pipe', 'inherit'] });
+    cleanups.push(async () => void child.kill('SIGKILL'));
+    const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const sign = createCallerSigner({ key: KEY, audience: 'media' });
+    const media = createRemoteLink({ name: 'media', url, sign, logger });
+    cleanups.push(() => media.close());
+    const workflow = createLocalLink({ subgraph: createTwoSubgraphs().workflow, logger });
+    const federation = await createFederation({ supergraphSdl, links: { media, workflow }, logger });
+    const query = 'subscription { taskProgress(id: "t2") { seq task { execution { name } } } }';
+    const stream = streamOf(await federation.subscribe({ query, variables: {}, context: contextOf() }));
+    const first = plain((await stream.next()).value);
+    expect(first.data).toMatchObject({ taskProgress: { task: { execution: { name: 't2' } } } });
+    child.kill('SIGKILL');
+    const rest: ExecutionResult[] = [];
+    for await (const result of stream) rest.push(plain(result));
+    expect(rest.at(-1)?.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
+    await federation.close();
+  });
+
+  it('ends streams with UNAVAILABLE when the subgraph stops, and works again when it is back', async () => {
     const { two, run, watch, mediaServer } = await start('HTTP');
     const query = 'subscription { taskProgress(id: "t2") { seq task { execution { name } } } }';
     const stream = streamOf(await watch(query));

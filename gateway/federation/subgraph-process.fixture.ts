@@ -1,0 +1,19 @@
+import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
+import { createTwoSubgraphs } from '../../platform/graphql/two-subgraphs.fixture.ts';
+import { silentLogger } from '../../platform/logger.ts';
+
+/** The media subgraph of the tests as a process of its own, with an event every 20 ms: something that can be killed. */
+
+const two = createTwoSubgraphs();
+const server = await createSubgraphServer({
+  subgraph: two.media,
+  internalKey: process.argv[2] ?? '',
+  logger: silentLogger(),
+  host: '127.0.0.1',
+  port: 0,
+  uploadMaxBytes: 1_000,
+  readiness: () => Promise.resolve(),
+});
+let seq = 0;
+setInterval(() => two.emit('t2', (seq += 1)), 20);
+process.stdout.write(`${server.url}\n`);
