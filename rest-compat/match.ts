@@ -3,7 +3,7 @@ import type { Method, Route } from './route.ts';
 /** Which route a path and method mean. Static paths come before those with `{parameters}`. Pure. */
 
 /** Parameter values are still percent-encoded, as the request had them. */
-export type Match =
+type Match =
   | { readonly route: Route; readonly pathParams: Readonly<Record<string, string>> }
   /** The path is known, the method is not one of these. */
   | { readonly allow: readonly string[] }

@@ -26,7 +26,7 @@ export interface OpenApiOperation {
   readonly responses: Readonly<Record<string, object>>;
 }
 
-export interface OpenApiParameter {
+interface OpenApiParameter {
   readonly name: string;
   readonly in: 'query' | 'path' | 'header';
   readonly required: boolean;

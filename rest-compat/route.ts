@@ -25,7 +25,7 @@ export function operation<Data, Variables extends object>(text: string): Operati
 export type RateClass = 'status' | 'read' | 'start';
 
 /** The body an operation documents. The two form types are interchangeable when read. */
-export interface BodySpec {
+interface BodySpec {
   readonly type: 'application/json' | 'multipart/form-data' | 'application/x-www-form-urlencoded';
   readonly required: boolean;
   /** JSON only: fields beyond the named ones are kept, and handed to `variables` as `json`. */
@@ -44,7 +44,7 @@ export interface RestSettings {
   readonly version: string;
 }
 
-export interface ReplyContext<Input> {
+interface ReplyContext<Input> {
   readonly input: Input;
   readonly settings: RestSettings;
 }

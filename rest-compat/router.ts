@@ -20,7 +20,7 @@ import type { RestAnswer } from './run-route.ts';
 import { sections as allSections } from './tables.ts';
 
 /** What is left to a caller, and whether this request goes through. */
-export interface RestRateVerdict {
+interface RestRateVerdict {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;

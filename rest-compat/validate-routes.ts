@@ -25,7 +25,7 @@ export function validateRoutes(
 }
 
 /** Every GraphQL document that a route may run. */
-export function documentsOf(route: Route): readonly string[] {
+function documentsOf(route: Route): readonly string[] {
   const params = Object.values(route.params);
   return [
     ...(route.asks === null ? [] : [route.asks.text]),

@@ -7,7 +7,7 @@ import { invalidJsonOffset } from './json-offset.ts';
 import { readBytes } from './text.ts';
 
 /** Largest JSON body in bytes. */
-export const jsonMaxBytes = 1024 * 1024;
+const jsonMaxBytes = 1024 * 1024;
 
 /** A JSON object, or the one problem that keeps it from being one. `loc` is relative to the body. */
 export type JsonBody =
@@ -26,8 +26,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
   return parseJsonObject(bytes);
 }
 
-/** The pure part of `readJsonBody`. */
-export function parseJsonObject(bytes: Uint8Array): JsonBody {
+function parseJsonObject(bytes: Uint8Array): JsonBody {
   const text = new TextDecoder('utf-8').decode(bytes);
   if (text.trim() === '') return problem([], 'missing', 'Field required: a JSON object as the body');
   let value: unknown;

@@ -12,7 +12,7 @@ import {
 import { templateInput, templateReply } from './video-template.ts';
 
 /** The documented word for "every category". */
-export const everyCategory = '全部';
+const everyCategory = '全部';
 
 /** Highest page that a GraphQL Int can name; every page so far out is empty. */
 const lastPage = 2 ** 31 - 1;

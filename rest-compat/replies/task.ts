@@ -34,7 +34,7 @@ export interface MediaAnswer {
 }
 
 /** The typed results by their GraphQL type; media alone is in `outputs`. */
-export type TaskResultAnswer = { readonly __typename: 'Description'; readonly prompts: readonly string[] };
+type TaskResultAnswer = { readonly __typename: 'Description'; readonly prompts: readonly string[] };
 
 /** True when nothing comes after this state. */
 export function isEnded(task: Pick<TaskAnswer, 'state'>): boolean {
