@@ -32,7 +32,7 @@ export interface Config {
 }
 
 /** What this process is: everything, or one part of a split system. */
-export type Role = 'all' | 'gateway' | 'media' | 'workflow' | 'worker';
+type Role = 'all' | 'gateway' | 'media' | 'workflow' | 'worker';
 
 export interface ServerConfig {
   readonly host: string;
@@ -46,14 +46,14 @@ export interface ServerConfig {
   readonly corsOrigins: 'any' | readonly string[];
 }
 
-export interface DataConfig {
+interface DataConfig {
   /** Absolute. */
   readonly dir: string;
   /** Null: the embedded PostgreSQL. */
   readonly databaseUrl: string | null;
 }
 
-export interface SplitConfig {
+interface SplitConfig {
   /** Null: in process, or as the supergraph names it. */
   readonly mediaUrl: string | null;
   readonly workflowUrl: string | null;
@@ -62,7 +62,7 @@ export interface SplitConfig {
   readonly supergraphFile: string | null;
 }
 
-export interface AuthConfig {
+interface AuthConfig {
   readonly mode: AuthMode;
   /** Whether the mode was chosen; otherwise it is open because everything is embedded. */
   readonly isChosen: boolean;
@@ -70,14 +70,14 @@ export interface AuthConfig {
   readonly adminSubjects: readonly { readonly issuer: string; readonly subject: string }[];
 }
 
-export interface LimitsConfig {
+interface LimitsConfig {
   /** Requests a minute and caller, by class; null when off. */
   readonly rate: RateLimits;
   readonly uploadMaxBytes: number;
   readonly syncMaxWaitSeconds: number;
 }
 
-export interface FilesConfig {
+interface FilesConfig {
   /** 0: addresses are permanent and unsigned. */
   readonly urlTtlSeconds: number;
   /** 0: for ever. */
@@ -86,7 +86,7 @@ export interface FilesConfig {
   readonly eventRetentionDays: number;
 }
 
-export interface ProvidersConfig {
+interface ProvidersConfig {
   /** Absolute path of the JSON file of bindings; null: the bundled ones. */
   readonly generatorsFile: string | null;
   readonly openai: { readonly apiKey: string | null; readonly baseUrl: string } | null;

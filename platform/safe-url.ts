@@ -19,7 +19,7 @@ export interface OutboundRule {
   admit(url: string, trustedOrigins?: readonly string[]): Admission;
 }
 
-export interface Admission {
+interface Admission {
   readonly url: URL;
   readonly guarded: boolean;
 }

@@ -185,11 +185,18 @@ describe('a download', () => {
   test('takes as long as it needs while bytes come, and fails when they stop coming', async () => {
     const url = await serve((request, response) => {
       response.write('first ');
-      if (request.url === '/ends') setTimeout(() => response.end('last'), 700);
+      if (request.url === '/stalls') return;
+      let rest = 10;
+      const drip = setInterval(() => {
+        rest -= 1;
+        if (rest > 0) return response.write('.');
+        clearInterval(drip);
+        return response.end('last');
+      }, 250);
     });
     const http = client();
-    const steady = await http.download(get(`${url}/ends`, { timeoutMs: 500 + 9_500 }));
-    expect(await text(steady.body)).toBe('first last');
+    const steady = await http.download(get(`${url}/ends`, { timeoutMs: 1_500 }));
+    expect(await text(steady.body)).toBe('first .........last');
     const stalled = await http.download(get(`${url}/stalls`, { timeoutMs: 300 }));
     expect(await failure(text(stalled.body))).toMatchObject({ code: 'TIMED_OUT', sent: true });
   });
@@ -265,6 +272,17 @@ describe('redirects', () => {
     expect(calls).toBe(6);
     expect((await http.request(get(url, { method: 'POST', body: 'x' }))).status).toBe(307);
     expect(calls).toBe(7);
+  });
+});
+
+test('a redirect whose own body never ends is given up in time', async () => {
+  const url = await serve((_request, response) => {
+    response.writeHead(302, { location: '/next' });
+    response.write('endless');
+  });
+  expect(await failure(client().request(get(url, { timeoutMs: 200 })))).toMatchObject({
+    code: 'TIMED_OUT',
+    sent: true,
   });
 });
 

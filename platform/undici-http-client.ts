@@ -79,7 +79,7 @@ interface Parts {
 }
 
 /** What is known of one exchange: where to, and whether bytes may have left. */
-export interface Exchange {
+interface Exchange {
   readonly origin: string;
   sent: boolean;
 }
@@ -111,7 +111,7 @@ async function withRetries(parts: Parts, request: HttpRequest, deadline: Deadlin
         { origin: answer.exchange.origin, status: answer.response.statusCode },
         'trying a call again',
       );
-      await answer.response.body.dump();
+      await discard(answer, deadline);
       await waitFor(waitMs, deadline, answer.exchange);
     } catch (error) {
       const mayRetry = error instanceof HttpFailure && (error.code === 'CONNECT' || error.code === 'CUT');
@@ -149,8 +149,17 @@ async function followRedirects(parts: Parts, request: HttpRequest, deadline: Dea
     const next = request.method === 'GET' ? redirectOf({ response: answer.response, url, headers }) : null;
     // One redirect too many is handed out as it is: a 3xx, which nobody takes for a success.
     if (next === null || redirects === MAX_REDIRECTS) return answer;
-    await answer.response.body.dump();
+    await discard(answer, deadline);
     ({ url, headers } = next);
+  }
+}
+
+/** Reads an unwanted body to its end, or cuts it off where it is long, so that its connection is free again. */
+async function discard({ response, exchange }: Answer, deadline: Deadline): Promise<void> {
+  try {
+    await response.body.dump();
+  } catch (error) {
+    throw failureOf(error, exchange, deadline);
   }
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export type RateLimits = { readonly [Class in RateClass]: number } | null;
 
 /** What a request counts as: reading a task's status, reading anything else, starting or changing something. */
-export type RateClass = 'status' | 'read' | 'start';
+type RateClass = 'status' | 'read' | 'start';
 
 const DEFAULTS: Readonly<Record<RateClass, number>> = { status: 6_000, read: 1_200, start: 120 };
 const REMEDY = 'must be on, off, or a list such as status=6000,read=1200,start=120 (requests a minute)';

@@ -84,7 +84,7 @@ function checkProviders(values: Values, report: Report): void {
 }
 
 /** Whether only this machine reaches the address. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');
 }

@@ -24,7 +24,7 @@ export interface MediaTable {
   readonly created_at: Generated<Date>;
 }
 
-export type MediaState = 'INCOMING' | 'STORED' | 'DELETED';
+type MediaState = 'INCOMING' | 'STORED' | 'DELETED';
 
 /** The tables of files, named with their schema. */
 export interface FileTables {
