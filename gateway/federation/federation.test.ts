@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 import { LocalGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
@@ -422,7 +422,7 @@ describe('the federated executor', () => {
   });
 
   it('ends a stream with UNAVAILABLE when the process of its subgraph is killed', async () => {
-    const script = path.join(import.meta.dirname, 'subgraph-process.fixture.ts');
+    const script = fileURLToPath(new URL('./subgraph-process.fixture.ts', import.meta.url));
     const child = spawn(process.execPath, [script, KEY], { stdio: ['ignore', 'pipe', 'inherit'] });
     cleanups.push(async () => void child.kill('SIGKILL'));
     const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
