@@ -9,6 +9,8 @@ const REQUEST_TIMEOUT_MS = 3_600_000;
 const HEADERS_TIMEOUT_MS = 20_000;
 /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** How often a stopping server looks for connections that have become idle. */
+const SWEEP_MS = 50;
 
 /** Makes a server that does not listen yet. */
 export function createHttpServer(app: RequestListener): Server {
@@ -39,7 +41,10 @@ export async function stopAccepting(server: Server): Promise<void> {
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     response.setHeader('Connection', 'close');
   });
+  // A connection whose answer was begun before stays open for the next request; close it when it is idle.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
+  clearInterval(sweep);
 }

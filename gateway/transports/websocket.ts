@@ -1,27 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { GraphQLError } from 'graphql';
-import type { ExecutionResult } from 'graphql';
-import { useServer } from 'graphql-ws/use/ws';
-import type { Extra } from 'graphql-ws/use/ws';
-import { WebSocketServer } from 'ws';
-import type { WebSocket } from 'ws';
+import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
+import type { WebSocket as ProtocolSocket } from 'graphql-ws';
+import { WebSocket, WebSocketServer } from 'ws';
 
-import type { Caller } from '../../platform/caller.ts';
-import { AppError } from '../../platform/errors.ts';
-import type { GraphqlRequest, RequestContext } from '../../platform/graphql/executor.ts';
+import { toError } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/logger.ts';
 import type { CallerFinder } from '../caller.ts';
 import type { Cors } from '../cors.ts';
-import { refusal } from '../limits/refusal.ts';
-import { readOperation } from './read-operation.ts';
-import type { OperationRequest } from './read-operation.ts';
 import { watchSlowSockets } from './slow-sockets.ts';
 import type { TransportOptions } from './transport.ts';
+import { createSession, createSocketHooks } from './websocket-operations.ts';
 
 /**
- * graphql-transport-ws on /graphql: queries, mutations and subscriptions, admitted like everywhere else. The caller
- * comes with connection_init (`{ "authorization": "Bearer ..." }`), else with the upgrade's Authorization header.
+ * graphql-transport-ws on /graphql: queries, mutations and subscriptions, admitted like everywhere else. The protocol is
+ * graphql-ws's; the sockets are wired here instead of by its adapter, which would print clients' mistakes to the console.
  */
 export interface WebSocketTransport {
   /** Takes over an upgrade request whose path is ours. */
@@ -47,18 +41,24 @@ export interface WebSocketOptions extends TransportOptions {
   readonly keepAliveMs?: number;
 }
 
-/** What belongs to one socket. */
-interface Session {
-  caller?: Caller;
-  /** Running operations by their id; aborted when they end or the socket closes. */
-  readonly running: Map<string, AbortController>;
-}
-
 export function createWebSocketTransport(options: WebSocketOptions): WebSocketTransport {
   const { cors, logger, maxMessageBytes = 1_000_000, maxSockets = 10_000, keepAliveMs = 12_000 } = options;
-  const wss = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
-  const graphql = useServer<ConnectionParams>(createHooks(options), wss, keepAliveMs);
+  const wss = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, handleProtocols });
+  const protocol = makeServer(createSocketHooks(options));
   const slow = watchSlowSockets({ sockets: wss.clients, stallMs: options.stallMs ?? 30_000, logger });
+  const alive = keepAlive(wss.clients, keepAliveMs);
+
+  function open(client: WebSocket, request: IncomingMessage): void {
+    // Oversized and malformed messages close the socket by themselves (1009, 1002).
+    client.on('error', (error) => logger.debug({ error }, 'a WebSocket client failed'));
+    alive.watch(client);
+    const closed = protocol.opened(wire(client, logger), createSession(request));
+    client.once('close', (code, reason) => {
+      closed(code, String(reason)).catch((error: unknown) =>
+        logger.error({ error: toError(error) }, 'a WebSocket did not end cleanly'),
+      );
+    });
+  }
 
   return {
     get size() {
@@ -72,16 +72,20 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
       if (wss.clients.size >= maxSockets) return refuseUpgrade(socket, '503 Service Unavailable');
       wss.handleUpgrade(request, socket, head, (client) => {
         socket.off('error', onError);
-        // Oversized and malformed messages close the socket by themselves (1009, 1002).
-        client.on('error', (error) => logger.debug({ error }, 'a WebSocket client failed'));
         slow.watch(client, socket);
-        wss.emit('connection', client, request);
+        open(client, request);
       });
     },
     async close(graceMs) {
-      const cut = setTimeout(() => terminateAll(wss.clients), graceMs);
-      await graphql.dispose();
+      for (const client of wss.clients) client.close(1001, 'the server is stopping');
+      const cut = setTimeout(() => {
+        for (const client of wss.clients) client.terminate();
+      }, graceMs);
+      await new Promise<void>((resolve) => {
+        wss.close(() => resolve());
+      });
       clearTimeout(cut);
+      alive.close();
       slow.close();
     },
   };
@@ -92,98 +96,48 @@ export function refuseUpgrade(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
-function terminateAll(sockets: ReadonlySet<WebSocket>): void {
-  for (const socket of sockets) socket.terminate();
-}
-
-type ConnectionParams = Record<string, unknown>;
-type Hooks = Parameters<typeof useServer<ConnectionParams>>[0];
-
-function createHooks(options: WebSocketOptions): Hooks {
-  const { federation, admission, errors, callers, maxOperations = 100 } = options;
-  const sessions = new WeakMap<WebSocket, Session>();
-  const sessionOf = ({ socket }: Extra): Session => {
-    let session = sessions.get(socket);
-    if (session === undefined) sessions.set(socket, (session = { running: new Map() }));
-    return session;
-  };
-  const traceIdOf = (session: Session): string => session.caller?.traceId ?? '';
-
+/** A socket as the protocol wants it. Sending waits until the client's side has taken the message. */
+function wire(client: WebSocket, logger: Logger): ProtocolSocket {
   return {
-    // Close reasons never carry the text of an unexpected error.
-    isProd: true,
-    async onConnect({ connectionParams, extra }) {
-      try {
-        const authorization = authorizationOf(connectionParams);
-        sessionOf(extra).caller = await callers.find(extra.request, { authorization, strict: true });
-        return true;
-      } catch (error) {
-        // 4403 Forbidden; anything but a bad credential closes the socket as our failure.
-        if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return false;
-        throw error;
-      }
-    },
-    async onSubscribe({ extra, subscriptions }, id, payload) {
-      const session = sessionOf(extra);
-      if (session.caller === undefined) return [new GraphQLError('the socket has no caller')];
-      const running = Object.keys(subscriptions).length;
-      if (running > maxOperations) return [refusal('concurrent-operations', maxOperations, running)];
-      const request = readOperation(payload);
-      if (request instanceof GraphQLError) return [request];
-      const verdict = await admission.admit(request, session.caller);
-      if ('errors' in verdict) return verdict.errors;
-      const abort = new AbortController();
-      session.running.set(id, abort);
-      return {
-        schema: federation.apiSchema(),
-        document: verdict.operation.document,
-        operationName: request.operationName ?? null,
-        variableValues: request.variables,
-        contextValue: {
-          request,
-          context: { caller: session.caller, signal: abort.signal },
-        } satisfies Running,
-      };
-    },
-    execute: ({ contextValue }) => federation.execute(requestOf(contextValue)),
-    subscribe: ({ contextValue }) => federation.subscribe(requestOf(contextValue)),
-    onNext: ({ extra }, _id, _payload, _args, result) =>
-      errors.formatResult(result as ExecutionResult, traceIdOf(sessionOf(extra))),
-    onError: ({ extra }, _id, _payload, found) =>
-      found.map((error) => errors.formatError(error, traceIdOf(sessionOf(extra)))),
-    onComplete: ({ extra }, id) => endOperation(sessionOf(extra), id),
-    onClose: ({ extra }) => {
-      const session = sessionOf(extra);
-      for (const id of session.running.keys()) endOperation(session, id);
-    },
+    protocol: client.protocol,
+    close: (code, reason) => client.close(code, reason),
+    send: (data) =>
+      new Promise((resolve) => {
+        // Failing to send means that the socket is gone, which its `close` event tells.
+        if (client.readyState === WebSocket.OPEN) client.send(data, () => resolve());
+        else resolve();
+      }),
+    onMessage: (handle) =>
+      client.on('message', (data: Buffer) => {
+        // Text as well as binary messages come as buffers (the default binaryType).
+        handle(data.toString()).catch((error: unknown) => {
+          logger.error({ error: toError(error) }, 'a WebSocket message could not be handled');
+          client.close(CloseCode.InternalServerError, 'internal error');
+        });
+      }),
   };
 }
 
-interface Running {
-  readonly request: OperationRequest;
-  readonly context: RequestContext;
+interface KeepAlive {
+  watch(client: WebSocket): void;
+  close(): void;
 }
 
-/** The context value that `onSubscribe` made. */
-function requestOf(contextValue: unknown): GraphqlRequest {
-  const { request, context } = contextValue as Running;
-  return { ...request, context };
-}
-
-function endOperation(session: Session, id: string): void {
-  session.running.get(id)?.abort();
-  session.running.delete(id);
-}
-
-/** `authorization` in any case, at the top or below `headers`, as different clients send it. */
-function authorizationOf(params: unknown): string | undefined {
-  if (typeof params !== 'object' || params === null) return undefined;
-  for (const [key, value] of Object.entries(params)) {
-    if (key.toLowerCase() === 'authorization' && typeof value === 'string') return value;
-    if (key.toLowerCase() === 'headers') {
-      const inner = authorizationOf(value);
-      if (inner !== undefined) return inner;
+/** Pings every client; one that did not answer the last ping is gone. */
+function keepAlive(clients: ReadonlySet<WebSocket>, everyMs: number): KeepAlive {
+  const unanswered = new WeakSet<WebSocket>();
+  const timer = setInterval(() => {
+    for (const client of clients) {
+      if (unanswered.has(client)) client.terminate();
+      else if (client.readyState === WebSocket.OPEN) {
+        unanswered.add(client);
+        client.ping();
+      }
     }
-  }
-  return undefined;
+  }, everyMs);
+  timer.unref();
+  return {
+    watch: (client) => void client.on('pong', () => unanswered.delete(client)),
+    close: () => clearInterval(timer),
+  };
 }

@@ -1,0 +1,296 @@
+import { createHash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+
+import { composeServices } from '@apollo/composition';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { parse } from 'graphql';
+import { GraphQLUpload } from 'graphql-upload-minimal';
+import type { FileUpload } from 'graphql-upload-minimal';
+
+import { AppError } from '../platform/errors.ts';
+import type { RequestContext } from '../platform/graphql/executor.ts';
+import { createLocalLink } from '../platform/graphql/local-link.ts';
+import type { Subgraph } from '../platform/graphql/subgraph.ts';
+import { createLogger } from '../platform/logger.ts';
+import { createCredentialResolver } from './caller.ts';
+import { createFederation } from './federation/federation.ts';
+import { createGatewayServer } from './server.ts';
+import type { GatewayServer, GatewayServerOptions } from './server.ts';
+
+/** A door on a free port before two small subgraphs in memory: numbered event logs, uploads, lists, failures. */
+export interface Door {
+  readonly url: string;
+  readonly server: GatewayServer;
+  readonly world: World;
+  /** What was logged. */
+  readonly lines: string[];
+  close(): Promise<void>;
+}
+
+/** The secret of the service key `shop`. */
+export const SHOP_SECRET = 'kiln_shop-secret';
+
+/** What the tests do behind the door. */
+export interface World {
+  /** Appends the next event to a task's log. */
+  advance(taskId: string, progress: number): void;
+  /** Appends nothing more: subscribers come to the end. */
+  finish(taskId: string): void;
+  /** Open subscriptions. */
+  listenerCount(): number;
+  /** How often a mutation ran. */
+  starts: number;
+  /** Contents of the last uploads. */
+  readonly stored: { name: string; bytes: number; sha256: string }[];
+  /** Signals of the requests that ask `Query.hang`. */
+  readonly hanging: AbortSignal[];
+}
+
+const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key"])`;
+
+const mediaTypes = `${LINK}
+scalar Upload
+type Task @key(fields: "id") { id: ID! previous: Task outputs: [File!]! }
+type File { url: String! }
+type TaskEdge { node: Task! }
+type TaskConnection { edges: [TaskEdge!]! }
+type Stored { name: String! bytes: Int! sha256: String! }
+type TaskProgress { seq: Int! progress: Int! padding(bytes: Int!): String! task: Task! }
+type Query {
+  hello: String!
+  whoami: String!
+  fail: String
+  refuse: String
+  hang: String
+  task(id: ID!): Task
+  tasks(first: Int! = 50): TaskConnection!
+}
+type Mutation { start: ID! upload(file: Upload!): Stored! ignoreUpload(file: Upload!): Boolean! }
+type Subscription { taskProgress(id: ID!, afterSeq: Int): TaskProgress! ticks(to: Int!): Int! }
+`;
+const workflowTypes = `${LINK}
+type Task @key(fields: "id") { id: ID! template: String! }
+type Query { version: String! }
+`;
+
+type Log = { events: { seq: number; progress: number }[]; isFinished: boolean };
+
+/** Starts a door; options replace the defaults of the tests. */
+export async function startDoor(options: Partial<GatewayServerOptions> = {}): Promise<Door> {
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
+  const { world, subgraphs } = createWorld();
+  const links = Object.fromEntries(
+    subgraphs.map((subgraph) => [subgraph.name, createLocalLink({ subgraph, logger })]),
+  );
+  const federation = await createFederation({ supergraphSdl: compose(), links, logger });
+  const server = await createGatewayServer({
+    federation,
+    logger,
+    production: false,
+    resolveCredential: createCredentialResolver({
+      serviceKeys: [{ name: 'shop', sha256: createHash('sha256').update(SHOP_SECRET).digest('hex') }],
+    }),
+    trustProxy: [],
+    corsOrigins: 'any',
+    readiness: {},
+    publicUrl: null,
+    uploadMaxBytes: 1_000_000,
+    ...options,
+  });
+  const { url } = await server.listen('127.0.0.1', 0);
+  return {
+    url,
+    server,
+    world,
+    lines,
+    async close() {
+      await server.close();
+      await federation.close();
+    },
+  };
+}
+
+/** Sends a GraphQL request as most clients do. */
+export async function post(
+  door: { readonly url: string },
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Headers; body: GraphqlAnswer }> {
+  const response = await fetch(`${door.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as GraphqlAnswer,
+  };
+}
+
+export interface GraphqlAnswer {
+  readonly data?: Record<string, unknown> | null;
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly path?: readonly unknown[];
+    readonly extensions?: Record<string, unknown>;
+  }[];
+}
+
+/** Waits until a condition holds; fails after 20 s. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`never came true: ${condition.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function compose(): string {
+  const composed = composeServices([
+    { name: 'media', url: 'http://media/', typeDefs: parse(mediaTypes) },
+    { name: 'workflow', url: 'http://workflow/', typeDefs: parse(workflowTypes) },
+  ]);
+  if (composed.errors !== undefined) throw new AggregateError(composed.errors, String(composed.errors));
+  return composed.supergraphSdl;
+}
+
+function createWorld(): { world: World; subgraphs: Subgraph[] } {
+  const logs = new Map<string, Log>();
+  const changes = new EventEmitter().setMaxListeners(0);
+  const logOf = (id: string): Log => {
+    const log = logs.get(id) ?? { events: [], isFinished: false };
+    logs.set(id, log);
+    return log;
+  };
+  const world: World = {
+    starts: 0,
+    stored: [],
+    hanging: [],
+    advance(id, progress) {
+      const { events } = logOf(id);
+      events.push({ seq: events.length + 1, progress });
+      changes.emit('change');
+    },
+    finish(id) {
+      logOf(id).isFinished = true;
+      changes.emit('change');
+    },
+    listenerCount: () => changes.listenerCount('change'),
+  };
+  const follow = (id: string, afterSeq: number) => followLog({ log: logOf(id), id, afterSeq, changes });
+  const contextFor = (context: RequestContext) => context;
+  const media = buildSubgraphSchema({
+    typeDefs: parse(mediaTypes),
+    resolvers: mediaResolvers(world, follow),
+  });
+  const workflow = buildSubgraphSchema({
+    typeDefs: parse(workflowTypes),
+    resolvers: {
+      Task: { template: ({ id }: { id: string }) => `template of ${id}` },
+      Query: { version: () => '1' },
+    },
+  });
+  return {
+    world,
+    subgraphs: [
+      { name: 'media', schema: media, contextFor },
+      { name: 'workflow', schema: workflow, contextFor },
+    ],
+  };
+}
+
+/** Replays a log from a cursor, then follows it. `return` ends a pending `next` at once. */
+function followLog(options: { log: Log; id: string; afterSeq: number; changes: EventEmitter }) {
+  const { log, id, changes } = options;
+  let cursor = options.afterSeq;
+  let isOver = false;
+  let wake = (): void => undefined;
+  const onChange = (): void => wake();
+  changes.on('change', onChange);
+  const stop = (): { value: undefined; done: true } => {
+    isOver = true;
+    changes.off('change', onChange);
+    wake();
+    return { value: undefined, done: true };
+  };
+  return {
+    async next() {
+      for (;;) {
+        const event = log.events[cursor];
+        if (isOver) return stop();
+        if (event !== undefined) {
+          cursor += 1;
+          return { value: { ...event, task: { id } }, done: false };
+        }
+        if (log.isFinished) return stop();
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+    return: async () => stop(),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+function mediaResolvers(world: World, follow: (id: string, afterSeq: number) => AsyncIterable<unknown>) {
+  return {
+    Upload: GraphQLUpload,
+    Task: { previous: ({ id }: { id: string }) => ({ id }), outputs: () => [{ url: 'https://files/1' }] },
+    TaskProgress: { padding: (_event: unknown, { bytes }: { bytes: number }) => 'x'.repeat(bytes) },
+    Query: {
+      hello: () => 'hi',
+      whoami: (_root: unknown, _input: unknown, context: unknown) =>
+        JSON.stringify((context as RequestContext).caller),
+      fail() {
+        throw new TypeError('password=hunter2 at db.internal');
+      },
+      refuse() {
+        throw new AppError('NOT_FOUND', 'no such thing', { field: 'id' });
+      },
+      async hang(_root: unknown, _input: unknown, context: unknown) {
+        const { signal } = context as RequestContext;
+        world.hanging.push(signal);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        return 'stopped';
+      },
+      task: (_root: unknown, { id }: { id: string }) => ({ id }),
+      tasks: (_root: unknown, { first }: { first: number }) => ({
+        edges: Array.from({ length: first }, (_, index) => ({ node: { id: `t${index}` } })),
+      }),
+    },
+    Mutation: {
+      start: () => `task-${(world.starts += 1)}`,
+      ignoreUpload: () => true,
+      async upload(_root: unknown, { file }: { file: Promise<FileUpload> }) {
+        const upload = await file;
+        const hash = createHash('sha256');
+        let bytes = 0;
+        for await (const chunk of upload.createReadStream()) {
+          hash.update(chunk as Buffer);
+          bytes += (chunk as Buffer).length;
+        }
+        const stored = { name: upload.filename, bytes, sha256: hash.digest('hex') };
+        world.stored.push(stored);
+        return stored;
+      },
+    },
+    Subscription: {
+      taskProgress: {
+        subscribe(_root: unknown, { id, afterSeq }: { id: string; afterSeq?: number }) {
+          if (id === 'unknown') throw new AppError('NOT_FOUND', 'no such task');
+          return follow(id, afterSeq ?? 0);
+        },
+        resolve: (event: unknown) => event,
+      },
+      ticks: {
+        async *subscribe(_root: unknown, { to }: { to: number }) {
+          for (let tick = 1; tick <= to; tick += 1) yield tick;
+        },
+        resolve: (tick: number) => tick,
+      },
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { getDistDirectory } from 'altair-static';
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { contextOf } from './caller.ts';
+import { post, SHOP_SECRET, startDoor, until } from './door.fixture.ts';
+import type { Door } from './door.fixture.ts';
+
+let door: Door | undefined;
+afterEach(async () => {
+  await door?.close();
+  door = undefined;
+});
+
+interface Envelope {
+  readonly status: boolean;
+  readonly data: null;
+  readonly msg: string;
+  readonly detail: string;
+}
+
+async function getJson<Body>(url: string, headers: Record<string, string> = {}): Promise<[number, Body]> {
+  const response = await fetch(url, { headers });
+  return [response.status, (await response.json()) as Body];
+}
+
+describe('the door', () => {
+  test('tells that it serves, and which part is not ready', async () => {
+    let isBroken = false;
+    const never = new Promise<void>(() => undefined);
+    door = await startDoor({
+      readiness: {
+        database: async () => {
+          if (isBroken) throw new Error('password=hunter2');
+        },
+        media: async () => (isBroken ? never : undefined),
+        workflow: async () => undefined,
+      },
+    });
+    expect(await getJson(`${door.url}/healthz`)).toEqual([200, { status: 'ok' }]);
+    const checks = ['database', 'media', 'workflow'];
+    expect(await getJson(`${door.url}/readyz`)).toEqual([200, { status: 'ready', checks, failing: [] }]);
+    isBroken = true;
+    expect(await getJson(`${door.url}/readyz`)).toEqual([
+      503,
+      { status: 'not ready', checks, failing: ['database', 'media'] },
+    ]);
+    expect((await fetch(`${door.url}/healthz`)).status).toBe(200);
+  });
+
+  test('serves everything below the path prefix of PUBLIC_URL', async () => {
+    const paths: string[] = [];
+    const echo = (request: { url: string }, response: { end: (text: string) => unknown }): void => {
+      paths.push(request.url);
+      response.end('served');
+    };
+    door = await startDoor({
+      publicUrl: 'https://example.org/kiln/',
+      files: echo,
+      sandbox: echo,
+      rest: echo,
+    });
+    for (const path of ['/files/1/a.png?sig=x', '/sandbox', '/sandbox/pay?id=1', '/api/task/status']) {
+      expect(await (await fetch(`${door.url}/kiln${path}`)).text()).toBe('served');
+    }
+    expect(paths).toEqual(['/files/1/a.png?sig=x', '/sandbox', '/sandbox/pay?id=1', '/api/task/status']);
+    expect((await post({ url: `${door.url}/kiln` }, { query: '{ hello }' })).body.data).toEqual({
+      hello: 'hi',
+    });
+    expect((await fetch(`${door.url}/kiln/healthz`)).status).toBe(200);
+    expect((await fetch(`${door.url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${door.url}/graphql`)).status).toBe(404);
+    expect(door.lines.join('')).not.toContain('sig=x');
+  });
+
+  test('answers unknown paths and failures in the envelope, without details of ours', async () => {
+    door = await startDoor({
+      sandbox: () => {
+        throw new Error('password=hunter2');
+      },
+    });
+    expect(await getJson<Envelope>(`${door.url}/nowhere`)).toEqual([
+      404,
+      { status: false, data: null, msg: 'no such path: /nowhere', detail: 'Not Found' },
+    ]);
+    const [status, body] = await getJson<Envelope>(`${door.url}/sandbox`);
+    expect(status).toBe(500);
+    expect(body.msg).toMatch(/^internal error, trace id [0-9a-f]{32}$/);
+    const traceId = body.msg.slice(-32);
+    expect(door.lines.some((line) => line.includes(traceId) && line.includes('a request failed'))).toBe(true);
+  });
+
+  test('knows service keys, refuses forged ones everywhere and unknown bearers on /graphql only', async () => {
+    door = await startDoor({
+      rest: (request, response) => response.json(contextOf(request).caller),
+    });
+    const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+    const [, key] = await getJson(`${door.url}/api/x`, bearer(SHOP_SECRET));
+    expect(key).toMatchObject({ kind: 'key', id: 'key_shop', scopes: ['admin'], address: '127.0.0.1' });
+    const jwt = `${Buffer.from('{"alg":"EdDSA","typ":"at+jwt"}').toString('base64url')}.e30.c2ln`;
+    for (const forged of ['kiln_forged', jwt]) {
+      expect((await getJson<Envelope>(`${door.url}/api/x`, bearer(forged)))[0]).toBe(401);
+      expect((await post(door, { query: '{ hello }' }, bearer(forged))).status).toBe(401);
+    }
+    const [status, leftover] = await getJson(`${door.url}/api/x`, bearer('somebody-elses-token'));
+    expect([status, leftover]).toMatchObject([200, { kind: 'anonymous', id: 'anon' }]);
+    const unknown = await post(door, { query: '{ hello }' }, bearer('somebody-elses-token'));
+    expect([unknown.status, unknown.body.errors?.[0]?.extensions]).toEqual([
+      401,
+      { code: 'UNAUTHENTICATED' },
+    ]);
+    expect((await post(door, { query: '{ hello }' }, { authorization: 'Basic eDp5' })).status).toBe(200);
+    expect(door.lines.join('')).not.toContain('somebody-elses-token');
+  });
+
+  test('lets the browser origins call that may, and exposes the headers they need', async () => {
+    door = await startDoor({ corsOrigins: ['https://shop.example'] });
+    const preflight = (origin: string) =>
+      fetch(`${door?.url}/graphql`, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'content-type',
+        },
+      });
+    const allowed = await preflight('https://shop.example');
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+    expect(allowed.headers.get('access-control-allow-headers')).toBe('content-type');
+    expect((await preflight('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull();
+    const answer = await post(door, { query: '{ hello }' }, { origin: 'https://shop.example' });
+    expect(answer.headers.get('access-control-expose-headers')).toMatch(
+      /X-RateLimit-Limit.*Retry-After.*Deprecation.*X-Trace-Id/,
+    );
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(answer.headers.get('vary')).toContain('Origin');
+  });
+
+  test('shows browsers Apollo Sandbox with the way to the explorer, in production the way only', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    door = await startDoor();
+    const page = await (await fetch(`${door.url}/graphql`, { headers })).text();
+    expect(page).toContain('EmbeddedSandbox');
+    expect(page).toContain('href="/explorer/"');
+    await door.close();
+    door = await startDoor({ production: true });
+    const production = await (await fetch(`${door.url}/graphql`, { headers })).text();
+    expect(production).toContain('href="/explorer/"');
+    expect(production).not.toContain('https://');
+  });
+
+  test('serves an explorer that loads from this origin alone', async () => {
+    door = await startDoor({ publicUrl: 'https://example.org/kiln' });
+    const response = await fetch(`${door.url}/kiln/explorer/`);
+    const page = await response.text();
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(page).toContain('<base href="/kiln/explorer/">');
+    expect(page).toContain('`/kiln/graphql`');
+    expect(page).toContain(`\`${door.url.replace('http', 'ws')}/kiln/graphql\``);
+    const loaded = [...page.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(
+      ([, url]) => url ?? '',
+    );
+    expect(loaded.length).toBeGreaterThan(3);
+    for (const url of loaded) {
+      expect(url).not.toMatch(/^(https?:)?\/\//);
+      const part = await fetch(new URL(url, `${door.url}/kiln/explorer/`));
+      expect(part.status).toBe(200);
+      await part.arrayBuffer();
+    }
+    const styles = await readFile(join(getDistDirectory(), 'styles.css'), 'utf8');
+    expect([...styles.matchAll(/url\(["']?(https?:)?\/\//g)]).toEqual([]);
+    expect(await readdir(getDistDirectory())).toContain('main.js');
+  });
+
+  test('never writes a hostile Host header into the explorer', async () => {
+    door = await startDoor();
+    const { request } = await import('undici');
+    const { body } = await request(`${door.url}/explorer/`, { headers: { host: 'x`;alert(1)</script>' } });
+    expect(await body.text()).not.toContain('alert(1)');
+  });
+
+  test('lets a running request end when it stops, and cuts it when it takes too long', async () => {
+    door = await startDoor({ drainMs: 300 });
+    const { world, url } = door;
+    const answer = post(door, { query: '{ hang }' }).catch((error: unknown) => error);
+    await until(() => world.hanging.length === 1);
+    await door.close();
+    await until(() => world.hanging[0]?.aborted === true);
+    expect(await answer).toBeInstanceOf(Error);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
+    door = undefined;
+  });
+});

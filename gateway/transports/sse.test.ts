@@ -1,0 +1,216 @@
+import { createServer } from 'node:net';
+import type { Socket } from 'node:net';
+
+import { EventSource } from 'eventsource';
+import { createClient } from 'graphql-sse';
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { post, startDoor, until } from '../door.fixture.ts';
+import type { Door } from '../door.fixture.ts';
+
+const leftovers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of leftovers.splice(0).toReversed()) await stop();
+});
+
+async function open(options: Parameters<typeof startDoor>[0] = {}): Promise<Door> {
+  const door = await startDoor(options);
+  leftovers.push(() => door.close());
+  return door;
+}
+
+const PROGRESS = 'subscription ($id: ID!) { taskProgress(id: $id) { progress task { template } } }';
+
+function urlOf(base: string, query: string, variables: Record<string, unknown> = {}): string {
+  const search = new URLSearchParams({ query, variables: JSON.stringify(variables) });
+  return `${base}/graphql?${search.toString()}`;
+}
+
+/** A TCP relay that can cut all connections: the network between an EventSource and the server. */
+async function startRelay(target: string): Promise<{ url: string; cut: () => void }> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const { connect } = await import('node:net');
+  const relay = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  leftovers.push(() => relay.close());
+  const address = relay.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const cut = (): void => sockets.forEach((socket) => socket.destroy());
+  leftovers.push(cut);
+  return { url: `http://127.0.0.1:${address.port}`, cut };
+}
+
+interface Seen {
+  readonly progress: number[];
+  readonly ids: string[];
+  completes: number;
+}
+
+function listen(url: string): { source: EventSource; seen: Seen } {
+  const seen: Seen = { progress: [], ids: [], completes: 0 };
+  const source = new EventSource(url);
+  leftovers.push(() => source.close());
+  source.addEventListener('next', ({ data, lastEventId }) => {
+    const { data: result } = JSON.parse(String(data)) as { data: { taskProgress: { progress: number } } };
+    seen.progress.push(result.taskProgress.progress);
+    seen.ids.push(lastEventId);
+  });
+  source.addEventListener('complete', () => (seen.completes += 1));
+  return { source, seen };
+}
+
+describe('server-sent events', () => {
+  test('lets an EventSource resume by itself: every event once, in order, then no reconnect', async () => {
+    const door = await open();
+    const relay = await startRelay(door.url);
+    door.world.advance('t1', 10);
+    const { source, seen } = listen(urlOf(relay.url, PROGRESS, { id: 't1' }));
+    await until(() => seen.progress.length === 1);
+    relay.cut();
+    await until(() => door.world.listenerCount() === 0);
+    door.world.advance('t1', 20);
+    door.world.advance('t1', 30);
+    await until(() => seen.progress.length === 3);
+    relay.cut();
+    door.world.advance('t1', 40);
+    door.world.finish('t1');
+    await until(() => seen.completes === 1);
+    // The EventSource comes back once more, is told to stop (204), and closes.
+    await until(() => source.readyState === source.CLOSED);
+    expect(seen).toEqual({ progress: [10, 20, 30, 40], ids: ['1', '2', '3', '4'], completes: 1 });
+    expect(door.world.listenerCount()).toBe(0);
+  });
+
+  test('takes its own numbering out of what the client asked for', async () => {
+    const door = await open();
+    door.world.advance('t1', 10);
+    door.world.finish('t1');
+    const query = `
+      query other { hello }
+      subscription progress($from: Int) { ...root }
+      fragment root on Subscription { renamed: taskProgress(id: "t1", afterSeq: $from) { progress } }`;
+    const search = new URLSearchParams({ query, operationName: 'progress' });
+    const response = await fetch(`${door.url}/graphql?${search.toString()}`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(await response.text()).toContain('id: 1\ndata: {"data":{"renamed":{"progress":10}}}\n\n');
+  });
+
+  test.each([
+    ['without afterSeq', 'subscription { taskProgress(id: "t1") { progress } }', {}],
+    ['with a literal afterSeq', 'subscription { taskProgress(id: "t1", afterSeq: 0) { progress } }', {}],
+    [
+      'with a variable afterSeq',
+      'subscription ($n: Int!) { taskProgress(id: "t1", afterSeq: $n) { progress } }',
+      { n: 0 },
+    ],
+  ])('resumes a document %s after Last-Event-ID', async (_name, query, variables) => {
+    const door = await open();
+    for (const progress of [10, 20, 30]) door.world.advance('t1', progress);
+    door.world.finish('t1');
+    const response = await fetch(urlOf(door.url, query, variables), {
+      headers: { accept: 'text/event-stream', 'last-event-id': '2' },
+    });
+    const text = await response.text();
+    expect(text.match(/progress":(\d+)/g)).toEqual(['progress":30']);
+    expect(text).toMatch(/event: complete\nid: complete\ndata:\n\n$/);
+  });
+
+  test('serves the graphql-sse client in distinct mode: subscriptions, queries and mutations', async () => {
+    const door = await open();
+    const client = createClient({ url: `${door.url}/graphql`, singleConnection: false, retryAttempts: 0 });
+    leftovers.push(() => client.dispose());
+    const seen: unknown[] = [];
+    for await (const { data } of client.iterate({ query: 'subscription { ticks(to: 3) }' })) seen.push(data);
+    for await (const { data } of client.iterate({ query: '{ hello }' })) seen.push(data);
+    for await (const { data } of client.iterate({ query: 'mutation { start }' })) seen.push(data);
+    expect(seen).toEqual([{ ticks: 1 }, { ticks: 2 }, { ticks: 3 }, { hello: 'hi' }, { start: 'task-1' }]);
+  });
+
+  test('opens subscriptions only by GET', async () => {
+    const door = await open();
+    const headers = { accept: 'text/event-stream' };
+    expect((await fetch(urlOf(door.url, 'mutation { start }'), { headers })).status).toBe(405);
+    expect((await fetch(urlOf(door.url, '{ hello }'), { headers })).status).toBe(405);
+    expect(door.world.starts).toBe(0);
+  });
+
+  test('tells refusals in the stream and ends it', async () => {
+    const door = await open();
+    const headers = { accept: 'text/event-stream' };
+    const refused = [
+      ['subscription { taskProgress(id: "unknown") { seq } }', 'NOT_FOUND'],
+      ['subscription { nothing }', 'GRAPHQL_VALIDATION_FAILED'],
+      [
+        `subscription { taskProgress(id: 1) { task { ${'previous { '.repeat(50)} id ${'}'.repeat(53)}`,
+        'QUERY_REFUSED',
+      ],
+    ] as const;
+    for (const [query, code] of refused) {
+      const text = await (await fetch(urlOf(door.url, query), { headers })).text();
+      expect(text).toContain(`"code":"${code}"`);
+      expect(text).toContain('event: complete');
+    }
+  });
+
+  test('ends the sources of 200 subscribers that vanish', async () => {
+    const door = await open();
+    const hangUps = Array.from({ length: 200 }, () => new AbortController());
+    const requests = hangUps.map(({ signal }) =>
+      fetch(urlOf(door.url, PROGRESS, { id: 'quiet' }), {
+        headers: { accept: 'text/event-stream' },
+        signal,
+      }).catch((error: unknown) => error),
+    );
+    await until(() => door.world.listenerCount() === 200);
+    for (const hangUp of hangUps) hangUp.abort();
+    await until(() => door.world.listenerCount() === 0 && door.server.openStreams() === 0);
+    await Promise.all(requests);
+    expect(door.world.listenerCount()).toBe(0);
+  });
+
+  test('cuts off a client that does not read', async () => {
+    const door = await open({ stallMs: 300 });
+    const { connect } = await import('node:net');
+    const { hostname, port } = new URL(door.url);
+    const socket = connect(Number(port), hostname);
+    leftovers.push(() => socket.destroy());
+    socket.on('error', () => undefined);
+    const query = 'subscription { taskProgress(id: "t1") { padding(bytes: 4000000) } }';
+    const path = urlOf('', query);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
+    socket.pause();
+    await until(() => door.world.listenerCount() === 1);
+    for (let index = 0; index < 10; index += 1) door.world.advance('t1', index);
+    await until(() => door.world.listenerCount() === 0);
+    await until(() => door.server.openStreams() === 0);
+    expect(door.lines.join('')).toContain('does not read');
+  });
+
+  test('ends streams without `complete` when the server stops, so that clients come back', async () => {
+    const door = await startDoor();
+    const response = await fetch(urlOf(door.url, PROGRESS, { id: 'quiet' }), {
+      headers: { accept: 'text/event-stream' },
+    });
+    await door.close();
+    const text = await response.text();
+    expect(text).toContain('the server is stopping');
+    expect(text).not.toContain('event: complete');
+    expect(door.world.listenerCount()).toBe(0);
+    await expect(post(door, { query: '{ hello }' })).rejects.toThrow('fetch failed');
+  });
+});

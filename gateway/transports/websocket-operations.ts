@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+
+import { GraphQLError } from 'graphql';
+import type { ExecutionResult } from 'graphql';
+import type { ServerOptions } from 'graphql-ws';
+
+import type { Caller } from '../../platform/caller.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { GraphqlRequest, RequestContext } from '../../platform/graphql/executor.ts';
+import { traceIdOf } from '../caller.ts';
+import type { CallerFinder } from '../caller.ts';
+import { refusal } from '../limits/refusal.ts';
+import { readOperation } from './read-operation.ts';
+import type { OperationRequest } from './read-operation.ts';
+import type { TransportOptions } from './transport.ts';
+
+/**
+ * What happens to the messages of a WebSocket. The caller comes with connection_init
+ * (`{ "authorization": "Bearer ..." }`), else with the upgrade's Authorization header.
+ */
+
+/** What belongs to one socket. */
+export interface Session {
+  readonly request: IncomingMessage;
+  /** Known after connection_init. */
+  caller?: Caller;
+  /** Running operations by their id; aborted when they end or the socket closes. */
+  readonly running: Map<string, AbortController>;
+}
+
+export function createSession(request: IncomingMessage): Session {
+  return { request, running: new Map() };
+}
+
+export interface SocketHookOptions extends TransportOptions {
+  readonly callers: CallerFinder;
+  /** Running operations of one socket (default 100). */
+  readonly maxOperations?: number;
+}
+
+type Hooks = ServerOptions<Record<string, unknown>, Session>;
+
+/** The hooks of the protocol: caller, admission, execution, errors. */
+export function createSocketHooks(options: SocketHookOptions): Hooks {
+  const { federation, admission, errors, callers, maxOperations = 100 } = options;
+  return {
+    async onConnect({ connectionParams, extra }) {
+      try {
+        const authorization = authorizationOf(connectionParams);
+        extra.caller = await callers.find(extra.request, { authorization, strict: true });
+        return true;
+      } catch (error) {
+        // 4403 Forbidden; anything but a bad credential closes the socket as our failure.
+        if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return false;
+        throw error;
+      }
+    },
+    async onSubscribe({ extra, subscriptions }, id, payload) {
+      const { caller } = extra;
+      // The protocol lets nobody subscribe before onConnect has succeeded.
+      if (caller === undefined) throw new Error('a socket without a caller subscribed');
+      const running = Object.keys(subscriptions).length;
+      if (running > maxOperations) return [refusal('concurrent-operations', maxOperations, running)];
+      const request = readOperation(payload);
+      if (request instanceof GraphQLError) return [request];
+      const verdict = await admission.admit(request, caller);
+      if ('errors' in verdict) return verdict.errors;
+      const abort = new AbortController();
+      extra.running.set(id, abort);
+      return {
+        schema: federation.apiSchema(),
+        document: verdict.operation.document,
+        operationName: request.operationName ?? null,
+        variableValues: request.variables,
+        contextValue: { request, context: { caller, signal: abort.signal } } satisfies Running,
+      };
+    },
+    execute: ({ contextValue }) => federation.execute(requestOf(contextValue)),
+    subscribe: ({ contextValue }) => federation.subscribe(requestOf(contextValue)),
+    onNext: ({ extra }, _id, _payload, _args, result) =>
+      errors.formatResult(result as ExecutionResult, traceIdOf(extra.request)),
+    onError: ({ extra }, _id, _payload, found) =>
+      found.map((error) => errors.formatError(error, traceIdOf(extra.request))),
+    onComplete: ({ extra }, id) => endOperation(extra, id),
+    onClose({ extra }) {
+      for (const id of extra.running.keys()) endOperation(extra, id);
+    },
+  };
+}
+
+interface Running {
+  readonly request: OperationRequest;
+  readonly context: RequestContext;
+}
+
+/** The context value that `onSubscribe` made. */
+function requestOf(contextValue: unknown): GraphqlRequest {
+  const { request, context } = contextValue as Running;
+  return { ...request, context };
+}
+
+function endOperation({ running }: Session, id: string): void {
+  running.get(id)?.abort();
+  running.delete(id);
+}
+
+/** `authorization` in any case, at the top or below `headers`, as different clients send it. */
+function authorizationOf(params: Record<string, unknown> | undefined): string | undefined {
+  const found = fieldOf(params, 'authorization') ?? fieldOf(fieldOf(params, 'headers'), 'authorization');
+  return typeof found === 'string' ? found : undefined;
+}
+
+function fieldOf(params: unknown, name: string): unknown {
+  if (typeof params !== 'object' || params === null) return undefined;
+  return Object.entries(params).find(([key]) => key.toLowerCase() === name)?.[1];
+}

@@ -1,0 +1,175 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+
+import { request } from 'undici';
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { startDoor, until } from './door.fixture.ts';
+import type { Door, GraphqlAnswer } from './door.fixture.ts';
+
+let door: Door | undefined;
+afterEach(async () => {
+  await door?.close();
+  door = undefined;
+});
+
+const MUTATION = 'mutation ($file: Upload!) { upload(file: $file) { name bytes sha256 } }';
+const PREFLIGHT = { 'apollo-require-preflight': 'true' };
+
+function formOf(content: Uint8Array<ArrayBuffer>, query = MUTATION): FormData {
+  const form = new FormData();
+  form.set('operations', JSON.stringify({ query, variables: { file: null } }));
+  form.set('map', JSON.stringify({ file: ['variables.file'] }));
+  form.set('file', new Blob([content]), 'picture.png');
+  return form;
+}
+
+async function send(
+  url: string,
+  body: FormData,
+  headers: Record<string, string> = PREFLIGHT,
+): Promise<{ status: number; body: GraphqlAnswer }> {
+  const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
+  return { status: response.status, body: (await response.json()) as GraphqlAnswer };
+}
+
+describe('uploads through GraphQL', () => {
+  test('arrive whole, also when they are exactly as large as allowed', async () => {
+    door = await startDoor({ uploadMaxBytes: 100_000 });
+    for (const size of [0, 1, 65_536, 100_000]) {
+      const content = randomBytes(size);
+      const { body } = await send(door.url, formOf(content));
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      expect(body).toEqual({ data: { upload: { name: 'picture.png', bytes: size, sha256 } } });
+    }
+  });
+
+  test('of one byte too many fail, and nothing is stored', async () => {
+    door = await startDoor({ uploadMaxBytes: 100_000 });
+    for (const size of [100_001, 3_000_000]) {
+      const { body } = await send(door.url, formOf(randomBytes(size)));
+      expect(body.errors?.[0]).toMatchObject({
+        message: 'a file may have at most 100000 bytes',
+        extensions: { code: 'PAYLOAD_TOO_LARGE' },
+      });
+    }
+    expect(door.world.stored).toEqual([]);
+  });
+
+  test('stream through in bounded memory', async () => {
+    door = await startDoor({ uploadMaxBytes: 200_000_000 });
+    const chunk = randomBytes(1_000_000);
+    const hash = createHash('sha256');
+    const head =
+      '--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n' +
+      `${JSON.stringify({ query: MUTATION, variables: { file: null } })}\r\n` +
+      '--x\r\nContent-Disposition: form-data; name="map"\r\n\r\n{"file":["variables.file"]}\r\n' +
+      '--x\r\nContent-Disposition: form-data; name="file"; filename="big"\r\n\r\n';
+    let peak = 0;
+    const before = process.memoryUsage().rss;
+    function* content() {
+      yield head;
+      for (let index = 0; index < 150; index += 1) {
+        hash.update(chunk);
+        peak = Math.max(peak, process.memoryUsage().rss);
+        yield chunk;
+      }
+      yield '\r\n--x--\r\n';
+    }
+    const { body } = await request(`${door.url}/graphql`, {
+      method: 'POST',
+      headers: { ...PREFLIGHT, 'content-type': 'multipart/form-data; boundary=x' },
+      body: Readable.from(content()),
+    });
+    const answer = (await body.json()) as GraphqlAnswer;
+    expect(answer.data?.['upload']).toMatchObject({ bytes: 150_000_000, sha256: hash.digest('hex') });
+    // Half of the file would show that it is collected somewhere; client and server share this process.
+    expect(peak - before).toBeLessThan(75_000_000);
+  });
+
+  test('without a preflight header are refused at once, however large the body', async () => {
+    door = await startDoor();
+    const { hostname, port } = new URL(door.url);
+    const socket = connect(Number(port), hostname);
+    const answers: string[] = [];
+    socket.on('data', (data) => answers.push(String(data)));
+    socket.on('error', () => undefined);
+    socket.write(
+      'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\n' +
+        'Content-Length: 80000000\r\n\r\n--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n',
+    );
+    // 80 MB were announced and almost none sent: the answer does not wait for them.
+    await until(() => answers.join('').includes('apollo-require-preflight'));
+    expect(answers.join('')).toMatch(/^HTTP\/1.1 400 /);
+    // The client sends no more: the server does not keep the socket for it.
+    await new Promise((resolve) => socket.once('close', resolve));
+  });
+
+  test('of 80 MB that nobody wants do not hang the client', async () => {
+    door = await startDoor({ uploadMaxBytes: 100_000_000 });
+    const content = Buffer.alloc(80_000_000);
+    const refused = await send(door.url, formOf(content), {});
+    expect(refused.status).toBe(400);
+    const invalid = await send(door.url, formOf(content, 'mutation { nothing }'));
+    expect(invalid.body.errors?.[0]?.extensions).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
+    const unread = await send(
+      door.url,
+      formOf(content, 'mutation ($file: Upload!) { ignoreUpload(file: $file) }'),
+    );
+    expect(unread.body.data).toEqual({ ignoreUpload: true });
+    expect(door.world.stored).toEqual([]);
+  });
+
+  test('that are malformed are explained', async () => {
+    door = await startDoor();
+    const noMap = new FormData();
+    noMap.set('operations', JSON.stringify({ query: MUTATION, variables: { file: null } }));
+    const tooMany = new FormData();
+    tooMany.set('operations', JSON.stringify({ query: MUTATION, variables: { file: null } }));
+    tooMany.set(
+      'map',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 11 }, (_, at) => [at, ['variables.file']]))),
+    );
+    const hugeField = new FormData();
+    hugeField.set('operations', `{"query":"${'x'.repeat(1_100_000)}"}`);
+    const batch = new FormData();
+    batch.set('operations', JSON.stringify(Array.from({ length: 100 }, () => ({ query: MUTATION }))));
+    batch.set('map', '{}');
+    const missing = formOf(randomBytes(1));
+    missing.delete('file');
+    const cases = [
+      [noMap, 400, 'BAD_REQUEST'],
+      [tooMany, 413, 'PAYLOAD_TOO_LARGE'],
+      [hugeField, 413, 'PAYLOAD_TOO_LARGE'],
+      [batch, 400, 'QUERY_REFUSED'],
+    ] as const;
+    for (const [form, status, code] of cases) {
+      const answer = await send(door.url, form);
+      expect([answer.status, answer.body.errors?.[0]?.extensions?.['code']]).toEqual([status, code]);
+    }
+    const { body } = await send(door.url, missing);
+    expect(body.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+
+  test('cut in the middle store nothing and leave the server running', async () => {
+    door = await startDoor();
+    const { hostname, port } = new URL(door.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write(
+      'POST /graphql HTTP/1.1\r\nHost: x\r\nApollo-Require-Preflight: 1\r\n' +
+        'Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 500000\r\n\r\n' +
+        '--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n' +
+        `${JSON.stringify({ query: MUTATION, variables: { file: null } })}\r\n` +
+        '--x\r\nContent-Disposition: form-data; name="map"\r\n\r\n{"file":["variables.file"]}\r\n' +
+        '--x\r\nContent-Disposition: form-data; name="file"; filename="big"\r\n\r\nthe beginning',
+    );
+    const { lines, world, url } = door;
+    await new Promise((resolve) => socket.once('connect', resolve));
+    setImmediate(() => socket.resetAndDestroy());
+    await until(() => lines.some((line) => line.includes('"path":"/graphql"')));
+    expect(world.stored).toEqual([]);
+    expect((await send(url, formOf(randomBytes(10)))).status).toBe(200);
+  });
+});
