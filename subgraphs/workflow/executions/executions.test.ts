@@ -1,0 +1,328 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { anonymousCaller, internalCaller, type Caller } from '../../../platform/caller.ts';
+import { createDatabase, type Database } from '../../../platform/database.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import { createLogger } from '../../../platform/logger.ts';
+import { migrate } from '../../../platform/migrations.ts';
+import { createQueue } from '../../../platform/pg-boss-queue.ts';
+import { createEventBus } from '../../../platform/postgres-event-bus.ts';
+import type { Queue } from '../../../platform/queue.ts';
+import { testDatabase, type TestDatabase } from '../../../test/kit/postgres.ts';
+import type { WorkflowTables } from '../database.ts';
+import { workflowMigrations } from '../migrations/index.ts';
+import { createTemplateService } from '../templates/service.ts';
+import type { ExecuteRequest, Execution, ExecutionEvent } from './execution.ts';
+import { createExecutionLifecycle, endedQueue } from './lifecycle.ts';
+import { createMediaClient } from './media-client.ts';
+import { createMediaStandIn, type MediaStandIn } from './media-stand-in.fixture.ts';
+import { createExecutionService } from './service.ts';
+import { createExecutionStore } from './store.ts';
+import { createExecutionWorker, type ExecutionWorker } from './worker.ts';
+
+const logger = createLogger({ level: 'silent' });
+const until = { timeout: 20_000, interval: 20 };
+const user = (id: string, ...scopes: string[]): Caller => ({
+  kind: 'user',
+  id,
+  scopes,
+  traceId: 'test',
+  address: null,
+});
+const anna = user('usr_anna');
+const ben = user('usr_ben');
+const key: Caller = { kind: 'key', id: 'key_shop', scopes: [], traceId: 'test', address: null };
+const stranger = anonymousCaller('test', '192.0.2.1');
+
+let home: TestDatabase;
+let database: Database;
+let bus: EventBus;
+let queue: Queue;
+let media: MediaStandIn;
+let executions: ReturnType<typeof createExecutionService>;
+let worker: ExecutionWorker;
+
+beforeAll(async () => {
+  home = await testDatabase();
+  database = createDatabase({ config: home.config, maxConnections: 6, applicationName: 'test', logger });
+  await migrate({ database, sets: [{ schema: 'workflow', migrations: workflowMigrations }], logger });
+  bus = await createEventBus({ database, logger });
+  queue = await createQueue({ database, bus, logger });
+  await createTemplateService(database.typed<WorkflowTables>()).importBundled();
+});
+beforeEach(async () => {
+  media = createMediaStandIn(logger);
+  const tables = database.typed<WorkflowTables>();
+  const store = createExecutionStore(tables);
+  const client = createMediaClient(media.link);
+  const lifecycle = createExecutionLifecycle({ store, media: client, bus, logger });
+  const shared = { database: tables, store, lifecycle, queue, logger };
+  const templates = createTemplateService(tables);
+  executions = createExecutionService({ ...shared, templates, media: client, bus, startWithinMs: 500 });
+  worker = createExecutionWorker(shared);
+  await worker.start();
+});
+afterEach(async () => {
+  await worker?.stop(1);
+});
+afterAll(async () => {
+  await queue?.stop(1);
+  await bus?.close();
+  await database?.close();
+  await home?.drop();
+});
+
+function request(change: Partial<ExecuteRequest> = {}): ExecuteRequest {
+  const parameters = { prompt: 'a fox', extra: { kept: true } };
+  return { code: 'poster', parameters, onBehalfOf: null, externalId: null, idempotencyKey: null, ...change };
+}
+
+const read = async (id: string): Promise<Execution> => {
+  const execution = await executions.find(internalCaller('test'), { id });
+  if (execution === null) throw new Error(`no execution ${id}`);
+  return execution;
+};
+
+async function collect(events: AsyncIterable<ExecutionEvent>): Promise<ExecutionEvent[]> {
+  const all: ExecutionEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+async function tellEnd(taskId: string, state: string): Promise<void> {
+  await database
+    .typed<WorkflowTables>()
+    .transaction()
+    .execute((transaction) => queue.enqueue(transaction, { queue: endedQueue, data: { taskId, state } }));
+  queue.wake(endedQueue);
+}
+
+describe('executeTemplate', () => {
+  it('hands the task to media at once, under the id it allocated', async () => {
+    const execution = await executions.execute(anna, request());
+    expect(execution).toMatchObject({ status: 'RUNNING', owner: 'usr_anna', userId: 'usr_anna' });
+    expect(execution.parameters).toEqual({ prompt: 'a fox', extra: { kept: true }, aspectRatio: '2:3' });
+    const task = media.tasks.get(execution.taskId);
+    expect(task).toMatchObject({ owner: 'usr_anna', onEnd: 'workflow.task-ended', starts: 1 });
+    expect(task?.start).toMatchObject({
+      image: { generator: 'agg/imga', prompt: expect.stringMatching(/^a fox, bold/), aspectRatio: '2:3' },
+    });
+  });
+
+  it('refuses what the template does not take, naming every field, before anything is written', async () => {
+    const before = await executions.list(anna, { userId: null, first: 1000, after: null });
+    const wrong = request({ parameters: { imageUrl: 'ftp://x', aspectRatio: '99:1' } });
+    await expect(executions.execute(anna, wrong)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      problems: [
+        { field: 'parameters.prompt' },
+        { field: 'parameters.imageUrl' },
+        { field: 'parameters.aspectRatio' },
+      ],
+    });
+    await expect(executions.execute(anna, request({ code: 'none' }))).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await expect(executions.execute(anna, request({ parameters: [] }))).rejects.toMatchObject({
+      field: 'parameters',
+    });
+    await expect(executions.execute(anna, request({ externalId: 'a b' }))).rejects.toMatchObject({
+      field: 'externalId',
+    });
+    await expect(executions.execute(anna, request({ onBehalfOf: 'usr_ben' }))).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    const after = await executions.list(anna, { userId: null, first: 1000, after: null });
+    expect(after.executions).toHaveLength(before.executions.length);
+  });
+
+  it('answers the same execution to the same key, also when twelve ask at once', async () => {
+    const same = request({ idempotencyKey: 'twelve' });
+    const all = await Promise.all(Array.from({ length: 12 }, () => executions.execute(anna, same)));
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1);
+    expect(media.tasks.size).toBe(1);
+    await expect(
+      executions.execute(anna, request({ idempotencyKey: 'twelve', parameters: { prompt: 'other' } })),
+    ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+    expect((await executions.execute(ben, same)).id).not.toBe(all[0]?.id);
+  });
+
+  it("never answers a stranger's execution to an anonymous key", async () => {
+    const other = anonymousCaller('test', '192.0.2.2');
+    const first = await executions.execute(stranger, request({ idempotencyKey: 'k' }));
+    expect((await executions.execute(stranger, request({ idempotencyKey: 'k' }))).id).toBe(first.id);
+    expect((await executions.execute(other, request({ idempotencyKey: 'k' }))).id).not.toBe(first.id);
+  });
+
+  it('keeps an external id unique per owner, the same request again being the same execution', async () => {
+    const first = await executions.execute(anna, request({ externalId: 'order.1' }));
+    expect((await executions.execute(anna, request({ externalId: 'order.1' }))).id).toBe(first.id);
+    const other = request({ externalId: 'order.1', parameters: { prompt: 'other' } });
+    await expect(executions.execute(anna, other)).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect((await executions.execute(ben, other)).id).not.toBe(first.id);
+    expect((await executions.find(anna, { externalId: 'order.1' }))?.id).toBe(first.id);
+  });
+
+  it('answers PENDING when media hangs, and the backstop job starts it later, once', async () => {
+    media.starting = 'hangs';
+    const execution = await executions.execute(anna, request());
+    expect(execution).toMatchObject({ status: 'PENDING', startedAt: null });
+    media.starting = 'takes';
+    await vi.waitFor(async () => expect((await read(execution.id)).status).toBe('RUNNING'), until);
+    expect(media.tasks.get(execution.taskId)?.starts).toBe(1);
+  });
+
+  it('stays PENDING while media has no room', async () => {
+    media.starting = 'QUEUE_FULL';
+    const execution = await executions.execute(anna, request());
+    expect(execution.status).toBe('PENDING');
+    media.starting = 'takes';
+    await vi.waitFor(async () => expect((await read(execution.id)).status).toBe('RUNNING'), until);
+  });
+
+  it('fails at once when media refuses', async () => {
+    media.starting = 'BAD_USER_INPUT';
+    const execution = await executions.execute(anna, request());
+    expect(execution).toMatchObject({ status: 'FAILED', error: { code: 'BAD_USER_INPUT' } });
+    expect(execution.endedAt).toBeInstanceOf(Date);
+  });
+});
+
+describe('the end of an execution', () => {
+  it('comes with the end notice, and stays when the notice comes twice', async () => {
+    const { id, taskId } = await executions.execute(anna, request());
+    media.move(taskId, { state: 'SUCCEEDED', stage: 'done', progress: 100 });
+    await tellEnd(taskId, 'SUCCEEDED');
+    await vi.waitFor(async () => expect((await read(id)).status).toBe('COMPLETED'), until);
+    const { version } = await read(id);
+    await tellEnd(taskId, 'SUCCEEDED');
+    const failed = await executions.execute(anna, request());
+    media.fail(failed.taskId, { code: 'MODERATION_REFUSED', message: 'no' });
+    await tellEnd(failed.taskId, 'FAILED');
+    await vi.waitFor(
+      async () =>
+        expect(await read(failed.id)).toMatchObject({
+          status: 'FAILED',
+          error: { code: 'MODERATION_REFUSED', message: 'no' },
+        }),
+      until,
+    );
+    expect((await read(id)).version).toBe(version);
+  });
+});
+
+describe('executionProgress', () => {
+  it("delivers the task's events in order and ends with an ended execution", async () => {
+    const { id, taskId } = await executions.execute(anna, request());
+    const events = await executions.watch(anna, id, 0, AbortSignal.timeout(20_000));
+    media.move(taskId, { state: 'RUNNING', stage: 'rendering', progress: 50 });
+    media.move(taskId, { state: 'SUCCEEDED', stage: 'done', progress: 100 });
+    const all = await collect(events);
+    expect(all.map(({ seq, status, progress }) => [seq, status, progress])).toEqual([
+      [1, 'RUNNING', 0],
+      [2, 'RUNNING', 50],
+      [3, 'COMPLETED', 100],
+    ]);
+    expect(all[0]?.at).toBeInstanceOf(Date);
+    // Without any end notice: who has read the end finds it in the row.
+    expect((await read(id)).status).toBe('COMPLETED');
+    const rest = await collect(await executions.watch(anna, id, 2, AbortSignal.timeout(20_000)));
+    expect(rest.map(({ seq }) => seq)).toEqual([3]);
+  });
+
+  it('waits for a start that is still owed', async () => {
+    media.starting = 'QUEUE_FULL';
+    const { id, taskId } = await executions.execute(anna, request());
+    const events = await executions.watch(anna, id, 0, AbortSignal.timeout(20_000));
+    const first = events.next();
+    media.starting = 'takes';
+    expect(await first).toMatchObject({ value: { seq: 1, status: 'RUNNING', executionId: id } });
+    media.move(taskId, { state: 'CANCELLED', stage: 'cancelled', progress: 0 });
+    expect(await events.next()).toMatchObject({ value: { status: 'CANCELLED' } });
+    expect(await events.next()).toMatchObject({ done: true });
+  });
+
+  it('ends with one FAILED entry when the start was refused', async () => {
+    media.starting = 'NOT_CONFIGURED';
+    const { id } = await executions.execute(anna, request());
+    const all = await collect(await executions.watch(anna, id, 0, AbortSignal.timeout(20_000)));
+    expect(all).toMatchObject([{ seq: 1, status: 'FAILED', stage: 'refused' }]);
+    expect(await collect(await executions.watch(anna, id, 1, AbortSignal.timeout(20_000)))).toEqual([]);
+  });
+
+  it('ends a pending next() at once when the subscriber leaves, and leaves no listener', async () => {
+    const listeners = bus.listenerCount();
+    const running = await executions.execute(anna, request());
+    media.starting = 'QUEUE_FULL';
+    const owed = await executions.execute(anna, request());
+    const abort = new AbortController();
+    for (const { id } of [running, owed]) {
+      const events = await executions.watch(anna, id, 1, AbortSignal.timeout(20_000));
+      const pending = events.next();
+      await events.return?.();
+      expect(await pending).toMatchObject({ done: true });
+      const aborted = await executions.watch(anna, id, 1, abort.signal);
+      const next = aborted.next();
+      abort.abort();
+      expect(await next).toMatchObject({ done: true });
+    }
+    await vi.waitFor(() => expect([bus.listenerCount(), media.watchers()]).toEqual([listeners, 0]), until);
+  });
+
+  it('is not there for strangers', async () => {
+    const { id } = await executions.execute(anna, request());
+    await expect(executions.watch(ben, id, 0, AbortSignal.timeout(1000))).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+});
+
+describe('reading executions', () => {
+  it('shows a task made for a user to that user, to the key that made it, and to nobody else', async () => {
+    const made = await executions.execute(key, request({ onBehalfOf: 'usr_carla' }));
+    expect(media.tasks.get(made.taskId)?.owner).toBe('usr_carla');
+    const carla = user('usr_carla');
+    const seen = async (caller: Caller) => (await executions.find(caller, { id: made.id })) !== null;
+    expect([await seen(carla), await seen(key), await seen(ben), await seen(stranger)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    const lists = await Promise.all(
+      [carla, key, ben].map((caller) =>
+        executions.list(caller, { userId: 'usr_carla', first: 10, after: null }),
+      ),
+    );
+    expect(lists.map((page) => page.executions.map(({ id }) => id))).toEqual([[made.id], [made.id], []]);
+  });
+
+  it("keeps an anonymous claim out of the claimed user's list, and lists nothing without a caller", async () => {
+    const dora = user('usr_dora');
+    const claimed = await executions.execute(stranger, request({ onBehalfOf: 'usr_dora' }));
+    expect(claimed.userId).toBe('usr_dora');
+    expect((await executions.list(dora, { userId: null, first: 10, after: null })).executions).toEqual([]);
+    expect((await executions.list(stranger, { userId: null, first: 10, after: null })).executions).toEqual(
+      [],
+    );
+    expect((await executions.find(stranger, { taskId: claimed.taskId }))?.id).toBe(claimed.id);
+  });
+
+  it('pages newest first', async () => {
+    const emil = user('usr_emil');
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index += 1) ids.unshift((await executions.execute(emil, request())).id);
+    const first = await executions.list(emil, { userId: null, first: 2, after: null });
+    expect([first.executions.map(({ id }) => id), first.hasNextPage]).toEqual([ids.slice(0, 2), true]);
+    const second = await executions.list(emil, { userId: null, first: 2, after: ids[1] ?? null });
+    expect([second.executions.map(({ id }) => id), second.hasNextPage]).toEqual([ids.slice(2), false]);
+  });
+
+  it('takes exactly one key, and answers null for what can be no id', async () => {
+    await expect(executions.find(anna, {})).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    await expect(executions.find(anna, { id: 'x', taskId: 'y' })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+    });
+    expect(await executions.find(anna, { id: 'x' })).toBeNull();
+  });
+});

@@ -1,0 +1,162 @@
+import { buildSchema, type GraphQLSchema } from 'graphql';
+
+import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import { createLocalLink } from '../../../platform/graphql/local-link.ts';
+import type { Subgraph, SubgraphLink } from '../../../platform/graphql/subgraph.ts';
+import type { Logger } from '../../../platform/logger.ts';
+
+/** A media subgraph whose tasks move when a test says so. It speaks media's GraphQL for what workflow asks of it. */
+
+const sdl = `
+  scalar _Any
+  scalar DateTime
+  type Failure { code: String! message: String! }
+  type Task { id: ID! state: String! stage: String! progress: Int! error: Failure }
+  union _Entity = Task
+  type TaskProgress { seq: Int! at: DateTime! state: String! stage: String! progress: Int! }
+  input StartInput { image: ImageInput }
+  input ImageInput { generator: String! model: String prompt: String! images: [MediaInput!] aspectRatio: String }
+  input MediaInput { url: String }
+  type Query { _entities(representations: [_Any!]!): [_Entity]! }
+  type Mutation { startTask(id: ID!, owner: String!, onEnd: String, start: StartInput!): Task! }
+  type Subscription { taskProgress(id: ID!, afterSeq: Int): TaskProgress! }`;
+
+interface StandInEvent {
+  readonly seq: number;
+  readonly at: string;
+  readonly state: string;
+  readonly stage: string;
+  readonly progress: number;
+}
+
+/** A task as the stand-in has it. */
+export interface StandInTask {
+  readonly id: string;
+  readonly owner: string;
+  readonly onEnd: string | null;
+  readonly start: unknown;
+  /** How often startTask was asked for it. */
+  starts: number;
+  error: { readonly code: string; readonly message: string } | null;
+  readonly events: StandInEvent[];
+}
+
+export interface MediaStandIn {
+  readonly link: SubgraphLink;
+  readonly tasks: ReadonlyMap<string, StandInTask>;
+  /** What startTask does: take it, never answer, or refuse with a code. */
+  starting: 'takes' | 'hangs' | AppErrorCode;
+  /** Adds an entry to a task's log. */
+  move(
+    id: string,
+    entry: { readonly state: string; readonly stage: string; readonly progress: number },
+  ): void;
+  fail(id: string, error: { readonly code: string; readonly message: string }): void;
+  /** How many subscriptions are open. */
+  watchers(): number;
+}
+
+/** Makes the stand-in. */
+export function createMediaStandIn(logger: Logger): MediaStandIn {
+  const tasks = new Map<string, StandInTask>();
+  const bells = new Set<() => void>();
+  const standIn: MediaStandIn = {
+    tasks,
+    starting: 'takes',
+    link: createLocalLink({ subgraph: subgraphOf(() => standIn, tasks, bells), logger }),
+    move(id, entry) {
+      const task = tasks.get(id);
+      if (task === undefined) throw new Error(`no task ${id}`);
+      task.events.push({ seq: task.events.length + 1, at: new Date().toISOString(), ...entry });
+      for (const ring of bells) ring();
+    },
+    fail(id, error) {
+      const task = tasks.get(id);
+      if (task === undefined) throw new Error(`no task ${id}`);
+      task.error = error;
+      standIn.move(id, { state: 'FAILED', stage: 'failed', progress: 40 });
+    },
+    watchers: () => bells.size,
+  };
+  return standIn;
+}
+
+function subgraphOf(
+  standIn: () => MediaStandIn,
+  tasks: Map<string, StandInTask>,
+  bells: Set<() => void>,
+): Subgraph {
+  const schema: GraphQLSchema = buildSchema(sdl);
+  schema.getMutationType()!.getFields()['startTask']!.resolve = async (_, input) => {
+    const { starting } = standIn();
+    if (starting === 'hangs') await new Promise(() => {});
+    if (starting !== 'takes' && starting !== 'hangs') throw new AppError(starting, `media says ${starting}`);
+    const known = tasks.get(input.id) ?? { ...input, starts: 0, error: null, events: [] };
+    known.starts += 1;
+    tasks.set(input.id, known);
+    if (known.events.length === 0)
+      standIn().move(input.id, { state: 'QUEUED', stage: 'queued', progress: 0 });
+    return shapeOf(known);
+  };
+  schema.getQueryType()!.getFields()['_entities']!.resolve = (_, { representations }) =>
+    representations.map(({ id }: { id: string }) => {
+      const task = tasks.get(id);
+      return task === undefined ? null : { __typename: 'Task', ...shapeOf(task) };
+    });
+  const progress = schema.getSubscriptionType()!.getFields()['taskProgress']!;
+  progress.subscribe = (_, { id, afterSeq }) => {
+    const task = tasks.get(id);
+    if (task === undefined) throw new AppError('NOT_FOUND', 'no such task');
+    return follow(task, afterSeq ?? 0, bells);
+  };
+  progress.resolve = (event) => event;
+  return { name: 'media', schema, contextFor: (request) => request };
+}
+
+function shapeOf({ id, events, error }: StandInTask) {
+  const last = events.at(-1);
+  return { id, state: last?.state, stage: last?.stage, progress: last?.progress, error };
+}
+
+/** The task's log after a seq, then live, to its end; written by hand so that leaving ends a pending next(). */
+function follow(
+  task: StandInTask,
+  afterSeq: number,
+  bells: Set<() => void>,
+): AsyncIterableIterator<StandInEvent> {
+  let position = afterSeq;
+  let left = false;
+  let wake: (() => void) | null = null;
+  const ring = () => wake?.();
+  bells.add(ring);
+  const leave = () => {
+    left = true;
+    bells.delete(ring);
+    wake?.();
+  };
+  const isOver = () => ['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(task.events.at(-1)?.state ?? '');
+  const iterator: AsyncIterableIterator<StandInEvent> = {
+    async next() {
+      for (;;) {
+        const event = task.events[position];
+        if (left || (event === undefined && isOver())) {
+          leave();
+          return { value: undefined, done: true };
+        }
+        if (event !== undefined) {
+          position += 1;
+          return { value: event, done: false };
+        }
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    async return() {
+      leave();
+      return { value: undefined, done: true };
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  };
+  return iterator;
+}

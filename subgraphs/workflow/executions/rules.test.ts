@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Template } from '../templates/template.ts';
+import { fingerprintOf } from './idempotency.ts';
+import { checkedParameters } from './parameters.ts';
+import { startOf } from './workflows.ts';
+
+const template: Template = {
+  code: 'c',
+  name: 'n',
+  description: null,
+  workflow: 'image',
+  creditCost: 1,
+  version: null,
+  templateType: 'IMAGE',
+  tags: [],
+  imageModel: 'm',
+  imagePrompt: '{prompt}, in ink, {prompt}!',
+  parameters: {},
+  isActive: true,
+  createdAt: new Date(),
+};
+
+describe('the start of an image template', () => {
+  it.each([
+    ['fills every placeholder', '{prompt}, in ink, {prompt}!', 'a fox', 'a fox, in ink, a fox!'],
+    ['takes what looks like a pattern as text', 'of {prompt}', '$& {prompt} $1', 'of $& {prompt} $1'],
+    ['lets the text stand alone without a prompt', '{prompt}, in ink', undefined, 'in ink'],
+    ['keeps a text without placeholder', 'a cat', 'a fox', 'a cat'],
+    ['uses the prompt when there is no text', null, 'a fox', 'a fox'],
+  ])('%s', (_, imagePrompt, prompt, expected) => {
+    const parameters = prompt === undefined ? {} : { prompt };
+    expect(startOf({ ...template, imagePrompt }, parameters)).toEqual({
+      image: { generator: 'agg/imga', model: 'm', prompt: expected },
+    });
+  });
+
+  it('passes a picture and a ratio on', () => {
+    const start = startOf(template, {
+      prompt: 'x',
+      imageUrl: 'https://example.org/a.png',
+      aspectRatio: '1:1',
+    });
+    expect(start).toMatchObject({
+      image: { images: [{ url: 'https://example.org/a.png' }], aspectRatio: '1:1' },
+    });
+  });
+
+  it('refuses a start without any prompt, and a workflow it does not know', () => {
+    expect(() => startOf({ ...template, imagePrompt: null }, {})).toThrow('parameters.prompt is needed');
+    expect(() => startOf({ ...template, workflow: 'constructor' }, {})).toThrow('names the workflow');
+  });
+});
+
+describe('parameters', () => {
+  const specification = {
+    prompt: { type: 'string', required: true, maxLength: 5 },
+    count: { type: 'integer', minimum: 1, maximum: 4, default: 2 },
+    loud: { type: 'boolean' },
+    page: { type: 'url' },
+  };
+  const problemsOf = (parameters: object) => {
+    try {
+      return checkedParameters(specification, parameters as never);
+    } catch (error) {
+      return (error as { problems: { field: string }[] }).problems.map(({ field }) => field);
+    }
+  };
+
+  it('keep what is not documented and get their defaults', () => {
+    expect(problemsOf({ prompt: 'x', other: [1] })).toEqual({ prompt: 'x', other: [1], count: 2 });
+  });
+
+  it('are refused with every problem at once', () => {
+    expect(problemsOf({ prompt: '123456', count: 5, loud: 'yes', page: 'javascript:1' })).toEqual([
+      'parameters.prompt',
+      'parameters.count',
+      'parameters.loud',
+      'parameters.page',
+    ]);
+    expect(problemsOf({ prompt: ' ', count: 1.5 })).toEqual(['parameters.prompt', 'parameters.count']);
+  });
+});
+
+describe('a fingerprint', () => {
+  it('does not depend on the order of keys but on everything else', () => {
+    const one = fingerprintOf({ a: 1, b: [{ x: 1, y: null }] });
+    expect(fingerprintOf({ b: [{ y: null, x: 1 }], a: 1 })).toBe(one);
+    expect(fingerprintOf({ b: [{ y: null, x: 2 }], a: 1 })).not.toBe(one);
+  });
+});
