@@ -4,6 +4,7 @@ import type { JobRunner } from './jobs/job-runner.ts';
 import type { Journal } from './jobs/journal.ts';
 import type { Pace } from './jobs/pace.ts';
 import { MIDJOURNEY, createMidjourney } from './providers/midjourney/midjourney.ts';
+import { OPENAI, createOpenai } from './providers/openai/openai.ts';
 import type { Studio } from './studio/types.ts';
 
 /** A stand-in: what it answers, and what works behind it. */
@@ -34,10 +35,19 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
       secret: secrets.midjourney ?? null,
       baseUrl: () => options.baseUrl('midjourney'),
     }),
+    createOpenai({
+      studio,
+      journal,
+      logger,
+      pace: () => options.paceOf(OPENAI),
+      secret: secrets.openai ?? null,
+    }),
   ];
 }
 
 /** How fast each wire works unless it is told otherwise. */
 export const FIRST_PACES: Readonly<Record<string, Partial<Pace>>> = {
   [MIDJOURNEY]: {},
+  // Answered at once, as long as the work itself takes.
+  [OPENAI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
 };

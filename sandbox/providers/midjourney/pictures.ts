@@ -3,6 +3,7 @@ import type { WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
+import { createExpiry } from '../shared/expiry.ts';
 import { previewName } from '../shared/perform.ts';
 
 /** Where this wire's pictures are fetched. An address may expire; the next status then carries another edition of it. */
@@ -12,28 +13,19 @@ export interface Pictures {
   readonly download: WireRoute['handle'];
 }
 
-/** Most jobs whose addresses have expired that are remembered; older ones are good again. */
-const MAX_EXPIRED = 1_000;
-
 /** Makes the picture addresses of one runner's jobs. */
 export function createPictures(journal: Journal, runner: JobRunner): Pictures {
-  const editions = new Map<string, number>();
-  const editionOf = (id: string) => editions.get(id) ?? 1;
-  const expire = (id: string) => {
-    editions.set(id, editionOf(id) + 1);
-    const [oldest] = editions.keys();
-    if (editions.size > MAX_EXPIRED && oldest !== undefined) editions.delete(oldest);
-  };
+  const expiry = createExpiry();
   return {
     urlOf(job, baseUrl) {
       const name = nameOf(job, runner);
-      return name === null ? null : `${baseUrl}/attachments/${job.id}/${editionOf(job.id)}/${name}`;
+      return name === null ? null : `${baseUrl}/attachments/${job.id}/${expiry.editionOf(job.id)}/${name}`;
     },
     async download({ params }, fault) {
       const { id = '', edition = '', name = '' } = params;
       const job = runner.get(id);
-      if (fault?.fault === 'expired-url') expire(id);
-      if (job === null || edition !== String(editionOf(id)) || !belongsTo(name, job)) {
+      if (fault?.fault === 'expired-url') expiry.expire(id);
+      if (job === null || edition !== String(expiry.editionOf(id)) || !belongsTo(name, job)) {
         return text('This content is no longer available.', 404);
       }
       const picture = await journal.readPicture(name);

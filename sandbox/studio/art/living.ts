@@ -110,7 +110,7 @@ export function paintCup({ easel, sheet, x, y }: Stage): void {
 /** Paints a bunch of flowers in the scene's hue. */
 export function paintFlower({ easel, sheet, x, y }: Stage): void {
   const { unit, scene, random } = easel;
-  const foot = y + unit * 0.2;
+  const foot = y + unit * 0.12;
   for (let flower = 0; flower < 7; flower += 1) {
     const left = x + (random() - 0.5) * unit * 0.4;
     const head = foot - unit * (0.1 + 0.14 * random());

@@ -31,6 +31,9 @@ const PAINTERS: Readonly<Record<Exclude<Subject, 'planet'>, (stage: Stage) => vo
   flower: paintFlower,
 };
 
+/** Where one subject after the other stands, in units from the middle. */
+const SIDES = [0, 0.3, -0.3, 0.15, -0.15];
+
 /** Paints every subject of the scene onto one sheet. */
 export function paintSubjects(easel: Easel, onSubject: (subject: Subject) => void): void {
   const { scene, random, horizon, height } = easel;
@@ -38,9 +41,11 @@ export function paintSubjects(easel: Easel, onSubject: (subject: Subject) => voi
   const x = easel.margin + easel.viewWidth * (0.3 + 0.4 * random());
   const y = scene.ground === 'sea' ? horizon + (height - horizon) * 0.34 : horizon + height * 0.2;
   const ink = css(tinted(scene, [230, 25, easel.isDark ? 4 : 10]));
-  for (const subject of scene.subjects) {
+  for (const [index, subject] of scene.subjects.entries()) {
     sheet.fillStyle = ink;
-    if (subject !== 'planet') PAINTERS[subject]({ easel, sheet, x, y, ink });
+    // Side by side, or one would hide the other.
+    const place = x + (SIDES[index % SIDES.length] ?? 0) * easel.unit;
+    if (subject !== 'planet') PAINTERS[subject]({ easel, sheet, x: place, y, ink });
     onSubject(subject);
   }
 }

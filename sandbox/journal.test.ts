@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { silentLogger } from '../platform/logger.ts';
+import type { Job } from './jobs/job.ts';
+import { openJournal } from './jobs/journal.ts';
+import { follow, getJson, postJson, startSandbox, temporaryFolder } from './test-kit.ts';
+
+let folder: string;
+let remove: () => Promise<void>;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  ({ folder, remove } = await temporaryFolder());
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) await end(child, 'SIGKILL');
+  await remove();
+});
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const gone = once(child, 'exit') as Promise<[number | null]>;
+  child.kill(signal);
+  const [code] = await gone;
+  return code;
+}
+
+async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
+  const main = path.join(import.meta.dirname, 'main.ts');
+  const child = spawn(process.execPath, [main, '--data', folder, '--instant'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  let line = '';
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    line += chunk.toString('utf8');
+    if (line.includes('\n')) break;
+  }
+  return { child, url: (JSON.parse(line) as { url: string }).url };
+}
+
+test('a killed stand-in takes up its open jobs, serves its ended ones and remembers every start', async () => {
+  const before = await startProcess();
+  const submit = async (state: string) => {
+    const { body } = await postJson(`${before.url}/midjourney/mj/submit/imagine`, {
+      prompt: 'a boat',
+      state,
+    });
+    return String(body['result']);
+  };
+  const ended = await submit('ended');
+  await follow(`${before.url}/midjourney`, ended);
+  await postJson(`${before.url}/_control/pace`, { runningMs: 120_000 });
+  const open = [await submit('open'), await submit('open')];
+  await follow(`${before.url}/midjourney`, open[0] ?? '', ({ status }) => status !== 'NOT_START');
+  await end(before.child, 'SIGKILL');
+
+  const after = await startProcess();
+  expect(await getJson(`${after.url}/_control/starts`)).toEqual({ ended: 1, open: 2 });
+  const task = (await follow(`${after.url}/midjourney`, ended)).at(-1);
+  expect((await fetch(task?.imageUrl ?? '')).status).toBe(200);
+  for (const id of open) {
+    expect((await follow(`${after.url}/midjourney`, id)).at(-1)).toMatchObject({
+      status: 'SUCCESS',
+      state: 'open',
+    });
+  }
+  expect(await getJson(`${after.url}/_control/starts`)).toEqual({ ended: 1, open: 2 });
+  expect(await end(after.child, 'SIGTERM')).toBe(0);
+});
+
+test('300 starts at once are all accepted, counted and finished', async () => {
+  const { sandbox, stop } = await startSandbox({
+    paces: [{ wire: 'midjourney', queuedMs: 5, runningMs: 20, progressSteps: 2, concurrency: 100 }],
+  });
+  try {
+    const url = sandbox.wires.midjourney;
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_value, index) =>
+        postJson(`${url}/mj/submit/imagine`, { prompt: 'a boat', state: `ref-${index % 150}` }),
+      ),
+    );
+    expect(answers.every(({ body }) => body['code'] === 1 || body['code'] === 22)).toBe(true);
+    const counts = await getJson<Record<string, number>>(`${sandbox.url}/_control/starts`);
+    expect(Object.values(counts)).toEqual(Array.from({ length: 150 }, () => 2));
+    for (const { body } of answers) {
+      expect((await follow(url, String(body['result']))).at(-1)?.status).toBe('SUCCESS');
+    }
+  } finally {
+    await stop();
+  }
+});
+
+test('leaves out what a crash broke and what it cannot read', async () => {
+  const options = { directory: folder, maxJobs: 10, maxAgeMs: 60_000, logger: silentLogger() };
+  const journal = await openJournal(options);
+  await journal.save(endedJob('good', Date.now()));
+  await writeFile(path.join(folder, 'jobs', 'broken.json'), '{"id":');
+  await writeFile(path.join(folder, 'jobs', 'half.json.abc.part'), '{');
+  const again = await openJournal(options);
+  expect(again.all().map(({ id }) => id)).toEqual(['good']);
+  expect(await readdir(path.join(folder, 'jobs'))).not.toContain('half.json.abc.part');
+});
+
+test('drops ended jobs with their pictures when there are too many or they are too old; open ones stay', async () => {
+  const options = { directory: folder, maxJobs: 10, maxAgeMs: 60_000, logger: silentLogger() };
+  const journal = await openJournal(options);
+  const open: Job = { ...endedJob('open', 1), state: 'running', endedAt: null };
+  await journal.save(open);
+  await journal.writePicture('job-1-0.png', Buffer.from('x'));
+  for (let index = 1; index <= 12; index += 1)
+    await journal.save(endedJob(`job-${index}`, Date.now() + index));
+  await journal.settle();
+  const left = journal.all().map(({ id }) => id);
+  expect(left).toContain('open');
+  expect(left).not.toContain('job-1');
+  expect(left.length).toBeLessThanOrEqual(10);
+  expect(await journal.readPicture('job-1-0.png')).toBeNull();
+  expect(await readFile(path.join(folder, 'jobs', 'open.json'), 'utf8')).toContain('"open"');
+
+  const old = await openJournal({ ...options, maxAgeMs: -60_000 });
+  expect(old.all().map(({ id }) => id)).toEqual(['open']);
+});
+
+function endedJob(id: string, at: number): Job {
+  return {
+    id,
+    wire: 'midjourney',
+    operation: 'imagine',
+    reference: id,
+    input: { prompt: 'a boat', pictures: [] },
+    state: 'finished',
+    submittedAt: at,
+    startedAt: at,
+    endedAt: at,
+    result: {
+      files: [{ name: `${id}-0.png`, contentType: 'image/png', width: 1, height: 1 }],
+      texts: [],
+      facts: {},
+    },
+    failure: null,
+    misfortune: null,
+    isForgotten: false,
+  };
+}

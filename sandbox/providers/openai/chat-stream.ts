@@ -1,0 +1,28 @@
+import type { Answer } from '../../http/answer.ts';
+import type { Completion } from './chat.ts';
+
+/** A chat in pieces: server-sent events, one word each, `[DONE]` last; usage in a piece of its own when it was asked for. */
+export function streamChat(completion: Completion, includeUsage: boolean): Answer {
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
+    body: events(completion, includeUsage),
+  };
+}
+
+async function* events(completion: Completion, includeUsage: boolean): AsyncGenerator<string> {
+  const { id, created, model, finishReason, usage } = completion;
+  const event = (more: object) =>
+    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, ...more })}\n\n`;
+  const chunk = (delta: object, finish_reason: string | null) =>
+    event({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
+  yield chunk({ role: 'assistant', content: '' }, null);
+  for (const word of completion.text.split(/(?<=\s)/)) {
+    // Lets other work happen between pieces, so that they leave one by one.
+    await new Promise((resolve) => setImmediate(resolve));
+    yield chunk({ content: word }, null);
+  }
+  yield chunk({}, finishReason);
+  if (includeUsage) yield event({ choices: [], usage });
+  yield 'data: [DONE]\n\n';
+}

@@ -1,0 +1,38 @@
+import busboy from 'busboy';
+
+import type { WireRequest } from '../../http/wire.ts';
+
+/** A multipart form, read whole (the request body is bounded already). */
+export interface Form {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly files: readonly { readonly field: string; readonly bytes: Buffer }[];
+}
+
+const LIMITS = { files: 20, fields: 50, fieldSize: 200_000 };
+
+/** Reads a form; null when the body is none. */
+export function readForm(request: WireRequest): Promise<Form | null> {
+  return new Promise((resolve) => {
+    const fields: Record<string, string> = {};
+    const files: { field: string; bytes: Buffer }[] = [];
+    try {
+      const parser = busboy({
+        headers: { 'content-type': request.headers['content-type'] ?? '' },
+        limits: LIMITS,
+      });
+      parser.on('field', (name, value) => {
+        fields[name] = value;
+      });
+      parser.on('file', (field, stream) => {
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => files.push({ field, bytes: Buffer.concat(chunks) }));
+      });
+      parser.on('error', () => resolve(null));
+      parser.on('close', () => resolve({ fields, files }));
+      parser.end(request.body);
+    } catch {
+      resolve(null); // busboy throws on a content type that is no form: the wire says so in its own words
+    }
+  });
+}

@@ -1,0 +1,61 @@
+import { hashText } from '../../../studio/art/random.ts';
+import { readPrompt } from '../../../studio/art/scene.ts';
+import { calculate } from './arithmetic.ts';
+import { keywordsOf, summarise } from './text.ts';
+
+/** What somebody said, and what they were told to be before. */
+export interface Question {
+  readonly system: string;
+  readonly user: string;
+}
+
+const SUMMARY = /\b(?:summari[sz]e|summary|tl;?dr)\b|摘要|总结/i;
+const KEYWORDS = /\bkey ?words?\b|关键词/i;
+const PROMPT =
+  /\b(?:improve|expand|rewrite|enhance|optimi[sz]e)\b[^.]{0,60}\bprompts?\b|\bprompt for\b|提示词/i;
+
+/**
+ * What `local-rules` answers. It is no language model: it adds up, picks sentences, lists words and spells out picture
+ * prompts; to everything else it says honestly what it is.
+ */
+export function replyTo({ system, user }: Question): string {
+  const value = calculate(user);
+  if (value !== null) return String(Number(value.toFixed(10)));
+  const { instruction, body } = split(user);
+  if (SUMMARY.test(instruction) || SUMMARY.test(system)) return summarise(body);
+  if (KEYWORDS.test(instruction)) return keywordsOf(body, 8).join(', ');
+  if (PROMPT.test(instruction)) return expandPrompt(body);
+  if (PROMPT.test(system)) return expandPrompt(user);
+  return whatIAm(user);
+}
+
+/** "Summarise this: ..." has its instruction before the first colon or line; without one the whole is both. */
+function split(text: string): { instruction: string; body: string } {
+  const match = /^([^:：\n]{0,120})[:：\n]([\s\S]+)$/.exec(text.trim());
+  const [, instruction, body] = match ?? [];
+  return instruction === undefined || body === undefined
+    ? { instruction: text, body: text.trim() }
+    : { instruction, body: body.trim() };
+}
+
+function expandPrompt(prompt: string): string {
+  const scene = readPrompt(prompt, hashText(prompt));
+  const air = scene.weather === 'clear' ? 'clear air' : scene.weather;
+  const setting = scene.ground === 'none' ? 'open space' : `${scene.ground} setting`;
+  const start = prompt.trim().replace(/[.。]$/, '');
+  return `${start}, ${scene.time} light, ${air}, ${setting}, ${scene.finish} finish, strong foreground, layered depth`;
+}
+
+function whatIAm(text: string): string {
+  const about = keywordsOf(text, 5);
+  const topic = about.length === 0 ? '' : ` Your message is about ${about.join(', ')}.`;
+  return (
+    'I am local-rules, a small rule-based helper and not a language model: I can do arithmetic, summarise, list keywords ' +
+    `and expand picture prompts; set OPENAI_BASE_URL to any OpenAI-compatible server for real answers.${topic}`
+  );
+}
+
+/** About four characters a token: an estimate, as usage figures of a stand-in can only be. */
+export function countTokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}

@@ -1,0 +1,52 @@
+const SMALL_WORDS = new Set(
+  (
+    'the a an and or of to in on for with is are was were be been it this that these those as at by from into than ' +
+    'then so but not no you your i we our they their he she his her its will would can could should has have had do ' +
+    'does did what which who how when where why please me my about'
+  ).split(' '),
+);
+
+/** The words of a text, in lower case. */
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+}
+
+/** The most frequent words that say something, at most `count`. */
+export function keywordsOf(text: string, count: number): string[] {
+  const frequency = new Map<string, number>();
+  for (const word of wordsOf(text)) {
+    if (word.length > 2 && !SMALL_WORDS.has(word)) frequency.set(word, (frequency.get(word) ?? 0) + 1);
+  }
+  return [...frequency]
+    .toSorted((one, other) => other[1] - one[1] || one[0].localeCompare(other[0], 'en'))
+    .slice(0, count)
+    .map(([word]) => word);
+}
+
+const SUMMARY_SENTENCES = 3;
+/** Comparing every sentence with every other grows with the square; beyond this the rest is left out. */
+const MAX_SENTENCES = 200;
+
+/** The sentences of a text that have most in common with the others, in their order (TextRank in its simplest form). */
+export function summarise(text: string): string {
+  const found = text.match(/[^.!?。！？\n]+[.!?。！？]?/g) ?? [];
+  const sentences = found.map((sentence) => sentence.trim()).filter((sentence) => sentence.length > 20);
+  const kept = sentences.slice(0, MAX_SENTENCES);
+  if (kept.length <= SUMMARY_SENTENCES) return kept.length === 0 ? text : kept.join(' ');
+  const bags = kept.map((sentence) => new Set(wordsOf(sentence).filter((word) => !SMALL_WORDS.has(word))));
+  const weights = bags.map((bag) =>
+    bags.reduce((sum, other) => sum + (other === bag ? 0 : likeness(bag, other)), 0),
+  );
+  return weights
+    .map((weight, index) => ({ weight, index }))
+    .toSorted((one, other) => other.weight - one.weight)
+    .slice(0, SUMMARY_SENTENCES)
+    .toSorted((one, other) => one.index - other.index)
+    .map(({ index }) => kept[index] ?? '')
+    .join(' ');
+}
+
+function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const common = one.intersection(other).size;
+  return common === 0 ? 0 : common / (Math.log(one.size + 1) + Math.log(other.size + 1));
+}

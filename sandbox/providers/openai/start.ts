@@ -1,0 +1,105 @@
+import { createHash, randomUUID } from 'node:crypto';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Fault } from '../../control/faults.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Expiry } from '../shared/expiry.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { keepInputs } from '../shared/perform.ts';
+import { moderated, openaiError, refuse } from './errors.ts';
+
+/** What every handler of this wire works with. */
+export interface OpenaiContext {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+  readonly expiry: Expiry;
+  /** Starts whose job is not accepted yet, by their Idempotency-Key. */
+  readonly starting: Map<string, Promise<unknown>>;
+}
+
+export interface OpenaiStart {
+  readonly operation: 'chat' | 'images' | 'edits';
+  readonly request: WireRequest;
+  readonly fault: Fault | null;
+  readonly input: JsonObject;
+  readonly pictures: readonly Uint8Array[];
+}
+
+const IDEMPOTENCY_HEADER = 'idempotency-key';
+
+/**
+ * Does a piece of work and waits for its end; the answer is what the wire says when there is no result. The same
+ * Idempotency-Key again gives the same work, also after a crash of the stand-in; with another body it is refused.
+ */
+export async function startAndWait(
+  context: OpenaiContext,
+  start: OpenaiStart,
+): Promise<{ readonly job: Job } | { readonly answer: Answer }> {
+  const { runner, starting } = context;
+  const { request, fault } = start;
+  if (fault?.fault === 'moderation') return { answer: moderated() };
+  if (fault?.fault === 'queue-full') return { answer: refuse(429, 'Too many requests wait already.') };
+  const reference = request.headers[IDEMPOTENCY_HEADER] ?? null;
+  const fingerprint = fingerprintOf(start);
+  // Two requests with one key at the same moment: the second waits until the first is accepted or refused.
+  await (reference === null ? undefined : starting.get(reference));
+  const earlier = reference === null ? undefined : runner.list().find((job) => job.reference === reference);
+  if (earlier !== undefined) {
+    const isSame = earlier.input['fingerprint'] === fingerprint;
+    return isSame ? endOf(await runner.ended(earlier.id, request.signal), runner) : { answer: keyConflict() };
+  }
+  const submitting = submit(context, start, { reference, fingerprint });
+  if (reference !== null) starting.set(reference, submitting);
+  try {
+    const job = await submitting;
+    if (job === null) return { answer: refuse(429, 'Too many requests wait already.') };
+    return endOf(await runner.ended(job.id, request.signal), runner);
+  } finally {
+    if (reference !== null) starting.delete(reference);
+  }
+}
+
+async function submit(
+  { runner, journal }: OpenaiContext,
+  { operation, input, pictures, fault }: OpenaiStart,
+  mark: { readonly reference: string | null; readonly fingerprint: string },
+): Promise<Job | null> {
+  const id = `${operation}-${randomUUID()}`;
+  const names = await keepInputs(journal, id, pictures);
+  return runner.submit({
+    id,
+    operation,
+    reference: mark.reference,
+    input: { ...input, fingerprint: mark.fingerprint, pictures: names },
+    misfortune: misfortuneOf(fault),
+  });
+}
+
+/** Of what is asked, not of the bytes that ask it: a repeated form has another boundary. */
+function fingerprintOf({ operation, input, pictures }: OpenaiStart): string {
+  const hash = createHash('sha256').update(operation).update(JSON.stringify(input));
+  for (const picture of pictures) hash.update(picture);
+  return hash.digest('hex');
+}
+
+function endOf(job: Job, runner: JobRunner): { readonly job: Job } | { readonly answer: Answer } {
+  if (job.state === 'finished') return { job };
+  if (job.failure === MODERATED) return { answer: moderated() };
+  const message = job.failure ?? 'The request was cancelled.';
+  return { answer: refuse(500, runner.get(job.id) === null ? 'The request was lost.' : message) };
+}
+
+/** The words of a job that was refused half-way for its content. */
+export const MODERATED = 'moderated';
+
+function keyConflict(): Answer {
+  return openaiError(409, {
+    message: 'This Idempotency-Key was used with another request.',
+    type: 'idempotency_error',
+    code: 'idempotency_key_in_use',
+  });
+}
