@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+
 import { Kysely, PostgresDialect } from 'kysely';
-import { DatabaseError, Pool, type PoolConfig, types } from 'pg';
-import type { Logger } from 'pino';
+import { DatabaseError, Pool, type PoolClient, type PoolConfig, types } from 'pg';
+import type { Logger } from './logger.ts';
 
 import { AppError, toError } from './errors.ts';
 
@@ -48,16 +50,20 @@ export function createDatabase(options: DatabaseOptions): Database {
     types: { getTypeParser },
   };
   const pool = new Pool(config);
-  // An idle connection that breaks (a restart of the server) is replaced at the next use; unhandled it would end us.
-  pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection broke'));
-  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  const connections = trackConnections(pool);
   let closing: Promise<void> | undefined;
+  // An idle connection that breaks (a restart of the server) is replaced at the next use; unhandled it would end us. Only
+  // its message is logged: pg hangs the whole client on the error.
+  pool.on('error', ({ message }) => {
+    if (!closing) logger.warn({ reason: message }, 'an idle database connection broke');
+  });
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   return {
     pool,
     config,
     typed: <Tables>() => kysely as unknown as Kysely<Tables>,
     check: () => checkPool(pool),
-    close: () => (closing ??= closePool(pool, logger)),
+    close: () => (closing ??= closePool(pool, connections, logger)),
   };
 }
 
@@ -88,10 +94,23 @@ async function checkPool(pool: Pool): Promise<void> {
   }
 }
 
-async function closePool(pool: Pool, logger: Logger): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<'late'>();
-  const timer = setTimeout(() => resolve('late'), 5000);
-  const result = await Promise.race([pool.end(), late]);
-  clearTimeout(timer);
-  if (result === 'late') logger.warn('database connections were still in use at the end');
+/** The open connections of a pool, kept because `pool.end()` resolves before they are closed. */
+function trackConnections(pool: Pool): ReadonlySet<PoolClient> {
+  const open = new Set<PoolClient>();
+  pool.on('connect', (client) => {
+    open.add(client);
+    client.once('end', () => open.delete(client));
+  });
+  return open;
+}
+
+async function closePool(pool: Pool, connections: ReadonlySet<PoolClient>, logger: Logger): Promise<void> {
+  const deadline = AbortSignal.timeout(5000);
+  // Resolves when nothing is in use any more; after the deadline nobody waits for that.
+  const ended = pool.end().then(() => Promise.all([...connections].map((client) => once(client, 'end', { signal: deadline }))));
+  const late = once(deadline, 'abort');
+  await Promise.race([ended, late]).catch((thrown: unknown) => {
+    if (!deadline.aborted) throw thrown;
+  });
+  if (deadline.aborted) logger.warn({ connections: connections.size }, 'database connections were still in use at the end');
 }

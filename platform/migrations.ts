@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { PoolClient } from 'pg';
-import type { Logger } from 'pino';
+import type { Logger } from './logger.ts';
 
 import type { Database } from './database.ts';
 import { AppError, toError } from './errors.ts';

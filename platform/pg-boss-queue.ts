@@ -1,5 +1,5 @@
 import { fromKysely, type Db, PgBoss, type UpdateQueueOptions } from 'pg-boss';
-import type { Logger } from 'pino';
+import type { Logger } from './logger.ts';
 
 import type { Database } from './database.ts';
 import { AppError } from './errors.ts';
@@ -93,7 +93,7 @@ async function startBoss({ pool }: Database, logger: Logger): Promise<PgBoss> {
     // Dependencies between jobs, which we do not use.
     flowIntervalSeconds: 3600,
   });
-  boss.on('error', (error) => logger.warn({ err: error }, 'pg-boss'));
+  boss.on('error', (error) => logger.warn({ error: error }, 'pg-boss'));
   boss.on('warning', ({ message, data }) => logger.warn({ data }, message));
   return boss.start();
 }

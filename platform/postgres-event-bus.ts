@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Logger } from 'pino';
+import type { Logger } from './logger.ts';
 
 import type { Database } from './database.ts';
 import type { EventBus } from './event-bus.ts';

@@ -10,7 +10,11 @@ export interface SandboxParts {
 }
 
 /** Starts the embedded sandbox, or points to the one at SANDBOX_URL; null in production, where there is none. */
-export async function startSandbox({ config, logger, lifecycle }: ProcessParts): Promise<SandboxParts | null> {
+export async function startSandbox({
+  config,
+  logger,
+  lifecycle,
+}: ProcessParts): Promise<SandboxParts | null> {
   if (config.sandbox === null) return null;
   const { url } = config.sandbox;
   if (url !== null) return { wires: wiresAt(url), browser: null };

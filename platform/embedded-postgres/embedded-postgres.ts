@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { Client, type PoolConfig } from 'pg';
-import type { Logger } from 'pino';
+import type { Logger } from '../logger.ts';
 
 import { AppError, toError } from '../errors.ts';
 import { tryInstanceLock } from '../instance-lock.ts';
@@ -92,7 +92,7 @@ async function startOwned(
       settings: serverSettings(options),
       logger: options.logger,
       onLost: (error) => {
-        options.logger.fatal({ err: error }, 'the embedded database is gone');
+        options.logger.error({ error: error }, 'the embedded database is gone');
         options.onLost?.(error);
       },
     });

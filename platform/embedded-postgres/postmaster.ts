@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Logger } from 'pino';
+import type { Logger } from '../logger.ts';
 
 import { AppError } from '../errors.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-import type { Logger } from 'pino';
+import type { Logger } from '../logger.ts';
 
 import { AppError } from '../errors.ts';
 import { endServer, readPid } from './postmaster.ts';
@@ -72,7 +72,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
     },
   );
   // Writing to a supervisor that is gone is no error of ours; that it is gone is reported by its end.
-  child.stdin.on('error', (error) => options.logger.debug({ err: error }, 'database supervisor'));
+  child.stdin.on('error', (error) => options.logger.debug({ error: error }, 'database supervisor'));
   const ended = new Promise<number | null>((resolve) => {
     child.once('exit', resolve);
   });

@@ -69,6 +69,8 @@ export function createUploadMiddleware(options: UploadOptions): RequestHandler {
  * and the socket is cut when it has not ended within `drainMs`. Safe on every request.
  */
 export function guardUnreadBody(request: IncomingMessage, response: ServerResponse, drainMs = 5_000): void {
+  if (watched.has(request)) return;
+  watched.add(request);
   response.once('finish', () => {
     if (request.complete) return;
     request.unpipe();
@@ -77,6 +79,8 @@ export function guardUnreadBody(request: IncomingMessage, response: ServerRespon
     request.once('close', () => clearTimeout(cut));
   });
 }
+
+const watched = new WeakSet<IncomingMessage>();
 
 function isMultipart(request: IncomingMessage): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');

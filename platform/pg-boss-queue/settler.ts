@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Logger } from 'pino';
+import type { Logger } from '../logger.ts';
 
 import { toError } from '../errors.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
@@ -37,7 +37,7 @@ export function createSettler(queue: string, table: JobTable, logger: Logger): S
         );
       } catch (thrown) {
         const log = attempt === 0 ? 'warn' : 'debug';
-        logger[log]({ err: toError(thrown), queue, jobs: batch.length }, 'cannot settle jobs yet');
+        logger[log]({ error: toError(thrown), queue, jobs: batch.length }, 'cannot settle jobs yet');
         await pause(Math.min(100 * 2 ** attempt, 2000), undefined, { signal: abandoned.signal }).catch(
           () => undefined,
         );

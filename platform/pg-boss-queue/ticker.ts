@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../logger.ts';
 
 import { toError } from '../errors.ts';
 import type { JobTable } from './job-table.ts';
@@ -48,7 +48,7 @@ export function createTicker({ workers, table, logger, pauseMs }: TickerOptions)
       })
       .catch((thrown: unknown) => {
         failures += 1;
-        logger[failures === 1 ? 'warn' : 'debug']({ err: toError(thrown) }, 'cannot look after the queues');
+        logger[failures === 1 ? 'warn' : 'debug']({ error: toError(thrown) }, 'cannot look after the queues');
       })
       .finally(plan);
   }

@@ -1,5 +1,5 @@
 import type { JobWithMetadata } from 'pg-boss';
-import type { Logger } from 'pino';
+import type { Logger } from '../logger.ts';
 
 import { toError } from '../errors.ts';
 import type { JobHandler, QueueWorker, WorkOptions } from '../queue.ts';
@@ -45,7 +45,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
   const heart = setInterval(() => {
     running
       .beat()
-      .catch((thrown: unknown) => logger.warn({ err: toError(thrown), queue }, 'a heartbeat failed'));
+      .catch((thrown: unknown) => logger.warn({ error: toError(thrown), queue }, 'a heartbeat failed'));
   }, HEARTBEAT_MS);
   const loop = runLoop({ context, running, bell, look, signal: stopped.signal });
   let stopping: Promise<void> | undefined;
@@ -87,7 +87,7 @@ async function runLoop(loop: LoopOptions): Promise<void> {
     } catch (thrown) {
       failures += 1;
       const level = failures === 1 ? 'warn' : 'debug';
-      context.logger[level]({ err: toError(thrown), queue: context.queue }, 'cannot look for jobs');
+      context.logger[level]({ error: toError(thrown), queue: context.queue }, 'cannot look for jobs');
       await bell.wait(ERROR_PAUSE_MS);
     }
   }

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../logger.ts';
 
 import { toError } from '../errors.ts';
 import type { WakeUpListener } from '../event-bus.ts';
@@ -60,6 +60,6 @@ function guarded(logger: Logger, call: () => void): void {
   try {
     call();
   } catch (thrown) {
-    logger.error({ err: toError(thrown) }, 'a listener for wake-ups failed');
+    logger.error({ error: toError(thrown) }, 'a listener for wake-ups failed');
   }
 }

@@ -1,5 +1,5 @@
 import { Client, type PoolConfig } from 'pg';
-import type { Logger } from 'pino';
+import type { Logger } from '../logger.ts';
 
 import { toError } from '../errors.ts';
 
@@ -35,7 +35,7 @@ export async function listenForever(options: ListeningOptions): Promise<Listenin
 
   function lost(error: Error | undefined): void {
     if (closed || timer) return;
-    logger.warn({ err: error }, 'lost the connection for wake-ups');
+    logger.warn({ error: error }, 'lost the connection for wake-ups');
     plan();
   }
 
@@ -57,7 +57,7 @@ export async function listenForever(options: ListeningOptions): Promise<Listenin
       logger.info('listening for wake-ups again');
       onBack();
     } catch (thrown) {
-      logger.debug({ err: toError(thrown) }, 'cannot listen for wake-ups yet');
+      logger.debug({ error: toError(thrown) }, 'cannot listen for wake-ups yet');
       if (closed) timer = undefined;
       else plan();
     }

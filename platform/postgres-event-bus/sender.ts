@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../logger.ts';
 
 import { toError } from '../errors.ts';
 import type { Outbox } from './outbox.ts';
@@ -40,7 +40,7 @@ export function createSender({ send, outbox, logger }: SenderOptions): Sender {
       outbox.putBack(payloads);
       failures += 1;
       if (failures === 1 || closed)
-        logger.warn({ err: toError(thrown) }, 'cannot send wake-ups; they are kept');
+        logger.warn({ error: toError(thrown) }, 'cannot send wake-ups; they are kept');
     }
   }
 

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+
+import packageJson from '../../package.json' with { type: 'json' };
+import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { ProcessParts } from '../../platform/run-process.ts';
+import { createRestRouter } from '../../rest-compat/router.ts';
+import { validateRoutes } from '../../rest-compat/validate-routes.ts';
+import { contextOf, createCredentialResolver, type BootstrapKey } from '../caller.ts';
+import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
+import { createRateLimiter } from '../rate-limit.ts';
+import type { Handler } from '../request-steps.ts';
+import { createGatewayServer, type GatewayServer } from '../server.ts';
+
+/** What a door is opened with, besides the settings. */
+export interface DoorOptions {
+  readonly supergraphSdl: string;
+  readonly links: Readonly<Record<string, SubgraphLink>>;
+  readonly serviceKeys: readonly BootstrapKey[];
+  readonly publicUrl: string;
+  readonly port: number;
+  readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  readonly files?: Handler | undefined;
+  readonly sandbox?: Handler | undefined;
+}
+
+export interface Door {
+  readonly url: string;
+  readonly server: GatewayServer;
+  readonly federation: FederatedExecutor;
+}
+
+/** Builds the federation and the public server over it, and listens. The REST paths are there when every document of theirs fits the schema. */
+export async function openDoor(parts: ProcessParts, options: DoorOptions): Promise<Door> {
+  const { config, logger, lifecycle } = parts;
+  const federation = await createFederation({
+    supergraphSdl: options.supergraphSdl,
+    links: options.links,
+    logger,
+  });
+  lifecycle.add('federation', () => federation.close());
+  const rateLimiter = config.limits.rate === null ? undefined : createRateLimiter(config.limits.rate);
+  const server = await createGatewayServer({
+    federation,
+    logger,
+    production: config.production,
+    resolveCredential: createCredentialResolver({ serviceKeys: options.serviceKeys }),
+    trustProxy: config.server.trustProxy,
+    corsOrigins: config.server.corsOrigins,
+    rateLimiter,
+    readiness: options.readiness,
+    publicUrl: options.publicUrl,
+    uploadMaxBytes: config.limits.uploadMaxBytes,
+    files: options.files,
+    sandbox: options.sandbox,
+    rest: restOf(parts, options, federation, rateLimiter),
+  });
+  // First to stop, as it is added last: nobody comes in any more while the rest winds down.
+  lifecycle.add('gateway', () => server.close());
+  const { url } = await server.listen(config.server.host, options.port);
+  return { url, server, federation };
+}
+
+function restOf(
+  { config, logger }: ProcessParts,
+  { publicUrl }: DoorOptions,
+  federation: FederatedExecutor,
+  rateLimiter: ReturnType<typeof createRateLimiter> | undefined,
+): Handler | undefined {
+  const problems = validateRoutes(federation.apiSchema());
+  if (problems.length > 0) {
+    logger.warn(
+      { problems: problems.slice(0, 3), more: Math.max(0, problems.length - 3) },
+      'REST is off: its documents do not fit this supergraph',
+    );
+    return undefined;
+  }
+  return createRestRouter({
+    executor: federation,
+    contextFor: contextOf,
+    ...(rateLimiter === undefined ? {} : { rateLimiter }),
+    settings: {
+      syncMaxWaitSeconds: config.limits.syncMaxWaitSeconds,
+      uploadMaxBytes: config.limits.uploadMaxBytes,
+      publicUrl,
+      version: packageJson.version,
+      authMode: config.auth.mode,
+    },
+    logger,
+  }) as Handler;
+}
+
+/** The supergraph that is checked in: what `npm run schema` composed. */
+export function ownSupergraph(): Promise<string> {
+  return readFile(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
+}

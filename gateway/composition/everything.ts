@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+import packageJson from '../../package.json' with { type: 'json' };
+import { publicUrlOf } from '../../platform/config.ts';
+import { createLocalLink } from '../../platform/graphql/local-link.ts';
+import { localSecret } from '../../platform/local-secret.ts';
+import type { ProcessParts } from '../../platform/run-process.ts';
+import { startRuntime, type Runtime } from '../../platform/runtime.ts';
+import { composeMedia } from '../../subgraphs/media/compose.ts';
+import { mediaMigrations } from '../../subgraphs/media/migrations/index.ts';
+import type { MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
+import { workflowMigrations } from '../../subgraphs/workflow/migrations/index.ts';
+import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
+import type { BootstrapKey } from '../caller.ts';
+import { openDoor, ownSupergraph, type Door } from './door.ts';
+import { startSandbox } from './sandbox.ts';
+
+/** A whole Kiln in one process, as `npm start` runs it; tests look inside. */
+export interface Everything extends Door {
+  readonly runtime: Runtime;
+  readonly media: MediaSubgraph;
+}
+
+/** Seconds that running work gets when the process stops; the rest is taken up at the next start. */
+const WORKER_GRACE_SECONDS = 5;
+
+/** Starts everything in order: data, sandbox, subgraphs, worker, door. What was started is in the lifecycle, to be stopped in reverse. */
+export async function startEverything(parts: ProcessParts): Promise<Everything> {
+  const { config, logger, lifecycle } = parts;
+  const runtime = await startRuntime({
+    ...parts,
+    migrations: [
+      { schema: 'media', migrations: mediaMigrations },
+      { schema: 'workflow', migrations: workflowMigrations },
+    ],
+  });
+  const sandbox = await startSandbox(parts);
+  const port = config.server.port === 0 ? await freePort(config.server.host) : config.server.port;
+  const publicUrl = publicUrlOf(config.server, port);
+  const media = composeMedia(runtime, {
+    sandboxUrls: sandbox?.wires ?? null,
+    publicUrl,
+    fileSecret: await fileSecretOf(runtime),
+  });
+  lifecycle.add('media subgraph', async () => media.close());
+  await media.start();
+  const links = await linkSubgraphs(runtime, media);
+  await media.worker.start();
+  lifecycle.add('worker', () => media.worker.stop(WORKER_GRACE_SECONDS));
+
+  const door = await openDoor(parts, {
+    supergraphSdl: await ownSupergraph(),
+    links,
+    serviceKeys: [...config.auth.serviceKeys, ...(await developmentKey(parts))],
+    publicUrl,
+    port,
+    readiness: { database: () => runtime.database.check(), files: () => runtime.store.check() },
+    files: media.handleFile,
+    sandbox: sandbox?.browser ?? undefined,
+  });
+  logger.info(
+    { url: publicUrl, graphql: `${publicUrl}/graphql`, explorer: `${publicUrl}/explorer` },
+    'Kiln serves',
+  );
+  if (!config.auth.isChosen) {
+    logger.info(
+      'REST_AUTH is open: no operation needs a credential, because everything here is embedded or the sandbox',
+    );
+  }
+  return { ...door, runtime, media };
+}
+
+async function linkSubgraphs(runtime: Runtime, media: MediaSubgraph) {
+  const { logger, lifecycle, config } = runtime;
+  const mediaLink = createLocalLink({ subgraph: media.subgraph, logger });
+  const workflow = createWorkflowSubgraph({
+    ...runtime,
+    media: mediaLink,
+    authMode: config.auth.mode,
+    version: packageJson.version,
+  });
+  lifecycle.add('workflow subgraph', () => workflow.stop(WORKER_GRACE_SECONDS));
+  await workflow.start();
+  return { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) };
+}
+
+/** Signs expiring file addresses: from INTERNAL_KEY, which all processes share, else a secret of this data directory. */
+async function fileSecretOf({ config }: Runtime): Promise<string> {
+  const { internalKey } = config.split;
+  if (internalKey !== null)
+    return createHash('sha256').update(`file addresses\0${internalKey}`).digest('hex');
+  return (await localSecret({ directory: config.data.dir, name: 'file-secret' })).secret;
+}
+
+/** In development a service key is made at the first start, shown once on the terminal, and kept in DATA_DIR. */
+async function developmentKey({ config }: ProcessParts): Promise<BootstrapKey[]> {
+  if (config.production) return [];
+  const { secret, isNew } = await localSecret({ directory: config.data.dir, name: 'service-key' });
+  const key = `kiln_${secret}`;
+  // Not through the logger: logs are kept and shipped, this line is for whoever sits at the terminal.
+  if (isNew) process.stdout.write(`Service key of this development server (shown once): ${key}\n`);
+  return [{ name: 'development', sha256: createHash('sha256').update(key).digest('hex') }];
+}
+
+/** A port nobody uses, for PORT=0: file addresses must name it before the server listens. */
+async function freePort(host: string): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, host, resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  return port;
+}

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+
+import { publicUrlOf } from '../../platform/config.ts';
+import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
+import { createRemoteLink } from '../../platform/graphql/remote-link.ts';
+import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { ProcessParts } from '../../platform/run-process.ts';
+import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';
+import { createFileProxy } from '../file-proxy.ts';
+import { openDoor, ownSupergraph, type Door } from './door.ts';
+
+/**
+ * The gateway as a process of its own: Kiln's supergraph with its subgraphs elsewhere, or any Federation 2 supergraph
+ * (`--supergraph FILE`) with its subgraphs at the URLs the file names.
+ */
+export async function startGatewayAlone(parts: ProcessParts): Promise<Door> {
+  const { config, logger, lifecycle } = parts;
+  const { supergraphFile } = config.split;
+  const supergraphSdl =
+    supergraphFile === null ? await ownSupergraph() : await readFile(supergraphFile, 'utf8');
+  const urls = new Map<string, string>();
+  const links = linksFromSupergraph(supergraphSdl, ({ name, url }) => {
+    urls.set(name, urlOf(parts, name) ?? url);
+    return linkTo(parts, name, urls.get(name) ?? url);
+  });
+  lifecycle.add(
+    'links',
+    async () => void (await Promise.all(Object.values(links).map((link) => link.close()))),
+  );
+  const publicUrl = publicUrlOf(config.server, config.server.port);
+  const mediaUrl = urls.get('media');
+  const files =
+    supergraphFile === null && mediaUrl !== undefined ? createFileProxy({ mediaUrl, logger }) : undefined;
+  if (files !== undefined) lifecycle.add('file proxy', () => files.close());
+  const door = await openDoor(parts, {
+    supergraphSdl,
+    links,
+    serviceKeys: config.auth.serviceKeys,
+    publicUrl,
+    port: config.server.port,
+    readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
+    files: files?.handle,
+  });
+  logger.info({ url: door.url, subgraphs: Object.fromEntries(urls) }, 'the gateway serves');
+  return door;
+}
+
+/** MEDIA_URL and WORKFLOW_URL win over what the supergraph says. */
+function urlOf({ config }: ProcessParts, name: string): string | null {
+  if (config.split.supergraphFile !== null) return null;
+  if (name === 'media') return config.split.mediaUrl;
+  return name === 'workflow' ? config.split.workflowUrl : null;
+}
+
+/** Callers are vouched for only where INTERNAL_KEY is set: a foreign subgraph is told nothing of them. */
+function linkTo({ config, logger }: ProcessParts, name: string, url: string): SubgraphLink {
+  const { internalKey } = config.split;
+  const sign = internalKey === null ? {} : { sign: createCallerSigner({ key: internalKey, audience: name }) };
+  return createRemoteLink({ name, url, logger, ...sign });
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+
+import { Pool } from 'undici';
+
+import { AppError, toError } from '../platform/errors.ts';
+import type { Logger } from '../platform/logger.ts';
+
+/** Hands /files/* on to the media process when the two are split; bytes stream through, ranges and caching headers included. */
+export interface FileProxy {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface FileProxyOptions {
+  /** Where the media subgraph answers GraphQL; its files are at the same origin. */
+  readonly mediaUrl: string;
+  readonly logger: Logger;
+}
+
+const FORWARDED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'accept'] as const;
+const HEADERS_TIMEOUT_MS = 15_000;
+const CHUNK_TIMEOUT_MS = 60_000;
+
+export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FileProxy {
+  const { origin } = new URL(mediaUrl);
+  const pool = new Pool(origin, {
+    connections: 64,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    bodyTimeout: CHUNK_TIMEOUT_MS,
+  });
+  return {
+    async handle(request, response) {
+      const hangUp = new AbortController();
+      response.once('close', () => hangUp.abort());
+      const answer = await ask(pool, request, hangUp.signal);
+      response.writeHead(answer.statusCode, withoutHopByHop(answer.headers));
+      try {
+        await pipeline(answer.body, response);
+      } catch (thrown) {
+        // The reader left, or media died in the middle: the status is out, the cut connection says the rest.
+        if (!hangUp.signal.aborted) logger.warn({ error: toError(thrown) }, 'a file could not be handed on');
+        response.destroy();
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function ask(pool: Pool, request: IncomingMessage, signal: AbortSignal) {
+  const headers = Object.fromEntries(
+    FORWARDED.flatMap((name) =>
+      request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]],
+    ),
+  );
+  try {
+    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+    return await pool.request({ method, path: request.url ?? '/', headers, signal });
+  } catch (cause) {
+    throw new AppError('UNAVAILABLE', 'files are not available right now', { retryAfter: 2, cause });
+  }
+}
+
+function withoutHopByHop(headers: Readonly<Record<string, string | string[] | undefined>>) {
+  const {
+    connection: _connection,
+    'keep-alive': _keepAlive,
+    'transfer-encoding': _encoding,
+    ...kept
+  } = headers;
+  return kept;
+}

@@ -1,0 +1,23 @@
+import { migrate } from '../platform/migrations.ts';
+import { runProcess } from '../platform/run-process.ts';
+import { startDatabase } from '../platform/runtime.ts';
+import { mediaMigrations } from '../subgraphs/media/migrations/index.ts';
+import { workflowMigrations } from '../subgraphs/workflow/migrations/index.ts';
+
+// `npm run migrate`: brings the database up to date and ends. Every start does the same by itself.
+await runProcess(async (parts) => {
+  const database = await startDatabase(parts);
+  const done = await migrate({
+    database,
+    sets: [
+      { schema: 'media', migrations: mediaMigrations },
+      { schema: 'workflow', migrations: workflowMigrations },
+    ],
+    logger: parts.logger,
+  });
+  parts.logger.info(
+    { migrations: done },
+    done.length === 0 ? 'the database was up to date' : 'the database is up to date',
+  );
+  await parts.lifecycle.stop('done');
+});

@@ -1,0 +1,39 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Runtime } from '../../platform/runtime.ts';
+import { bundledBindings, type BundledOptions } from './generators/bundled-bindings.ts';
+import { createGeneratorRegistry } from './generators/registry.ts';
+import { createProviders } from './providers/registry.ts';
+import { createMediaSubgraph, type MediaSubgraph } from './subgraph.ts';
+
+/** What the settings do not say by themselves. */
+export interface ComposeMediaOptions {
+  /** Base URLs of the sandbox's stand-ins; null without a sandbox. */
+  readonly sandboxUrls: BundledOptions['sandboxUrls'];
+  /** Address that callers use, without a trailing slash. */
+  readonly publicUrl: string;
+  /** Signs expiring file addresses; the same in every process and after a restart. */
+  readonly fileSecret: string;
+}
+
+/** The media subgraph as the settings ask for it: real providers where they are configured, the sandbox elsewhere. */
+export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): MediaSubgraph {
+  const { config, http } = runtime;
+  const { sandboxUrls, publicUrl, fileSecret } = options;
+  const providers = createProviders({ http });
+  const bindings = bundledBindings({ sandboxUrls, settings: config.providers, providers });
+  return createMediaSubgraph({
+    ...runtime,
+    registry: createGeneratorRegistry(bindings),
+    authMode: config.auth.mode,
+    version: packageJson.version,
+    files: {
+      publicUrl,
+      cdnBaseUrl: null,
+      urlTtlSeconds: config.files.urlTtlSeconds,
+      secret: fileSecret,
+      retentionDays: config.files.mediaRetentionDays,
+    },
+    uploadMaxBytes: config.limits.uploadMaxBytes,
+    eventRetentionDays: config.files.eventRetentionDays,
+  });
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+
+import { publicUrlOf } from '../../platform/config.ts';
+import { AppError } from '../../platform/errors.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
+import type { ProcessParts } from '../../platform/run-process.ts';
+import { startRuntime, type Runtime } from '../../platform/runtime.ts';
+import { composeMedia } from './compose.ts';
+import { mediaMigrations } from './migrations/index.ts';
+import type { MediaSubgraph } from './subgraph.ts';
+
+/** The media subgraph (--role media) or its worker (--role worker) as a process of its own. */
+
+/** Port of the gateway, whose address callers know, when PUBLIC_URL is not set. */
+const GATEWAY_PORT = 4000;
+/** Seconds that running work gets when the worker stops; the rest is taken over by others. */
+const WORKER_GRACE_SECONDS = 10;
+
+export async function startMediaProcess(parts: ProcessParts): Promise<void> {
+  const { config, lifecycle } = parts;
+  const internalKey = config.split.internalKey;
+  // Without the key anybody could claim to be anybody; the settings demand it too, and say so first.
+  if (internalKey === null)
+    throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
+  const migrations = [{ schema: 'media', migrations: mediaMigrations }];
+  const runtime = await startRuntime({ ...parts, migrations });
+  const sandbox = config.sandbox?.url?.replace(/\/+$/, '') ?? null;
+  const media = composeMedia(runtime, {
+    sandboxUrls:
+      sandbox === null ? null : { midjourney: `${sandbox}/midjourney`, openai: `${sandbox}/openai/v1` },
+    publicUrl: publicUrlOf(config.server, GATEWAY_PORT),
+    fileSecret: createHash('sha256').update(`file addresses\0${internalKey}`).digest('hex'),
+  });
+  lifecycle.add('media subgraph', async () => media.close());
+  await media.start();
+  if (config.role === 'worker') await work(media, parts);
+  else await serve(media, runtime, internalKey);
+}
+
+async function work({ worker }: MediaSubgraph, { lifecycle, logger }: ProcessParts): Promise<void> {
+  await worker.start();
+  lifecycle.add('worker', () => worker.stop(WORKER_GRACE_SECONDS));
+  logger.info('the worker takes work');
+}
+
+async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string): Promise<void> {
+  const { config, logger, lifecycle, database, store } = runtime;
+  const server = await createSubgraphServer({
+    subgraph: media.subgraph,
+    internalKey,
+    logger,
+    host: config.server.host,
+    port: config.server.port,
+    uploadMaxBytes: config.limits.uploadMaxBytes,
+    openIntrospection: !config.production,
+    readiness: async () => void (await Promise.all([database.check(), store.check()])),
+    extraRoutes: (app) => void app.use('/files', media.handleFile),
+  });
+  lifecycle.add('server', () => server.close());
+  logger.info({ url: server.url }, 'the media subgraph answers');
+}

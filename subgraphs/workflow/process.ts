@@ -1,0 +1,63 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import { AppError } from '../../platform/errors.ts';
+import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
+import { createRemoteLink } from '../../platform/graphql/remote-link.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
+import type { ProcessParts } from '../../platform/run-process.ts';
+import { startRuntime, type Runtime } from '../../platform/runtime.ts';
+import { workflowMigrations } from './migrations/index.ts';
+import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
+
+/** The workflow subgraph as a process of its own (--role workflow). */
+
+/** Where the checked-in supergraph has the media subgraph; MEDIA_URL says otherwise. */
+const MEDIA_URL = 'http://media:4001/graphql';
+/** Seconds that running jobs get when the process stops; the rest is taken over by others. */
+const GRACE_SECONDS = 5;
+
+/** Starts it: ground, subgraph, server. */
+export async function startWorkflowProcess(parts: ProcessParts): Promise<void> {
+  const { internalKey } = parts.config.split;
+  // Without the key anybody could claim to be anybody; the settings demand it too, and say so first.
+  if (internalKey === null)
+    throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
+  const migrations = [{ schema: 'workflow', migrations: workflowMigrations }];
+  const runtime = await startRuntime({ ...parts, migrations });
+  const workflow = build(runtime, internalKey);
+  await workflow.start();
+  parts.lifecycle.add('workflow subgraph', () => workflow.stop(GRACE_SECONDS));
+  await serve(workflow, runtime, internalKey);
+}
+
+function build(runtime: Runtime, internalKey: string): WorkflowSubgraph {
+  const { config, logger, lifecycle } = runtime;
+  const media = createRemoteLink({
+    name: 'media',
+    url: config.split.mediaUrl ?? MEDIA_URL,
+    sign: createCallerSigner({ key: internalKey, audience: 'media' }),
+    logger,
+  });
+  lifecycle.add('link to media', () => media.close());
+  return createWorkflowSubgraph({
+    ...runtime,
+    media,
+    authMode: config.auth.mode,
+    version: packageJson.version,
+  });
+}
+
+async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: string): Promise<void> {
+  const { config, logger, lifecycle, database } = runtime;
+  const server = await createSubgraphServer({
+    subgraph: workflow.subgraph,
+    internalKey,
+    logger,
+    host: config.server.host,
+    port: config.server.port,
+    uploadMaxBytes: config.limits.uploadMaxBytes,
+    openIntrospection: !config.production,
+    readiness: () => database.check(),
+  });
+  lifecycle.add('server', () => server.close());
+  logger.info({ url: server.url }, 'the workflow subgraph answers');
+}
