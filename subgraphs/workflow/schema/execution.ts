@@ -69,8 +69,8 @@ Execution.implement({
     task: t.field({
       type: Task,
       nullable: true,
-      description: 'Its task; null for the moment until the media service has it.',
-      resolve: ({ status, taskId }) => (status === 'PENDING' ? null : { id: taskId }),
+      description: 'Its task; null until the media service has it (for ever when the start was refused).',
+      resolve: ({ startedAt, taskId }) => (startedAt === null ? null : { id: taskId }),
     }),
     template: t.field({
       type: Template,
