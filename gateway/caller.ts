@@ -12,7 +12,7 @@ import { newTraceId } from '../platform/ids.ts';
 /** Who is asking, found out once per request or socket. What a caller may do is decided behind (platform/policy.ts). */
 
 /** What a credential stands for. */
-export interface Identity {
+interface Identity {
   readonly kind: 'user' | 'key';
   /** `usr_...` or `key_...`. */
   readonly id: string;
@@ -66,7 +66,7 @@ export interface CallerFinder {
   find(request: IncomingMessage, options?: FindOptions): Promise<Caller>;
 }
 
-export interface FindOptions {
+interface FindOptions {
   /** Taken instead of the Authorization header. */
   readonly authorization?: string | undefined;
   /** Refuse a bearer that nobody knows instead of ignoring it. */

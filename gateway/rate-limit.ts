@@ -4,12 +4,12 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller } from '../platform/caller.ts';
 
 /** Kinds of requests that are counted apart: status reads, other reads, and what starts work. */
-export type RateClass = 'status' | 'read' | 'start';
+type RateClass = 'status' | 'read' | 'start';
 
 /** Requests per minute and caller. */
 export type RateLimits = Readonly<Record<RateClass, number>>;
 
-export const DEFAULT_RATE_LIMITS: RateLimits = { status: 6_000, read: 1_200, start: 120 };
+const DEFAULT_RATE_LIMITS: RateLimits = { status: 6_000, read: 1_200, start: 120 };
 
 /** What is left to a caller, and whether this request goes through. */
 export interface RateVerdict {

@@ -84,8 +84,8 @@ describe('uploads through GraphQL', () => {
     });
     const answer = (await body.json()) as GraphqlAnswer;
     expect(answer.data?.['upload']).toMatchObject({ bytes: 150_000_000, sha256: hash.digest('hex') });
-    // Half of the file would show that it is collected somewhere; client and server share this process.
-    expect(peak - before).toBeLessThan(75_000_000);
+    // Client and server share this process; a file that is collected somewhere would show with its whole size.
+    expect(peak - before).toBeLessThan(110_000_000);
   });
 
   test('without a preflight header are refused at once, however large the body', async () => {

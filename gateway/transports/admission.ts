@@ -13,13 +13,14 @@ import type { OperationRequest } from './read-operation.ts';
  * rate. What passes is known to be harmless to validate and plan again behind.
  */
 export interface Admission {
-  /** Judges the document alone, from a cache when the same text came before. */
-  inspect(request: OperationRequest): Operation | Refusal;
-  /** Judges the document and counts it against the caller: mutations as starts (one for each root field), the rest as reads. */
+  /**
+   * Judges a document and counts it against the caller: mutations as starts (one for each root field), the rest as
+   * reads. A document that was not seen before costs a read before it is looked at, as refusing it takes time as well.
+   */
   admit(request: OperationRequest, caller: Caller): Promise<Admitted | Refusal>;
 }
 
-export interface Operation {
+interface Operation {
   readonly kind: `${OperationTypeNode}`;
   readonly document: DocumentNode;
   readonly rootFields: number;
@@ -44,52 +45,52 @@ export interface AdmissionOptions {
   readonly rateLimiter?: RateLimiter | undefined;
 }
 
-type Judgement = Operation | readonly GraphQLError[];
-
-/** Judged documents, kept by their text; their size is counted in characters. */
+/** Documents that passed, kept by their text; their size is counted in characters. */
 const CACHE = { max: 2_000, maxSize: 20_000_000 };
+const MAX_ERRORS = 20;
 
 export function createAdmission({ apiSchema, limits, rateLimiter }: AdmissionOptions): Admission {
-  const known = new LRUCache<string, { readonly value: Judgement }>(CACHE);
+  const known = new LRUCache<string, Operation>(CACHE);
   let knownFor: GraphQLSchema | undefined;
 
-  function judge({ query, operationName }: OperationRequest): Judgement {
+  function find(key: string): Operation | undefined {
+    if (knownFor !== apiSchema()) {
+      known.clear();
+      knownFor = apiSchema();
+    }
+    return known.get(key);
+  }
+
+  function judge({ query, operationName }: OperationRequest): Operation | readonly GraphQLError[] {
     const document = limits.parse(query);
     if (document instanceof GraphQLError) return [document];
-    const errors = validate(apiSchema(), document, [...specifiedRules, ...limits.validationRules]);
+    const rules = [...specifiedRules, ...limits.validationRules];
+    const errors = validate(apiSchema(), document, rules, { maxErrors: MAX_ERRORS });
     if (errors.length > 0) return errors.map(withCode);
     const operation = getOperationAST(document, operationName);
     if (!operation) return [unknownOperation(operationName)];
     return { kind: operation.operation, document, rootFields: measureDocument(document).rootFields };
   }
 
-  function inspect(request: OperationRequest): Operation | Refusal {
-    if (knownFor !== apiSchema()) {
-      known.clear();
-      knownFor = apiSchema();
-    }
-    const key = `${request.operationName ?? ''}\n${request.query}`;
-    let found = known.get(key);
-    if (found === undefined) {
-      found = { value: judge(request) };
-      known.set(key, found, { size: key.length });
-    }
-    const { value } = found;
-    return 'kind' in value ? value : { errors: value, status: 400 };
-  }
-
   return {
-    inspect,
     async admit(request, caller) {
-      const operation = inspect(request);
-      if ('errors' in operation) return operation;
-      const isStart = operation.kind === 'mutation';
-      const rate = await rateLimiter?.take(
-        caller,
-        isStart ? 'start' : 'read',
-        isStart ? operation.rootFields : 1,
-      );
-      if (rate?.allowed === false) return { errors: [tooMany(rate)], status: 429, rate };
+      const key = `${request.operationName ?? ''}\n${request.query}`;
+      let operation = find(key);
+      let rate: RateVerdict | undefined;
+      if (operation?.kind !== 'mutation') {
+        rate = await rateLimiter?.take(caller, 'read');
+        if (rate?.allowed === false) return tooMany(rate);
+      }
+      if (operation === undefined) {
+        const judged = judge(request);
+        if (!('kind' in judged)) return { errors: judged, status: 400 };
+        operation = judged;
+        known.set(key, operation, { size: key.length });
+      }
+      if (operation.kind === 'mutation') {
+        rate = await rateLimiter?.take(caller, 'start', operation.rootFields);
+        if (rate?.allowed === false) return tooMany(rate);
+      }
       return { operation, rate };
     },
   };
@@ -108,8 +109,11 @@ function unknownOperation(operationName: string | undefined): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } });
 }
 
-function tooMany({ limit, retryAfter }: RateVerdict): GraphQLError {
-  return new GraphQLError(`too many requests: ${limit} a minute are allowed, try again in ${retryAfter} s`, {
-    extensions: { code: 'RATE_LIMITED', retryAfter },
-  });
+function tooMany(rate: RateVerdict): Refusal {
+  const { limit, retryAfter } = rate;
+  const error = new GraphQLError(
+    `too many requests: ${limit} a minute are allowed, try again in ${retryAfter} s`,
+    { extensions: { code: 'RATE_LIMITED', retryAfter } },
+  );
+  return { errors: [error], status: 429, rate };
 }

@@ -32,13 +32,13 @@ export interface GraphqlRouter {
 /** Everything that HTTP offers on /graphql, in reading order. WebSockets come by upgrade (websocket.ts). */
 export async function createGraphqlRouter(options: GraphqlRouterOptions): Promise<GraphqlRouter> {
   const { basePath, production, maxBodyBytes, uploadMaxBytes, errors } = options;
-  const http = await createHttpTransport(options);
+  const multipart = createMultipartTransport(options);
+  const http = await createHttpTransport({ ...options, multipart });
   const router = Router();
   router.use(createLandingPage({ basePath, embedSandbox: !production }));
   router.use(createUploadMiddleware({ maxFileSize: uploadMaxBytes }));
   router.use(json({ limit: maxBodyBytes, type: ['application/json', 'application/*+json'] }));
   router.use(createSseTransport(options));
-  router.use(createMultipartTransport(options));
   router.use((request, _response, next) => {
     // The body parser leaves it out when there is none; Apollo Server's middleware wants it to exist.
     request.body ??= undefined;

@@ -11,6 +11,7 @@ import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads.ts';
 import { contextOf } from '../caller.ts';
 import type { ErrorFormatter } from '../errors.ts';
 import { rateHeaders } from '../rate-limit.ts';
+import type { MultipartTransport } from './multipart.ts';
 import { readOperation, readOperationOfUrl } from './read-operation.ts';
 import { refusedAnswer } from './transport.ts';
 import type { TransportOptions } from './transport.ts';
@@ -25,6 +26,8 @@ export interface HttpTransport {
 export interface HttpTransportOptions extends TransportOptions {
   /** Whether the schema may be asked for. */
   readonly introspection: boolean;
+  /** Answers subscriptions of clients that take them in parts. */
+  readonly multipart: MultipartTransport;
 }
 
 export async function createHttpTransport(options: HttpTransportOptions): Promise<HttpTransport> {
@@ -57,8 +60,8 @@ export async function createHttpTransport(options: HttpTransportOptions): Promis
   };
 }
 
-/** Refuses what Apollo Server shall not even validate: documents over the limits, callers over their rate, subscriptions. */
-function admitOverHttp({ admission, errors }: TransportOptions): RequestHandler {
+/** Keeps from Apollo Server what it shall not even validate, documents over the limits and callers over their rate, and subscriptions. */
+function admitOverHttp({ admission, errors, multipart }: HttpTransportOptions): RequestHandler {
   return async (request, response, next) => {
     const { caller } = contextOf(request);
     const answer = (status: number, error: GraphQLError): void => {
@@ -76,8 +79,9 @@ function admitOverHttp({ admission, errors }: TransportOptions): RequestHandler 
       return void response.status(status).set(headers).json(body);
     }
     if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
-    if (verdict.operation.kind === 'subscription') return answer(406, needsStream());
-    next();
+    if (verdict.operation.kind !== 'subscription') return next();
+    if (!multipart.accepts(request)) return answer(406, needsStream());
+    await multipart.stream(request, response, operation);
   };
 }
 

@@ -1,12 +1,10 @@
-import type { Request, RequestHandler } from 'express';
-import { GraphQLError } from 'graphql';
+import type { Request, Response } from 'express';
 
 import { contextOf } from '../caller.ts';
-import { rateHeaders } from '../rate-limit.ts';
-import { readOperation } from './read-operation.ts';
+import type { OperationRequest } from './read-operation.ts';
 import { pumpResults } from './response-stream.ts';
 import type { ResponseStreams, StreamFormat } from './response-stream.ts';
-import { answerFull, isResultStream, refusedAnswer } from './transport.ts';
+import { answerFull, isResultStream } from './transport.ts';
 import type { TransportOptions } from './transport.ts';
 
 /**
@@ -31,46 +29,39 @@ const FORMAT: StreamFormat = {
   })}--\r\n`,
 };
 
+export interface MultipartTransport {
+  /** Whether a client takes the answer to a subscription in parts. */
+  accepts(request: Request): boolean;
+  /** Answers a subscription that has been admitted. */
+  stream(request: Request, response: Response, operation: OperationRequest): Promise<void>;
+}
+
 export interface MultipartOptions extends TransportOptions {
   readonly streams: ResponseStreams;
 }
 
-/** Handles subscriptions of clients that accept multipart; passes everything else on. Bodies must have been read before. */
-export function createMultipartTransport({
-  admission,
-  errors,
-  federation,
-  streams,
-}: MultipartOptions): RequestHandler {
-  return async (request, response, next) => {
-    if (!acceptsMultipart(request)) return next();
-    const operation = readOperation(request.body);
-    if (operation instanceof GraphQLError) return next();
-    const inspected = admission.inspect(operation);
-    if ('errors' in inspected || inspected.kind !== 'subscription') return next();
-    if (!streams.hasRoom()) return answerFull(response);
+export function createMultipartTransport(options: MultipartOptions): MultipartTransport {
+  const { errors, federation, streams } = options;
+  return {
+    accepts: acceptsMultipart,
+    async stream(request, response, operation) {
+      if (!streams.hasRoom()) return answerFull(response);
+      const context = contextOf(request);
+      const { traceId } = context.caller;
+      const outcome = await federation.subscribe({ ...operation, context });
+      if (!isResultStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));
+      if (response.destroyed) return void (await outcome.return?.());
 
-    const context = contextOf(request);
-    const { traceId } = context.caller;
-    const verdict = await admission.admit(operation, context.caller);
-    if ('errors' in verdict) {
-      const { status, headers, body } = refusedAnswer(verdict, errors, traceId);
-      return void response.status(status).set(headers).json(body);
-    }
-    if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
-    const outcome = await federation.subscribe({ ...operation, context });
-    if (!isResultStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));
-    if (response.destroyed) return void (await outcome.return?.());
-
-    const stream = streams.open(response, FORMAT);
-    const isDone = await pumpResults({
-      results: outcome,
-      stream,
-      print: (result) => printPart({ payload: errors.formatResult(result, traceId) }),
-      onError: (error) =>
-        `${printPart({ payload: null, errors: [errors.formatError(error, traceId)] })}--\r\n`,
-    });
-    if (isDone) stream.end('--\r\n');
+      const stream = streams.open(response, FORMAT);
+      const isDone = await pumpResults({
+        results: outcome,
+        stream,
+        print: (result) => printPart({ payload: errors.formatResult(result, traceId) }),
+        onError: (error) =>
+          `${printPart({ payload: null, errors: [errors.formatError(error, traceId)] })}--\r\n`,
+      });
+      if (isDone) stream.end('--\r\n');
+    },
   };
 }
 
