@@ -2,7 +2,7 @@ import type { Caller } from '../../../platform/caller.ts';
 import { isUniqueViolation } from '../../../platform/database.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/event-bus.ts';
-import { isUuid, newId } from '../../../platform/ids.ts';
+import { isUuid, newId, newTraceId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Queue } from '../../../platform/queue.ts';
 import type { WorkflowDatabase } from '../database.ts';
@@ -223,7 +223,7 @@ async function liveTasks(
   taskIds: readonly string[],
 ): Promise<readonly (LiveTask | null)[]> {
   try {
-    return await media.tasks(taskIds, 'live-tasks');
+    return await media.tasks(taskIds, newTraceId());
   } catch (thrown) {
     logger.warn({ error: toError(thrown), tasks: taskIds.length }, 'media does not say where tasks stand');
     return taskIds.map(() => null);
