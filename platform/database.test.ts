@@ -98,3 +98,26 @@ test('may be closed twice', async () => {
   await twice.check();
   await expect(Promise.all([twice.close(), twice.close()])).resolves.toHaveLength(2);
 });
+
+test('is closed only when its connections are, and says nothing of them when the server ends them later', async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const brief = createDatabase({ config: home.config, maxConnections: 5, applicationName: 'brief', logger });
+  await Promise.all(Array.from({ length: 5 }, () => brief.check()));
+  await brief.close();
+  expect(brief.pool.totalCount).toBe(0);
+  await database.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'brief'`,
+  );
+  expect(lines).toEqual([]);
+});
+
+test('does not wait for ever for a connection that is not given back', async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const leaky = createDatabase({ config: home.config, maxConnections: 1, applicationName: 'leaky', logger });
+  const client = await leaky.pool.connect();
+  await leaky.close();
+  expect(lines.join('')).toContain('still in use');
+  client.release(true);
+});

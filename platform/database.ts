@@ -2,9 +2,9 @@ import { once } from 'node:events';
 
 import { Kysely, PostgresDialect } from 'kysely';
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, types } from 'pg';
-import type { Logger } from './logger.ts';
 
 import { AppError, toError } from './errors.ts';
+import type { Logger } from './logger.ts';
 
 /**
  * One pool of connections to PostgreSQL, the embedded one or the operator's, and typed access to it. What is asked of
@@ -107,10 +107,13 @@ function trackConnections(pool: Pool): ReadonlySet<PoolClient> {
 async function closePool(pool: Pool, connections: ReadonlySet<PoolClient>, logger: Logger): Promise<void> {
   const deadline = AbortSignal.timeout(5000);
   // Resolves when nothing is in use any more; after the deadline nobody waits for that.
-  const ended = pool.end().then(() => Promise.all([...connections].map((client) => once(client, 'end', { signal: deadline }))));
+  const ended = pool
+    .end()
+    .then(() => Promise.all([...connections].map((client) => once(client, 'end', { signal: deadline }))));
   const late = once(deadline, 'abort');
   await Promise.race([ended, late]).catch((thrown: unknown) => {
     if (!deadline.aborted) throw thrown;
   });
-  if (deadline.aborted) logger.warn({ connections: connections.size }, 'database connections were still in use at the end');
+  if (deadline.aborted)
+    logger.warn({ connections: connections.size }, 'database connections were still in use at the end');
 }

@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { Client, type PoolConfig } from 'pg';
-import type { Logger } from '../logger.ts';
 
 import { AppError, toError } from '../errors.ts';
 import { tryInstanceLock } from '../instance-lock.ts';
+import type { Logger } from '../logger.ts';
 import { ensureCluster, ensureSocketFolder, removeSocketFolder, ROLE, socketFolder } from './cluster.ts';
 import { clearLeftover } from './postmaster.ts';
 import { prepareRuntime } from './runtime.ts';

@@ -3,9 +3,8 @@ import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Logger } from '../logger.ts';
-
 import { AppError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
 
 /** What an earlier server of the same data directory may have left behind: a pid file, or itself. */
 
@@ -24,12 +23,13 @@ export async function clearLeftover(directory: string, logger: Logger): Promise<
   rmSync(join(directory, 'postmaster.pid'), { force: true });
 }
 
-/** Fast shutdown (SIGINT), then without ceremony (SIGQUIT; the next start recovers from the log). */
+/** Ends the server of this directory if it runs: fast shutdown (SIGINT), then without ceremony (SIGQUIT; the next start recovers from the log). */
 export async function endServer(pid: number, directory: string): Promise<void> {
   for (const [signal, milliseconds] of [
     ['SIGINT', 15_000],
     ['SIGQUIT', 5000],
   ] as const) {
+    if (!isServerOf(pid, directory)) return;
     signalProcess(pid, signal);
     const deadline = Date.now() + milliseconds;
     while (Date.now() < deadline) {

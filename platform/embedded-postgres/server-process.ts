@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-import type { Logger } from '../logger.ts';
-
 import { AppError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
 import { endServer, readPid } from './postmaster.ts';
 import { dataDirectoryArgument, type RunAs } from './server-user.ts';
 
@@ -77,7 +76,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
     child.once('exit', resolve);
   });
   let stopping = false;
-  await untilReady(child, ended, options.logger);
+  await untilReady(child, ended, { logger: options.logger, isStopping: () => stopping });
   void ended.then((code) => {
     if (!stopping)
       options.onLost(new AppError('UNAVAILABLE', `the embedded database ended (${String(code)})`));
@@ -96,7 +95,11 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
 }
 
 /** Passes the server's log on, and waits for the line that says it is there. */
-async function untilReady(child: ChildProcess, ended: Promise<number | null>, logger: Logger): Promise<void> {
+async function untilReady(
+  child: ChildProcess,
+  ended: Promise<number | null>,
+  { logger, isStopping }: { logger: Logger; isStopping: () => boolean },
+): Promise<void> {
   const { promise: ready, resolve: isReady, reject: failed } = Promise.withResolvers<void>();
   const said: string[] = [];
   child.once('error', (error) =>
@@ -105,8 +108,9 @@ async function untilReady(child: ChildProcess, ended: Promise<number | null>, lo
   const lines = createInterface({ input: child.stderr! });
   lines.on('line', (line) => {
     if (said.length < 40) said.push(line);
-    if (/ (FATAL|PANIC): /.test(line)) logger.warn({ postgres: line }, 'database server');
-    else logger.debug({ postgres: line }, 'database server');
+    // A shutdown ends connections, each with a FATAL of its own.
+    const level = / (FATAL|PANIC): /.test(line) && !isStopping() ? 'warn' : 'debug';
+    logger[level]({ postgres: line }, 'database server');
     if (line.includes('database system is ready to accept connections')) isReady();
   });
   void ended.then((code) => {
