@@ -56,7 +56,7 @@ test('server-error: before the start nothing is counted, accepted ones are', asy
 
 test('cut: the connection is reset, and the start has happened', async () => {
   await plan(sandbox, { operation: 'imagine', fault: 'cut' });
-  await expect(start('cut')).rejects.toThrow();
+  await expect(start('cut')).rejects.toThrow('fetch failed');
   expect(await starts()).toEqual({ cut: 1 });
   const tasks = await getJson<Task[]>(`${url}/mj/task/list`);
   expect(tasks).toMatchObject([{ state: 'cut' }]);
@@ -95,7 +95,9 @@ test('slow: who hangs up has started it all the same', async () => {
   await plan(sandbox, { operation: 'imagine', fault: 'slow', delayMs: 60_000 });
   const hangUp = AbortSignal.timeout(200);
   const body = JSON.stringify({ prompt: 'a boat', state: 'gone' });
-  await expect(fetch(`${url}/mj/submit/imagine`, { method: 'POST', body, signal: hangUp })).rejects.toThrow();
+  await expect(fetch(`${url}/mj/submit/imagine`, { method: 'POST', body, signal: hangUp })).rejects.toThrow(
+    'timeout',
+  );
   await expect.poll(starts, { timeout: 10_000 }).toEqual({ gone: 1 });
 });
 

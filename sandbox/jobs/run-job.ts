@@ -26,12 +26,17 @@ export type RunOutcome = { readonly result: JobResult } | { readonly misfortune:
 export async function runJob(run: JobRun): Promise<RunOutcome> {
   const { misfortune } = run.job;
   const performing = run.perform(run.job, run.signal, run.onPreview);
-  // Awaited below; until then a failure must not count as unhandled, and a stalled job never gets there.
+  // Awaited below; until then a failure must not count as unhandled.
   performing.catch(() => undefined);
-  await showProgress(run);
-  if (misfortune === 'stall') await untilAborted(run.signal);
-  if (misfortune === 'fail' || misfortune === 'moderate') return { misfortune };
-  return { result: await performing };
+  try {
+    await showProgress(run);
+    if (misfortune === 'stall') await untilAborted(run.signal);
+    if (misfortune === 'fail' || misfortune === 'moderate') return { misfortune };
+    return { result: await performing };
+  } finally {
+    // Whoever stops the runner may remove its folder next: nothing may still be writing then.
+    await Promise.allSettled([performing]);
+  }
 }
 
 /** An unlucky job gets half of the way. */

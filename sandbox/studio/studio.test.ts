@@ -60,7 +60,9 @@ test('a reference picture changes the picture', async () => {
 test('makes an exact size, and refuses one that is too large', async () => {
   const image = await studio.image({ prompt: 'a boat', size: { width: 320, height: 200 } });
   expect([image.width, image.height]).toEqual([320, 200]);
-  await expect(studio.image({ prompt: 'a boat', size: { width: 9_000, height: 10 } })).rejects.toThrow();
+  await expect(studio.image({ prompt: 'a boat', size: { width: 9_000, height: 10 } })).rejects.toThrow(
+    '4096',
+  );
 });
 
 test('reports growing progress with named stages', async () => {

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+
+import { follow, imagine, postJson, startSandbox, temporaryFolder } from './test-kit.ts';
+
+test('the page for people lists stand-ins and jobs, escapes what was asked, and never leads to the control', async () => {
+  const { sandbox, stop } = await startSandbox();
+  const server = createServer((request, response) => {
+    sandbox.browser(request, response, () => response.writeHead(404).end('next'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await imagine(sandbox, '<script>alert(1)</script>');
+    const page = await (await fetch(`${origin}/sandbox/`)).text();
+    expect(page).toContain('midjourney');
+    expect(page).toContain('&#60;script&#62;alert(1)');
+    expect(page).not.toContain('<script>');
+    for (const hidden of ['/_control/starts', '/sandbox/_control/starts', '/sandbox/../_control/starts']) {
+      const answer = await fetch(`${origin}${hidden}`);
+      expect([answer.status, await answer.text()]).toEqual([404, 'next']);
+    }
+    expect((await fetch(`${origin}/sandbox/`, { method: 'POST' })).status).toBe(404);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await stop();
+  }
+});
+
+test('answers 404 where there is no stand-in and no route, 413 to a body that is too large', async () => {
+  const { sandbox, stop } = await startSandbox();
+  try {
+    expect((await fetch(`${sandbox.url}/nobody/x`)).status).toBe(404);
+    expect((await fetch(`${sandbox.wires.midjourney}/mj/submit/unknown`, { method: 'POST' })).status).toBe(
+      404,
+    );
+    const body = Buffer.alloc(65 * 1024 * 1024);
+    const large = fetch(`${sandbox.wires.midjourney}/mj/submit/imagine`, { method: 'POST', body }).then(
+      ({ status }) => status,
+      () => 413, // the connection may be gone before the answer is read
+    );
+    expect(await large).toBe(413);
+  } finally {
+    await stop();
+  }
+});
+
+test('renders for real as a process of its own, and takes its renderer along when it is killed', async () => {
+  const { folder, remove } = await temporaryFolder();
+  const main = path.join(import.meta.dirname, 'main.ts');
+  const child = spawn(process.execPath, [main, '--data', folder, '--small'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { wires } = JSON.parse(line.toString('utf8')) as { wires: { midjourney: string } };
+    const { body } = await postJson(`${wires.midjourney}/mj/submit/imagine`, {
+      prompt: 'a red boat --ar 3:2',
+    });
+    const task = (await follow(wires.midjourney, String(body['result']))).at(-1);
+    const picture = Buffer.from(await (await fetch(task?.imageUrl ?? '')).arrayBuffer());
+    const { width, height, xmp } = await sharp(picture).metadata();
+    expect(width / height).toBeCloseTo(1.5, 1);
+    expect(xmp?.toString('utf8')).toContain('a red boat');
+    const renderers = await childrenOf(child);
+    expect(renderers).toHaveLength(process.platform === 'linux' ? 1 : 0);
+    child.kill('SIGKILL');
+    await expect.poll(() => renderers.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+  } finally {
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    }
+    await remove();
+  }
+});
+
+/** Process ids of a process's children; none where /proc does not tell. */
+async function childrenOf({ pid }: ChildProcess): Promise<number[]> {
+  if (process.platform !== 'linux') return [];
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return list.trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** A zombie is gone: only nobody has asked for its exit code (where process 1 does not care for orphans). */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
