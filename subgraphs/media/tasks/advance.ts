@@ -1,7 +1,7 @@
-import { isTransient } from './failures.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
 import { nextSteps, progressOf, type PlannedStep, type RecipeOptions } from '../recipes/recipe.ts';
 import { closeUnsentAttempts, hasOpenAttempts, type AttemptKey } from './attempt-store.ts';
+import { isTransient } from './failures.ts';
 import { pollNow } from './poll-store.ts';
 import { startQueue, type StepJob } from './queues.ts';
 import { closeSteps, insertSteps, moveStep, readSteps } from './step-store.ts';
@@ -110,7 +110,12 @@ async function finishStep(
   const steps = await readSteps(scope.transaction, task.id);
   const next = nextSteps(task.input, steps, options.recipe);
   if (next.kind === 'done') {
-    await endTask(scope, task, { state: 'SUCCEEDED', stage: 'finished', progress: 100, result: next.outcome });
+    await endTask(scope, task, {
+      state: 'SUCCEEDED',
+      stage: 'finished',
+      progress: 100,
+      result: next.outcome,
+    });
     return;
   }
   if (task.cancel_requested_at !== null) {
@@ -189,7 +194,8 @@ async function nextAttempt(
   const next = bindings[(index + 1) % bindings.length];
   if (next === undefined) return false;
   // A binding that was not asked yet is asked at once; one that was gets a pause that doubles.
-  const pause = attempt.number < bindings.length ? 0 : Math.max(retryAfter, 2 ** (attempt.number - bindings.length));
+  const pause =
+    attempt.number < bindings.length ? 0 : Math.max(retryAfter, 2 ** (attempt.number - bindings.length));
   const spent = (Date.now() - (current.started_at ?? task.created_at).getTime()) / 1000;
   if (spent + pause > options.budgetSeconds) return false;
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'QUEUED', binding: next.id });

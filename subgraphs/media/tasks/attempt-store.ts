@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 
-import type { Binding } from '../generators/binding.ts';
 import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { Binding } from '../generators/binding.ts';
 import type { Handle } from '../providers/provider.ts';
+import { jsonText } from './json-text.ts';
 import type { AttemptTable } from './tables.ts';
 import { asJson, type Attempt, type AttemptState, type Failure } from './task.ts';
-import { jsonText } from './json-text.ts';
 
 /** SQL of attempts: opening, claiming, closing. Polling is in poll-store.ts. */
 

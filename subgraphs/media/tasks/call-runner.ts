@@ -62,7 +62,12 @@ async function runCall(engine: Engine, scene: AttemptScene, call: RunningCall): 
     await endAttempt(engine, attempt, { from: ['STARTING'], claim: call.held.id, failure });
     return;
   }
-  const signals = [call.signal, call.cancel, call.held.lost, AbortSignal.timeout(binding.stallSeconds * 1000)];
+  const signals = [
+    call.signal,
+    call.cancel,
+    call.held.lost,
+    AbortSignal.timeout(binding.stallSeconds * 1000),
+  ];
   let outcome: Outcome;
   try {
     outcome = await capability.call(call.request, {
@@ -90,7 +95,10 @@ async function afterFailedCall(
   } else if (error instanceof UpstreamError && !error.startUnknown) {
     await endAttempt(engine, attempt, { ...end, failure: failureFrom(error), retryAfter: error.retryAfter });
   } else {
-    engine.logger.warn({ error: toError(error), reference: attempt.reference }, 'a call ended without an answer');
+    engine.logger.warn(
+      { error: toError(error), reference: attempt.reference },
+      'a call ended without an answer',
+    );
     const unknown = { restart: binding.restartUnknown };
     await endAttempt(engine, attempt, { ...end, failure: START_UNKNOWN, unknown });
   }
@@ -120,11 +128,20 @@ async function keepOutcome(
 }
 
 /** From here on it is too late to cancel. False when it was cancelled before. */
-async function beginStoring(engine: Engine, { task, step, attempt }: AttemptScene, claim: string): Promise<boolean> {
+async function beginStoring(
+  engine: Engine,
+  { task, step, attempt }: AttemptScene,
+  claim: string,
+): Promise<boolean> {
   return engine.transactor.run(async (scope) => {
     const current = await lockTask(scope.transaction, task.id);
     if (current !== null && !isFinal(current.state) && current.cancel_requested_at === null) {
-      await moveStep(scope.transaction, { taskId: task.id, step: step.step, state: 'STORING', finished: null });
+      await moveStep(scope.transaction, {
+        taskId: task.id,
+        step: step.step,
+        state: 'STORING',
+        finished: null,
+      });
       await scope.append([{ taskId: task.id, stage: stageOf(step, 'storing result') }]);
       return true;
     }

@@ -7,8 +7,8 @@ import { closeUnsentAttempts, hasOpenAttempts } from './attempt-store.ts';
 import { pollNow } from './poll-store.ts';
 import { readSteps } from './step-store.ts';
 import type { TaskTable } from './tables.ts';
-import { isFinal } from './task.ts';
 import { lockTask, readTasks } from './task-store.ts';
+import { isFinal } from './task.ts';
 import { CANCEL_TOPIC, type Transactor, type TransactionScope } from './transactor.ts';
 
 /** Asking a task to stop. The row is the truth; the announcement only makes it quick. */

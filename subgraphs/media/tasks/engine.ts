@@ -6,13 +6,13 @@ import type { MediaDatabase } from '../database.ts';
 import type { FileService } from '../files/files.ts';
 import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
 import type { Connection, WorkRequest } from '../providers/provider.ts';
-import { closeAttempt, readAttempts, type AttemptKey } from './attempt-store.ts';
 import type { Advancer } from './advance.ts';
+import { closeAttempt, readAttempts, type AttemptKey } from './attempt-store.ts';
 import { isTransient, START_UNKNOWN } from './failures.ts';
 import { startQueue } from './queues.ts';
 import { readSteps } from './step-store.ts';
-import { lockTask, readTasks } from './task-store.ts';
 import type { AttemptTable, TaskStepTable, TaskTable } from './tables.ts';
+import { lockTask, readTasks } from './task-store.ts';
 import { isFinal, type AttemptState, type Failure, type StepInput } from './task.ts';
 import type { Transactor } from './transactor.ts';
 
@@ -90,7 +90,9 @@ export async function loadScene(engine: Engine, attempt: AttemptTable): Promise<
   const steps = await readSteps(engine.database, attempt.task_id);
   const step = steps.find((entry) => entry.step === attempt.step);
   const binding = engine.registry.byId(attempt.binding);
-  return task === undefined || step === undefined || binding === null ? null : { task, step, attempt, binding };
+  return task === undefined || step === undefined || binding === null
+    ? null
+    : { task, step, attempt, binding };
 }
 
 /** The newest attempt of a step. */
@@ -126,7 +128,8 @@ export async function endAttempt(
   return transactor.run(async (scope) => {
     const task = await lockTask(scope.transaction, attempt.task_id);
     if (task === null) return false;
-    const cancelled = task.cancel_requested_at !== null && end.unknown === undefined;
+    const over = task.cancel_requested_at !== null || isFinal(task.state);
+    const cancelled = over && end.unknown === undefined;
     const closed = await closeAttempt(scope.transaction, keyOf(attempt), {
       from: end.from,
       to: end.unknown ? 'UNKNOWN' : cancelled ? 'CANCELLED' : 'FAILED',

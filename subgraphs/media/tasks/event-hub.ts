@@ -2,8 +2,8 @@ import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/event-bus.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { MediaDatabase } from '../database.ts';
-import { createEventSubscriber, type EventSubscriber } from './event-subscriber.ts';
 import { readEvents, readHeads, type EventCursor } from './event-store.ts';
+import { createEventSubscriber, type EventSubscriber } from './event-subscriber.ts';
 import { isFinal, type TaskEvent, type TaskState } from './task.ts';
 import { TASK_TOPIC } from './transactor.ts';
 
@@ -43,24 +43,37 @@ export interface EventHubOptions extends Partial<EventHubLimits> {
 
 /** Most events per task and read; whoever is further behind reads again. */
 const PAGE = 100;
-/** Most tasks in one query. */
-const MAX_TASKS = 1_000;
+/** Most subscribers or tasks in one query. */
+const MAX_READERS = 1_000;
 
 export function createEventHub(options: EventHubOptions): EventHub {
-  const { database, bus, logger, slowTickMs = 2_000, slowClientMs = 30_000 } = options;
+  const { bus, logger, slowTickMs = 2_000 } = options;
   const subscribers = new Map<string, Set<EventSubscriber>>();
-  const hungry = new Set<EventSubscriber>();
-  let reading = false;
-  let comparing = false;
+  const feeder = createFeeder(options);
+  const compare = createComparison(options, subscribers);
   let stopListening: (() => void) | null = null;
 
+  function listen(): () => void {
+    const look = () => void compare().catch(reporter(logger, 'cursors could not be compared'));
+    const removals = [
+      bus.listen(TASK_TOPIC, (taskId, seq) => {
+        for (const subscriber of subscribers.get(taskId) ?? []) subscriber.reached(seq);
+      }),
+      bus.onGap(look),
+    ];
+    const timer = setInterval(look, slowTickMs);
+    return () => {
+      clearInterval(timer);
+      for (const remove of removals) remove();
+    };
+  }
   function register(subscriber: EventSubscriber): void {
     const own = subscribers.get(subscriber.taskId) ?? new Set();
     subscribers.set(subscriber.taskId, own.add(subscriber));
     stopListening ??= listen();
   }
   function unregister(subscriber: EventSubscriber): void {
-    hungry.delete(subscriber);
+    feeder.forget(subscriber);
     const own = subscribers.get(subscriber.taskId);
     own?.delete(subscriber);
     if (own?.size === 0) subscribers.delete(subscriber.taskId);
@@ -68,68 +81,15 @@ export function createEventHub(options: EventHubOptions): EventHub {
     stopListening();
     stopListening = null;
   }
-  function listen(): () => void {
-    const compare = () => void compareHeads().catch(report('cursors could not be compared'));
-    const removals = [
-      bus.listen(TASK_TOPIC, (taskId, seq) => {
-        for (const subscriber of subscribers.get(taskId) ?? []) subscriber.reached(seq);
-      }),
-      bus.onGap(compare),
-    ];
-    const timer = setInterval(compare, slowTickMs);
-    return () => {
-      clearInterval(timer);
-      for (const remove of removals) remove();
-    };
-  }
-  const report = (message: string) => (error: unknown) => logger.warn({ error: toError(error) }, message);
-
-  /** All that want to read, in one query; those who come meanwhile are served by the next. */
-  function feed(subscriber: EventSubscriber): void {
-    hungry.add(subscriber);
-    if (reading) return;
-    reading = true;
-    setImmediate(() => {
-      void readForAll()
-        // They stay behind their tasks, and the slow tick makes them read again.
-        .catch(report('events could not be read'))
-        .finally(() => {
-          reading = false;
-          const [next] = hungry;
-          if (next !== undefined) feed(next);
-        });
-    });
-  }
-  async function readForAll(): Promise<void> {
-    const readers = [...hungry].slice(0, MAX_TASKS);
-    for (const reader of readers) hungry.delete(reader);
-    const rows = await readEvents(database, lowestCursors(readers), PAGE);
-    const byTask = Map.groupBy(rows, (event) => event.taskId);
-    for (const reader of readers) reader.take(byTask.get(reader.taskId) ?? []);
-  }
-  async function compareHeads(): Promise<void> {
-    if (comparing) return;
-    comparing = true;
-    try {
-      await compareAll();
-    } finally {
-      comparing = false;
-    }
-  }
-  async function compareAll(): Promise<void> {
-    const now = performance.now();
-    const all = [...subscribers.values()].flatMap((own) => [...own]);
-    for (const subscriber of all) subscriber.endWhenSlow(now, slowClientMs);
-    const ids = [...subscribers.keys()];
-    for (let from = 0; from < ids.length; from += MAX_TASKS) {
-      for (const head of await readHeads(database, ids.slice(from, from + MAX_TASKS))) {
-        for (const subscriber of subscribers.get(head.id) ?? []) subscriber.compare(head.last_seq, isFinal(head.state));
-      }
-    }
-  }
   return {
     subscribe({ taskId, after, signal, state, lastSeq }) {
-      const subscriber = createEventSubscriber({ taskId, after, signal, feed, unregister });
+      const subscriber = createEventSubscriber({
+        taskId,
+        after,
+        signal,
+        feed: () => feeder.feed(subscriber),
+        unregister: () => unregister(subscriber),
+      });
       if (isFinal(state) && after >= lastSeq) subscriber.end(null);
       else if (!signal.aborted) {
         register(subscriber);
@@ -137,11 +97,83 @@ export function createEventHub(options: EventHubOptions): EventHub {
       }
       return subscriber.iterator;
     },
-    subscriberCount: () => [...subscribers.values()].reduce((sum, own) => sum + own.size, 0),
+    subscriberCount: () => everybody(subscribers).length,
     close() {
       const reason = new AppError('UNAVAILABLE', 'the server stops; resume with afterSeq', { retryAfter: 1 });
-      for (const own of [...subscribers.values()]) for (const subscriber of [...own]) subscriber.end(reason);
+      for (const subscriber of everybody(subscribers)) subscriber.end(reason);
     },
+  };
+}
+
+type Subscribers = ReadonlyMap<string, ReadonlySet<EventSubscriber>>;
+
+function everybody(subscribers: Subscribers): readonly EventSubscriber[] {
+  return [...subscribers.values()].flatMap((own) => [...own]);
+}
+
+function reporter(logger: Logger, message: string): (error: unknown) => void {
+  return (error) => logger.warn({ error: toError(error) }, message);
+}
+
+/** Reads for all that want to, in one query; those who come meanwhile are served by the next. */
+function createFeeder({ database, logger }: EventHubOptions) {
+  const hungry = new Set<EventSubscriber>();
+  let reading = false;
+
+  async function readForAll(): Promise<void> {
+    const readers = [...hungry].slice(0, MAX_READERS);
+    for (const reader of readers) hungry.delete(reader);
+    const rows = await readEvents(database, lowestCursors(readers), PAGE);
+    const byTask = Map.groupBy(rows, (event) => event.taskId);
+    for (const reader of readers) reader.take(byTask.get(reader.taskId) ?? []);
+  }
+  function schedule(): void {
+    if (reading || hungry.size === 0) return;
+    reading = true;
+    setImmediate(() => {
+      void readForAll()
+        // They stay behind their tasks, and the slow tick makes them read again.
+        .catch(reporter(logger, 'events could not be read'))
+        .finally(() => {
+          reading = false;
+          schedule();
+        });
+    });
+  }
+  return {
+    feed(subscriber: EventSubscriber): void {
+      hungry.add(subscriber);
+      schedule();
+    },
+    forget: (subscriber: EventSubscriber) => void hungry.delete(subscriber),
+  };
+}
+
+/** The slow tick: whoever is behind its task reads, whoever takes nothing is ended. One at a time. */
+function createComparison(
+  { database, slowClientMs = 30_000 }: EventHubOptions,
+  subscribers: Subscribers,
+): () => Promise<void> {
+  let comparing = false;
+  async function compareAll(): Promise<void> {
+    const now = performance.now();
+    for (const subscriber of everybody(subscribers)) subscriber.endWhenSlow(now, slowClientMs);
+    const ids = [...subscribers.keys()];
+    for (let from = 0; from < ids.length; from += MAX_READERS) {
+      for (const head of await readHeads(database, ids.slice(from, from + MAX_READERS))) {
+        const own = [...(subscribers.get(head.id) ?? [])];
+        for (const subscriber of own) subscriber.compare(head.last_seq, isFinal(head.state));
+      }
+    }
+  }
+  return async () => {
+    if (comparing) return;
+    comparing = true;
+    try {
+      await compareAll();
+    } finally {
+      comparing = false;
+    }
   };
 }
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../database.ts';
-import type { Failure, TaskEvent, TaskOutcome, TaskState } from './task.ts';
 import { jsonText } from './json-text.ts';
+import type { Failure, TaskEvent, TaskOutcome, TaskState } from './task.ts';
 
 /** SQL of the event log. Every change of a task's state, stage or progress goes through `appendEvents`. */
 

@@ -26,8 +26,8 @@ export interface EventSubscriberOptions {
   readonly after: number;
   readonly signal: AbortSignal;
   /** Asks for rows above the cursor; `take` brings them. */
-  readonly feed: (subscriber: EventSubscriber) => void;
-  readonly unregister: (subscriber: EventSubscriber) => void;
+  readonly feed: () => void;
+  readonly unregister: () => void;
 }
 
 interface Waiting {
@@ -35,115 +35,148 @@ interface Waiting {
   readonly reject: (reason: Error) => void;
 }
 
+interface State {
+  cursor: number;
+  /** How far the log is known to go; above the cursor there is something to read. */
+  known: number;
+  /** How far it was known to go when rows were last asked for. */
+  asked: number;
+  ready: TaskEvent[];
+  waiting: Waiting[];
+  ended: boolean;
+  /** Told once, to whoever asks next. */
+  failure: Error | null;
+  /** When somebody last asked for an event. */
+  lastTaken: number;
+  readonly feed: () => void;
+  /** Unregisters, and lets go of the signal. */
+  readonly leave: () => void;
+}
+
 const DONE: IteratorResult<TaskEvent> = { done: true, value: undefined };
 
 export function createEventSubscriber(options: EventSubscriberOptions): EventSubscriber {
-  const { taskId, after, signal, feed, unregister } = options;
-  let cursor = after;
-  /** How far the log is known to go; above the cursor there is something to read. */
-  let known = after;
-  /** How far it was known to go when rows were last asked for. */
-  let asked = after;
-  let ready: TaskEvent[] = [];
-  let waiting: Waiting[] = [];
-  let ended = false;
-  let failure: Error | null = null;
-  let lastTaken = performance.now();
-
-  function finish(reason: Error | null): void {
-    if (ended) return;
-    ended = true;
-    failure = reason;
-    signal.removeEventListener('abort', abort);
-    unregister(subscriber);
-    const left = waiting;
-    waiting = [];
-    for (const { resolve, reject } of left) {
-      if (failure === null) resolve(DONE);
-      else reject(failure);
-      failure = null;
-    }
-  }
-  function abort(): void {
-    ready = [];
-    finish(null);
-  }
-  /** Hands out what is there; asks for more while somebody waits and there may be more. */
-  function serve(): void {
-    while (waiting.length > 0 && ready.length > 0) {
-      const event = ready.shift();
-      if (event !== undefined) waiting.shift()?.resolve({ done: false, value: event });
-    }
-    if (ended || waiting.length === 0 || known <= cursor) return;
-    asked = known;
-    feed(subscriber);
-  }
-  function next(): Promise<IteratorResult<TaskEvent>> {
-    lastTaken = performance.now();
-    const event = ready.shift();
-    if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (ended) {
-      const reason = failure;
-      failure = null;
-      return reason === null ? Promise.resolve(DONE) : Promise.reject(reason);
-    }
-    return new Promise((resolve, reject) => {
-      waiting.push({ resolve, reject });
-      serve();
-    });
-  }
-  const subscriber: EventSubscriber = {
-    taskId,
-    iterator: {
-      next,
-      return: () => {
-        abort();
-        return Promise.resolve(DONE);
-      },
-      throw: (error: unknown) => {
-        abort();
-        return Promise.reject(error);
-      },
-      [Symbol.asyncIterator]() {
-        return this;
-      },
+  const { taskId, after, signal } = options;
+  const state: State = {
+    cursor: after,
+    known: after,
+    asked: after,
+    ready: [],
+    waiting: [],
+    ended: false,
+    failure: null,
+    lastTaken: performance.now(),
+    feed: options.feed,
+    leave() {
+      signal.removeEventListener('abort', abort);
+      options.unregister();
     },
-    cursor: () => cursor,
-    reached(seq) {
-      known = Math.max(known, seq);
-      serve();
-    },
-    compare(lastSeq, hasEnded) {
-      if (hasEnded && cursor >= lastSeq) finish(null);
-      else subscriber.reached(lastSeq);
-    },
-    take(rows) {
-      const fresh = rows.filter((event) => event.seq > cursor);
-      const last = fresh.at(-1);
-      if (last === undefined) {
-        // There is nothing above the cursor yet. What was announced since the question is asked for again.
-        if (rows.length === 0 && known === asked) known = cursor;
-      } else {
-        cursor = last.seq;
-        ready.push(...fresh);
-      }
-      if (last !== undefined && isFinal(last.state)) leaveReady();
-      else serve();
-    },
-    endWhenSlow(now, afterMs) {
-      const idle = waiting.length === 0 && (ready.length > 0 || known > cursor);
-      if (!idle || now - lastTaken < afterMs) return;
-      ready = [];
-      finish(new AppError('UNAVAILABLE', 'this subscriber was too slow; resume with afterSeq', { retryAfter: 1 }));
-    },
-    end: finish,
   };
-  /** The end event has been read: nothing more will come, what is ready is still handed out. */
-  function leaveReady(): void {
-    serve();
-    finish(null);
+  function abort(): void {
+    state.ready = [];
+    finish(state, null);
   }
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
-  return subscriber;
+  return {
+    taskId,
+    iterator: iteratorOf(state, abort),
+    cursor: () => state.cursor,
+    reached: (seq) => reached(state, seq),
+    compare(lastSeq, hasEnded) {
+      if (hasEnded && state.cursor >= lastSeq) finish(state, null);
+      else reached(state, lastSeq);
+    },
+    take: (rows) => take(state, rows),
+    endWhenSlow: (now, afterMs) => endWhenSlow(state, now, afterMs),
+    end: (reason) => finish(state, reason),
+  };
+}
+
+function iteratorOf(state: State, abort: () => void): AsyncIterableIterator<TaskEvent> {
+  return {
+    next: () => next(state),
+    return: () => {
+      abort();
+      return Promise.resolve(DONE);
+    },
+    throw: (error: Error) => {
+      abort();
+      return Promise.reject(error);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+function next(state: State): Promise<IteratorResult<TaskEvent>> {
+  state.lastTaken = performance.now();
+  const event = state.ready.shift();
+  if (event !== undefined) return Promise.resolve({ done: false, value: event });
+  if (state.ended) {
+    const reason = state.failure;
+    state.failure = null;
+    return reason === null ? Promise.resolve(DONE) : Promise.reject(reason);
+  }
+  return new Promise((resolve, reject) => {
+    state.waiting.push({ resolve, reject });
+    serve(state);
+  });
+}
+
+function reached(state: State, seq: number): void {
+  state.known = Math.max(state.known, seq);
+  serve(state);
+}
+
+/** Hands out what is there; asks for more while somebody waits and there may be more. */
+function serve(state: State): void {
+  while (state.waiting.length > 0 && state.ready.length > 0) {
+    const event = state.ready.shift();
+    if (event !== undefined) state.waiting.shift()?.resolve({ done: false, value: event });
+  }
+  if (state.ended || state.waiting.length === 0 || state.known <= state.cursor) return;
+  state.asked = state.known;
+  state.feed();
+}
+
+function take(state: State, rows: readonly TaskEvent[]): void {
+  if (state.ended) return;
+  const fresh = rows.filter((event) => event.seq > state.cursor);
+  const last = fresh.at(-1);
+  if (last !== undefined) {
+    state.cursor = last.seq;
+    state.ready.push(...fresh);
+  } else if (rows.length === 0 && state.known === state.asked) {
+    // There is nothing above the cursor yet. What was announced since the question is asked for again.
+    state.known = state.cursor;
+  }
+  serve(state);
+  // The end event has been read: nothing more will come, and what is ready is still handed out.
+  if (last !== undefined && isFinal(last.state)) finish(state, null);
+}
+
+function endWhenSlow(state: State, now: number, afterMs: number): void {
+  const undelivered = state.ready.length > 0 || state.known > state.cursor;
+  if (state.waiting.length > 0 || !undelivered || now - state.lastTaken < afterMs) return;
+  state.ready = [];
+  finish(
+    state,
+    new AppError('UNAVAILABLE', 'this subscriber was too slow; resume with afterSeq', { retryAfter: 1 }),
+  );
+}
+
+function finish(state: State, reason: Error | null): void {
+  if (state.ended) return;
+  state.ended = true;
+  state.failure = reason;
+  state.leave();
+  const left = state.waiting;
+  state.waiting = [];
+  for (const { resolve, reject } of left) {
+    if (state.failure === null) resolve(DONE);
+    else reject(state.failure);
+    state.failure = null;
+  }
 }

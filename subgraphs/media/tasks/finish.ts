@@ -3,9 +3,16 @@ import { closeAttempt } from './attempt-store.ts';
 import { keyOf, stageOf, type Engine } from './engine.ts';
 import { STORE_QUEUE, startQueue, type StepJob } from './queues.ts';
 import { moveStep, readSteps } from './step-store.ts';
-import { lockTask } from './task-store.ts';
 import type { AttemptTable, FinishedWork, TaskTable } from './tables.ts';
-import { asJson, isFinal, type AttemptState, type Failure, type StepInput, type TaskOutcome } from './task.ts';
+import { lockTask } from './task-store.ts';
+import {
+  asJson,
+  isFinal,
+  type AttemptState,
+  type Failure,
+  type StepInput,
+  type TaskOutcome,
+} from './task.ts';
 import type { TransactionScope } from './transactor.ts';
 
 /** What happens when an upstream has finished: its attempt is closed, and its files are fetched or its texts kept. */
@@ -51,13 +58,23 @@ export async function finishAttempt(engine: Engine, finish: UpstreamFinish): Pro
 
 async function keep(
   { advance }: Engine,
-  { scope, task, step, outcome }: { scope: TransactionScope; task: TaskTable; step: number; outcome: Outcome },
+  {
+    scope,
+    task,
+    step,
+    outcome,
+  }: { scope: TransactionScope; task: TaskTable; step: number; outcome: Outcome },
 ): Promise<void> {
   const steps = await readSteps(scope.transaction, task.id);
   const current = steps.find((entry) => entry.step === step);
   if (current === undefined) return;
   if (outcome.files.length > 0) {
-    await moveStep(scope.transaction, { taskId: task.id, step, state: 'STORING', finished: writable(outcome) });
+    await moveStep(scope.transaction, {
+      taskId: task.id,
+      step,
+      state: 'STORING',
+      finished: writable(outcome),
+    });
     await scope.append([{ taskId: task.id, stage: stageOf(current, 'storing result') }]);
     const data: StepJob = { taskId: task.id, step };
     await scope.enqueue({ queue: STORE_QUEUE, data: asJson(data) });
@@ -80,7 +97,10 @@ function isPlainUrl(file: RemoteFile): file is Extract<RemoteFile, { url: string
 }
 
 /** The outcome as the task keeps it. */
-export function outcomeOf(outcome: Pick<Outcome, 'texts' | 'facts'>, mediaIds: readonly string[]): TaskOutcome {
+export function outcomeOf(
+  outcome: Pick<Outcome, 'texts' | 'facts'>,
+  mediaIds: readonly string[],
+): TaskOutcome {
   return { mediaIds, texts: outcome.texts, notes: [], facts: outcome.facts ?? {} };
 }
 

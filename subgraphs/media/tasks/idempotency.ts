@@ -12,7 +12,11 @@ const MAX_KEY = 255;
  * The record of a submission. Keys are kept as hashes. An anonymous caller's key also carries the address and the
  * fingerprint, so that a stranger who uses the same key never meets somebody else's task.
  */
-export function idempotencyOf(caller: Caller, key: string | null, fingerprint: unknown): IdempotencyEntry | null {
+export function idempotencyOf(
+  caller: Caller,
+  key: string | null,
+  fingerprint: unknown,
+): IdempotencyEntry | null {
   if (key === null) return null;
   if (key === '' || key.length > MAX_KEY) {
     throw badInput('idempotencyKey', `must have from 1 to ${MAX_KEY} characters`);
@@ -24,10 +28,12 @@ export function idempotencyOf(caller: Caller, key: string | null, fingerprint: u
 
 /** JSON with the keys of every object in order, so that equal values have equal texts. Absent and undefined are one. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, entry: unknown) => {
-    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return entry;
-    return Object.fromEntries(Object.entries(entry).sort(([one], [other]) => (one < other ? -1 : 1)));
-  }) ?? 'null';
+  return (
+    JSON.stringify(value, (_key, entry: unknown) => {
+      if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return entry;
+      return Object.fromEntries(Object.entries(entry).sort(([one], [other]) => (one < other ? -1 : 1)));
+    }) ?? 'null'
+  );
 }
 
 function sha256(text: string): string {

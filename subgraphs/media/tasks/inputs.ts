@@ -52,7 +52,8 @@ async function prepareFile(
   field: string,
   options: InputOptions,
 ): Promise<InputFile> {
-  const file = 'fileId' in ref ? await ownFile(engine, ref.fileId) : await fetchFile(engine, ref.url, field, options);
+  const file =
+    'fileId' in ref ? await ownFile(engine, ref.fileId) : await fetchFile(engine, ref.url, field, options);
   if (file === null) throw badFile(field, 'the file is gone; upload it again');
   return {
     name: file.name,

@@ -43,10 +43,7 @@ export async function openAttempt(engine: Engine, job: StepJob, binding: Binding
   });
 }
 
-async function reopen(
-  transaction: MediaTransaction,
-  scene: Omit<AttemptScene, 'attempt'>,
-): Promise<Opening> {
+async function reopen(transaction: MediaTransaction, scene: Omit<AttemptScene, 'attempt'>): Promise<Opening> {
   const attempts = await readAttempts(transaction, [scene.task.id]);
   const attempt = attempts.findLast((entry) => entry.step === scene.step.step);
   if (attempt === undefined || attempt.state !== 'STARTING' || attempt.binding !== scene.binding.id) {

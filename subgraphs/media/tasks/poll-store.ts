@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import { jsonText } from './json-text.ts';
 import type { AttemptTable, StepState } from './tables.ts';
 import type { StepInput, TaskState, Work } from './task.ts';
-import { jsonText } from './json-text.ts';
 
 /** SQL of asking upstreams: which attempts are due, and when they are due again. */
 
@@ -20,7 +20,11 @@ export interface DueAttempt extends AttemptTable {
   /** The recipe and its steps, for the weighted sum; null for a plain task. */
   readonly recipe: {
     readonly work: Work;
-    readonly steps: readonly { readonly step: number; readonly input: StepInput; readonly progress: number }[];
+    readonly steps: readonly {
+      readonly step: number;
+      readonly input: StepInput;
+      readonly progress: number;
+    }[];
   } | null;
   /** Seconds since the upstream took the work. */
   readonly running_seconds: number;
@@ -53,7 +57,9 @@ export async function leaseDue(
         from media.task_steps each where each.task_id = task.id)) end as recipe,
       extract(epoch from now() - leased.running_at)::double precision as running_seconds
     from leased join media.tasks task on task.id = leased.task_id
-      join media.task_steps step on step.task_id = leased.task_id and step.step = leased.step`.execute(database);
+      join media.task_steps step on step.task_id = leased.task_id and step.step = leased.step`.execute(
+    database,
+  );
   return rows;
 }
 

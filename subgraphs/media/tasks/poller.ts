@@ -1,13 +1,13 @@
 import { toError } from '../../../platform/errors.ts';
 import { failureOf, UpstreamError, type JobStatus } from '../providers/provider.ts';
+import { cancelUpstream } from './cancel-upstream.ts';
 import { endAttempt, type Engine } from './engine.ts';
 import { finishAttempt } from './finish.ts';
 import { createLoop, type Loop } from './loop.ts';
-import { cancelUpstream } from './cancel-upstream.ts';
 import { contextOf, type Scene } from './poll-scene.ts';
 import { leaseDue, scheduleNext, type DueAttempt, type NextPoll } from './poll-store.ts';
-import { reportOf } from './progress.ts';
 import type { ProgressWriter } from './progress-writer.ts';
+import { reportOf } from './progress.ts';
 import { isFinal } from './task.ts';
 import { CANCEL_TOPIC } from './transactor.ts';
 
@@ -79,13 +79,19 @@ async function attend(engine: Engine, { due, progress, stopping }: Attendance): 
   const binding = engine.registry.byId(due.binding);
   const capability = binding?.provider.jobs?.[due.step_input.kind];
   if (binding === null || capability === undefined) {
-    const failure = { code: 'LOST', message: 'its generator is no longer configured', retryable: true } as const;
+    const failure = {
+      code: 'LOST',
+      message: 'its generator is no longer configured',
+      retryable: true,
+    } as const;
     await endAttempt(engine, due, { from: ['RUNNING'], failure });
     return null;
   }
   const scene: Scene = { engine, due, binding, capability, stopping };
   if (due.cancel_requested || isFinal(due.task_state)) {
-    return (await cancelUpstream(scene)) ? null : again(due, { inMs: 1_000, failures: due.poll_failures + 1 });
+    return (await cancelUpstream(scene))
+      ? null
+      : again(due, { inMs: 1_000, failures: due.poll_failures + 1 });
   }
   if (due.running_seconds > binding.stallSeconds) return giveUp(scene);
   let status: JobStatus;
@@ -142,10 +148,16 @@ async function afterFailedPoll({ engine, due, capability }: Scene, error: unknow
 async function giveUp(scene: Scene): Promise<null> {
   const { engine, due, capability, binding } = scene;
   await capability.cancel?.(due.handle ?? {}, contextOf(scene)).catch((error: unknown) => {
-    engine.logger.warn({ error: toError(error), reference: due.reference }, 'stalled work could not be cancelled');
+    engine.logger.warn(
+      { error: toError(error), reference: due.reference },
+      'stalled work could not be cancelled',
+    );
   });
   const message = `no result within ${binding.stallSeconds} s`;
-  await endAttempt(engine, due, { from: ['RUNNING'], failure: { code: 'TIMED_OUT', message, retryable: true } });
+  await endAttempt(engine, due, {
+    from: ['RUNNING'],
+    failure: { code: 'TIMED_OUT', message, retryable: true },
+  });
   return null;
 }
 

@@ -98,7 +98,10 @@ async function ask(
     return await find();
   } catch (error) {
     const waited = (Date.now() - attempt.started_at.getTime()) / 1000;
-    engine.logger.warn({ error: toError(error), reference: attempt.reference }, 'a start could not be asked for');
+    engine.logger.warn(
+      { error: toError(error), reference: attempt.reference },
+      'a start could not be asked for',
+    );
     return waited > engine.limits.unknownBudgetSeconds ? 'unknowable' : 'not-now';
   }
 }

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { AppError } from '../../../platform/errors.ts';
 import { HttpFailure } from '../../../platform/http-client.ts';
 import type { StoredFile } from '../files/files.ts';
+import type { Binding } from '../generators/binding.ts';
 import type { RemoteFile } from '../providers/provider.ts';
 import type { Engine } from './engine.ts';
-import type { Binding } from '../generators/binding.ts';
 
 /** Bringing one result file into the object store. */
 export interface ResultFile {
@@ -37,7 +37,9 @@ export async function storeResultFile(engine: Engine, result: ResultFile): Promi
         ? await store(engine, result, { body: Readable.from([file.content]), type: file.contentType })
         : await download(engine, result, file);
     if (!stored.contentType.startsWith(`${result.expected}/`)) {
-      throw new StaleResult(`the upstream answered with ${stored.contentType} instead of an ${result.expected}`);
+      throw new StaleResult(
+        `the upstream answered with ${stored.contentType} instead of an ${result.expected}`,
+      );
     }
     return stored;
   } catch (error) {

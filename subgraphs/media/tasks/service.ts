@@ -15,8 +15,8 @@ import { readEvents } from './event-store.ts';
 import type { TaskService } from './service-types.ts';
 import { createSubmitter } from './submit.ts';
 import type { TaskTable } from './tables.ts';
-import type { Attempt, TaskEvent } from './task.ts';
 import { listTasks, readTasks, toTask } from './task-store.ts';
+import type { Attempt, TaskEvent } from './task.ts';
 import { createTransactor } from './transactor.ts';
 import { createWaitingLines } from './waiting-lines.ts';
 import { DEFAULT_RECIPE_GENERATOR } from './worker.ts';
@@ -122,17 +122,15 @@ async function events(
 
 function refuseExpired(row: TaskTable): void {
   if (!row.events_pruned) return;
-  throw new AppError('EVENTS_EXPIRED', 'the event log of this task is no longer kept; the task itself is readable');
+  throw new AppError(
+    'EVENTS_EXPIRED',
+    'the event log of this task is no longer kept; the task itself is readable',
+  );
 }
 
 async function watch(
   { database, hub }: { database: MediaDatabase; hub: EventHub },
-  {
-    caller,
-    id,
-    afterSeq,
-    signal,
-  }: { caller: Caller; id: string; afterSeq: number; signal: AbortSignal },
+  { caller, id, afterSeq, signal }: { caller: Caller; id: string; afterSeq: number; signal: AbortSignal },
 ): Promise<AsyncIterableIterator<TaskEvent>> {
   const [row] = isUuid(id) ? await readTasks(database, [id]) : [];
   if (row === undefined || !mayRead(caller, row.owner)) throw notFound('task', id);

@@ -6,7 +6,15 @@ import { UpstreamError, type Handle, type JobCapability, type WorkRequest } from
 import { closeUnsentAttempts, takeClaim } from './attempt-store.ts';
 import type { CallRunner } from './call-runner.ts';
 import { holdClaim, type HeldClaim } from './claim.ts';
-import { connectionFor, endAttempt, jobOf, keyOf, stageOf, type AttemptScene, type Engine } from './engine.ts';
+import {
+  connectionFor,
+  endAttempt,
+  jobOf,
+  keyOf,
+  stageOf,
+  type AttemptScene,
+  type Engine,
+} from './engine.ts';
 import { failureFrom } from './failures.ts';
 import { fetchesInput, prepareRequest } from './inputs.ts';
 import { openAttempt } from './open-attempt.ts';
@@ -143,13 +151,19 @@ async function discard(
   { attempt, binding, step }: AttemptScene,
   { capability, handle }: { capability: JobCapability; handle: Handle },
 ): Promise<void> {
-  engine.logger.warn({ reference: attempt.reference }, 'a start came back after its claim was lost; discarding it');
+  engine.logger.warn(
+    { reference: attempt.reference },
+    'a start came back after its claim was lost; discarding it',
+  );
   await capability
     .cancel?.(handle, {
       connection: connectionFor(binding, step.input),
       signal: AbortSignal.timeout(engine.limits.statusTimeoutMs),
     })
     .catch((error: unknown) => {
-      engine.logger.warn({ error: toError(error), reference: attempt.reference }, 'the discarded start still runs');
+      engine.logger.warn(
+        { error: toError(error), reference: attempt.reference },
+        'the discarded start still runs',
+      );
     });
 }

@@ -2,14 +2,22 @@ import { toError } from '../../../platform/errors.ts';
 import type { JobHandler, JobOutcome } from '../../../platform/queue.ts';
 import type { Outcome, RemoteFile } from '../providers/provider.ts';
 import { closeAttempt } from './attempt-store.ts';
-import { connectionFor, jobOf, keyOf, loadScene, newestAttempt, type AttemptScene, type Engine } from './engine.ts';
+import {
+  connectionFor,
+  jobOf,
+  keyOf,
+  loadScene,
+  newestAttempt,
+  type AttemptScene,
+  type Engine,
+} from './engine.ts';
 import { storageFailure } from './failures.ts';
 import { outcomeOf } from './finish.ts';
 import { startQueue, type StepJob } from './queues.ts';
 import { HopelessResult, storeResultFile } from './result-files.ts';
 import { countStoreTry, readSteps, rememberStored } from './step-store.ts';
-import { lockOpenTask } from './task-store.ts';
 import type { AttemptTable } from './tables.ts';
+import { lockOpenTask } from './task-store.ts';
 import type { TaskOutcome } from './task.ts';
 
 /**

@@ -19,8 +19,8 @@ import {
   type NewTask,
 } from './submission-store.ts';
 import type { TaskTable } from './tables.ts';
-import type { Task, Work } from './task.ts';
 import { readTasks, toTask } from './task-store.ts';
+import type { Task, Work } from './task.ts';
 import type { Transactor } from './transactor.ts';
 import type { WaitingLines } from './waiting-lines.ts';
 
@@ -90,9 +90,13 @@ async function sameTask(database: MediaDatabase, entry: IdempotencyEntry): Promi
   const record = await findIdempotency(database, entry.owner, entry.key);
   if (record === null) return null;
   if (record.fingerprint !== entry.fingerprint) {
-    throw new AppError('IDEMPOTENCY_CONFLICT', 'this Idempotency-Key was used for another request; use a new one', {
-      field: 'idempotencyKey',
-    });
+    throw new AppError(
+      'IDEMPOTENCY_CONFLICT',
+      'this Idempotency-Key was used for another request; use a new one',
+      {
+        field: 'idempotencyKey',
+      },
+    );
   }
   const [task] = await readTasks(database, [record.task_id]);
   return task ?? null;
@@ -109,19 +113,17 @@ async function accept(
   const { registry, lines, recipe } = options;
   const steps = firstSteps(registry, work, recipe);
   checkWork(work, registry);
-  const places = placesOf(registry, steps);
   const taken: (readonly [Binding, number])[] = [];
+  let task: TaskTable | null = null;
   try {
-    for (const [binding, count] of places) {
+    for (const [binding, count] of placesOf(registry, steps)) {
       await lines.enter(binding, count);
       taken.push([binding, count]);
     }
-    const task = await write(options, { ...identity, ...wordsOf(work, recipe), input: work, steps }, fileIds);
-    if (task === null) for (const [binding, count] of taken) lines.leave(binding, count);
+    task = await write(options, { ...identity, ...wordsOf(work, recipe), input: work, steps }, fileIds);
     return task;
-  } catch (error) {
-    for (const [binding, count] of taken) lines.leave(binding, count);
-    throw error;
+  } finally {
+    for (const [binding, count] of taken) lines.settle(binding, count, task !== null);
   }
 }
 

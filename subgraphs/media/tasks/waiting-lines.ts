@@ -9,10 +9,10 @@ import { countLines, readLines } from './step-store.ts';
  * only while somebody asks; no submission and no read counts rows by itself.
  */
 export interface WaitingLines {
-  /** Throws QUEUE_FULL when the line has no room for `steps` more; else takes the places. */
+  /** Throws QUEUE_FULL when the line has no room for `steps` more; else takes the places. Settle them in any case. */
   enter(binding: Binding, steps: number): Promise<void>;
-  /** Gives places back: the submission was not written. */
-  leave(binding: Binding, steps: number): void;
+  /** The submission behind taken places was written, or was not. */
+  settle(binding: Binding, steps: number, written: boolean): void;
   /** Place of a waiting task (1 = next), as of the last snapshot; null when it is not in it. */
   position(taskId: string): number | null;
 }
@@ -27,31 +27,57 @@ export interface WaitingLinesOptions {
 /** Most waiting tasks whose places are known; those behind them have no place yet. */
 const MAX_PLACES = 5_000;
 
-export function createWaitingLines({ database, logger, refreshMs = 1_000 }: WaitingLinesOptions): WaitingLines {
-  /** Steps that this process has let in since the snapshot; the snapshot may count some of them again. */
-  const entered = new Map<string, number>();
+export function createWaitingLines({
+  database,
+  logger,
+  refreshMs = 1_000,
+}: WaitingLinesOptions): WaitingLines {
+  const entering = createTally();
+  /** Written by this process since the snapshot was begun: perhaps in it, perhaps not. Counted twice at worst. */
+  const written = createTally();
   const lengths = createSnapshot(refreshMs, new Map<string, number>(), async () => {
+    const before = written.copy();
     const counted = new Map((await countLines(database)).map((line) => [line.binding, line.waiting]));
-    entered.clear();
+    for (const [binding, steps] of before) written.add(binding, -steps);
     return counted;
   });
-  const places = createSnapshot(refreshMs, new Map<string, number>(), async () => placesOf(database));
-  const add = (binding: Binding, steps: number) =>
-    void entered.set(binding.id, Math.max(0, (entered.get(binding.id) ?? 0) + steps));
+  const places = createSnapshot(refreshMs, new Map<string, number>(), () => placesOf(database));
   return {
     async enter(binding, steps) {
       const counted = (await lengths.fresh()).get(binding.id) ?? 0;
-      if (counted + (entered.get(binding.id) ?? 0) + steps > binding.maxWaiting) {
-        throw new AppError('QUEUE_FULL', `too much work is waiting for "${binding.generator}"; try again later`, {
-          retryAfter: 5,
-        });
+      const waiting = counted + entering.of(binding.id) + written.of(binding.id);
+      if (waiting + steps > binding.maxWaiting) {
+        throw new AppError(
+          'QUEUE_FULL',
+          `too much work is waiting for "${binding.generator}"; try again later`,
+          {
+            retryAfter: 5,
+          },
+        );
       }
-      add(binding, steps);
+      entering.add(binding.id, steps);
     },
-    leave: (binding, steps) => add(binding, -steps),
+    settle(binding, steps, wasWritten) {
+      entering.add(binding.id, -steps);
+      if (wasWritten) written.add(binding.id, steps);
+    },
     position(taskId) {
       places.refresh((error) => logger.warn({ error: toError(error) }, 'waiting lines could not be read'));
       return places.latest().get(taskId) ?? null;
+    },
+  };
+}
+
+/** Numbers by name that are never negative; one that is 0 takes no room. */
+function createTally() {
+  const numbers = new Map<string, number>();
+  return {
+    of: (name: string) => numbers.get(name) ?? 0,
+    copy: () => [...numbers],
+    add(name: string, change: number): void {
+      const number = (numbers.get(name) ?? 0) + change;
+      if (number > 0) numbers.set(name, number);
+      else numbers.delete(name);
     },
   };
 }

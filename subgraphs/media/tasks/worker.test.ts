@@ -1,33 +1,528 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
-import { image, me, registryOf, startEngine, startUpstream, testBinding, testProvider } from './test-kit.ts';
-import type { TestEngine, Upstream } from './test-kit.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { newId } from '../../../platform/ids.ts';
+import type { Binding } from '../generators/binding.ts';
+import { UpstreamError, type Provider } from '../providers/provider.ts';
+import { image, me, registryOf, startEngine, type TestEngine, until } from './testing/engine.ts';
+import { testBinding, testProvider } from './testing/provider.ts';
+import { PNG, startUpstream, type StartAnswer, type Upstream } from './testing/upstream.ts';
+import type { TaskWorkerOptions } from './worker.ts';
 
 let engine: TestEngine;
 let upstream: Upstream;
-
-beforeAll(async () => {
+beforeEach(async () => {
   engine = await startEngine();
   upstream = await startUpstream();
 });
-afterAll(async () => {
+afterEach(async () => {
   await engine.stop();
   await upstream.close();
 });
 
+interface SceneOptions {
+  readonly provider?: Provider;
+  readonly binding?: Partial<Binding>;
+  readonly more?: readonly Binding[];
+  readonly worker?: Partial<TaskWorkerOptions>;
+}
+
+async function scene({ provider, binding, more = [], worker }: SceneOptions = {}) {
+  const first = testBinding('test#0', provider ?? testProvider(engine.http), upstream.url, binding);
+  const registry = registryOf(first, ...more);
+  const service = engine.service(registry);
+  return { service, registry, worker: await engine.worker(registry, worker) };
+}
+
+const attemptStates = async (service: Awaited<ReturnType<typeof scene>>['service'], id: string) =>
+  (await service.attempts([id])).get(id)?.map((attempt) => attempt.state);
+
 describe('one task', () => {
   it('runs from its submission to its stored result', async () => {
-    const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
-    const service = engine.service(registry);
-    await engine.worker(registry);
+    const { service } = await scene();
     const task = await service.submit(me, image());
     expect(task).toMatchObject({ state: 'QUEUED', stage: 'queued', lastSeq: 1, owner: 'usr_me' });
     const ended = await engine.ended(service, task.id);
-    expect(ended).toMatchObject({ state: 'SUCCEEDED', progress: 100 });
-    expect(ended.result?.mediaIds).toHaveLength(1);
+    expect(ended).toMatchObject({ state: 'SUCCEEDED', progress: 100, error: null });
+    const [mediaId = ''] = ended.result?.mediaIds ?? [];
+    expect(engine.files.stored.get(mediaId)).toMatchObject({ taskId: task.id, owner: 'usr_me' });
     const log = await service.events(task.id, 0, 100);
     expect(log.map((event) => event.seq)).toEqual(log.map((_, index) => index + 1));
     expect(log.at(-1)).toMatchObject({ state: 'SUCCEEDED', progress: 100, seq: ended.lastSeq });
     expect(log.map((event) => event.stage)).toContain('storing result');
+    expect(upstream.starts).toEqual([`${task.id}/1/1`]);
+  });
+
+  it('tells its progress, and says when that is an estimate', async () => {
+    upstream.onStatus = ({ polls }) => {
+      if (polls < 4) return { state: 'queued', position: 4 - polls };
+      if (polls < 30) return { state: 'running', progress: polls < 15 ? polls * 2 : null };
+      return { state: 'finished' };
+    };
+    const { service } = await scene();
+    const { id } = await service.submit(me, image());
+    await engine.ended(service, id);
+    const log = await service.events(id, 0, 100);
+    const running = log.filter((event) => event.stage === 'rendering');
+    expect(running.length).toBeGreaterThan(1);
+    expect(log.some((event) => event.stage.startsWith('queued upstream, position'))).toBe(true);
+    expect(log.every((event, index) => event.progress >= (log[index - 1]?.progress ?? 0))).toBe(true);
+  });
+});
+
+describe('the limit of a binding', () => {
+  it('holds with two workers', async () => {
+    upstream.onStatus = ({ polls }) =>
+      polls < 4 ? { state: 'running', progress: 50 } : { state: 'finished' };
+    const { service, registry } = await scene({ binding: { concurrency: 1 } });
+    const second = await startSecondWorker(registry);
+    const tasks = await Promise.all(Array.from({ length: 6 }, () => service.submit(me, image())));
+    for (const task of tasks) expect((await engine.ended(service, task.id)).state).toBe('SUCCEEDED');
+    expect(upstream.mostOpen()).toBe(1);
+    expect(new Set(upstream.starts).size).toBe(6);
+    await second.stop();
+  });
+
+  async function startSecondWorker(registry: Parameters<TestEngine['worker']>[0]) {
+    const { createQueue } = await import('../../../platform/pg-boss-queue.ts');
+    const queue = await createQueue({
+      database: engine.platformDatabase,
+      bus: engine.bus,
+      logger: engine.logger,
+    });
+    const worker = await engine.worker(registry, { queue });
+    return {
+      async stop() {
+        await worker.stop(1);
+        await queue.stop(1);
+      },
+    };
+  }
+});
+
+describe('fall-back', () => {
+  it('goes to the next binding when a start is refused for now', async () => {
+    const second = await startUpstream();
+    upstream.onStart = () => ({ status: 429 });
+    const more = [testBinding('test#1', testProvider(engine.http, { name: 'other' }), second.url)];
+    const { service } = await scene({ more });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(second.starts).toEqual([`${id}/1/2`]);
+    expect((await service.attempts([id])).get(id)).toMatchObject([
+      { state: 'FAILED', provider: 'test', error: { code: 'RATE_LIMITED' } },
+      { state: 'SUCCEEDED', provider: 'other' },
+    ]);
+    await second.close();
+  });
+
+  it('goes to the next binding when running work is lost or stalls', async () => {
+    const second = await startUpstream();
+    upstream.onStatus = ({ prompt }) =>
+      prompt === 'lost' ? { state: 'failed', retryable: true } : { state: 'running', progress: 10 };
+    const more = [testBinding('test#1', testProvider(engine.http), second.url)];
+    const { service } = await scene({ binding: { stallSeconds: 0.3 }, more });
+    for (const prompt of ['lost', 'stalls']) {
+      const { id } = await service.submit(me, image(prompt));
+      expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+      expect(await attemptStates(service, id)).toEqual(['FAILED', 'SUCCEEDED']);
+    }
+    expect(upstream.cancels).toHaveLength(1);
+    await second.close();
+  });
+
+  it('tries a single binding again after a pause, a bounded number of times', async () => {
+    upstream.onStart = () => ({ status: 429, retryAfter: 1 });
+    const { service } = await scene();
+    const { id } = await service.submit(me, image());
+    const ended = await engine.ended(service, id);
+    expect(ended).toMatchObject({ state: 'FAILED', error: { code: 'RATE_LIMITED', retryable: true } });
+    expect(await attemptStates(service, id)).toEqual(['FAILED', 'FAILED', 'FAILED']);
+  });
+
+  it('ends at once when no other attempt could help', async () => {
+    upstream.onStart = () => ({ status: 400 });
+    const { service } = await scene();
+    const { id } = await service.submit(me, image());
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'MODERATION_REFUSED', message: 'refused', retryable: false },
+    });
+    expect(await attemptStates(service, id)).toEqual(['FAILED']);
+  });
+});
+
+describe('a start of which nobody knows whether it happened', () => {
+  it('is found at an upstream that can be asked', async () => {
+    upstream.onStart = () => 'accept-then-cut';
+    const { service } = await scene();
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(upstream.starts).toEqual([`${id}/1/1`]);
+  });
+
+  it('is followed by another attempt when the upstream certainly does not have it', async () => {
+    let cuts = 0;
+    upstream.onStart = () => (cuts++ === 0 ? 'cut' : 'accept');
+    const { service } = await scene();
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(upstream.starts).toEqual([`${id}/1/2`]);
+  });
+
+  it('is named START_UNKNOWN where the upstream can not be asked', async () => {
+    upstream.onStart = () => 'accept-then-cut';
+    const { service } = await scene({ provider: testProvider(engine.http, { find: false }) });
+    const { id } = await service.submit(me, image());
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'START_UNKNOWN' },
+    });
+    expect(await attemptStates(service, id)).toEqual(['UNKNOWN']);
+    expect(upstream.starts).toHaveLength(1);
+  });
+
+  it('is started again where its binding allows it', async () => {
+    let cuts = 0;
+    upstream.onStart = () => (cuts++ === 0 ? 'accept-then-cut' : 'accept');
+    const provider = testProvider(engine.http, { find: false });
+    const { service } = await scene({ provider, binding: { restartUnknown: true } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(await attemptStates(service, id)).toEqual(['UNKNOWN', 'SUCCEEDED']);
+  });
+
+  it('of a worker that is gone is taken over: found, or named', async () => {
+    const { service } = await scene({ worker: { limits: { claimStaleSeconds: 3_600 } } });
+    upstream.onStatus = () => ({ state: 'running', progress: 1 });
+    const { id } = await service.submit(me, image());
+    await until(async () => upstream.starts.length === 1);
+    await until(async () => (await attemptStates(service, id))?.[0] === 'RUNNING');
+    // As a worker leaves it that was killed between the answer and the saving of the handle.
+    await engine.pool.query(
+      `update media.attempts set state = 'STARTING', handle = null, next_poll_at = null,
+      claim = gen_random_uuid(), claimed_at = now() - interval '1 minute' where task_id = $1`,
+      [id],
+    );
+    upstream.onStatus = () => ({ state: 'finished' });
+    const { queue } = engine;
+    await engine.worker(registryOf(testBinding('test#0', testProvider(engine.http), upstream.url)), {
+      queue: { ...queue, work: async () => ({ wake() {}, stop: async () => {} }) },
+    });
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(upstream.starts).toHaveLength(1);
+  });
+
+  it('that comes back after its claim was lost is discarded and cancelled', async () => {
+    const { service } = await scene();
+    upstream.onStart = async (job): Promise<StartAnswer> => {
+      const [taskId = ''] = job.reference.split('/');
+      // Another worker took over while this one was paused, and has decided.
+      await engine.pool.query(`update media.attempts set claim = gen_random_uuid() where task_id = $1`, [
+        taskId,
+      ]);
+      return 'accept';
+    };
+    const { id } = await service.submit(me, image());
+    await until(async () => upstream.cancels.length === 1);
+    expect(upstream.cancels).toEqual([`${id}/1/1`]);
+    expect((await service.attempts([id])).get(id)?.[0]?.state).not.toBe('RUNNING');
+  });
+});
+
+describe('cancelling', () => {
+  it('stops running work upstream', async () => {
+    upstream.onStatus = () => ({ state: 'running', progress: 30 });
+    const { service } = await scene();
+    const { id } = await service.submit(me, image());
+    await until(async () => (await service.readMany(me, [id]))[0]?.progress === 30);
+    const asked = await service.cancel(me, id);
+    expect(asked).toMatchObject({ state: 'RUNNING', stage: 'cancelling' });
+    expect(await engine.ended(service, id)).toMatchObject({ state: 'CANCELLED', error: null });
+    expect(upstream.cancels).toHaveLength(1);
+    expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
+  });
+
+  it('ends the task where the upstream can not cancel, and discards its late result', async () => {
+    upstream.onStatus = () => ({ state: 'running', progress: 30 });
+    const { service } = await scene({ provider: testProvider(engine.http, { cancel: false }) });
+    const { id } = await service.submit(me, image());
+    await until(async () => (await service.readMany(me, [id]))[0]?.progress === 30);
+    await service.cancel(me, id);
+    expect(await engine.ended(service, id)).toMatchObject({ state: 'CANCELLED', result: null });
+    const [attempt] = (await service.attempts([id])).get(id) ?? [];
+    expect(attempt).toMatchObject({
+      state: 'CANCELLED',
+      error: { message: expect.stringContaining('discarded') },
+    });
+  });
+
+  it('waits for the handle of a start that is under way', async () => {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    upstream.onStart = async (): Promise<StartAnswer> => {
+      await released;
+      return 'accept';
+    };
+    upstream.onStatus = () => ({ state: 'running', progress: 1 });
+    const { service } = await scene();
+    const { id } = await service.submit(me, image());
+    await until(async () => (await attemptStates(service, id))?.[0] === 'STARTING');
+    await until(async () => {
+      const { rows } = await engine.pool.query('select 1 from media.attempts where claim is not null');
+      return rows.length === 1;
+    });
+    await service.cancel(me, id);
+    release();
+    expect((await engine.ended(service, id)).state).toBe('CANCELLED');
+    expect(upstream.cancels).toEqual([`${id}/1/1`]);
+  });
+
+  it('comes too late while the result is stored, and after the end', async () => {
+    let release = (): void => {};
+    let asked = false;
+    const slow = createServer((_request, response) => {
+      asked = true;
+      release = () => response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
+    });
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const { port } = slow.address() as AddressInfo;
+    const provider = testProvider(engine.http);
+    const job = provider.jobs?.IMAGE;
+    if (job === undefined) throw new Error('no job');
+    const finished = {
+      ...job,
+      status: async () =>
+        ({
+          state: 'finished',
+          outcome: { files: [{ url: `http://127.0.0.1:${port}/slow.png` }], texts: [] },
+        }) as const,
+    };
+    const origins = { resultOrigins: [`http://127.0.0.1:${port}`] };
+    const plain = testBinding('test#0', provider, upstream.url).connection;
+    const { service } = await scene({
+      provider: { name: 'slow', jobs: { IMAGE: finished } },
+      binding: { connection: { ...plain, ...origins } },
+    });
+    const { id } = await service.submit(me, image());
+    await until(async () => (await service.readMany(me, [id]))[0]?.stage === 'storing result');
+    await expect(service.cancel(me, id)).rejects.toMatchObject({ code: 'TOO_LATE' });
+    await until(async () => asked);
+    release();
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    await expect(service.cancel(me, id)).rejects.toMatchObject({ code: 'TOO_LATE' });
+    slow.closeAllConnections();
+    slow.close();
+  });
+});
+
+describe('storing the result', () => {
+  it('is tried again after a cut, a wrong answer and an expired address', async () => {
+    let tries = 0;
+    upstream.onFile = () => {
+      tries += 1;
+      if (tries === 1) return { status: 403, body: Buffer.from('expired') };
+      if (tries === 2) return { status: 200, body: Buffer.from('<html>sorry</html>') };
+      return { status: 200, body: PNG, headers: { 'content-type': 'application/x-wrong' } };
+    };
+    const { service } = await scene();
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(tries).toBe(3);
+  });
+
+  it('fails as STORAGE_FAILED when no try brings it, without another start', async () => {
+    upstream.onFile = () => ({ status: 404, body: Buffer.from('gone') });
+    const { service } = await scene({ worker: { limits: { maxStoreTries: 2 } } });
+    const { id } = await service.submit(me, image());
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'STORAGE_FAILED', message: expect.stringContaining('404') },
+    });
+    expect(upstream.starts).toHaveLength(1);
+  });
+
+  it('fails at once for a result that is too large', async () => {
+    const { service } = await scene({ worker: { limits: { maxOutputBytes: 10 } } });
+    const { id } = await service.submit(me, image());
+    expect(await engine.ended(service, id)).toMatchObject({
+      error: { code: 'STORAGE_FAILED', message: expect.stringContaining('larger than 10 bytes') },
+    });
+  });
+
+  it('keeps the order of several files', async () => {
+    upstream.onStatus = () => ({ state: 'finished', files: ['a.png', 'b.png', 'c.png'] });
+    const names: string[] = [];
+    upstream.onFile = (name) => {
+      names.push(name);
+      return { status: 200, body: PNG, headers: { 'content-type': 'image/png' } };
+    };
+    const { service } = await scene();
+    const { id } = await service.submit(me, image());
+    const ended = await engine.ended(service, id);
+    expect(names).toEqual(['a.png', 'b.png', 'c.png']);
+    const stored = ended.result?.mediaIds.map((mediaId) => engine.files.stored.get(mediaId)?.name);
+    expect(stored).toEqual(['result-1', 'result-2', 'result-3']);
+  });
+});
+
+describe('calls', () => {
+  const bytes = { files: [{ content: PNG, contentType: 'image/png' }], texts: [] };
+
+  it('store the bytes they answer with', async () => {
+    const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => bytes } } };
+    const { service } = await scene({ provider });
+    const { id } = await service.submit(me, image());
+    const ended = await engine.ended(service, id);
+    expect(ended).toMatchObject({ state: 'SUCCEEDED' });
+    expect(engine.files.stored.get(ended.result?.mediaIds[0] ?? '')).toMatchObject({ taskId: id });
+    expect(await attemptStates(service, id)).toEqual(['SUCCEEDED']);
+  });
+
+  it('are broken off by a cancel', async () => {
+    const provider: Provider = {
+      name: 'calls',
+      calls: {
+        IMAGE: {
+          call: (_request, { signal }) =>
+            new Promise((_resolve, reject) => {
+              signal.addEventListener('abort', () =>
+                reject(new UpstreamError('LOST', 'aborted', { retryable: true })),
+              );
+            }),
+        },
+      },
+    };
+    const { service } = await scene({ provider });
+    const { id } = await service.submit(me, image());
+    await until(async () => {
+      const { rows } = await engine.pool.query('select 1 from media.attempts where claim is not null');
+      return rows.length === 1;
+    });
+    await service.cancel(me, id);
+    expect(await engine.ended(service, id)).toMatchObject({ state: 'CANCELLED' });
+    expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
+  });
+
+  it('that ended without an answer are named START_UNKNOWN', async () => {
+    const provider: Provider = {
+      name: 'calls',
+      calls: { IMAGE: { call: () => Promise.reject(new Error('socket hang up')) } },
+    };
+    const { service } = await scene({ provider });
+    const { id } = await service.submit(me, image());
+    expect(await engine.ended(service, id)).toMatchObject({ error: { code: 'START_UNKNOWN' } });
+  });
+});
+
+describe('inputs', () => {
+  const work = (url: string) => ({ kind: 'DESCRIPTION', generator: 'test', image: { url } }) as const;
+
+  it('that are foreign URLs are fetched under the outbound rule, and refused by name', async () => {
+    const { service } = await scene();
+    const { id } = await service.submit(me, image('', { work: work(`${upstream.url}/files/x.png`) }));
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: {
+        code: 'INVALID_INPUT',
+        field: 'image',
+        message: expect.stringContaining('could not be fetched'),
+      },
+    });
+    expect(upstream.starts).toEqual([]);
+  });
+
+  it('that are files of ours are opened, and texts end the task without storing', async () => {
+    upstream.onStatus = () => ({ state: 'finished', texts: ['a fox in snow'] });
+    const { service } = await scene();
+    const file = { owner: 'usr_me', name: 'x.png', declaredType: null, temporary: true, maxBytes: 1_000 };
+    const { id: fileId } = await engine.files.store({
+      ...file,
+      body: (async function* () {
+        yield PNG;
+      })(),
+    });
+    const description = { kind: 'DESCRIPTION', generator: 'test', image: { fileId } } as const;
+    const { id } = await service.submit(me, image('', { work: description, fileIds: [fileId] }));
+    const ended = await engine.ended(service, id);
+    expect(ended).toMatchObject({ state: 'SUCCEEDED', result: { texts: ['a fox in snow'], mediaIds: [] } });
+  });
+});
+
+describe('recipes', () => {
+  const recipe = {
+    kind: 'RECIPE',
+    taskType: 'tea',
+    prompt: 'a cup',
+    aspectRatio: '9:16',
+    templatePrompt: null,
+  } as const;
+  const options: Partial<TaskWorkerOptions> = { recipeGenerator: 'test' };
+
+  it('describe the image first, then make one image for each preset, in order', async () => {
+    upstream.onStatus = ({ prompt, polls }) => {
+      if (prompt === 'describe') return { state: 'finished', texts: ['green tea --ar 3:4'] };
+      return polls < 3
+        ? { state: 'running', progress: polls * 30 }
+        : { state: 'finished', files: [`${prompt}.png`] };
+    };
+    const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+    const service = engine.service(registry, { recipeGenerator: 'test' });
+    await engine.worker(registry, options);
+    const file = { owner: 'usr_me', name: 'x.png', declaredType: null, temporary: true, maxBytes: 1_000 };
+    const { id: fileId } = await engine.files.store({
+      ...file,
+      body: (async function* () {
+        yield PNG;
+      })(),
+    });
+    const work = { ...recipe, image: { fileId }, presetPrompts: ['one', 'two', 'three'] };
+    await engine.queue.define('recipe.ended');
+    const id = newId();
+    await service.start({
+      ...image('', { work, fileIds: [fileId] }),
+      id,
+      owner: 'usr_me',
+      onEnd: 'recipe.ended',
+    });
+    const ended = await engine.ended(service, id);
+    expect(ended).toMatchObject({ state: 'SUCCEEDED', taskType: 'tea', kind: 'RECIPE', progress: 100 });
+    expect(ended.result?.mediaIds).toHaveLength(3);
+    expect(upstream.starts[0]).toBe(`${id}/1/1`);
+    const prompts = [...upstream.jobs.values()]
+      .sort((one, other) => (one.reference < other.reference ? -1 : 1))
+      .map((job) => job.prompt);
+    expect(prompts).toEqual([
+      'describe',
+      ...['one', 'two', 'three'].map((each) => `a cup, ${each}, green tea`),
+    ]);
+    const log = await service.events(id, 0, 1_000);
+    expect(log.every((event, index) => event.progress >= (log[index - 1]?.progress ?? 0))).toBe(true);
+    expect(log.some((event) => event.progress > 10 && event.progress < 100)).toBe(true);
+    const { rows } = await engine.pool.query(`select data from pgboss.job where name = 'recipe.ended'`);
+    expect(rows).toEqual([{ data: { taskId: id, state: 'SUCCEEDED' } }]);
+  });
+
+  it('fail when one image fails, and cancel the others', async () => {
+    upstream.onStatus = ({ prompt }) =>
+      prompt.includes('bad') ? { state: 'failed', retryable: false } : { state: 'running', progress: 10 };
+    const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+    const service = engine.service(registry, { recipeGenerator: 'test' });
+    await engine.worker(registry, options);
+    const work = { ...recipe, presetPrompts: ['good', 'bad', 'fine'] };
+    const { id } = await service.submit(me, image('', { work }));
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: { message: 'it broke' },
+    });
+    await until(async () => {
+      const states = (await attemptStates(service, id)) ?? [];
+      return !states.includes('RUNNING') && !states.includes('STARTING');
+    });
+    const others = (await service.attempts([id])).get(id)?.filter((attempt) => attempt.step !== 2) ?? [];
+    expect(others.every((attempt) => attempt.state === 'CANCELLED')).toBe(true);
+    expect(upstream.cancels).toHaveLength(upstream.starts.length - 1);
   });
 });

@@ -102,7 +102,8 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
       await Promise.all([sweeper.stop(), pruner.stop()]);
       const stops = [...workers.map((worker) => worker.stop(graceSeconds)), poller.stop(graceSeconds)];
       for (const result of await Promise.allSettled(stops)) {
-        if (result.status === 'rejected') logger.error({ error: toError(result.reason) }, 'a worker did not stop');
+        if (result.status === 'rejected')
+          logger.error({ error: toError(result.reason) }, 'a worker did not stop');
       }
       calls.close();
       await progress.close();

@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { EventBus } from '../../../platform/event-bus.ts';
+import { newId } from '../../../platform/ids.ts';
+import { createEventHub, type EventHub } from './event-hub.ts';
+import { appendEvents } from './event-store.ts';
+import { createProgressWriter } from './progress-writer.ts';
+import { insertTask } from './submission-store.ts';
+import type { TaskEvent } from './task.ts';
+import { lossyBus, me, nobody, registryOf, startEngine, type TestEngine, until } from './testing/engine.ts';
+import { testBinding } from './testing/provider.ts';
+import { createTransactor } from './transactor.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+/** A task that runs, without anybody working on it. */
+async function openTask(): Promise<string> {
+  const id = newId();
+  const input = { kind: 'IMAGE', generator: 'test', prompt: 'a fox' } as const;
+  const words = {
+    id,
+    owner: 'usr_me',
+    kind: 'IMAGE',
+    generator: 'test',
+    taskType: null,
+    onEnd: null,
+  } as const;
+  const steps = [{ step: 1, label: '', input, binding: 'test#0' }];
+  await engine.database
+    .transaction()
+    .execute((transaction) => insertTask(transaction, { ...words, input, steps, idempotency: null }));
+  return id;
+}
+
+function append(id: string, change: { stage?: string; progress?: number; state?: 'RUNNING' | 'SUCCEEDED' }) {
+  return createTransactor(engine).append([{ taskId: id, ...change }]);
+}
+
+async function collect(iterator: AsyncIterableIterator<TaskEvent>, most = Infinity): Promise<TaskEvent[]> {
+  const events: TaskEvent[] = [];
+  for await (const event of iterator) {
+    events.push(event);
+    if (events.length >= most) break;
+  }
+  return events;
+}
+
+function watcher(hub: EventHub) {
+  return (taskId: string, after = 0, signal = new AbortController().signal) =>
+    hub.subscribe({ taskId, after, signal, state: 'QUEUED', lastSeq: 1 });
+}
+
+const numbers = (events: readonly TaskEvent[]) => events.map((event) => event.seq);
+const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+describe('numbering', () => {
+  it('has no gap, no fall and nothing after the end under 20 concurrent writers', async () => {
+    const ids = [await openTask(), await openTask(), await openTask()];
+    const writers = Array.from({ length: 20 }, async (_, writer) => {
+      for (let round = 0; round < 10; round += 1) {
+        const progress = (round * 20 + writer) % 100;
+        const batch = ids.map((taskId) => ({ taskId, stage: `writer ${writer} round ${round}`, progress }));
+        await appendEvents(engine.database, writer % 2 === 0 ? batch : batch.toReversed());
+        if (writer === 7 && round === 6) {
+          await appendEvents(
+            engine.database,
+            ids.map((taskId) => ({ taskId, state: 'SUCCEEDED', progress: 100 })),
+          );
+        }
+      }
+    });
+    await Promise.all(writers);
+    const service = engine.service(registryOf());
+    for (const id of ids) {
+      const log = await service.events(id, 0, 1_000);
+      const [task] = await service.readMany(me, [id]);
+      expect(numbers(log)).toEqual(oneTo(task?.lastSeq ?? 0));
+      expect(log.filter((event) => event.state === 'SUCCEEDED')).toHaveLength(1);
+      expect(log.at(-1)?.state).toBe('SUCCEEDED');
+      expect(log.every((event, index) => event.progress >= (log[index - 1]?.progress ?? 0))).toBe(true);
+    }
+  });
+
+  it('writes no entry for a report that changes nothing', async () => {
+    const id = await openTask();
+    expect(await append(id, { stage: 'queued', progress: 0 })).toEqual([]);
+    expect(await append(id, { stage: 'rendering', progress: 5 })).toMatchObject([{ seq: 2 }]);
+    expect(await append(id, { stage: 'rendering', progress: 4 })).toEqual([]);
+  });
+
+  it('keeps texts that the database would refuse', async () => {
+    const id = await openTask();
+    await append(id, { stage: 'a\0b\uD800c' });
+    const log = await engine.service(registryOf()).events(id, 1, 10);
+    expect(log[0]?.stage).toBe('ab\uFFFDc');
+  });
+});
+
+describe('progress reports', () => {
+  it('are coalesced, and dropped once their step no longer runs', async () => {
+    const transactor = createTransactor(engine);
+    const options = { database: engine.database, transactor, logger: engine.logger };
+    const writer = createProgressWriter({ ...options, flushMs: 30 });
+    const id = await openTask();
+    const report = { taskId: id, step: 1, stage: 'rendering', estimated: false, stepProgress: null };
+    await engine.pool.query(`update media.task_steps set state = 'RUNNING' where task_id = $1`, [id]);
+    for (let progress = 1; progress <= 50; progress += 1) writer.report({ ...report, progress });
+    await writer.close();
+    const service = engine.service(registryOf());
+    expect((await service.events(id, 1, 100)).map((event) => event.progress)).toEqual([50]);
+
+    await engine.pool.query(`update media.task_steps set state = 'STORING' where task_id = $1`, [id]);
+    const late = createProgressWriter({ ...options, flushMs: 30 });
+    late.report({ ...report, progress: 80 });
+    await late.close();
+    expect(await service.events(id, 2, 100)).toEqual([]);
+  });
+});
+
+describe('watching', () => {
+  it('delivers every event exactly once over replay, live and reconnects', async () => {
+    const hub = createEventHub(engine);
+    const watch = watcher(hub);
+    const id = await openTask();
+    const writing = (async () => {
+      for (let progress = 1; progress <= 98; progress += 1)
+        await append(id, { stage: `at ${progress}`, progress });
+      await append(id, { state: 'SUCCEEDED', progress: 100 });
+    })();
+    const seen: number[] = [];
+    while (seen.at(-1) !== 100) seen.push(...numbers(await collect(watch(id, seen.at(-1) ?? 0), 7)));
+    await writing;
+    expect(seen).toEqual(oneTo(100));
+    expect(hub.subscriberCount()).toBe(0);
+  });
+
+  it('recovers what was announced while wake-ups were lost', async () => {
+    const silent = lossyBus(engine.bus, () => true);
+    const hub = createEventHub({ ...engine, slowTickMs: 200 });
+    const id = await openTask();
+    const watching = collect(watcher(hub)(id));
+    const transactor = createTransactor({ ...engine, bus: silent });
+    for (const progress of [10, 20, 30]) await transactor.append([{ taskId: id, progress }]);
+    await transactor.append([{ taskId: id, state: 'SUCCEEDED' }]);
+    expect(numbers(await watching)).toEqual(oneTo(5));
+  });
+
+  it('reads again at once when the bus was cut off for a while', async () => {
+    let gap = (): void => {};
+    const bus: EventBus = {
+      ...lossyBus(engine.bus, () => true),
+      onGap: (listener) => {
+        gap = listener;
+        return () => {};
+      },
+    };
+    const hub = createEventHub({ ...engine, bus, slowTickMs: 60_000 });
+    const id = await openTask();
+    const iterator = watcher(hub)(id);
+    expect((await iterator.next()).value).toMatchObject({ seq: 1 });
+    const pending = iterator.next();
+    await appendEvents(engine.database, [{ taskId: id, progress: 10 }]);
+    gap();
+    expect((await pending).value).toMatchObject({ seq: 2, progress: 10 });
+    await iterator.return?.();
+  });
+
+  it('leaves nothing behind when 200 watchers vanish', async () => {
+    const before = engine.bus.listenerCount();
+    const hub = createEventHub(engine);
+    const controller = new AbortController();
+    const id = await openTask();
+    const iterators = Array.from({ length: 200 }, () => watcher(hub)(id, 0, controller.signal));
+    const firsts = await Promise.all(iterators.map((iterator) => iterator.next()));
+    expect(firsts.every((first) => first.value?.seq === 1)).toBe(true);
+    const pending = iterators.map((iterator) => iterator.next());
+    expect(hub.subscriberCount()).toBe(200);
+    for (const iterator of iterators.slice(0, 100)) await iterator.return?.();
+    expect(hub.subscriberCount()).toBe(100);
+    controller.abort();
+    expect((await Promise.all(pending)).every((result) => result.done)).toBe(true);
+    expect(hub.subscriberCount()).toBe(0);
+    expect(engine.bus.listenerCount()).toBe(before);
+  });
+
+  it('holds no connection while it waits', async () => {
+    const hub = createEventHub(engine);
+    const id = await openTask();
+    const iterators = Array.from({ length: 300 }, () => watcher(hub)(id));
+    await Promise.all(iterators.map((iterator) => iterator.next()));
+    const pending = iterators.map((iterator) => iterator.next());
+    await until(
+      async () => engine.pool.waitingCount === 0 && engine.pool.idleCount === engine.pool.totalCount,
+    );
+    await append(id, { state: 'SUCCEEDED' });
+    expect((await Promise.all(pending)).every((result) => result.value?.state === 'SUCCEEDED')).toBe(true);
+  });
+
+  it('ends a watcher that takes nothing, with an error that says how to resume', async () => {
+    const hub = createEventHub({ ...engine, slowTickMs: 20, slowClientMs: 100 });
+    const id = await openTask();
+    const iterator = watcher(hub)(id);
+    expect((await iterator.next()).value?.seq).toBe(1);
+    await append(id, { progress: 10 });
+    await until(async () => hub.subscriberCount() === 0);
+    await expect(iterator.next()).rejects.toThrow('resume with afterSeq');
+    expect((await iterator.next()).done).toBe(true);
+  });
+
+  it('ends at once for a task that has ended and has nothing more', async () => {
+    const service = engine.service(registryOf());
+    const id = await openTask();
+    await append(id, { state: 'SUCCEEDED' });
+    const { signal } = new AbortController();
+    expect(numbers(await collect(await service.watch(me, id, 0, signal)))).toEqual([1, 2]);
+    expect(await collect(await service.watch(me, id, 2, signal))).toEqual([]);
+    expect(service.watcherCount()).toBe(0);
+  });
+
+  it('tells strangers that there is no such task, and late readers that the log is gone', async () => {
+    const service = engine.service(registryOf());
+    const id = await openTask();
+    const { signal } = new AbortController();
+    await expect(service.watch(nobody('1.2.3.4'), id, 0, signal)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await append(id, { state: 'SUCCEEDED' });
+    await engine.pool.query('update media.tasks set events_pruned = true where id = $1', [id]);
+    await expect(service.watch(me, id, 0, signal)).rejects.toMatchObject({ code: 'EVENTS_EXPIRED' });
+    await expect(service.events(id, 0, 10)).rejects.toMatchObject({ code: 'EVENTS_EXPIRED' });
+    expect(await collect(await service.watch(me, id, 2, signal))).toEqual([]);
+  });
+
+  it('ends every watcher when the process stops', async () => {
+    const service = engine.service(registryOf(testBinding('test#0', { name: 'none' }, 'http://127.0.0.1:1')));
+    const id = await openTask();
+    const iterator = await service.watch(me, id, 1, new AbortController().signal);
+    const pending = iterator.next();
+    service.close();
+    await expect(pending).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { internalCaller } from '../../../platform/caller.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { GeneratorRegistry } from '../generators/binding.ts';
+import { canonicalJson } from './idempotency.ts';
+import { prune } from './pruner.ts';
+import type { RunningTaskService } from './service.ts';
+import type { Task } from './task.ts';
+import {
+  image,
+  me,
+  nobody,
+  registryOf,
+  startEngine,
+  stranger,
+  type TestEngine,
+  until,
+} from './testing/engine.ts';
+import { testBinding, testProvider } from './testing/provider.ts';
+
+let engine: TestEngine;
+let registry: GeneratorRegistry;
+let service: RunningTaskService;
+beforeAll(async () => {
+  engine = await startEngine();
+  registry = registryOf(testBinding('test#0', testProvider(engine.http), 'http://127.0.0.1:1'));
+  service = engine.service(registry);
+});
+afterAll(() => engine.stop());
+
+const conflict = { code: 'IDEMPOTENCY_CONFLICT' };
+
+describe('submitting', () => {
+  it('refuses bad input before anything is written', async () => {
+    const before = await engine.count('media.tasks');
+    const bad = { kind: 'IMAGE', generator: 'test', prompt: ' ', aspectRatio: '0:9', count: 0 } as const;
+    const refused = await service.submit(me, image('', { work: bad })).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'BAD_USER_INPUT', field: 'prompt' });
+    expect((refused as { problems: { field: string }[] }).problems.map(({ field }) => field)).toEqual([
+      'prompt',
+      'aspectRatio',
+      'count',
+    ]);
+    const unknown = { kind: 'IMAGE', generator: 'nobody', prompt: 'a fox' } as const;
+    await expect(service.submit(me, image('', { work: unknown }))).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'generator',
+    });
+    await expect(service.submit(me, image('a fox', { fileIds: [newId()] }))).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+    });
+    expect(await engine.count('media.tasks')).toBe(before);
+  });
+
+  it('refuses work beyond the waiting line, and takes it again when there is room', async () => {
+    const id = 'narrow#0';
+    const narrow = registryOf(
+      testBinding(id, testProvider(engine.http), 'http://127.0.0.1:1', { maxWaiting: 3 }),
+    );
+    const own = engine.service(narrow);
+    const work = { kind: 'IMAGE', generator: 'narrow', prompt: 'a fox' } as const;
+    const results = await Promise.allSettled(
+      Array.from({ length: 5 }, () => own.submit(me, image('', { work }))),
+    );
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(3);
+    const refused = results.find((result) => result.status === 'rejected');
+    expect(refused?.reason).toMatchObject({ code: 'QUEUE_FULL', retryAfter: 5 });
+    const [waiting] = (await own.list(me, { generator: 'narrow' }, { first: 10, after: null })).tasks;
+    await own.cancel(me, waiting?.id ?? '');
+    await until(async () => own.submit(me, image('', { work })).catch(() => null));
+  });
+
+  it('says where a task stands in its line', async () => {
+    const line = registryOf(testBinding('line#0', testProvider(engine.http), 'http://127.0.0.1:1'));
+    const own = engine.service(line);
+    const work = { kind: 'IMAGE', generator: 'line', prompt: 'a fox' } as const;
+    const tasks: Task[] = [];
+    for (let count = 0; count < 3; count += 1) tasks.push(await own.submit(me, image('', { work })));
+    await until(async () => tasks.every((task) => own.queuePosition(task) !== null));
+    expect(tasks.map((task) => own.queuePosition(task))).toEqual([1, 2, 3]);
+  });
+});
+
+describe('idempotency', () => {
+  it('makes one task of 12 parallel requests with one key', async () => {
+    const submission = image('twelve', { idempotencyKey: 'twelve' });
+    const tasks = await Promise.all(Array.from({ length: 12 }, () => service.submit(me, submission)));
+    expect(new Set(tasks.map((task) => task.id)).size).toBe(1);
+    const { rows } = await engine.pool.query(`select 1 from media.tasks where input->>'prompt' = 'twelve'`);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('answers the same task whatever its state, and refuses another request with its key', async () => {
+    const submission = image('once', { idempotencyKey: 'once' });
+    const task = await service.submit(me, submission);
+    await service.cancel(me, task.id);
+    expect(await service.submit(me, submission)).toMatchObject({ id: task.id, state: 'CANCELLED' });
+    await expect(service.submit(me, image('twice', { idempotencyKey: 'once' }))).rejects.toMatchObject(
+      conflict,
+    );
+    const other = await service.submit(stranger, submission);
+    expect(other.id).not.toBe(task.id);
+  });
+
+  it('does not burn a key on a request that failed validation', async () => {
+    const bad = { kind: 'IMAGE', generator: 'test', prompt: '' } as const;
+    await expect(service.submit(me, image('', { work: bad, idempotencyKey: 'kept' }))).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+    });
+    await expect(service.submit(me, image('good', { idempotencyKey: 'kept' }))).resolves.toMatchObject({
+      state: 'QUEUED',
+    });
+  });
+
+  it("never gives an anonymous caller a stranger's task", async () => {
+    const submission = image('shared', { idempotencyKey: 'shared' });
+    const task = await service.submit(nobody('1.1.1.1'), submission);
+    expect((await service.submit(nobody('1.1.1.1'), submission)).id).toBe(task.id);
+    expect((await service.submit(nobody('2.2.2.2'), submission)).id).not.toBe(task.id);
+    const different = await service.submit(nobody('1.1.1.1'), image('other', { idempotencyKey: 'shared' }));
+    expect(different.id).not.toBe(task.id);
+  });
+
+  it('forgets keys a day after the end, and logs after their time', async () => {
+    const submission = image('old', { idempotencyKey: 'old' });
+    const task = await service.submit(me, submission);
+    await service.cancel(me, task.id);
+    await engine.pool.query(`update media.tasks set ended_at = now() - interval '31 days' where id = $1`, [
+      task.id,
+    ]);
+    await engine.pool.query(
+      `update media.idempotency set created_at = now() - interval '31 days' where task_id = $1`,
+      [task.id],
+    );
+    await prune({ database: engine.database, files: engine.files, eventRetentionDays: 30 });
+    await expect(service.events(task.id, 0, 10)).rejects.toMatchObject({ code: 'EVENTS_EXPIRED' });
+    expect(await service.readMany(me, [task.id])).toMatchObject([{ state: 'CANCELLED' }]);
+    expect((await service.submit(me, submission)).id).not.toBe(task.id);
+  });
+
+  it('takes equal values for equal, whatever the order of their keys', () => {
+    expect(canonicalJson({ b: [{ d: 1, c: undefined }], a: 'x' })).toBe(
+      canonicalJson({ a: 'x', b: [{ d: 1 }] }),
+    );
+    expect(canonicalJson({ a: [1, 2] })).not.toBe(canonicalJson({ a: [2, 1] }));
+  });
+});
+
+describe('startTask', () => {
+  it('is idempotent by its id, also in parallel', async () => {
+    const id = newId();
+    const submission = { ...image('chosen'), id, owner: 'usr_them', onEnd: null };
+    const tasks = await Promise.all(Array.from({ length: 6 }, () => service.start(submission)));
+    expect(new Set(tasks.map((task) => task.id))).toEqual(new Set([id]));
+    expect(tasks[0]).toMatchObject({ owner: 'usr_them', state: 'QUEUED' });
+    const { rows } = await engine.pool.query(`select 1 from pgboss.job where data->>'taskId' = $1`, [id]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('tells the queue it was given of the end, exactly once', async () => {
+    await engine.queue.define('test.ended');
+    const id = newId();
+    await service.start({ ...image('told'), id, owner: 'usr_them', onEnd: 'test.ended' });
+    const admin = internalCaller('test');
+    await Promise.allSettled(Array.from({ length: 4 }, () => service.cancel(admin, id)));
+    const { rows } = await engine.pool.query(`select data from pgboss.job where name = 'test.ended'`);
+    expect(rows).toEqual([{ data: { taskId: id, state: 'CANCELLED' } }]);
+  });
+});
+
+describe('reading', () => {
+  it('answers in the order of the ids, and null for what is not there or not theirs', async () => {
+    const mine = await service.submit(me, image('mine'));
+    const open = await service.submit(nobody('1.1.1.1'), image('open'));
+    const ids = [open.id, 'no id', newId(), mine.id];
+    const read = async (caller: typeof me) =>
+      (await service.readMany(caller, ids)).map((task) => task?.id ?? null);
+    expect(await read(me)).toEqual([open.id, null, null, mine.id]);
+    expect(await read(stranger)).toEqual([open.id, null, null, null]);
+  });
+
+  it('lists newest first, page by page, the own ones only', async () => {
+    const lister = { ...me, id: 'usr_lister' };
+    const made: string[] = [];
+    for (let count = 0; count < 5; count += 1)
+      made.push((await service.submit(lister, image(`list ${count}`))).id);
+    const first = await service.list(lister, {}, { first: 3, after: null });
+    expect(first).toMatchObject({ hasNextPage: true });
+    const after = first.tasks.at(-1)?.id ?? null;
+    const second = await service.list(lister, { states: ['QUEUED'], kinds: ['IMAGE'] }, { first: 3, after });
+    expect([...first.tasks, ...second.tasks].map((task) => task.id)).toEqual(made.toReversed());
+    expect(second.hasNextPage).toBe(false);
+    expect(await service.list(nobody('1.1.1.1'), {}, { first: 3, after: null })).toEqual({
+      tasks: [],
+      hasNextPage: false,
+    });
+    await expect(service.list(me, {}, { first: 3, after: 'x' })).rejects.toMatchObject({ field: 'after' });
+  });
+});
+
+describe('cancelling what waits', () => {
+  it('ends it at once, and once', async () => {
+    const task = await service.submit(me, image('waits'));
+    await expect(service.cancel(stranger, task.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const cancelled = await service.cancel(me, task.id);
+    expect(cancelled).toMatchObject({ state: 'CANCELLED', stage: 'cancelled' });
+    expect(cancelled.cancelRequestedAt).not.toBeNull();
+    expect(await service.cancel(me, task.id)).toMatchObject({ lastSeq: cancelled.lastSeq });
+    expect((await service.events(task.id, 0, 10)).map((event) => event.state)).toEqual([
+      'QUEUED',
+      'CANCELLED',
+    ]);
+  });
+});

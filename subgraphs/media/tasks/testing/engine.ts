@@ -1,0 +1,130 @@
+import { sql } from 'kysely';
+
+import { anonymousCaller, type Caller } from '../../../../platform/caller.ts';
+import { createDatabase } from '../../../../platform/database.ts';
+import type { EventBus } from '../../../../platform/event-bus.ts';
+import { silentLogger } from '../../../../platform/logger.ts';
+import { migrate } from '../../../../platform/migrations.ts';
+import { createQueue } from '../../../../platform/pg-boss-queue.ts';
+import { createEventBus } from '../../../../platform/postgres-event-bus.ts';
+import { createOutboundRule } from '../../../../platform/safe-url.ts';
+import { createHttpClient } from '../../../../platform/undici-http-client.ts';
+import { testDatabase } from '../../../../test/kit/postgres.ts';
+import type { MediaTables } from '../../database.ts';
+import type { Binding, GeneratorRegistry } from '../../generators/binding.ts';
+import { createGeneratorRegistry } from '../../generators/registry.ts';
+import { tasks } from '../../migrations/0001-tasks.ts';
+import type { WorkerLimits } from '../engine.ts';
+import type { Submission } from '../service-types.ts';
+import { createTaskService, type RunningTaskService, type TaskServiceOptions } from '../service.ts';
+import { isFinal, type Task } from '../task.ts';
+import { createTaskWorker, type TaskWorker, type TaskWorkerOptions } from '../worker.ts';
+import { memoryFiles } from './memory-files.ts';
+
+/** What the tests of the task engine share: a real database, queue and bus. */
+
+/** A whole engine over a fresh database; `worker` and `service` make as many of each as a test wants. */
+export async function startEngine() {
+  const logger = silentLogger();
+  const made = await testDatabase();
+  const database = createDatabase({
+    config: made.config,
+    maxConnections: 10,
+    applicationName: 'test',
+    logger,
+  });
+  await migrate({ database, sets: [{ schema: 'media', migrations: { '0001-tasks': tasks } }], logger });
+  const bus = await createEventBus({ database, logger });
+  const queue = await createQueue({ database, bus, logger });
+  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
+  const files = memoryFiles();
+  const typed = database.typed<MediaTables>();
+  const stops: (() => Promise<void>)[] = [];
+  return {
+    database: typed,
+    pool: database.pool,
+    platformDatabase: database,
+    bus,
+    queue,
+    http,
+    files,
+    logger,
+    service(registry: GeneratorRegistry, change: Partial<TaskServiceOptions> = {}): RunningTaskService {
+      const service = createTaskService({ database: typed, queue, bus, files, registry, logger, ...change });
+      stops.push(async () => service.close());
+      return service;
+    },
+    async worker(registry: GeneratorRegistry, change: Partial<TaskWorkerOptions> = {}): Promise<TaskWorker> {
+      const parts = { database: typed, queue, bus, http, files, registry, logger, eventRetentionDays: 30 };
+      const worker = createTaskWorker({ ...parts, ...change, limits: { ...QUICK, ...change.limits } });
+      await worker.start();
+      stops.push(() => worker.stop(1));
+      return worker;
+    },
+    /** Waits until a condition holds, asking again every 20 ms. */
+    until,
+    async ended(service: RunningTaskService, id: string): Promise<Task> {
+      return until(async () => {
+        const [task] = await service.readMany(me, [id]);
+        return task && isFinal(task.state) ? task : null;
+      });
+    },
+    async count(table: string): Promise<number> {
+      const { rows } = await sql<{
+        count: number;
+      }>`select count(*)::integer as count from ${sql.table(table)}`.execute(typed);
+      return rows[0]?.count ?? 0;
+    },
+    async stop() {
+      for (const stop of stops.toReversed()) await stop();
+      await queue.stop(1);
+      await bus.close();
+      await http.close();
+      await database.close();
+      await made.drop();
+    },
+  };
+}
+
+export type TestEngine = Awaited<ReturnType<typeof startEngine>>;
+
+const QUICK: Partial<WorkerLimits> = {
+  claimStaleSeconds: 1,
+  pollTickMs: 20,
+  findGraceMs: 20,
+  storePauseSeconds: 1,
+};
+
+/** Asks again until there is an answer; fails after half a minute. */
+export async function until<Answer>(ask: () => Promise<Answer | null | undefined | false>): Promise<Answer> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (Date.now() > deadline) throw new Error('what was waited for did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export const me: Caller = { kind: 'user', id: 'usr_me', scopes: [], traceId: 'test', address: null };
+export const stranger: Caller = { ...me, id: 'usr_other' };
+export const nobody = (address: string): Caller => anonymousCaller('test', address);
+
+export function image(prompt = 'a fox', change: Partial<Submission> = {}): Submission {
+  return {
+    work: { kind: 'IMAGE', generator: 'test', prompt },
+    fileIds: [],
+    idempotencyKey: null,
+    fingerprint: { operation: 'generateImage', prompt },
+    ...change,
+  };
+}
+
+export function registryOf(...bindings: Binding[]): GeneratorRegistry {
+  return createGeneratorRegistry({ bindings, models: [] });
+}
+
+/** A bus that loses what `loses` says, as a real one may. */
+export function lossyBus(bus: EventBus, loses: () => boolean): EventBus {
+  return { ...bus, announce: (...wakeUp) => void (loses() || bus.announce(...wakeUp)) };
+}

@@ -1,0 +1,45 @@
+import { Readable } from 'node:stream';
+
+import { AppError, badInput } from '../../../../platform/errors.ts';
+import { newId } from '../../../../platform/ids.ts';
+import type { FileService, StoredFile } from '../../files/files.ts';
+
+/** Files in memory: the engine only needs the contract. */
+export function memoryFiles(): FileService & {
+  readonly stored: Map<string, StoredFile & { taskId?: string }>;
+} {
+  const stored = new Map<string, StoredFile & { taskId?: string; content: Buffer }>();
+  const refuse = () => {
+    throw new AppError('INTERNAL', 'not part of these tests');
+  };
+  return {
+    stored,
+    async store(file) {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of file.body) chunks.push(chunk);
+      const content = Buffer.concat(chunks);
+      if (content.length > file.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE', 'too large');
+      const id = newId();
+      const contentType = content.subarray(1, 4).toString() === 'PNG' ? 'image/png' : 'text/html';
+      const facts = { contentType, bytes: content.length, sha256: '', width: 1, height: 1, duration: null };
+      const row = { id, owner: file.owner, name: file.name, ...facts, createdAt: new Date(), content };
+      stored.set(id, row);
+      return row;
+    },
+    byIds: async (ids) => ids.map((id) => stored.get(id) ?? null),
+    async claim(_transaction, ids) {
+      if (ids.some((id) => !stored.has(id))) throw badInput('fileId', 'no such file');
+    },
+    async attach(_transaction, ids, taskId) {
+      for (const id of ids) {
+        const row = stored.get(id);
+        if (row) stored.set(id, { ...row, taskId });
+      }
+    },
+    open: async (id) => Readable.from([stored.get(id)?.content ?? Buffer.alloc(0)]),
+    idOfUrl: () => null,
+    urlOf: (file) => `http://files/${file.id}`,
+    remove: refuse,
+    prune: async () => 0,
+  };
+}

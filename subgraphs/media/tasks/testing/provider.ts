@@ -1,0 +1,116 @@
+import { HttpFailure, type HttpClient, type HttpResponse } from '../../../../platform/http-client.ts';
+import type { Binding } from '../../generators/binding.ts';
+import {
+  UpstreamError,
+  type Handle,
+  type JobCapability,
+  type JobStatus,
+  type Provider,
+} from '../../providers/provider.ts';
+import type { UpstreamStatus } from './upstream.ts';
+
+/** What a wire of the tests can do besides starting and telling. */
+export interface WireOptions {
+  /** Whether a start can be asked for by its reference (default: yes). */
+  readonly find?: boolean;
+  /** Whether it can cancel (default: yes). */
+  readonly cancel?: boolean;
+  readonly name?: string;
+}
+
+/** A provider that speaks the upstream's wire. */
+export function testProvider(http: HttpClient, options: WireOptions = {}): Provider {
+  const ask = asker(http);
+  const job: JobCapability = {
+    pollMs: 20,
+    start: async (request, { connection, reference }) => {
+      const prompt = request.kind === 'IMAGE' ? request.prompt : 'describe';
+      const answer = await ask('POST', `${connection.baseUrl}/jobs`, { reference, prompt });
+      if (answer.status === 200) return { id: (JSON.parse(answer.body.toString()) as { id: string }).id };
+      throw refusal(answer.status, answer.headers['retry-after']);
+    },
+    status: async (handle, { connection }) => {
+      const answer = await ask('GET', `${connection.baseUrl}/jobs/${idOf(handle)}`);
+      if (answer.status !== 200) throw new UpstreamError('LOST', 'no such job', { retryable: true });
+      return statusOf(JSON.parse(answer.body.toString()) as UpstreamStatus, connection.baseUrl);
+    },
+    ...(options.cancel !== false && {
+      cancel: async (handle, { connection }) => {
+        await ask('POST', `${connection.baseUrl}/jobs/${idOf(handle)}/cancel`);
+        return 'cancelled' as const;
+      },
+    }),
+    ...(options.find !== false && {
+      find: async (reference, { connection }) => {
+        const answer = await ask('GET', `${connection.baseUrl}/jobs`);
+        const all = JSON.parse(answer.body.toString()) as { id: string; reference: string }[];
+        const found = all.find((entry) => entry.reference === reference);
+        return found === undefined ? ('absent' as const) : { id: found.id };
+      },
+    }),
+  };
+  return { name: options.name ?? 'test', jobs: { IMAGE: job, DESCRIPTION: job } };
+}
+
+function asker(http: HttpClient) {
+  return async (method: 'GET' | 'POST', url: string, body?: unknown): Promise<HttpResponse> => {
+    try {
+      return await http.request({
+        method,
+        url,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        timeoutMs: 10_000,
+        maxBytes: 1 << 20,
+        trustedOrigins: [new URL(url).origin],
+      });
+    } catch (cause) {
+      const startUnknown = !(cause instanceof HttpFailure) || cause.sent;
+      throw new UpstreamError('UNAVAILABLE', 'no answer', { retryable: true, startUnknown, cause });
+    }
+  };
+}
+
+function idOf(handle: Handle): string {
+  return typeof handle.id === 'string' ? handle.id : '';
+}
+
+function refusal(status: number, retryAfter: string | undefined): UpstreamError {
+  const code = status === 400 ? 'MODERATION_REFUSED' : 'RATE_LIMITED';
+  return new UpstreamError(code, 'refused', {
+    retryable: status !== 400,
+    ...(retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) }),
+  });
+}
+
+function statusOf(said: UpstreamStatus, baseUrl: string): JobStatus {
+  if (said.state === 'failed') {
+    return {
+      state: 'failed',
+      error: new UpstreamError('UNAVAILABLE', 'it broke', { retryable: said.retryable }),
+    };
+  }
+  if (said.state !== 'finished') return said;
+  const names = said.files ?? (said.texts ? [] : ['picture.png']);
+  const files = names.map((name) => ({ url: `${baseUrl}/files/${name}` }));
+  return { state: 'finished', outcome: { files, texts: said.texts ?? [] } };
+}
+
+export function testBinding(
+  id: string,
+  provider: Provider,
+  baseUrl: string,
+  change: Partial<Binding> = {},
+): Binding {
+  return {
+    id,
+    generator: id.split('#')[0] ?? id,
+    provider,
+    connection: { baseUrl, pathPrefix: '', headers: {}, credentials: {}, model: null, resultOrigins: [] },
+    sandbox: false,
+    concurrency: 8,
+    maxWaiting: 1_000,
+    restartUnknown: false,
+    stallSeconds: 60,
+    ...change,
+  };
+}
