@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { startEverything, type Everything } from '../../gateway/composition/everything.ts';
+import { readConfig } from '../../platform/config.ts';
+import { createLifecycle } from '../../platform/lifecycle.ts';
+import { createLogger, type LogLevel } from '../../platform/logger.ts';
+import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
+import { testDatabase } from './postgres.ts';
+
+/** A whole Kiln inside the test's process: real PostgreSQL (a database of its own), real sockets, the sandbox beside it. */
+export interface KilnUnderTest extends Everything {
+  /** Origin of the sandbox; its /_control takes faults and paces. */
+  readonly sandboxUrl: string;
+  readonly dataDir: string;
+  /** POSTs a change to the sandbox's control: `control('faults', { wire, operation, fault, times })`. */
+  control(what: 'faults' | 'pace', change: object): Promise<void>;
+  /** Stops everything and removes what it kept. */
+  close(): Promise<void>;
+}
+
+export interface KilnUnderTestOptions {
+  /** Settings beyond the defaults of tests (a free port, rate limits off). */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly sandbox?: Partial<SandboxOptions>;
+  readonly logLevel?: LogLevel;
+}
+
+/** Starts it; pictures are one tiny plain one unless `sandbox: { instantImages: false }`. */
+export async function startKiln({
+  settings = {},
+  sandbox = {},
+  logLevel = 'error',
+}: KilnUnderTestOptions = {}): Promise<KilnUnderTest> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'kiln-kit-'));
+  const logger = createLogger({ level: logLevel });
+  const lifecycle = createLifecycle({ logger, graceMs: 15_000 });
+  lifecycle.add('data', () => rm(dataDir, { recursive: true, force: true }));
+  const database = await testDatabase();
+  lifecycle.add('test database', () => database.drop());
+  const outside = await createSandbox({
+    dataDir: path.join(dataDir, 'sandbox'),
+    logger,
+    instantImages: true,
+    ...sandbox,
+  });
+  lifecycle.add('sandbox', () => outside.close());
+  const config = readConfig({
+    DATABASE_URL: database.connectionString,
+    SANDBOX_URL: outside.url,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    RATE_LIMIT: 'off',
+    ...settings,
+  });
+  const everything = await startEverything({ config, logger, lifecycle });
+  return {
+    ...everything,
+    sandboxUrl: outside.url,
+    dataDir,
+    close: () => lifecycle.stop('the test is over'),
+    async control(what, change) {
+      const answer = await fetch(`${outside.url}/_control/${what}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(change),
+      });
+      if (!answer.ok)
+        throw new Error(`the sandbox refused ${JSON.stringify(change)}: ${await answer.text()}`);
+    },
+  };
+}
