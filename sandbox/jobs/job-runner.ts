@@ -39,7 +39,7 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
-export type NewJob = Pick<Job, 'id' | 'operation' | 'reference' | 'input' | 'misfortune'>;
+type NewJob = Pick<Job, 'id' | 'operation' | 'reference' | 'input' | 'misfortune'>;
 
 export interface JobRunnerOptions {
   readonly wire: string;

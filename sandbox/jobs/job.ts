@@ -39,7 +39,7 @@ export interface JobResult {
 }
 
 /** One picture in the journal's file folder. */
-export interface ResultFile {
+interface ResultFile {
   readonly name: string;
   readonly contentType: string;
   readonly width: number;

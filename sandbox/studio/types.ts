@@ -8,7 +8,7 @@ export interface Studio {
   close(): Promise<void>;
 }
 
-export interface StudioCallOptions {
+interface StudioCallOptions {
   /** 0 to 100 and what is being drawn. */
   readonly onProgress?: (percent: number, stage: string) => void;
   readonly signal?: AbortSignal;

@@ -2,7 +2,7 @@ import { startWorker } from './worker-process.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 /** A process and how often it was used. */
-export interface Worker {
+interface Worker {
   readonly process: WorkerProcess;
   used: number;
 }

@@ -10,7 +10,7 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly onProgress?: ((percent: number, stage: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -19,7 +19,7 @@ export interface WorkerProcess {
   isAlive(): boolean;
 }
 
-export interface WorkerAnswer {
+interface WorkerAnswer {
   readonly value: WorkerValue;
   /** Resident memory of the process after it. */
   readonly rssBytes: number;

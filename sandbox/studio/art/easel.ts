@@ -9,7 +9,7 @@ import type { Scene } from './scene.ts';
 export type Colour = readonly [hue: number, saturation: number, lightness: number];
 
 /** One sheet of the picture: nearer ones (depth to 1 and beyond) move more when the view moves. */
-export interface Layer {
+interface Layer {
   readonly canvas: Canvas;
   readonly depth: number;
 }
