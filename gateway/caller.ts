@@ -52,12 +52,14 @@ export function createCredentialResolver(options: {
   };
 }
 
+/** What callers are found by. */
 export interface CallerOptions {
   readonly resolveCredential: CredentialResolver;
   /** Addresses or CIDRs whose X-Forwarded-For is believed. */
   readonly trustProxy: readonly string[];
 }
 
+/** Finds out who sent a request. */
 export interface CallerFinder {
   /**
    * The caller of a request, or of a socket whose credential came with connection_init (`authorization`). Throws
@@ -73,6 +75,7 @@ interface FindOptions {
   readonly strict?: boolean;
 }
 
+/** Makes the finder; throws when `trustProxy` has an entry that is no address or CIDR. */
 export function createCallerFinder({ resolveCredential, trustProxy }: CallerOptions): CallerFinder {
   const isTrusted = createTrust(trustProxy);
   return {

@@ -5,6 +5,7 @@ import type { RequestHandler } from 'express';
 /** Browser origins that may read our answers: any, or exactly these (`https://example.com`). No credentials, ever. */
 export type CorsOrigins = 'any' | readonly string[];
 
+/** The cross-origin rules, for both ways in. */
 export interface Cors {
   readonly middleware: RequestHandler;
   /** Whether a request that names an origin may open a socket. Requests without one (no browser) always may. */

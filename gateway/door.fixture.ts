@@ -129,6 +129,7 @@ export async function post(
   };
 }
 
+/** A GraphQL answer as tests look at it. */
 export interface GraphqlAnswer {
   readonly data?: Record<string, unknown> | null;
   readonly errors?: readonly {

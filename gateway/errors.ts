@@ -28,6 +28,7 @@ const KEPT_EXTENSIONS = [
 /** Codes that other layers put on errors which nobody wrote for the caller. */
 const UNKNOWN_CODES = new Set<unknown>([undefined, 'INTERNAL_SERVER_ERROR', 'DOWNSTREAM_SERVICE_ERROR']);
 
+/** Makes the formatter; masked errors go to the logger. */
 export function createErrorFormatter({ logger }: { readonly logger: Logger }): ErrorFormatter {
   function formatError(thrown: unknown, traceId: string): GraphQLFormattedError {
     const error = toGraphqlError(thrown);

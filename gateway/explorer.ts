@@ -39,6 +39,7 @@ query Tasks {
 }
 `;
 
+/** What the explorer must know of its place. */
 export interface ExplorerOptions {
   /** Path prefix of PUBLIC_URL, without a slash at its end: `` or `/kiln`. */
   readonly basePath: string;
@@ -49,7 +50,6 @@ export function createExplorer({ basePath }: ExplorerOptions): Router {
   const router = Router();
   router.use((request, response, next) => {
     response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
-    response.setHeader('X-Content-Type-Options', 'nosniff');
     if (isSandboxFrame(request.path)) response.setHeader('Content-Security-Policy', SANDBOX_FRAME_CSP);
     next();
   });

@@ -5,6 +5,7 @@ import { Router } from 'express';
 import { toError } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 
+/** What health is judged by. */
 export interface HealthOptions {
   /** What must work for this process to be of use, by name; a check that throws fails. Names are told, reasons logged. */
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
@@ -13,6 +14,7 @@ export interface HealthOptions {
   readonly logger: Logger;
 }
 
+/** The health endpoints, and how they learn that the end has begun. */
 export interface Health {
   /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that fail). */
   readonly router: Router;
@@ -20,6 +22,7 @@ export interface Health {
   drain(): void;
 }
 
+/** Makes the health endpoints. Checks run on each request to /readyz, all at once. */
 export function createHealth({ checks, timeoutMs = 3_000, logger }: HealthOptions): Health {
   const router = Router();
   let isDraining = false;

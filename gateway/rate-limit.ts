@@ -23,6 +23,7 @@ export interface RateVerdict {
   readonly retryAfter: number;
 }
 
+/** Counts requests against callers. */
 export interface RateLimiter {
   /** Counts a request (`points` of them, default 1) against a caller. Never throws for a caller over the limit. */
   take(caller: Caller, rateClass: RateClass, points?: number): Promise<RateVerdict>;

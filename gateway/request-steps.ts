@@ -17,6 +17,7 @@ export function traceRequests(logger: Logger): RequestHandler {
     const traceId = traceIdOf(request);
     const startedAt = performance.now();
     response.setHeader('X-Trace-Id', traceId);
+    response.setHeader('X-Content-Type-Options', 'nosniff');
     guardUnreadBody(request, response);
     // Express cuts mount paths off `url` while it routes; query strings are left out, as they may carry secrets.
     const path = request.originalUrl.split('?', 1)[0];
@@ -40,6 +41,7 @@ export function findCaller(callers: CallerFinder): RequestHandler {
       if (!isStrict || !(error instanceof AppError)) throw error;
       response.status(401).set('WWW-Authenticate', 'Bearer');
       response.json({ errors: [{ message: error.message, extensions: { code: error.code } }] });
+      return;
     }
     next();
   };

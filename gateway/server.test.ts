@@ -102,8 +102,10 @@ describe('the door', () => {
     const jwt = `${Buffer.from('{"alg":"EdDSA","typ":"at+jwt"}').toString('base64url')}.e30.c2ln`;
     for (const forged of ['kiln_forged', jwt]) {
       expect((await getJson<Envelope>(`${door.url}/api/x`, bearer(forged)))[0]).toBe(401);
-      expect((await post(door, { query: '{ hello }' }, bearer(forged))).status).toBe(401);
+      expect((await post(door, { query: 'mutation { start }' }, bearer(forged))).status).toBe(401);
     }
+    expect(door.world.starts).toBe(0);
+    expect(door.lines.filter((line) => line.includes('"level":50'))).toEqual([]);
     const [status, leftover] = await getJson(`${door.url}/api/x`, bearer('somebody-elses-token'));
     expect([status, leftover]).toMatchObject([200, { kind: 'anonymous', id: 'anon' }]);
     const unknown = await post(door, { query: '{ hello }' }, bearer('somebody-elses-token'));

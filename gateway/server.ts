@@ -46,6 +46,7 @@ export interface GatewayServer {
   openStreams(): number;
 }
 
+/** What the door is built of; gateway/main.ts puts it together. */
 export interface GatewayServerOptions {
   readonly federation: ServedFederation;
   readonly logger: Logger;

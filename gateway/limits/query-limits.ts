@@ -31,6 +31,7 @@ export interface QueryLimitOptions {
   readonly introspection: boolean;
 }
 
+/** The limits as every transport applies them. */
 export interface QueryLimits {
   /**
    * Judges a query text before validation (whose time may grow with the square of the text): the parsed document, or

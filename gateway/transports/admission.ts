@@ -26,12 +26,14 @@ interface Operation {
   readonly rootFields: number;
 }
 
+/** An operation that may run. */
 export interface Admitted {
   readonly operation: Operation;
   /** Absent when rates are not limited. */
   readonly rate: RateVerdict | undefined;
 }
 
+/** Why an operation may not run. */
 export interface Refusal {
   readonly errors: readonly GraphQLError[];
   /** The HTTP status, for transports that have one. */
@@ -39,6 +41,7 @@ export interface Refusal {
   readonly rate?: RateVerdict;
 }
 
+/** What operations are judged by. */
 export interface AdmissionOptions {
   readonly apiSchema: () => GraphQLSchema;
   readonly limits: QueryLimits;
@@ -49,6 +52,7 @@ export interface AdmissionOptions {
 const CACHE = { max: 2_000, maxSize: 20_000_000 };
 const MAX_ERRORS = 20;
 
+/** Makes the admission that all transports of a door share. */
 export function createAdmission({ apiSchema, limits, rateLimiter }: AdmissionOptions): Admission {
   const known = new LRUCache<string, Operation>(CACHE);
   let knownFor: GraphQLSchema | undefined;

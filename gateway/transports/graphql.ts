@@ -12,6 +12,7 @@ import type { ResponseStreams } from './response-stream.ts';
 import { createSseTransport } from './sse.ts';
 import type { TransportOptions } from './transport.ts';
 
+/** What /graphql is made of. */
 export interface GraphqlRouterOptions extends TransportOptions {
   readonly streams: ResponseStreams;
   readonly basePath: string;
@@ -24,6 +25,7 @@ export interface GraphqlRouterOptions extends TransportOptions {
   readonly uploadMaxBytes: number;
 }
 
+/** The mounted transports, and how they end. */
 export interface GraphqlRouter {
   readonly router: Router;
   close(): Promise<void>;

@@ -23,6 +23,7 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
+/** What the HTTP transport is made of. */
 export interface HttpTransportOptions extends TransportOptions {
   /** Whether the schema may be asked for. */
   readonly introspection: boolean;
@@ -30,6 +31,7 @@ export interface HttpTransportOptions extends TransportOptions {
   readonly multipart: MultipartTransport;
 }
 
+/** Starts Apollo Server on the federation's gateway. Fails when the gateway can't load its schema. */
 export async function createHttpTransport(options: HttpTransportOptions): Promise<HttpTransport> {
   const { federation, errors, logger, introspection } = options;
   const server = new ApolloServer<RequestContext>({

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 
+/** What the page shows. */
 export interface LandingPageOptions {
   /** Path prefix of PUBLIC_URL, without a slash at its end. */
   readonly basePath: string;

@@ -29,6 +29,7 @@ const FORMAT: StreamFormat = {
   })}--\r\n`,
 };
 
+/** Multipart answers to subscriptions. */
 export interface MultipartTransport {
   /** Whether a client takes the answer to a subscription in parts. */
   accepts(request: Request): boolean;
@@ -36,10 +37,12 @@ export interface MultipartTransport {
   stream(request: Request, response: Response, operation: OperationRequest): Promise<void>;
 }
 
+/** What the multipart transport is made of. */
 export interface MultipartOptions extends TransportOptions {
   readonly streams: ResponseStreams;
 }
 
+/** Makes the transport; http.ts asks it when a subscription comes by POST. */
 export function createMultipartTransport(options: MultipartOptions): MultipartTransport {
   const { errors, federation, streams } = options;
   return {

@@ -18,6 +18,7 @@ export interface ResponseStreams {
   endAll(): void;
 }
 
+/** How a protocol begins, fills and ends a stream. */
 export interface StreamFormat {
   readonly headers: Readonly<Record<string, string>>;
   /** Written at once, before any result. */
@@ -28,6 +29,7 @@ export interface StreamFormat {
   readonly farewell: string;
 }
 
+/** One answer that stays open. */
 export interface ResponseStream {
   /** Writes, and waits while the client does not read. False when the client is gone. */
   send(text: string): Promise<boolean>;
@@ -36,6 +38,7 @@ export interface ResponseStream {
   onClose(listener: () => void): void;
 }
 
+/** Bounds of the streams of this process. */
 export interface ResponseStreamOptions {
   /** Most open streams of this process (default 10,000). */
   readonly maxStreams?: number;
@@ -46,6 +49,7 @@ export interface ResponseStreamOptions {
   readonly logger: Logger;
 }
 
+/** Makes the registry of this process's streams. */
 export function createResponseStreams(options: ResponseStreamOptions): ResponseStreams {
   const { maxStreams = 10_000, heartbeatMs = 5_000, stallMs = 30_000, logger } = options;
   const farewells = new Map<ServerResponse, string>();

@@ -24,6 +24,7 @@ interface Watched {
   movedAt: number;
 }
 
+/** Starts watching; one timer looks at all sockets. */
 export function watchSlowSockets(options: {
   readonly sockets: ReadonlySet<WebSocket>;
   /** Milliseconds without any byte taken, while some wait, after which a client is cut off. */

@@ -36,6 +36,7 @@ const FORMAT: StreamFormat = {
   farewell: ': the server is stopping\n\n',
 };
 
+/** What the SSE transport is made of. */
 export interface SseOptions extends TransportOptions {
   readonly streams: ResponseStreams;
 }

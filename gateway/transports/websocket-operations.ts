@@ -28,10 +28,12 @@ export interface Session {
   readonly running: Map<string, AbortController>;
 }
 
+/** The session of a socket that has just been opened. */
 export function createSession(request: IncomingMessage): Session {
   return { request, running: new Map() };
 }
 
+/** What the hooks are made of. */
 export interface SocketHookOptions extends TransportOptions {
   readonly callers: CallerFinder;
   /** Running operations of one socket (default 100). */

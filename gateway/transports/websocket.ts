@@ -26,6 +26,7 @@ export interface WebSocketTransport {
   close(graceMs: number): Promise<void>;
 }
 
+/** What the WebSocket transport is made of, and its bounds. */
 export interface WebSocketOptions extends TransportOptions {
   readonly callers: CallerFinder;
   readonly cors: Cors;
@@ -41,6 +42,7 @@ export interface WebSocketOptions extends TransportOptions {
   readonly keepAliveMs?: number;
 }
 
+/** Makes the transport; the HTTP server hands it upgrades. */
 export function createWebSocketTransport(options: WebSocketOptions): WebSocketTransport {
   const { cors, logger, maxMessageBytes = 1_000_000, maxSockets = 10_000, keepAliveMs = 12_000 } = options;
   const wss = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, handleProtocols });

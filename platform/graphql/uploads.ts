@@ -13,6 +13,7 @@ import { AppError, toError } from '../errors.ts';
  * handed on as streams; nothing is held whole. Both the gateway and a subgraph that runs alone use it.
  */
 
+/** Bounds of one upload request. */
 export interface UploadOptions {
   /** Largest file in bytes; one byte more makes the file's stream fail with PAYLOAD_TOO_LARGE. */
   readonly maxFileSize: number;
