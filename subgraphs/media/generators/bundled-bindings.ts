@@ -46,9 +46,7 @@ function midjourneyTarget({ midjourney }: BundledSettings): Target | null {
 }
 
 function aggregatorTarget({ aggregator }: BundledSettings): Target | null {
-  return aggregator === null
-    ? null
-    : { baseUrl: aggregator.baseUrl, headers: bearer(aggregator.apiKey) };
+  return aggregator === null ? null : { baseUrl: aggregator.baseUrl, headers: bearer(aggregator.apiKey) };
 }
 
 function openaiTarget({ openai }: BundledSettings): Target | null {
@@ -56,7 +54,11 @@ function openaiTarget({ openai }: BundledSettings): Target | null {
   return { baseUrl: openai.baseUrl, headers: openai.apiKey === null ? {} : bearer(openai.apiKey) };
 }
 
-const midjourneyLimits = { category: 'image', inputs: ['prompt', 'images', 'aspectRatio', 'seed'], durations: null };
+const midjourneyLimits = {
+  category: 'image',
+  inputs: ['prompt', 'images', 'aspectRatio', 'seed'],
+  durations: null,
+};
 const generators: readonly BundledGenerator[] = [
   {
     generator: 'imga',

@@ -20,7 +20,10 @@ export function checkWork(work: Work, registry: GeneratorRegistry): void {
   const problems = work.kind === 'RECIPE' ? recipeProblems(work) : stepProblems(work, registry);
   const [first] = problems;
   if (first !== undefined) {
-    throw new AppError('BAD_USER_INPUT', `${first.field}: ${first.message}`, { field: first.field, problems });
+    throw new AppError('BAD_USER_INPUT', `${first.field}: ${first.message}`, {
+      field: first.field,
+      problems,
+    });
   }
 }
 
@@ -63,7 +66,9 @@ function imageProblems(
 
 function promptProblems(prompt: string, longest: number): readonly Problem[] {
   if (prompt.length <= longest) return [];
-  return [{ field: 'prompt', message: `must be at most ${longest} characters, this one has ${prompt.length}` }];
+  return [
+    { field: 'prompt', message: `must be at most ${longest} characters, this one has ${prompt.length}` },
+  ];
 }
 
 function ratioProblems(aspectRatio: string | undefined): readonly Problem[] {

@@ -49,7 +49,8 @@ export function nextSteps(work: Work, steps: readonly StepSoFar[], options: Reci
     const input: StepInput = { kind: 'DESCRIPTION', generator: options.generator, image: work.image };
     return { kind: 'start', steps: [{ label: 'describing the image', input }] };
   }
-  if (steps.some((step) => step.input.kind === 'IMAGE')) return { kind: 'done', outcome: gather(work, steps) };
+  if (steps.some((step) => step.input.kind === 'IMAGE'))
+    return { kind: 'done', outcome: gather(work, steps) };
   return { kind: 'start', steps: imageSteps(work, describedAs(steps), options) };
 }
 
@@ -59,11 +60,7 @@ function plain(work: StepInput, steps: readonly StepSoFar[]): NextSteps {
   return step.outcome === null ? { kind: 'wait' } : { kind: 'done', outcome: step.outcome };
 }
 
-function imageSteps(
-  work: RecipeWork,
-  description: string,
-  options: RecipeOptions,
-): readonly PlannedStep[] {
+function imageSteps(work: RecipeWork, description: string, options: RecipeOptions): readonly PlannedStep[] {
   const presets = imagePresets(work);
   return presets.map((preset, index) => ({
     label: presets.length === 1 ? 'image' : `image ${index + 1} of ${presets.length}`,
