@@ -46,6 +46,8 @@ type Hooks = ServerOptions<Record<string, unknown>, Session>;
 export function createSocketHooks(options: SocketHookOptions): Hooks {
   const { federation, admission, errors, callers, maxOperations = 100 } = options;
   return {
+    // Many clients that come back at once after a restart are served late, and are no attackers for that.
+    connectionInitWaitTimeout: 10_000,
     async onConnect({ connectionParams, extra }) {
       try {
         const authorization = authorizationOf(connectionParams);
