@@ -8,7 +8,7 @@ import type { Logger } from '../platform/logger.ts';
 
 /** Hands /files/* on to the media process when the two are split; bytes stream through, ranges and caching headers included. */
 export interface FileProxy {
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   close(): Promise<void>;
 }
 

@@ -35,7 +35,7 @@ function configOrExit(): Config {
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
     process.stderr.write(`${thrown.message}\n`);
-    process.exit(1);
+    return process.exit(1);
   }
 }
 

@@ -76,7 +76,7 @@ function addressOf(connection: Connection, path: string): string {
 }
 
 /** The origins whose answers and files the operator trusts for this connection. */
-export function trustedOrigins(connection: Connection): readonly string[] {
+function trustedOrigins(connection: Connection): readonly string[] {
   return [new URL(connection.baseUrl).origin, ...connection.resultOrigins];
 }
 
