@@ -192,6 +192,17 @@ describe('the upload operations', () => {
     expect(server.media.files.size).toBe(before + 1);
   });
 
+  it('keep nothing of a form that turns out to be broken after its file', async () => {
+    const before = server.media.files.size;
+    const body =
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nabc\r\n' +
+      '--b\r\nContent-Disposition: form-data; name="more"\r\n\r\ncut';
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    expect((await server.send('POST', '/api/file/upload', { body, headers })).status).toBe(422);
+    expect(server.media.asked.map(({ name }) => name).slice(-2)).toEqual(['UploadFile', 'RemoveFile']);
+    expect(server.media.files.size).toBe(before);
+  });
+
   it('name what arrived when the file is missing', async () => {
     const wrongName = await post('/api/file/upload', [['files', 'text']]);
     expect(wrongName.body).toEqual({

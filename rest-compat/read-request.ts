@@ -26,8 +26,6 @@ export type RestRequest =
       readonly notes: readonly string[];
       /** The JSON body as sent; empty on other operations. */
       readonly json: JsonObject;
-      /** Parts that were stored but are not the value of any parameter. */
-      readonly surplus: readonly UploadedFile[];
     };
 
 export interface ReadOptions {
@@ -47,14 +45,14 @@ export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   reader.read('query', lastValues(options.query));
   reader.read('path', new Map(Object.entries(options.pathParams)), decodeSegment);
   const body = options.route.body;
-  if (body === undefined) return reader.result({}, []);
+  if (body === undefined) return reader.result({});
   try {
     if (body.type === 'application/json') return await readJson(options, reader);
     return await readForm(options, reader);
   } catch (error) {
     if (!(error instanceof MalformedBody)) throw error;
     reader.problems.push({ loc: ['body'], msg: error.message, type: 'value_error' });
-    return reader.result({}, []);
+    return reader.result({});
   }
 }
 
@@ -91,9 +89,9 @@ function createReader(route: Route) {
         else add(name, param, prepare(raws.get(key)));
       }
     },
-    result(json: JsonObject, surplus: readonly UploadedFile[]): RestRequest {
+    result(json: JsonObject): RestRequest {
       if (problems.length > 0) return { problems };
-      return { input: Object.fromEntries(values), given, notes, json, surplus };
+      return { input: Object.fromEntries(values), given, notes, json };
     },
   };
 }
@@ -142,10 +140,10 @@ async function readJson({ request }: ReadOptions, reader: Reader): Promise<RestR
   if ('problem' in body) {
     const { loc, type, msg } = body.problem;
     reader.problems.push({ loc: ['body', ...loc], msg, type });
-    return reader.result({}, []);
+    return reader.result({});
   }
   reader.read('json', new Map(Object.entries(body.object)));
-  return reader.result(body.object, []);
+  return reader.result(body.object);
 }
 
 async function readForm(options: ReadOptions, reader: Reader): Promise<RestRequest> {
@@ -163,8 +161,8 @@ async function readForm(options: ReadOptions, reader: Reader): Promise<RestReque
     return reportEmptyForm(route, reader, body);
   }
   reader.read('form', filled);
-  const surplus = assignFiles(fileParams, { ...body, fields: filled }, reader);
-  return reader.result({}, surplus);
+  assignFiles(fileParams, { ...body, fields: filled }, reader);
+  return reader.result({});
 }
 
 function reportEmptyForm(route: Route, reader: Reader, body: FormBody): RestRequest {
@@ -174,7 +172,7 @@ function reportEmptyForm(route: Route, reader: Reader, body: FormBody): RestRequ
     if (placeOf(param) === 'body' && param.required) reader.absent(name, param, received);
   }
   if (reader.problems.length === before) reader.problems.push(missing(['body'], received));
-  return reader.result({}, []);
+  return reader.result({});
 }
 
 type FileParams = readonly (readonly [string, Param<unknown>])[];
@@ -185,15 +183,13 @@ function paramFor(field: string, params: FileParams): Param<unknown> | undefined
 
 /**
  * Gives each file parameter its part: the documented name (or an alias of it), else `file`, else the only file part.
- * The last two need a single file parameter, or they would be a guess. Answers the parts that nobody took.
+ * The last two need a single file parameter, or they would be a guess.
  */
-function assignFiles(params: FileParams, body: FormBody, reader: Reader): readonly UploadedFile[] {
-  const taken = new Set<StoredPart>();
+function assignFiles(params: FileParams, body: FormBody, reader: Reader): void {
   const received = [...body.fields.keys(), ...body.files.map((part) => part.field)];
   for (const [name, param] of params) {
     const part = partFor(name, params.length === 1, body.files);
     if (part !== undefined) {
-      taken.add(part);
       reader.add(name, param, part.file);
     } else if (body.fields.has(name)) {
       const msg = 'Value error, expected a file part, received text';
@@ -202,7 +198,6 @@ function assignFiles(params: FileParams, body: FormBody, reader: Reader): readon
       reader.absent(name, param, received);
     }
   }
-  return body.files.flatMap((part) => (taken.has(part) || part.file === null ? [] : [part.file]));
 }
 
 function partFor(name: string, isOnlyParam: boolean, files: readonly StoredPart[]): StoredPart | undefined {

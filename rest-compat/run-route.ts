@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-import { AppError, toError } from '../platform/errors.ts';
+import { AppError } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
 import type { Logger } from '../platform/logger.ts';
 import { enforce } from '../platform/policy.ts';
 import type { AuthMode } from '../platform/policy.ts';
 import { TaskById } from './media/documents.ts';
-import type { UploadedFile } from './params.ts';
+import { createPartStore } from './part-store.ts';
 import { readRequest } from './read-request.ts';
 import type { RestRequest } from './read-request.ts';
 import { withNotes } from './replies/envelope.ts';
@@ -14,7 +14,6 @@ import { dataOf } from './replies/failures.ts';
 import type { TaskAnswer } from './replies/task.ts';
 import { validationError } from './replies/validation.ts';
 import type { RestSettings, Route } from './route.ts';
-import { removeFile, uploadPart } from './upload.ts';
 import { waitForEnd } from './wait.ts';
 
 /** One request through one route: read, ask, wait where the table says so, reply. */
@@ -45,18 +44,26 @@ type Sound = Exclude<RestRequest, { readonly problems: unknown }>;
 export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestAnswer> {
   const { route, context } = run;
   if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
-  const asking = { executor: deps.executor, context };
-  const read = await readRequest({
-    ...run,
-    fileMaxBytes: deps.settings.uploadMaxBytes,
-    store: (file, param) => uploadPart(asking, file, param),
-  });
+  const read = await readParts(deps, run);
   if ('problems' in read) return { status: 422, body: validationError(read.problems) };
-  await removeSurplus(deps, run, read.surplus);
   const data = await waitIfTold(deps, run, read, await ask(deps, run, read));
   const replyContext = { input: read.input as never, settings: deps.settings };
   const body = route.reply(data as never, replyContext);
   return { status: 200, body: withNotes(body, read.notes) };
+}
+
+/** Reads the request; of its permanent file parts only those stay that a sound request names. */
+async function readParts(deps: RunDeps, run: RunRequest): Promise<RestRequest> {
+  const parts = createPartStore({ ...deps, context: run.context });
+  let inUse: readonly unknown[] = [];
+  try {
+    const fileMaxBytes = deps.settings.uploadMaxBytes;
+    const read = await readRequest({ ...run, fileMaxBytes, store: parts.store });
+    if ('input' in read) inUse = Object.values(read.input);
+    return read;
+  } finally {
+    await parts.keepOnly(inUse);
+  }
 }
 
 type Data = Readonly<Record<string, unknown>>;
@@ -96,21 +103,4 @@ function ceilingOf(route: Route, read: Sound, settingSeconds: number): number {
   const asked = name === undefined ? undefined : read.input[name];
   if (name === undefined || typeof asked !== 'number') return settingSeconds;
   return read.given.has(name) ? asked : Math.min(asked, settingSeconds);
-}
-
-/** Kept files that a better named part replaced go at once; temporary ones go by themselves. */
-async function removeSurplus(
-  deps: RunDeps,
-  run: RunRequest,
-  surplus: readonly UploadedFile[],
-): Promise<void> {
-  const keeps = Object.values(run.route.params).some((param) => param.keep !== undefined);
-  if (!keeps) return;
-  for (const { id } of surplus) {
-    try {
-      await removeFile({ executor: deps.executor, context: run.context }, id);
-    } catch (error) {
-      deps.logger.warn({ error: toError(error), mediaId: id }, 'a surplus file part could not be removed');
-    }
-  }
 }

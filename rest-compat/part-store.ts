@@ -1,0 +1,47 @@
+import { toError } from '../platform/errors.ts';
+import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { IncomingFile } from './body/file-part.ts';
+import type { Param, UploadedFile } from './params.ts';
+import { removeFile, uploadPart } from './upload.ts';
+
+/**
+ * Stores the file parts of one request and knows which of them are permanent: those must go again when the request
+ * turns out to be refused, or when a better named part takes their place. Temporary ones go by themselves.
+ */
+export interface PartStore {
+  readonly store: (file: IncomingFile, param: Param<unknown>) => Promise<UploadedFile>;
+  /** Removes every permanent file but these. A file that can't be removed is logged; the request goes on. */
+  keepOnly(files: readonly unknown[]): Promise<void>;
+}
+
+export interface PartStoreDeps {
+  readonly executor: GraphqlExecutor;
+  readonly context: RequestContext;
+  readonly logger: Logger;
+}
+
+/** Makes the store of one request. */
+export function createPartStore({ executor, context, logger }: PartStoreDeps): PartStore {
+  const permanent: Promise<UploadedFile>[] = [];
+  // Removal goes on when the caller has hung up.
+  const removing = { executor, context: { ...context, signal: new AbortController().signal } };
+  return {
+    store(file, param) {
+      const stored = uploadPart({ executor, context }, file, param);
+      if (param.keep !== undefined) permanent.push(stored);
+      return stored;
+    },
+    async keepOnly(files) {
+      for (const result of await Promise.allSettled(permanent)) {
+        if (result.status === 'rejected' || files.includes(result.value)) continue;
+        const { id } = result.value;
+        try {
+          await removeFile(removing, id);
+        } catch (error) {
+          logger.warn({ error: toError(error), mediaId: id }, 'a file of a refused request stays');
+        }
+      }
+    },
+  };
+}
