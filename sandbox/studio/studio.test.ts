@@ -87,6 +87,9 @@ test('describes what it measures, and quotes what the file says about itself', a
   );
   expect(own.note).toContain('a red boat');
 
+  const tall = await studio.image({ prompt: 'a boat', aspectRatio: '9:16' });
+  expect((await studio.describe(tall.bytes)).prompts[0]).toMatch(/--ar 9:16$/);
+
   const plain = await sharp({ create: { width: 40, height: 80, channels: 3, background: '#2d5fc8' } })
     .jpeg()
     .toBuffer();

@@ -150,11 +150,12 @@ function listed(words: readonly string[]): string {
   return words.length > 1 ? `${words.slice(0, -1).join(', ')} and ${words.at(-1)}` : (words[0] ?? 'grey');
 }
 
-/** The ratio in small whole numbers where it has some: 1024x576 is 16:9. */
+/** The ratio in small whole numbers where half a percent is near enough: 1024x682 is 3:2. */
 function ratioOf(width: number, height: number): string {
+  const ratio = width / height;
   for (let high = 1; high <= 20; high += 1) {
-    const wide = (width / height) * high;
-    if (Math.abs(wide - Math.round(wide)) < 0.01 * high) return `${Math.max(1, Math.round(wide))}:${high}`;
+    const wide = Math.max(1, Math.round(ratio * high));
+    if (Math.abs(wide / high / ratio - 1) < 0.005) return `${wide}:${high}`;
   }
   return `${width}:${height}`;
 }
