@@ -1,10 +1,10 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type TestDatabase, testDatabase } from '../test/kit/postgres.ts';
 import { createDatabase, type Database, isUniqueViolation } from './database.ts';
+import { createLogger, silentLogger } from './logger.ts';
 
-const logger = pino({ level: 'silent' });
+const logger = silentLogger();
 let home: TestDatabase;
 let database: Database;
 
@@ -101,7 +101,10 @@ test('may be closed twice', async () => {
 
 test('is closed only when its connections are, and says nothing of them when the server ends them later', async () => {
   const lines: string[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const logger = createLogger({
+    level: 'warn',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
   const brief = createDatabase({ config: home.config, maxConnections: 5, applicationName: 'brief', logger });
   await Promise.all(Array.from({ length: 5 }, () => brief.check()));
   await brief.close();
@@ -114,7 +117,10 @@ test('is closed only when its connections are, and says nothing of them when the
 
 test('does not wait for ever for a connection that is not given back', async () => {
   const lines: string[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const logger = createLogger({
+    level: 'warn',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
   const leaky = createDatabase({ config: home.config, maxConnections: 1, applicationName: 'leaky', logger });
   const client = await leaky.pool.connect();
   await leaky.close();

@@ -44,6 +44,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     statement_timeout: statementTimeoutMs,
     // A transaction whose holder went away must not keep its locks.
     idle_in_transaction_session_timeout: 30_000,

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type TestDatabase, testDatabase } from '../test/kit/postgres.ts';
 import { createDatabase, type Database } from './database.ts';
+import { silentLogger } from './logger.ts';
 import { migrate, type MigrationSet } from './migrations.ts';
 
-const logger = pino({ level: 'silent' });
+const logger = silentLogger();
 let home: TestDatabase;
 let database: Database;
 

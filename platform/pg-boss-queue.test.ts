@@ -4,13 +4,13 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type TestDatabase, testDatabase } from '../test/kit/postgres.ts';
 import { createDatabase, type Database } from './database.ts';
 import type { EventBus } from './event-bus.ts';
 import { newId } from './ids.ts';
+import { createLogger } from './logger.ts';
 import { createQueue } from './pg-boss-queue.ts';
 import { createEventBus } from './postgres-event-bus.ts';
 import type { Job, NewJob, Queue } from './queue.ts';
@@ -54,7 +54,7 @@ async function join(name: string): Promise<Member> {
       done();
     },
   });
-  const logger = pino({ level: 'warn' }, sink);
+  const logger = createLogger({ level: 'warn', destination: sink });
   const database = createDatabase({ config: home.config, maxConnections: 4, applicationName: name, logger });
   const bus = await createEventBus({ database, logger });
   const member = { name, database, bus, queue: await createQueue({ database, bus, logger }), log };
@@ -146,7 +146,7 @@ test('a job that fails is tried again with its retry count, then given up and lo
   expect(tries).toEqual([0, 1, 2]);
   const lines = main.log.filter(({ queue }) => queue === 'failing');
   expect(lines.map(({ level }) => level)).toEqual([40, 40, 50]);
-  expect(lines.at(-1)).toMatchObject({ job: id, err: { message: 'broken on purpose' } });
+  expect(lines.at(-1)).toMatchObject({ job: id, error: { message: 'broken on purpose' } });
   const { rows } = await main.database.pool.query('select output from pgboss.job where id = $1', [id]);
   expect(rows).toEqual([{ output: { message: 'broken on purpose' } }]);
 });

@@ -93,7 +93,7 @@ async function startBoss({ pool }: Database, logger: Logger): Promise<PgBoss> {
     // Dependencies between jobs, which we do not use.
     flowIntervalSeconds: 3600,
   });
-  boss.on('error', (error) => logger.warn({ error: error }, 'pg-boss'));
+  boss.on('error', (error) => logger.warn({ error }, 'pg-boss'));
   boss.on('warning', ({ message, data }) => logger.warn({ data }, message));
   return boss.start();
 }

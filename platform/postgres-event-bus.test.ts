@@ -1,12 +1,12 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { type TestDatabase, testDatabase } from '../test/kit/postgres.ts';
 import { createDatabase, type Database } from './database.ts';
 import type { EventBus } from './event-bus.ts';
+import { silentLogger } from './logger.ts';
 import { createEventBus } from './postgres-event-bus.ts';
 
-const logger = pino({ level: 'silent' });
+const logger = silentLogger();
 const WAIT = { timeout: 20_000 };
 let home: TestDatabase;
 const open: { database: Database; bus: EventBus }[] = [];

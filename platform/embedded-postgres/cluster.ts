@@ -67,7 +67,7 @@ export async function ensureCluster({ bin, directory, runAs, loose }: ClusterOpt
   if (code !== 0) {
     throw new AppError(
       'UNAVAILABLE',
-      `cannot make the embedded database (initdb ended with ${String(code)}): ${said.trim()}`,
+      `cannot make the embedded database (initdb ended with ${String(code)}; with DATABASE_URL none is needed): ${said.trim()}`,
     );
   }
   renameSync(half, directory);

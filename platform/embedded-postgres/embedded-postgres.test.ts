@@ -17,14 +17,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import { Client, type PoolConfig } from 'pg';
-import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
+import { silentLogger } from '../logger.ts';
 import { socketFolder } from './cluster.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 
 const WAIT = { timeout: 40_000, interval: 50 };
-const logger = pino({ level: 'silent' });
+const logger = silentLogger();
 let folder: string;
 let dataDir: string;
 const servers: EmbeddedPostgres[] = [];

@@ -92,7 +92,7 @@ async function startOwned(
       settings: serverSettings(options),
       logger: options.logger,
       onLost: (error) => {
-        options.logger.error({ error: error }, 'the embedded database is gone');
+        options.logger.error({ error }, 'the embedded database is gone');
         options.onLost?.(error);
       },
     });

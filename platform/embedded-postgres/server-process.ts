@@ -71,7 +71,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
     },
   );
   // Writing to a supervisor that is gone is no error of ours; that it is gone is reported by its end.
-  child.stdin.on('error', (error) => options.logger.debug({ error: error }, 'database supervisor'));
+  child.stdin.on('error', (error) => options.logger.debug({ error }, 'database supervisor'));
   const ended = new Promise<number | null>((resolve) => {
     child.once('exit', resolve);
   });

@@ -28,7 +28,7 @@ export type Settlement =
   /** As if it had never been taken. */
   | { readonly kind: 'released' };
 
-export interface LostJob {
+interface LostJob {
   readonly queue: string;
   readonly id: string;
   readonly state: 'retry' | 'failed';

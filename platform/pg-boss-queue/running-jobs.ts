@@ -1,8 +1,8 @@
 import type { JobWithMetadata } from 'pg-boss';
-import type { Logger } from '../logger.ts';
 
 import { AppError, toError } from '../errors.ts';
 import type { Json } from '../json.ts';
+import type { Logger } from '../logger.ts';
 import type { JobHandler, JobOutcome } from '../queue.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
 import { createSettler, type Settler } from './settler.ts';
@@ -98,7 +98,7 @@ function settlementOf(outcome: JobOutcome): Settlement {
 function afterError(state: State, entry: Entry, job: JobWithMetadata<unknown>, error: Error): Settlement {
   // Whoever was told to stop did not fail.
   if (state.stopping && entry.abort.signal.aborted) return { kind: 'released' };
-  const details = { error: error, queue: state.queue, job: job.id, retryCount: job.retryCount };
+  const details = { error, queue: state.queue, job: job.id, retryCount: job.retryCount };
   if (job.retryCount >= job.retryLimit) state.logger.error(details, 'a job failed for good');
   else state.logger.warn(details, 'a job failed and will be tried again');
   return { kind: 'failed', reason: error.message.slice(0, LONGEST_REASON) };

@@ -1,6 +1,5 @@
-import type { Logger } from '../logger.ts';
-
 import { toError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
 import type { JobTable } from './job-table.ts';
 import type { SlotWorker } from './worker.ts';
 

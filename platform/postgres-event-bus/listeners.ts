@@ -1,7 +1,6 @@
-import type { Logger } from '../logger.ts';
-
 import { toError } from '../errors.ts';
 import type { WakeUpListener } from '../event-bus.ts';
+import type { Logger } from '../logger.ts';
 
 /** Who listens in this process. */
 export interface Listeners {

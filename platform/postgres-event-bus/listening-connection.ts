@@ -1,7 +1,7 @@
 import { Client, type PoolConfig } from 'pg';
-import type { Logger } from '../logger.ts';
 
 import { toError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
 
 /**
  * One connection that listens for NOTIFY and comes back by itself when it is lost. It needs a direct connection: a
@@ -35,7 +35,7 @@ export async function listenForever(options: ListeningOptions): Promise<Listenin
 
   function lost(error: Error | undefined): void {
     if (closed || timer) return;
-    logger.warn({ error: error }, 'lost the connection for wake-ups');
+    logger.warn({ error }, 'lost the connection for wake-ups');
     plan();
   }
 

@@ -1,6 +1,5 @@
-import type { Logger } from '../logger.ts';
-
 import { toError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
 import type { Outbox } from './outbox.ts';
 
 /** Pause in which announcements are gathered. */

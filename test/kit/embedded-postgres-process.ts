@@ -1,6 +1,5 @@
-import { pino } from 'pino';
-
 import { startEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
+import { silentLogger } from '../../platform/logger.ts';
 
 /**
  * A Kiln that has nothing but its database, to be killed by tests: `embedded-postgres-process.ts <data directory>
@@ -8,7 +7,7 @@ import { startEmbeddedPostgres } from '../../platform/embedded-postgres/embedded
  */
 const [dataDir, systemCache] = process.argv.slice(2);
 if (dataDir) {
-  const logger = pino({ level: 'silent' });
+  const logger = silentLogger();
   const server = await startEmbeddedPostgres({
     dataDir,
     logger,

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 
 import { startEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
 import { tryInstanceLock } from '../../platform/instance-lock.ts';
+import { createLogger } from '../../platform/logger.ts';
 
 /**
  * The database server of one test run, as a program: `postgres-server.ts <folder> <pid of the run>`. Test workers come
@@ -18,7 +19,10 @@ async function main(folder: string, run: number): Promise<void> {
   // Another worker's server was first.
   if (!release) return;
   sweepForgotten(dirname(folder), folder);
-  const logger = pino({ level: 'info' }, pino.destination({ dest: join(folder, 'server.log'), sync: true }));
+  const logger = createLogger({
+    level: 'info',
+    destination: pino.destination({ dest: join(folder, 'server.log'), sync: true }),
+  });
   const server = await startEmbeddedPostgres({
     dataDir: folder,
     logger,

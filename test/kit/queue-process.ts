@@ -1,8 +1,7 @@
 import { createWriteStream } from 'node:fs';
 
-import { pino } from 'pino';
-
 import { createDatabase } from '../../platform/database.ts';
+import { silentLogger } from '../../platform/logger.ts';
 import { createQueue } from '../../platform/pg-boss-queue.ts';
 import { createEventBus } from '../../platform/postgres-event-bus.ts';
 
@@ -12,7 +11,7 @@ import { createEventBus } from '../../platform/postgres-event-bus.ts';
  */
 const [connectionString, name] = process.argv.slice(2);
 if (connectionString && name) {
-  const logger = pino({ level: 'silent' });
+  const logger = silentLogger();
   const database = createDatabase({
     config: { connectionString },
     maxConnections: 3,
