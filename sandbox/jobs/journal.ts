@@ -76,8 +76,15 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     all: () => [...jobs.values()],
     get: (id) => jobs.get(id) ?? null,
     async save(job) {
+      const before = jobs.get(job.id);
       jobs.set(job.id, job);
-      await inOrder(job.id, () => writeDurably(fileOf(job.id), JSON.stringify(job)));
+      try {
+        await inOrder(job.id, () => writeDurably(fileOf(job.id), JSON.stringify(job)));
+      } catch (error) {
+        // A start that is not on disk has not happened; whoever waits for it hears of the error.
+        if (jobs.get(job.id) === job && before === undefined) jobs.delete(job.id);
+        throw error;
+      }
       if (jobs.size > options.maxJobs) await prune();
     },
     writePicture: (name, bytes) => writeDurably(pictureOf(name), bytes),
