@@ -3,7 +3,7 @@ import { newId } from '../../../platform/ids.ts';
 import type { Job, JobHandler, JobOutcome } from '../../../platform/queue.ts';
 import type { Binding } from '../generators/binding.ts';
 import { UpstreamError, type Handle, type JobCapability, type WorkRequest } from '../providers/provider.ts';
-import { closeUnsentAttempts, takeClaim } from './attempt-store.ts';
+import { closeUnsentAttempts, countOpen, takeClaim } from './attempt-store.ts';
 import type { CallRunner } from './call-runner.ts';
 import { holdClaim, type HeldClaim } from './claim.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from './engine.ts';
 import { failureFrom } from './failures.ts';
 import { fetchesInput, prepareRequest } from './inputs.ts';
-import { openAttempt } from './open-attempt.ts';
+import { openAttempt, type Opening } from './open-attempt.ts';
 import type { StepJob } from './queues.ts';
 import { recordHandle } from './record-handle.ts';
 import type { Recovery } from './recovery.ts';
@@ -31,16 +31,35 @@ export interface StartWorkerOptions {
   readonly calls: CallRunner;
 }
 
-/** The handler of one binding's start queue. Delivering a job twice is harmless. */
-export function createStartHandler(options: StartWorkerOptions, binding: Binding): JobHandler {
+/** What works a binding's start queue. */
+export interface StartWorker {
+  /** Delivering a job twice is harmless. */
+  readonly handler: JobHandler;
+  /** How many more starts the binding takes now: its limit, less what is open over all workers or just being opened. */
+  readonly capacity: () => Promise<number>;
+}
+
+export function createStartWorker(options: StartWorkerOptions, binding: Binding): StartWorker {
   const { engine, recovery } = options;
-  return async (job): Promise<JobOutcome> => {
-    const opening = await openAttempt(engine, job.data as StepJob, binding);
-    if (opening.kind === 'gone') return;
-    if (opening.kind === 'full') return { againInSeconds: 1 };
-    if (opening.kind === 'open') return beginAttempt(options, opening.scene, job);
-    const settled = await recovery.recover(opening.scene.attempt);
-    if (!settled) return { againInSeconds: Math.max(1, engine.limits.claimStaleSeconds / 2) };
+  let opening = 0;
+  async function open(job: Job): Promise<Opening> {
+    opening += 1;
+    try {
+      return await openAttempt(engine, job.data as StepJob, binding);
+    } finally {
+      opening -= 1;
+    }
+  }
+  return {
+    async handler(job): Promise<JobOutcome> {
+      const opened = await open(job);
+      if (opened.kind === 'gone') return;
+      if (opened.kind === 'full') return { againInSeconds: 1 };
+      if (opened.kind === 'open') return beginAttempt(options, opened.scene, job);
+      const settled = await recovery.recover(opened.scene.attempt);
+      if (!settled) return { againInSeconds: Math.max(1, engine.limits.claimStaleSeconds / 2) };
+    },
+    capacity: async () => binding.concurrency - (await countOpen(engine.database, binding.id)) - opening,
   };
 }
 

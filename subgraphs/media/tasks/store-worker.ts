@@ -105,7 +105,6 @@ export async function completeStep(
     }
     const steps = await readSteps(scope.transaction, taskId);
     if (steps.find((entry) => entry.step === step)?.state !== 'STORING') return;
-    await engine.files.claim(scope.transaction, outcome.mediaIds);
     await engine.files.attach(scope.transaction, outcome.mediaIds, taskId);
     await engine.advance.finishStep(scope, task, { step, outcome });
   });

@@ -5,9 +5,8 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { Queue, QueueWorker } from '../../../platform/queue.ts';
 import type { MediaDatabase } from '../database.ts';
 import type { FileService } from '../files/files.ts';
-import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
+import type { GeneratorRegistry } from '../generators/binding.ts';
 import { createAdvancer } from './advance.ts';
-import { countOpen } from './attempt-store.ts';
 import { createCallRunner } from './call-runner.ts';
 import type { Engine, WorkerLimits } from './engine.ts';
 import { createLoop } from './loop.ts';
@@ -16,7 +15,7 @@ import { createProgressWriter } from './progress-writer.ts';
 import { prune } from './pruner.ts';
 import { defineTaskQueues, startQueue, STORE_QUEUE } from './queues.ts';
 import { createRecovery } from './recovery.ts';
-import { createStartHandler } from './start-worker.ts';
+import { createStartWorker } from './start-worker.ts';
 import { createStoreHandler } from './store-worker.ts';
 import { createTransactor } from './transactor.ts';
 
@@ -84,14 +83,14 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   const pruner = createLoop({ tick: () => prune(options), everyMs: 60_000, logger, name: 'pruner' });
   const workers: QueueWorker[] = [];
 
-  const handlerOf = (binding: Binding) => createStartHandler({ engine, recovery, calls }, binding);
   return {
     async start() {
       await defineTaskQueues(queue, registry);
       for (const binding of registry.all()) {
-        const capacity = async () => binding.concurrency - (await countOpen(database, binding.id));
-        const work = { slots: binding.concurrency, capacity };
-        workers.push(await queue.work(startQueue(binding.id), work, handlerOf(binding)));
+        const { handler, capacity } = createStartWorker({ engine, recovery, calls }, binding);
+        workers.push(
+          await queue.work(startQueue(binding.id), { slots: binding.concurrency, capacity }, handler),
+        );
       }
       workers.push(
         await queue.work(STORE_QUEUE, { slots: options.storeSlots ?? 4 }, createStoreHandler(engine)),
