@@ -8,9 +8,9 @@ import type { Json } from '../json.ts';
  */
 
 /** Deepest nesting a JSON argument may have. */
-export const jsonMaxDepth = 32;
+const jsonMaxDepth = 32;
 /** Most characters a JSON argument may have, written out. */
-export const jsonMaxLength = 262_144;
+const jsonMaxLength = 262_144;
 
 /** Options of the DateTime scalar for a Pothos builder: a Date inside, ISO 8601 with a zone outside. */
 export const dateTimeScalar = {

@@ -38,7 +38,7 @@ export interface MediaSubgraphOptions {
   readonly eventRetentionDays: number;
 }
 
-export interface FileSettings {
+interface FileSettings {
   /** Address that callers use, without a trailing slash. */
   readonly publicUrl: string;
   readonly cdnBaseUrl: string | null;

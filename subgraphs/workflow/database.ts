@@ -50,7 +50,7 @@ export interface ExecutionTable {
 }
 
 /** Which execution a key was used for; pruned a day after the execution ended. */
-export interface IdempotencyTable {
+interface IdempotencyTable {
   readonly owner: string;
   readonly key: string;
   readonly fingerprint: string;

@@ -39,7 +39,7 @@ export interface MediaContext {
 }
 
 /** Reads that many fields of one request share. */
-export interface MediaLoaders {
+interface MediaLoaders {
   /** The tasks this caller may read. */
   readonly tasks: DataLoader<string, Task | null>;
   readonly media: DataLoader<string, StoredFile | null>;

@@ -8,7 +8,7 @@ import type {
 import { builder } from './builder.ts';
 
 /** One entry of the catalog. */
-export const VideoTemplate = builder.objectRef<VideoTemplateShape>('VideoTemplate').implement({
+const VideoTemplate = builder.objectRef<VideoTemplateShape>('VideoTemplate').implement({
   description: 'An entry of the video template catalog, identified by its task type.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'An integer, given out in order.' }),

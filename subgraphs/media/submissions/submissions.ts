@@ -23,7 +23,7 @@ export interface SubmissionService {
   ): Promise<StoredFile>;
 }
 
-export interface SubmissionOptions {
+interface SubmissionOptions {
   readonly idempotencyKey: string | null;
   /** Aborted when the caller hangs up: stops an upload that is still coming in. */
   readonly signal: AbortSignal;

@@ -59,7 +59,7 @@ beforeEach(async () => {
   const shared = { database: tables, store, lifecycle, queue, logger };
   const templates = createTemplateService(tables);
   executions = createExecutionService({ ...shared, templates, media: client, bus, startWithinMs: 500 });
-  worker = createExecutionWorker(shared);
+  worker = createExecutionWorker({ ...shared, sweepEveryMs: 100, overdueAfterMs: 1_500 });
   await worker.start();
 });
 afterEach(async () => {
@@ -208,6 +208,50 @@ describe('the end of an execution', () => {
       until,
     );
     expect((await read(id)).version).toBe(version);
+  });
+});
+
+describe('the sweep', () => {
+  it('finds an end whose notice never came', async () => {
+    const { id, taskId } = await executions.execute(anna, request());
+    media.move(taskId, { state: 'CANCELLED', stage: 'cancelled', progress: 10 });
+    await vi.waitFor(
+      async () => expect(await read(id)).toMatchObject({ status: 'CANCELLED', progress: 10 }),
+      until,
+    );
+  });
+
+  it('fails an execution whose task media has lost', async () => {
+    const { id, taskId } = await executions.execute(anna, request());
+    media.forget(taskId);
+    await vi.waitFor(
+      async () => expect(await read(id)).toMatchObject({ status: 'FAILED', error: { code: 'LOST' } }),
+      until,
+    );
+  });
+
+  it('forgets a key a day after the end, and keeps it until then', async () => {
+    const tables = database.typed<WorkflowTables>();
+    const keysOf = async (id: string) =>
+      (await tables.selectFrom('workflow.idempotency').select('key').where('execution_id', '=', id).execute())
+        .length;
+    const [old, fresh] = [
+      await executions.execute(anna, request({ idempotencyKey: 'old' })),
+      await executions.execute(anna, request({ idempotencyKey: 'fresh' })),
+    ];
+    for (const { taskId } of [old, fresh]) {
+      media.move(taskId, { state: 'SUCCEEDED', stage: 'done', progress: 100 });
+      await tellEnd(taskId, 'SUCCEEDED');
+    }
+    await vi.waitFor(async () => expect((await read(fresh.id)).status).toBe('COMPLETED'), until);
+    await vi.waitFor(async () => expect((await read(old.id)).status).toBe('COMPLETED'), until);
+    await tables
+      .updateTable('workflow.executions')
+      .set({ ended_at: new Date(Date.now() - 25 * 3_600_000) })
+      .where('id', '=', old.id)
+      .execute();
+    await vi.waitFor(async () => expect(await keysOf(old.id)).toBe(0), until);
+    expect(await keysOf(fresh.id)).toBe(1);
   });
 });
 

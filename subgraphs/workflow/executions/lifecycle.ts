@@ -86,10 +86,21 @@ async function settle(
 ): Promise<'ended' | 'open'> {
   if (isEnded(execution.status)) return 'ended';
   const [task = null] = await dependencies.media.tasks([execution.taskId], newTraceId());
-  if (task === null || !isEnded(statusOfTask(task.state))) return 'open';
-  announce(dependencies, await dependencies.store.markEnded(execution.id, endOf(task)));
+  // What media had taken and has no more will never end by itself.
+  const isLost = task === null && execution.status === 'RUNNING';
+  if (!isLost && (task === null || !isEnded(statusOfTask(task.state)))) return 'open';
+  const end = task === null ? lostEnd : endOf(task);
+  announce(dependencies, await dependencies.store.markEnded(execution.id, end));
   return 'ended';
 }
+
+const lostEnd = {
+  status: 'FAILED',
+  stage: 'lost',
+  progress: 0,
+  error: { code: 'LOST', message: 'the media service no longer has the task of this execution' },
+  taken: true,
+} as const;
 
 function endOf({ state, stage, progress, error }: LiveTask) {
   return { status: statusOfTask(state), stage, progress, error, taken: true };

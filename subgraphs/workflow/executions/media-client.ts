@@ -20,7 +20,7 @@ export interface MediaClient {
   watch(request: WatchTaskRequest): AsyncGenerator<TaskEntry>;
 }
 
-export interface StartTaskRequest {
+interface StartTaskRequest {
   readonly id: string;
   readonly owner: string;
   /** Queue that hears of the end. */
@@ -30,7 +30,7 @@ export interface StartTaskRequest {
   readonly signal: AbortSignal;
 }
 
-export interface WatchTaskRequest {
+interface WatchTaskRequest {
   readonly id: string;
   readonly afterSeq: number;
   readonly traceId: string;
@@ -38,7 +38,7 @@ export interface WatchTaskRequest {
 }
 
 /** One entry of a task's log. */
-export interface TaskEntry {
+interface TaskEntry {
   readonly seq: number;
   readonly at: Date;
   readonly state: string;

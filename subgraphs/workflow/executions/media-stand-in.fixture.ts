@@ -30,7 +30,7 @@ interface StandInEvent {
 }
 
 /** A task as the stand-in has it. */
-export interface StandInTask {
+interface StandInTask {
   readonly id: string;
   readonly owner: string;
   readonly onEnd: string | null;
@@ -52,6 +52,8 @@ export interface MediaStandIn {
     entry: { readonly state: string; readonly stage: string; readonly progress: number },
   ): void;
   fail(id: string, error: { readonly code: string; readonly message: string }): void;
+  /** Loses a task. */
+  forget(id: string): void;
   /** How many subscriptions are open. */
   watchers(): number;
 }
@@ -76,6 +78,7 @@ export function createMediaStandIn(logger: Logger): MediaStandIn {
       task.error = error;
       standIn.move(id, { state: 'FAILED', stage: 'failed', progress: 40 });
     },
+    forget: (id) => void tasks.delete(id),
     watchers: () => bells.size,
   };
   return standIn;

@@ -12,7 +12,7 @@ export interface StoredExecution extends Execution {
 }
 
 /** What a change of status writes. */
-export interface StatusChange {
+interface StatusChange {
   readonly status: ExecutionStatus;
   readonly stage: string;
   readonly progress: number;
@@ -32,11 +32,16 @@ export interface ExecutionStore {
   markStarted(id: string): Promise<StoredExecution | null>;
   /** To an ended status, only from an open one; null when it has ended already. */
   markEnded(id: string, change: StatusChange): Promise<StoredExecution | null>;
-  /** Open executions older than this, oldest first. */
-  openSince(before: Date, limit: number): Promise<StoredExecution[]>;
+  /** RUNNING executions older than this, oldest first, from behind an id on. */
+  runningSince(before: Date, page: RunningPage): Promise<StoredExecution[]>;
 }
 
-export interface ListOptions {
+interface RunningPage {
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+
+interface ListOptions {
   /** Rows that are the caller's own; null for everybody's. */
   readonly callerId: string | null;
   readonly userId: string | null;
@@ -70,14 +75,10 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
     list: (options) => list(database, options),
     markStarted: (id) => markStarted(database, id),
     markEnded: (id, change) => markEnded(database, id, change),
-    async openSince(before, limit) {
-      const rows = await all()
-        .where('status', 'in', ['PENDING', 'RUNNING'])
-        .where('created_at', '<', before)
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map(executionOf);
+    async runningSince(before, { afterId, limit }) {
+      const running = all().where('status', '=', 'RUNNING').where('created_at', '<', before);
+      const page = afterId === null ? running : running.where('id', '>', afterId);
+      return (await page.orderBy('id').limit(limit).execute()).map(executionOf);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queu
 import type { WorkflowDatabase } from '../database.ts';
 import { pruneKeys } from './idempotency.ts';
 import { endedQueue, startQueue, type ExecutionLifecycle } from './lifecycle.ts';
-import type { ExecutionStore } from './store.ts';
+import type { ExecutionStore, StoredExecution } from './store.ts';
 
 export interface ExecutionWorkerDependencies {
   readonly database: WorkflowDatabase;
@@ -15,6 +15,8 @@ export interface ExecutionWorkerDependencies {
   readonly logger: Logger;
   /** Milliseconds between looks for executions whose end notice never came (default 60,000). */
   readonly sweepEveryMs?: number;
+  /** Milliseconds after which an execution without its end is asked about (default 120,000). */
+  readonly overdueAfterMs?: number;
 }
 
 /** The loops behind executions: backstop starts, end notices, and a slow sweep for what both missed. */
@@ -27,15 +29,14 @@ export interface ExecutionWorker {
 /** Seconds one start may take before the job comes back. */
 const startSeconds = 20;
 const sweepBatch = 200;
-/** An execution this old without its end is asked about. */
-const sweepAgeMs = 120_000;
 
 /** Makes the worker; nothing runs before start(). */
 export function createExecutionWorker(dependencies: ExecutionWorkerDependencies): ExecutionWorker {
   const { queue, sweepEveryMs = 60_000 } = dependencies;
   let workers: readonly QueueWorker[] = [];
+  const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  let sweeping: Promise<void> = Promise.resolve();
+  let sweeping: Promise<void> | null = null;
   return {
     async start() {
       await defineQueues(queue);
@@ -45,11 +46,14 @@ export function createExecutionWorker(dependencies: ExecutionWorkerDependencies)
       ]);
       timer = setInterval(() => {
         // One at a time: a slow media must not pile up sweeps.
-        sweeping = sweeping.then(() => sweep(dependencies));
+        sweeping ??= sweep({ ...dependencies, signal: stopping.signal }).finally(() => {
+          sweeping = null;
+        });
       }, sweepEveryMs);
     },
     async stop(graceSeconds) {
       clearInterval(timer);
+      stopping.abort();
       await Promise.all(workers.map((worker) => worker.stop(graceSeconds)));
       await sweeping;
     },
@@ -57,7 +61,7 @@ export function createExecutionWorker(dependencies: ExecutionWorkerDependencies)
 }
 
 /** Both queues must exist before anything is enqueued: by executeTemplate here, by the end of a task in media. */
-export async function defineQueues(queue: Queue): Promise<void> {
+async function defineQueues(queue: Queue): Promise<void> {
   const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
   await queue.define(startQueue, options);
   await queue.define(endedQueue, options);
@@ -86,13 +90,26 @@ async function endedJob({ store, lifecycle }: ExecutionWorkerDependencies, job: 
   if (outcome === 'open') return { againInSeconds: 2 };
 }
 
-async function sweep({ database, store, lifecycle, logger }: ExecutionWorkerDependencies): Promise<void> {
+/** Looks once at everything that is overdue, a batch after the other. */
+async function sweep(
+  dependencies: ExecutionWorkerDependencies & { readonly signal: AbortSignal },
+): Promise<void> {
+  const { database, store, lifecycle, logger, signal, overdueAfterMs = 120_000 } = dependencies;
   try {
     await pruneKeys(database, 1000);
-    const overdue = await store.openSince(new Date(Date.now() - sweepAgeMs), sweepBatch);
-    for (const execution of overdue.filter(({ status }) => status === 'RUNNING')) {
-      await lifecycle.settle(execution);
-    }
+    const before = new Date(Date.now() - overdueAfterMs);
+    let afterId: string | null = null;
+    do {
+      const overdue: readonly StoredExecution[] = await store.runningSince(before, {
+        afterId,
+        limit: sweepBatch,
+      });
+      for (const execution of overdue) {
+        if (signal.aborted) return;
+        await lifecycle.settle(execution);
+      }
+      afterId = overdue.length < sweepBatch ? null : (overdue.at(-1)?.id ?? null);
+    } while (afterId !== null);
   } catch (thrown) {
     // The next sweep tries again; nothing depends on this one.
     logger.warn({ error: toError(thrown) }, 'looking for overdue executions failed');

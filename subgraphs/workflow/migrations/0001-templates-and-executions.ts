@@ -51,8 +51,7 @@ export const templatesAndExecutions: Migration = {
       database,
     );
     await sql`
-      create index executions_open on workflow.executions (id)
-        where status in ('PENDING', 'RUNNING')`.execute(database);
+      create index executions_running on workflow.executions (id) where status = 'RUNNING'`.execute(database);
     await sql`
       create table workflow.idempotency (
         owner text not null,

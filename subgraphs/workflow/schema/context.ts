@@ -24,7 +24,7 @@ export interface WorkflowContext {
 }
 
 /** Reads that many fields of one request share. */
-export interface WorkflowLoaders {
+interface WorkflowLoaders {
   readonly templates: DataLoader<string, Template | null>;
   /** The executions this caller may read, by id. */
   readonly executions: DataLoader<string, Execution | null>;

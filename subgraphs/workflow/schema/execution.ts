@@ -10,7 +10,7 @@ import type { WorkflowContext } from './context.ts';
 import { Template, templateOf } from './template.ts';
 
 /** Where an execution stands. */
-export const ExecutionStatus = builder.enumType('ExecutionStatus', {
+const ExecutionStatus = builder.enumType('ExecutionStatus', {
   description: 'Where an execution stands; only forward.',
   values: {
     PENDING: { description: 'Accepted; the media service does not have its task yet.' },
@@ -22,7 +22,7 @@ export const ExecutionStatus = builder.enumType('ExecutionStatus', {
 });
 
 /** The media subgraph's task, extended by the execution it belongs to. */
-export const Task = builder.objectRef<{ readonly id: string }>('Task');
+const Task = builder.objectRef<{ readonly id: string }>('Task');
 /** One run of a template. */
 export const Execution = builder.objectRef<ExecutionShape>('Execution');
 
