@@ -185,8 +185,11 @@ async function watch(query: string, variables: Record<string, unknown>): Promise
 }
 
 function upload(bytes: Buffer, filename: string): Upload {
+  return uploadOf(() => Readable.from([bytes]), filename);
+}
+
+function uploadOf(createReadStream: () => Readable, filename: string): Upload {
   const file = new Upload() as Upload & { resolve(file: object): void };
-  const createReadStream = () => Readable.from([bytes]);
   file.resolve({ filename, fieldName: 'file', mimetype: 'image/png', encoding: '7bit', createReadStream });
   return file;
 }
@@ -338,6 +341,27 @@ describe('submissions over GraphQL', () => {
     expect(deleteMedia.id).toBe(uploadFile.id);
   });
 
+  it('reads several uploads in whatever order they come', async () => {
+    const bytes = await picture();
+    const { promise: secondIsRead, resolve } = Promise.withResolvers<void>();
+    async function* first() {
+      await secondIsRead;
+      yield bytes;
+    }
+    async function* second() {
+      yield bytes;
+      resolve();
+    }
+    const images = [first, second].map((source) => ({
+      upload: uploadOf(() => Readable.from(source()), 'a.png'),
+    }));
+    const { generateImage } = await run(
+      `mutation ($images: [MediaInput!]) { generateImage(input: { generator: "agg/imga", prompt: "two", images: $images }) { id } }`,
+      { images },
+    );
+    expect(await ended(generateImage.id)).toMatchObject({ state: 'SUCCEEDED', kind: 'IMAGE' });
+  });
+
   it('runs a recipe with an own copy of the template', async () => {
     const { createVideoTemplate } = await run(
       `mutation { createVideoTemplate(input: { taskType: "duo", prompt: "in ink", presetPrompts: ["one", "two"], aspectRatio: "1:1" }) { id } }`,
@@ -362,6 +386,7 @@ describe('submissions over GraphQL', () => {
     ['{ createTask(taskType: "none", prompt: "x") { id } }', 'taskType'],
     ['{ createTask(taskType: "tea", prompt: "x", aspectRatio: "0:1") { id } }', 'aspectRatio'],
     ['{ createTask(taskType: "tea", prompt: "x", image: {}) { id } }', 'image'],
+    ['{ createTask(taskType: "tea", prompt: " ") { id } }', 'prompt'],
     ['{ generateImage(input: { generator: "agg/imga", prompt: " " }) { id } }', 'prompt'],
     ['{ generateImage(input: { generator: "none", prompt: "x" }) { id } }', 'generator'],
     [

@@ -81,6 +81,7 @@ async function prepareRecipe(
   asker: Asker,
   request: RecipeRequest,
 ): Promise<Prepared> {
+  if (request.prompt.trim() === '') throw badInput('prompt', 'prompt must not be empty');
   const template = await dependencies.videoTemplates.living(request.taskType);
   if (template === null) {
     throw badInput('taskType', `there is no video template with task type ${quoted(request.taskType)}`);
