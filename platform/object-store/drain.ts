@@ -30,8 +30,8 @@ export async function drain(
   }
 }
 
-/** Not awaited: a silent generator answers `return()` only after its pending chunk. The first error is the one that counts. */
-function letGo(body: AsyncIterable<Uint8Array>, iterator: AsyncIterator<Uint8Array>): void {
+/** Ends a body that nobody reads any more. Not awaited: a silent generator answers `return()` only after its pending chunk. The first error is the one that counts. */
+export function letGo(body: AsyncIterable<Uint8Array>, iterator: AsyncIterator<Uint8Array>): void {
   if (body instanceof Readable) body.destroy();
   void Promise.resolve(iterator.return?.()).catch(() => undefined);
 }

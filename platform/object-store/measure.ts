@@ -14,12 +14,20 @@ export async function measureMedia(file: Measurable): Promise<Measures> {
   const nothing = { width: null, height: null, duration: null };
   if (file.bytes === 0) return { contentType: UNKNOWN_TYPE, ...nothing };
   const head = await readRange(file, { start: 0, end: Math.min(file.bytes, HEAD_BYTES) - 1 });
-  const found = (await fileTypeFromBuffer(head))?.mime;
-  const contentType = found === undefined ? undefined : commonName(found);
+  const contentType = await typeOfHead(head);
   if (contentType?.startsWith('image/')) return measureImage(file, contentType);
   if (contentType !== undefined && isRecording(contentType)) return measureRecording(file, contentType);
   const text = textTypeOf({ ...file, head, contentType });
   return { contentType: text ?? contentType ?? UNKNOWN_TYPE, ...nothing };
+}
+
+/** Bytes at the beginning of a file that name its type in practice. */
+export const TYPE_BYTES = 4_100;
+
+/** The type that the first bytes of a file prove; undefined when they do not, as with plain text. */
+export async function typeOfHead(head: Uint8Array): Promise<string | undefined> {
+  const found = await fileTypeFromBuffer(head);
+  return found === undefined ? undefined : commonName(found.mime);
 }
 
 const COMMON_NAMES: Readonly<Record<string, string>> = {

@@ -30,7 +30,7 @@ export interface FileService {
 export interface NewFile {
   readonly owner: string;
   readonly body: AsyncIterable<Uint8Array>;
-  /** File name as the caller gave it; only its safe tail is kept. */
+  /** File name as the caller gave it; only its safe tail is kept, with the ending of its type when it has none. */
   readonly name: string;
   /** What the sender says it is; the measured type wins. */
   readonly declaredType: string | null;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { safeName } from './names.ts';
+import { safeName, storedName } from './names.ts';
 
 test.each([
   ['cat.png', 'cat.png'],
@@ -16,4 +16,18 @@ test.each([
   [`${'x'.repeat(300)}.jpeg`, `${'x'.repeat(95)}.jpeg`],
 ])('keeps of %j the safe tail %j', (name, expected) => {
   expect(safeName(name)).toBe(expected);
+});
+
+test.each([
+  ['result-1', 'image/png', 'result-1.png'],
+  ['result-1', 'image/jpeg; q=1', 'result-1.jpg'],
+  ['take.2', 'video/mp4', 'take.2.mp4'],
+  ['cat.jpg', 'image/png', 'cat.jpg'],
+  ['photo.HEIC', 'image/heic', 'photo.HEIC'],
+  ['notes', null, 'notes'],
+  ['notes', 'application/x-unheard-of', 'notes'],
+  ['', 'text/plain', 'file.txt'],
+  ['x'.repeat(300), 'image/png', `${'x'.repeat(96)}.png`],
+])('keeps %j of the type %s as %j', (name, contentType, expected) => {
+  expect(storedName(name, contentType)).toBe(expected);
 });

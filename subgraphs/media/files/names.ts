@@ -17,6 +17,50 @@ export function safeName(name: string): string {
   return characters.slice(0, MAX_NAME - ending.length).join('') + ending;
 }
 
+/** What files of a type end in, for those that come without an ending. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/apng': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/avif': 'avif',
+  'image/heic': 'heic',
+  'image/bmp': 'bmp',
+  'image/tiff': 'tiff',
+  'image/svg+xml': 'svg',
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
+  'video/quicktime': 'mov',
+  'video/x-matroska': 'mkv',
+  'audio/mpeg': 'mp3',
+  'audio/mp4': 'm4a',
+  'audio/wav': 'wav',
+  'audio/flac': 'flac',
+  'audio/ogg': 'ogg',
+  'audio/aac': 'aac',
+  'application/json': 'json',
+  'application/pdf': 'pdf',
+  'application/zip': 'zip',
+  'application/x-subrip': 'srt',
+  'text/plain': 'txt',
+  'text/csv': 'csv',
+  'text/markdown': 'md',
+  'text/vtt': 'vtt',
+  'text/html': 'html',
+};
+
+/** An ending as files have them; a number behind a dot (`take.2`) is none. */
+const ENDING = /\.(?!\d+$)[A-Za-z0-9]{1,8}$/;
+
+/** The safe name under which a file is kept: its own, with the ending of its type when it has none. */
+export function storedName(name: string, contentType: string | null): string {
+  const safe = safeName(name);
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const ending = ENDINGS[type];
+  return ending === undefined || ENDING.test(safe) ? safe : safeName(`${safe}.${ending}`);
+}
+
 /** The path of a file's address below PUBLIC_URL or a CDN; the same as its key in the object store, encoded. */
 export function pathOf(id: string, name: string): string {
   return `/files/${id}/${encodeURIComponent(name)}`;

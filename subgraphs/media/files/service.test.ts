@@ -74,6 +74,23 @@ describe('storing', () => {
     ]);
   });
 
+  test('gives a file without an ending that of its type, in its name, address and key alike', async () => {
+    const picture = await sharp({ create: { width: 3, height: 2, channels: 3, background: '#fff' } })
+      .webp()
+      .toBuffer();
+    for (const [content, declaredType, name] of [
+      [picture, 'image/png', 'result-1.webp'],
+      ['hello', 'text/plain', 'result-1.txt'],
+      ['', null, 'result-1'],
+    ] as const) {
+      const stored = await files.store(upload(content, { name: 'result-1', declaredType }));
+      expect(stored.name).toBe(name);
+      const { pathname } = new URL(files.urlOf(stored));
+      expect(pathname).toBe(`/api/files/${stored.id}/${name}`);
+      expect(await world.store.head(`files/${stored.id}/${name}`)).toMatchObject({ sha256: stored.sha256 });
+    }
+  });
+
   test('over the limit stores nothing', async () => {
     const before = await rowCount();
     await expect(files.store(upload('12345', { maxBytes: 4 }))).rejects.toMatchObject({
@@ -85,7 +102,9 @@ describe('storing', () => {
   test('shows nothing while the bytes come, and leaves nothing when their sender gives up', async () => {
     const before = await rowCount();
     const abort = new AbortController();
-    const storing = files.store(upload('', { body: new PassThrough(), signal: abort.signal }));
+    const body = new PassThrough();
+    const storing = files.store(upload('', { body, signal: abort.signal }));
+    body.write(Buffer.alloc(5_000));
     await expect.poll(rowCount).toBe(before + 1);
     const incoming = await world.database
       .selectFrom('media.media')
@@ -95,6 +114,17 @@ describe('storing', () => {
     expect(await files.byIds(incoming.map(({ id }) => id))).toEqual([null]);
     abort.abort();
     await expect(storing).rejects.toThrow('aborted');
+    expect(await rowCount()).toBe(before);
+  });
+
+  test('ends at once when its sender gives up before the first byte', async () => {
+    const before = await rowCount();
+    const abort = new AbortController();
+    const body = new PassThrough();
+    const storing = files.store(upload('', { body, signal: abort.signal }));
+    abort.abort();
+    await expect(storing).rejects.toThrow('aborted');
+    expect(body.destroyed).toBe(true);
     expect(await rowCount()).toBe(before);
   });
 

@@ -5,10 +5,11 @@ import { mayChange } from '../../../platform/caller.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/logger.ts';
-import { measureMedia } from '../../../platform/object-store/measure.ts';
+import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-store/measure.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
+import { peek } from '../../../platform/object-store/peek.ts';
 import type { FileDoor, FileService, NewFile, StoredFile } from './files.ts';
-import { idOfPath, objectKeyOf, pathOf, safeName } from './names.ts';
+import { idOfPath, objectKeyOf, pathOf, storedName } from './names.ts';
 import { createSigner } from './signature.ts';
 import {
   announceFile,
@@ -118,8 +119,11 @@ function reading({ database, store }: Parts): Pick<FileService & FileDoor, 'byId
 
 async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
   const { database, store, clock } = parts;
+  const { declaredType, maxBytes, signal } = file;
+  // Key and address are one and never change, so the ending must be known before the first byte is stored.
+  const { head, whole } = await peek(file.body, TYPE_BYTES, signal);
   const id = newId();
-  const name = safeName(file.name);
+  const name = storedName(file.name, (await typeOfHead(head)) ?? declaredType);
   const objectKey = objectKeyOf(id, name);
   await announceFile(database, {
     id,
@@ -128,9 +132,8 @@ async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
     objectKey,
     temporaryUntil: new Date(clock() + INCOMING_MS),
   });
-  const { body, declaredType, maxBytes, signal } = file;
   try {
-    const object = await store.put(objectKey, body, {
+    const object = await store.put(objectKey, whole, {
       contentType: declaredType ?? 'application/octet-stream',
       maxBytes,
       ...(signal === undefined ? {} : { signal }),
