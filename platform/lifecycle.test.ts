@@ -92,6 +92,16 @@ describe('a process', () => {
     expect(code).toBe(1);
   });
 
+  test('takes the same signal at the same moment for one: npm passes on what the terminal has sent', async () => {
+    const script = `
+      lifecycle.add('part', async () => console.log('part stopped'));
+      console.log('ready');
+      process.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+      lifecycle.add('slow part', () => new Promise((resolve) => setTimeout(resolve, 100)));
+    `;
+    expect(await run(script, { ready: 'SIGINT' })).toEqual({ code: 0, output: 'ready\npart stopped\n' });
+  });
+
   test.each([
     ['an exception', `setTimeout(() => { throw new Error('boom'); });`],
     ['a rejection', `void Promise.reject(new Error('boom'));`],

@@ -10,8 +10,9 @@ export interface Lifecycle {
   /** Stops every part, last added first. The same promise for every call; it never rejects (failures are logged). */
   stop(reason: string): Promise<void>;
   /**
-   * SIGTERM and SIGINT stop the process with code 0 (1 when a part failed to stop), a second signal ends it at once;
-   * an error that nobody caught is logged and stops it with code 1.
+   * SIGTERM and SIGINT stop the process with code 0 (1 when a part failed to stop), a second signal ends it at once
+   * (the same one within a second is still the first: npm passes on what the terminal has sent already); an error that
+   * nobody caught is logged and stops it with code 1.
    */
   onSignals(): void;
   /** Aborted when stopping begins: a start that is still under way should give up. */
@@ -82,12 +83,18 @@ export function createLifecycle({ logger, graceMs }: LifecycleOptions): Lifecycl
   return lifecycle;
 }
 
+/** Milliseconds in which the same signal again is an echo of the first. */
+const ECHO_MS = 1_000;
+
 function endProcess(lifecycle: Lifecycle, exitCode: () => number): (reason: string) => void {
-  let isEnding = false;
+  let first: { readonly reason: string; readonly at: number } | undefined;
   return (reason) => {
-    // Whoever asks twice does not want to wait: what is durable is in the database, not in this process.
-    if (isEnding) process.exit(1);
-    isEnding = true;
+    if (first !== undefined) {
+      if (reason === first.reason && performance.now() - first.at < ECHO_MS) return;
+      // Whoever asks twice does not want to wait: what is durable is in the database, not in this process.
+      process.exit(1);
+    }
+    first = { reason, at: performance.now() };
     void lifecycle.stop(reason).then(() => process.exit(exitCode()));
   };
 }
