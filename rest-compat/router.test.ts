@@ -111,6 +111,14 @@ describe('task management', () => {
     expect(body['data']).toEqual({ task_id: id, prompt: 'a cup', prompts: ['a cup', 'tea'] });
   });
 
+  it('says in msg what is missing in a result', async () => {
+    const id = await submit();
+    const notes = ['the video is missing: no generator makes one'];
+    server.media.tasks.change(id, { state: 'SUCCEEDED', stage: 'finished', notes });
+    const { body } = await server.send('GET', `/api/task/status/${id}`);
+    expect(body['msg']).toBe('finished; the video is missing: no generator makes one');
+  });
+
   it('tells failed and cancelled with status false and a code', async () => {
     const id = await submit();
     const error = { code: 'MODERATION_REFUSED', message: 'refused', retryable: false };

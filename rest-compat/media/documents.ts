@@ -15,6 +15,7 @@ const taskAnswer = /* GraphQL */ `
     queuePosition
     lastSeq
     text
+    notes
     error {
       code
       message

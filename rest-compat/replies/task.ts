@@ -1,3 +1,4 @@
+import { success } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface TaskAnswer {
   readonly queuePosition: number | null;
   readonly lastSeq: number;
   readonly text: string | null;
+  /** What is missing in the result, and why. */
+  readonly notes: readonly string[];
   readonly error: { readonly code: string; readonly message: string; readonly retryable: boolean } | null;
   readonly outputs: readonly MediaAnswer[];
   readonly result: TaskResultAnswer | null;
@@ -50,7 +53,7 @@ export function submitted(task: Pick<TaskAnswer, 'id'>): Envelope {
 export function taskReply(task: TaskAnswer): Envelope {
   if (task.state === 'QUEUED') return running(task, 'queued');
   if (task.state === 'RUNNING') return running(task, 'running');
-  if (task.state === 'SUCCEEDED') return { status: true, data: resultOf(task), msg: task.stage };
+  if (task.state === 'SUCCEEDED') return success(resultOf(task), [task.stage, ...task.notes].join('; '));
   if (task.state === 'CANCELLED') {
     return failed(task, { code: 'CANCELLED', message: 'the task was cancelled', retryable: false });
   }
