@@ -38,6 +38,8 @@ export interface FollowRequest {
   readonly taskId: string;
   /** Seq of the last entry already seen. */
   readonly afterSeq?: number | undefined;
+  /** Where to note what comes; absent means a list of its own. */
+  readonly into?: Progress[];
 }
 
 /** Starts following at a Kiln's address. */
@@ -67,7 +69,7 @@ interface Result {
 }
 
 function followByWebSocket(url: string, request: FollowRequest): Follower {
-  const { events, over, settle } = notebook();
+  const { events, over, settle } = notebook(request);
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
@@ -86,7 +88,7 @@ function followByWebSocket(url: string, request: FollowRequest): Follower {
 }
 
 function followByEventSource(url: string, request: FollowRequest): Follower {
-  const { events, over, settle } = notebook();
+  const { events, over, settle } = notebook(request);
   const search = new URLSearchParams({ query: FOLLOW, variables: JSON.stringify(variablesOf(request)) });
   const source = new EventSource(`${url}/graphql?${search.toString()}`);
   source.addEventListener('next', ({ data }) => {
@@ -103,11 +105,10 @@ function followByEventSource(url: string, request: FollowRequest): Follower {
 }
 
 function followByMultipart(url: string, request: FollowRequest): Follower {
-  const { events, over, settle } = notebook();
+  const { events, over, settle } = notebook(request);
   const client = new ApolloClient({
     link: new HttpLink({ uri: `${url}/graphql` }),
     cache: new InMemoryCache(),
-    defaultOptions: { watchQuery: { errorPolicy: 'all' } },
   });
   const subscription = client
     .subscribe<NonNullable<Result['data']>>({
@@ -130,9 +131,9 @@ function followByMultipart(url: string, request: FollowRequest): Follower {
   return { events, over, leave: () => settle(null) };
 }
 
-function notebook() {
+function notebook({ into = [] }: FollowRequest) {
   const { promise: over, resolve: settle } = Promise.withResolvers<Error | null>();
-  return { events: [] as Progress[], over, settle };
+  return { events: into, over, settle };
 }
 
 function variablesOf({ taskId, afterSeq }: FollowRequest): { id: string; afterSeq?: number } {

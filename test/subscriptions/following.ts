@@ -15,7 +15,14 @@ export interface Started {
 export async function executePoster(url: string, prompt: string): Promise<Started> {
   const { data, errors } = await graphql(
     url,
-    `mutation ($parameters: JSON!) { executeTemplate(code: "poster", parameters: $parameters) { id taskId } }`,
+    `
+      mutation ($parameters: JSON!) {
+        executeTemplate(code: "poster", parameters: $parameters) {
+          id
+          taskId
+        }
+      }
+    `,
     { parameters: { prompt } },
   );
   expect(errors).toBeUndefined();
@@ -26,7 +33,18 @@ export async function executePoster(url: string, prompt: string): Promise<Starte
 export async function storedLog(url: string, taskId: string): Promise<Omit<Progress, 'task'>[]> {
   const { data } = await graphql(
     url,
-    `query ($id: ID!) { task(id: $id) { events(first: 1000) { seq state stage progress } } }`,
+    `
+      query ($id: ID!) {
+        task(id: $id) {
+          events(first: 1000) {
+            seq
+            state
+            stage
+            progress
+          }
+        }
+      }
+    `,
     { id: taskId },
   );
   return data.task.events as Omit<Progress, 'task'>[];

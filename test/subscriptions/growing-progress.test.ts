@@ -22,6 +22,9 @@ describe('a task that executeTemplate started', () => {
       expectWholeStory(events, started);
       expect(entries(events)).toEqual(log);
     }
-    await until(async () => kiln.media.watcherCount(), (count) => count === 0);
+    await until(
+      async () => kiln.media.watcherCount(),
+      (count) => count === 0,
+    );
   });
 });

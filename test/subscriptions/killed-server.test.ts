@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { followers } from '../kit/clients.ts';
+import { testDatabase, type TestDatabase } from '../kit/postgres.ts';
+import { until } from '../kit/requests.ts';
+import {
+  freePorts,
+  isReady,
+  startNode,
+  startSandboxProgram,
+  temporaryFolder,
+  type Program,
+  type SandboxProgram,
+} from '../topology/processes.ts';
+import { entries, executePoster, expectWholeStory, storedLog } from './following.ts';
+import { followPersistently } from './resuming.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let database: TestDatabase;
+let sandbox: SandboxProgram;
+let server: Program;
+let url: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  [database, sandbox] = await Promise.all([testDatabase(), startSandboxProgram(folder.path)]);
+  await sandbox.control('pace', { wire: 'midjourney', queuedMs: 100, runningMs: 12_000, progressSteps: 12 });
+  const [port] = await freePorts(1);
+  url = `http://127.0.0.1:${port}`;
+  server = await startServer();
+});
+afterAll(async () => {
+  await server?.end();
+  await sandbox?.end();
+  await database?.drop();
+  await folder?.remove();
+});
+
+function startServer(): Promise<Program> {
+  const settings = {
+    DATABASE_URL: database.connectionString,
+    SANDBOX_URL: sandbox.url,
+    DATA_DIR: folder.path,
+    PORT: new URL(url).port,
+    RATE_LIMIT: 'off',
+  };
+  return startNode('gateway/main.ts', [], { settings, ready: () => isReady(url) });
+}
+
+it('loses no event and repeats none when the server is killed and started again', async () => {
+  const started = await executePoster(url, 'a volcano');
+  const all = Object.values(followers).map((follow) => followPersistently(follow, url, started));
+  await until(
+    async () => Math.min(...all.map(({ events }) => events.length)),
+    (least) => least >= 3,
+  );
+  await server.end('SIGKILL');
+  const seenBefore = all.map(({ events }) => events.length);
+  server = await startServer();
+  for (const { done } of all) await done;
+  const log = await storedLog(url, started.taskId);
+  for (const [index, { events }] of all.entries()) {
+    expectWholeStory(events, started);
+    expect(entries(events)).toEqual(log);
+    expect(events.length).toBeGreaterThan(seenBefore[index] ?? 0);
+  }
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { followers, type Follow } from '../kit/clients.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { until } from '../kit/requests.ts';
+import { entries, executePoster, expectWholeStory, storedLog } from './following.ts';
+import { startRelay, type Relay } from './relay.ts';
+import { followPersistently } from './resuming.ts';
+
+let kiln: KilnUnderTest;
+let relay: Relay;
+beforeAll(async () => {
+  kiln = await startKiln();
+  relay = await startRelay(kiln.url);
+  await kiln.control('pace', { wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 });
+});
+afterAll(async () => {
+  await relay?.close();
+  await kiln?.close();
+});
+
+const lengthOf = async (taskId: string): Promise<number> => (await storedLog(kiln.url, taskId)).length;
+
+describe('a broken connection', () => {
+  it('costs no client an event, and brings none twice', async () => {
+    const started = await executePoster(kiln.url, 'a harbour');
+    const all = Object.values(followers).map((follow) => followPersistently(follow, relay.url, started));
+    // Twice, and each time something is written while they are away.
+    for (const seen of [2, 4]) {
+      await until(
+        async () => Math.min(...all.map(({ events }) => events.length)),
+        (least) => least >= seen,
+      );
+      relay.cut();
+      const written = await lengthOf(started.taskId);
+      await until(
+        () => lengthOf(started.taskId),
+        (length) => length > written,
+      );
+      relay.mend();
+    }
+    for (const { done } of all) await done;
+    const log = await storedLog(kiln.url, started.taskId);
+    for (const { events } of all) {
+      expectWholeStory(events, started);
+      expect(entries(events)).toEqual(log);
+    }
+    const [webSocket = 0, eventSource, apollo = 0] = all.map(({ breaks }) => breaks.length);
+    expect(Math.min(webSocket, apollo)).toBeGreaterThanOrEqual(2);
+    // It resumes by itself, by Last-Event-ID.
+    expect(eventSource).toBe(0);
+  });
+
+  it('lets every client ask from any event on, also after the end', async () => {
+    const started = await executePoster(kiln.url, 'a mill');
+    expect(await followers['graphql-ws'](kiln.url, started).over).toBeNull();
+    const total = await lengthOf(started.taskId);
+    for (const follow of Object.values(followers)) {
+      for (const afterSeq of [0, 1, total - 1, total]) {
+        expect(await numbersAfter(follow, started.taskId, afterSeq)).toEqual(
+          Array.from({ length: total - afterSeq }, (_, index) => afterSeq + index + 1),
+        );
+      }
+    }
+  });
+});
+
+async function numbersAfter(follow: Follow, taskId: string, afterSeq: number): Promise<number[]> {
+  const { events, over } = follow(kiln.url, { taskId, afterSeq });
+  expect(await over).toBeNull();
+  return events.map(({ seq }) => seq);
+}

@@ -1,0 +1,145 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { until } from '../kit/requests.ts';
+
+/** Kiln's parts as processes of their own, as an operator runs them; each can be killed, and started again. */
+
+const root = path.resolve(import.meta.dirname, '../..');
+/** Most milliseconds until a process answers, on a machine that has other things to do. */
+const START_MS = 60_000;
+
+/** A running program. */
+export interface Program {
+  /** Everything it has printed. */
+  output(): string;
+  /** Sends the signal to it and its children, and waits until it has ended. */
+  end(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface ProgramOptions {
+  /** Absolute, or relative to the repository. */
+  readonly command: string;
+  readonly words: readonly string[];
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Asked again and again until it resolves. */
+  readonly ready: (output: string) => Promise<boolean>;
+}
+
+/** Starts a program in a process group of its own and waits until it is ready; rejects with its output when it ends before. */
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const child = spawn(options.command, options.words, {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], LOG_LEVEL: 'info', ...options.settings },
+  });
+  const printed: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => void printed.push(text));
+  }
+  const killAtExit = (): void => signalGroup(child, 'SIGKILL');
+  process.once('exit', killAtExit);
+  child.once('exit', () => process.off('exit', killAtExit));
+  const output = (): string => printed.join('');
+  const program: Program = { output, end: (signal = 'SIGTERM') => end(child, signal) };
+  try {
+    await until(
+      () => options.ready(output()),
+      (isReady) => isReady || hasEnded(child),
+      START_MS,
+    );
+  } catch (cause) {
+    await program.end('SIGKILL');
+    throw new Error(`${options.command} ${options.words.join(' ')} never got ready:\n${output()}`, { cause });
+  }
+  if (hasEnded(child)) throw new Error(`${options.words.join(' ')} has ended:\n${output()}`);
+  return program;
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  signalGroup(child, signal);
+  await ended;
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (thrown) {
+    // It ended by itself meanwhile.
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** Runs a TypeScript file of ours with the Node that runs the tests. */
+export function startNode(
+  script: string,
+  words: readonly string[],
+  options: Pick<ProgramOptions, 'settings' | 'ready'>,
+): Promise<Program> {
+  return startProgram({ ...options, command: process.execPath, words: [script, ...words] });
+}
+
+/** Whether a process answers at /readyz of an origin. */
+export async function isReady(origin: string): Promise<boolean> {
+  try {
+    return (await fetch(`${origin}/readyz`)).ok;
+  } catch {
+    // Nobody listens yet; the caller asks again.
+    return false;
+  }
+}
+
+/** The sandbox as a process of its own, which knows what it was asked whatever happens to Kiln. */
+export interface SandboxProgram extends Program {
+  readonly url: string;
+  /** POSTs a change to its control door. */
+  control(what: 'faults' | 'pace', change: object): Promise<void>;
+}
+
+/** Starts it with one tiny plain picture for everything. */
+export async function startSandboxProgram(dataDir: string): Promise<SandboxProgram> {
+  const words = ['--data', path.join(dataDir, 'sandbox'), '--instant'];
+  const ready = (printed: string) => Promise.resolve(printed.includes('"url"'));
+  const program = await startNode('sandbox/main.ts', words, { ready });
+  const line = program
+    .output()
+    .split('\n')
+    .find((text) => text.includes('"url"'));
+  const { url } = JSON.parse(line ?? '') as { url: string };
+  return {
+    ...program,
+    url,
+    async control(what, change) {
+      const answer = await fetch(`${url}/_control/${what}`, { method: 'POST', body: JSON.stringify(change) });
+      if (!answer.ok)
+        throw new Error(`the sandbox refused ${JSON.stringify(change)}: ${await answer.text()}`);
+    },
+  };
+}
+
+/** A folder that the test removes. */
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'kiln-topology-'));
+  return { path: folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Ports that nobody used a moment ago. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  for (const server of servers) await once(server.close(), 'close');
+  return ports;
+}
