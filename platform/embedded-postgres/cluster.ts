@@ -84,7 +84,11 @@ export function socketFolder(directory: string, runAs: RunAs | undefined): strin
   return join(fits ? tmpdir() : '/tmp', name);
 }
 
-/** Makes that folder, refusing one that somebody else has put there. */
+/**
+ * Makes that folder, refusing one that somebody else has put there. Call it when no server of this data directory runs:
+ * a socket that is still there is a dead one's, and its lock file would keep PostgreSQL from starting while a zombie or
+ * another program has the process id in it.
+ */
 export function ensureSocketFolder(folder: string, runAs: RunAs | undefined): void {
   const owner = runAs?.uid ?? process.getuid?.();
   if (!lstatSync(folder, { throwIfNoEntry: false })) {
@@ -99,6 +103,7 @@ export function ensureSocketFolder(folder: string, runAs: RunAs | undefined): vo
     );
   }
   chmodSync(folder, 0o700);
+  for (const name of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) rmSync(join(folder, name), { force: true });
 }
 
 /** Removes the folder after the server has left it. */

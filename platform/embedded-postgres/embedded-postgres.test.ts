@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -198,6 +199,22 @@ test('is not misled by a pid file that names another living program, and does no
   const { config } = await start();
   expect(await query(config, 'select 1 as one')).toEqual([{ one: 1 }]);
   expect(isRunning(stranger.pid ?? 0)).toBe(true);
+});
+
+test('is not misled by the socket of a killed server whose process id another program has', async () => {
+  await (await start()).stop();
+  servers.pop();
+  // PostgreSQL only minds a process that its own user could signal.
+  const { uid, gid } = statSync(join(dataDir, 'postgres', 'data'));
+  const stranger = spawn('sleep', ['600'], { uid, gid });
+  children.push(stranger);
+  const left = socketFolder(join(dataDir, 'postgres'), undefined);
+  mkdirSync(left, { mode: 0o700 });
+  chownSync(left, uid, gid);
+  writeFileSync(join(left, '.s.PGSQL.5432.lock'), `${stranger.pid}\n${dataDir}\n0\n5432\n${left}\n\n`);
+  writeFileSync(join(left, '.s.PGSQL.5432'), '');
+  const { config } = await start();
+  expect(await query(config, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
 test('says so when the server is lost', async () => {
