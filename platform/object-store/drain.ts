@@ -9,16 +9,18 @@ export async function drain(
   signal: AbortSignal | undefined,
   take: (chunk: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  const aborted = Promise.withResolvers<never>();
-  // Without a chunk under way nobody waits for it; an abort must not count as unhandled then.
-  aborted.promise.catch(() => undefined);
-  const onAbort = () => aborted.reject(signal?.reason);
-  if (signal?.aborted === true) onAbort();
+  // Each wait has a promise of its own: racing against one long-lived promise would keep every chunk until the end.
+  let cancel: (reason: unknown) => void = () => undefined;
+  const onAbort = () => cancel(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   const iterator = body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const result = await Promise.race([aborted.promise, iterator.next()]);
+      signal?.throwIfAborted();
+      const result = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+        cancel = reject;
+        iterator.next().then(resolve, reject);
+      });
       if (result.done === true) return;
       await take(result.value);
     }
