@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { FormattedExecutionResult } from 'graphql';
+import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../platform/graphql/executor.ts';
@@ -18,7 +18,8 @@ import type { TransportOptions } from './transport.ts';
  * GraphQL over server-sent events on /graphql, by `Accept: text/event-stream`: the "distinct connections" mode of the
  * graphql-sse protocol (events `next` and `complete`), for GET and POST. Our own handler, because the library writes no
  * event ids and buffers without bound. Ids are the events' `seq` (resume.ts), so an EventSource resumes by itself; the
- * end has an id of its own, at which a reconnecting EventSource is told to stop (204).
+ * end has an id of its own, at which a reconnecting EventSource is told to stop (204). A source that is gone for now
+ * (UNAVAILABLE) is no end: the connection closes without `complete`, so that clients come back and resume.
  */
 
 const END_ID = 'complete';
@@ -97,21 +98,31 @@ async function streamSubscription(work: {
   });
   const outcome = await federation.subscribe({ ...resumable, context });
   if (!isResultStream(outcome)) {
-    if (!response.destroyed) sendOnly(streams.open(response, FORMAT), errors.formatResult(outcome, traceId));
+    if (response.destroyed) return;
+    const refusal = printEvent('next', errors.formatResult(outcome, traceId));
+    streams.open(response, FORMAT).end(refusal + (isBreak(outcome) ? '' : printEnd()));
     return;
   }
   if (response.destroyed) return void (await outcome.return?.());
   const stream = streams.open(response, FORMAT);
+  let isBroken = false;
   const isDone = await pumpResults({
     results: outcome,
     stream,
     print: (result) => {
+      isBroken = isBreak(result);
       const numbered = takeSeq(result);
       return printEvent('next', errors.formatResult(numbered.result, traceId), numbered.seq);
     },
     onError: (error) => printEvent('next', { errors: [errors.formatError(error, traceId)] }) + printEnd(),
   });
-  if (isDone) stream.end(printEnd());
+  if (isDone) stream.end(isBroken ? '' : printEnd());
+}
+
+/** A last word that says "not now" instead of "no more". */
+function isBreak({ data, errors = [] }: ExecutionResult): boolean {
+  const isUnavailable = errors.some(({ extensions }) => extensions['code'] === 'UNAVAILABLE');
+  return isUnavailable && (data === undefined || data === null);
 }
 
 function sendOnly(stream: ResponseStream, result: FormattedExecutionResult): void {
