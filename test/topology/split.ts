@@ -1,0 +1,93 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { testDatabase } from '../kit/postgres.ts';
+import {
+  freePorts,
+  isReady,
+  startNode,
+  startSandboxProgram,
+  temporaryFolder,
+  type Program,
+  type SandboxProgram,
+} from './processes.ts';
+
+/** A Kiln whose gateway, subgraphs and worker are processes of their own, over one database and one folder of files. */
+export interface SplitKiln {
+  /** The gateway's origin: what callers know. */
+  readonly url: string;
+  readonly sandbox: SandboxProgram;
+  /** The settings that all processes share. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly folder: string;
+  /** Kills a part at once (kill -9), or asks it to stop. */
+  end(role: Role, signal: NodeJS.Signals): Promise<void>;
+  /** Starts a part again. */
+  start(role: Role): Promise<void>;
+  /** Kiln's supergraph with the subgraphs at the addresses they have here; answers the file. */
+  writeSupergraph(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export type Role = 'gateway' | 'media' | 'workflow' | 'worker';
+
+const scripts: Readonly<Record<Role, string>> = {
+  gateway: 'gateway/main.ts',
+  media: 'subgraphs/media/main.ts',
+  workflow: 'subgraphs/workflow/main.ts',
+  worker: 'subgraphs/media/main.ts',
+};
+
+/** Starts all of it. */
+export async function startSplitKiln(): Promise<SplitKiln> {
+  const folder = await temporaryFolder();
+  const [database, sandbox] = await Promise.all([testDatabase(), startSandboxProgram(folder.path)]);
+  const addresses = await freeAddresses();
+  const { gateway: url, media, workflow } = addresses;
+  const settings = {
+    DATABASE_URL: database.connectionString,
+    SANDBOX_URL: sandbox.url,
+    DATA_DIR: folder.path,
+    PUBLIC_URL: url,
+    MEDIA_URL: `${media}/graphql`,
+    WORKFLOW_URL: `${workflow}/graphql`,
+    INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
+    RATE_LIMIT: 'off',
+  };
+  const parts = new Map<Role, Program>();
+  async function start(role: Role): Promise<void> {
+    const own = role === 'worker' ? settings : { ...settings, PORT: new URL(addresses[role]).port };
+    const ready = (printed: string) =>
+      role === 'worker' ? Promise.resolve(printed.includes('takes work')) : isReady(addresses[role]);
+    parts.set(role, await startNode(scripts[role], ['--role', role], { settings: own, ready }));
+  }
+  const end = async (role: Role, signal: NodeJS.Signals): Promise<void> => parts.get(role)?.end(signal);
+  // The workflow subgraph looks for media, the gateway for both: each is ready only once it finds them.
+  for (const role of ['media', 'workflow', 'worker', 'gateway'] as const) await start(role);
+  return {
+    url,
+    sandbox,
+    settings,
+    folder: folder.path,
+    start,
+    end,
+    async writeSupergraph() {
+      const sdl = await readFile(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
+      const file = path.join(folder.path, 'supergraph.graphql');
+      await writeFile(file, sdl.replace('http://media:4001', media).replace('http://workflow:4002', workflow));
+      return file;
+    },
+    async close() {
+      await Promise.all([...parts.keys()].map((role) => end(role, 'SIGTERM')));
+      await sandbox.end();
+      await database.drop();
+      await folder.remove();
+    },
+  };
+}
+
+async function freeAddresses(): Promise<Record<'gateway' | 'media' | 'workflow', string>> {
+  const [gateway, media, workflow] = await freePorts(3);
+  const at = (port: number | undefined) => `http://127.0.0.1:${port}`;
+  return { gateway: at(gateway), media: at(media), workflow: at(workflow) };
+}
