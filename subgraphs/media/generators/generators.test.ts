@@ -73,8 +73,8 @@ describe('limits', () => {
   );
 
   it('name the field and the limit of the model', () => {
-    const check = (change: object) => () =>
-      checkWork({ kind: 'IMAGE', generator: 'imga', prompt: 'a fox', ...change } as Work, registry());
+    const work: Work = { kind: 'IMAGE', generator: 'imga', prompt: 'a fox' };
+    const check = (change: object) => () => checkWork({ ...work, ...change }, registry());
     expect(check({})).not.toThrow();
     expect(check({ prompt: 'x'.repeat(4_001) })).toThrow('prompt: must be at most 4000 characters');
     expect(check({ model: 'dall-e' })).toThrow("model: is not one of this generator's models (midjourney)");

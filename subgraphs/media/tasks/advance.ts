@@ -1,4 +1,4 @@
-import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
 import { nextSteps, progressOf, type PlannedStep, type RecipeOptions } from '../recipes/recipe.ts';
 import { closeUnsentAttempts, hasOpenAttempts, type AttemptKey } from './attempt-store.ts';
 import { isTransient } from './failures.ts';
@@ -7,7 +7,7 @@ import { startQueue, type StepJob } from './queues.ts';
 import { closeSteps, insertSteps, moveStep, readSteps } from './step-store.ts';
 import type { NewStep } from './submission-store.ts';
 import type { TaskStepTable, TaskTable } from './tables.ts';
-import { asJson, type Failure, type TaskOutcome } from './task.ts';
+import { asJson, type Failure, type StepInput, type TaskOutcome } from './task.ts';
 import { CANCEL_TOPIC, type TransactionScope } from './transactor.ts';
 
 /**
@@ -188,7 +188,7 @@ async function nextAttempt(
   const steps = await readSteps(scope.transaction, task.id);
   const current = steps.find((entry) => entry.step === step);
   if (current === undefined) return false;
-  const bindings = options.registry.bindingsFor(current.input.generator, current.input.kind);
+  const bindings = bindingsOf(options.registry, current.input);
   if (attempt.number >= Math.max(options.maxAttempts, bindings.length)) return false;
   const index = bindings.findIndex(({ id }) => id === attempt.binding);
   const next = bindings[(index + 1) % bindings.length];
@@ -203,4 +203,11 @@ async function nextAttempt(
   const stage = current.label === '' ? 'trying again' : `${current.label}: trying again`;
   await scope.append([{ taskId: task.id, stage }]);
   return true;
+}
+
+/** None when the settings have changed since the task was accepted: then there is no other attempt. */
+function bindingsOf(registry: GeneratorRegistry, input: StepInput): readonly Binding[] {
+  return registry.generators(input.kind).includes(input.generator)
+    ? registry.bindingsFor(input.generator, input.kind)
+    : [];
 }

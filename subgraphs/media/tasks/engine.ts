@@ -137,6 +137,11 @@ export async function endAttempt(
       ...(end.claim === undefined ? {} : { claim: end.claim }),
     });
     if (!closed) return false;
+    const { code } = end.unknown ? START_UNKNOWN : end.failure;
+    engine.logger.info(
+      { taskId: task.id, step: attempt.step, number: attempt.number, code },
+      'an attempt ended',
+    );
     scope.wake(startQueue(attempt.binding));
     if (isFinal(task.state)) return true;
     if (task.cancel_requested_at !== null) await advance.settleCancel(scope, task);

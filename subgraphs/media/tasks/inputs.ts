@@ -60,7 +60,11 @@ async function prepareFile(
     contentType: file.contentType,
     bytes: file.bytes,
     publicUrl: null,
-    open: () => engine.files.open(file.id),
+    // What can't be read was certainly not sent: an error of its own, which leaves no doubt about the start.
+    open: () =>
+      engine.files.open(file.id).catch((error: unknown) => {
+        throw badFile(field, 'the file could not be read', error);
+      }),
   };
 }
 

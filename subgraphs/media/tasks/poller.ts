@@ -31,6 +31,8 @@ export function createPoller(engine: Engine, progress: ProgressWriter): Poller {
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
   let next: NextPoll[] = [];
+  /** More may be due than there was room for: the next free place is a reason to look. */
+  let hungry = false;
 
   async function writeBack(): Promise<void> {
     const batch = next;
@@ -41,14 +43,19 @@ export function createPoller(engine: Engine, progress: ProgressWriter): Poller {
     await writeBack();
     const limit = Math.min(MAX_LEASE, limits.maxPolls - running.size);
     if (limit <= 0) return;
-    for (const due of await leaseDue(database, { leaseSeconds: limits.leaseSeconds, limit })) {
+    const batch = await leaseDue(database, { leaseSeconds: limits.leaseSeconds, limit });
+    hungry = batch.length === limit;
+    for (const due of batch) {
       const work = attend(engine, { due, progress, stopping: stopping.signal })
         .then((poll) => void (poll && next.push(poll)))
         .catch((error: unknown) => {
           // The lease runs out and the attempt is due again.
           logger.error({ error: toError(error), reference: due.reference }, 'a poll failed');
         })
-        .finally(() => running.delete(work));
+        .finally(() => {
+          running.delete(work);
+          if (hungry) loop.wake();
+        });
       running.add(work);
     }
   }

@@ -20,6 +20,8 @@ import type { AttemptTable } from './tables.ts';
 import { lockOpenTask } from './task-store.ts';
 import type { TaskOutcome } from './task.ts';
 
+const GONE = 'the generator that made it is no longer configured';
+
 /**
  * Fetches the files of finished work into the object store, then ends the step in one transaction. A file that can't be
  * stored is tried again with a growing pause, from a fresh address where the upstream gives one, while the upstream
@@ -30,7 +32,8 @@ export function createStoreHandler(engine: Engine): JobHandler {
     const { taskId, step } = job.data as StepJob;
     const attempt = await newestAttempt(engine.database, { taskId, step });
     const scene = attempt === null ? null : await loadScene(engine, attempt);
-    if (scene === null || scene.step.state !== 'STORING') return;
+    if (scene === null) return failStorage(engine, { taskId, step }, new HopelessResult(GONE));
+    if (scene.step.state !== 'STORING') return;
     try {
       const outcome = await storeAll(engine, scene, job.signal);
       await completeStep(engine, { taskId, step, outcome });
@@ -122,13 +125,16 @@ async function tryLater(engine: Engine, { task, step }: AttemptScene, error: unk
 }
 
 /** Ends the task as STORAGE_FAILED, when its step is still being stored. */
-export async function failStorage(
+async function failStorage(
   { transactor, advance }: Engine,
   { taskId, step }: StepJob,
   error: unknown,
 ): Promise<void> {
   await transactor.run(async (scope) => {
     const task = await lockOpenTask(scope.transaction, taskId);
-    if (task !== null) await advance.failStep(scope, task, { step, failure: storageFailure(error) });
+    if (task === null) return;
+    const steps = await readSteps(scope.transaction, taskId);
+    if (steps.find((entry) => entry.step === step)?.state !== 'STORING') return;
+    await advance.failStep(scope, task, { step, failure: storageFailure(error) });
   });
 }

@@ -53,10 +53,10 @@ export const DEFAULT_RECIPE_GENERATOR = 'agg/imga';
 const DEFAULT_LIMITS: WorkerLimits = {
   claimStaleSeconds: 15,
   startTimeoutMs: 60_000,
-  statusTimeoutMs: 30_000,
-  leaseSeconds: 60,
+  statusTimeoutMs: 15_000,
+  leaseSeconds: 20,
   pollTickMs: 200,
-  maxPolls: 64,
+  maxPolls: 128,
   maxPollFailures: 8,
   findGraceMs: 1_500,
   unknownBudgetSeconds: 600,

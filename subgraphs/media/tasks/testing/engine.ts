@@ -13,7 +13,7 @@ import { testDatabase } from '../../../../test/kit/postgres.ts';
 import type { MediaTables } from '../../database.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/binding.ts';
 import { createGeneratorRegistry } from '../../generators/registry.ts';
-import { tasks } from '../../migrations/0001-tasks.ts';
+import { mediaMigrations } from '../../migrations/index.ts';
 import type { WorkerLimits } from '../engine.ts';
 import type { Submission } from '../service-types.ts';
 import { createTaskService, type RunningTaskService, type TaskServiceOptions } from '../service.ts';
@@ -23,17 +23,20 @@ import { memoryFiles } from './memory-files.ts';
 
 /** What the tests of the task engine share: a real database, queue and bus. */
 
-/** A whole engine over a fresh database; `worker` and `service` make as many of each as a test wants. */
-export async function startEngine() {
+/**
+ * A whole engine over a fresh database, or over one that another process has made. `worker` and `service` make as many
+ * of each as a test wants.
+ */
+export async function startEngine(existing?: { readonly connectionString: string }) {
   const logger = silentLogger();
-  const made = await testDatabase();
+  const made = existing ? atAddress(existing.connectionString) : await testDatabase();
   const database = createDatabase({
     config: made.config,
     maxConnections: 10,
     applicationName: 'test',
     logger,
   });
-  await migrate({ database, sets: [{ schema: 'media', migrations: { '0001-tasks': tasks } }], logger });
+  await migrate({ database, sets: [{ schema: 'media', migrations: mediaMigrations }], logger });
   const bus = await createEventBus({ database, logger });
   const queue = await createQueue({ database, bus, logger });
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
@@ -44,6 +47,7 @@ export async function startEngine() {
     database: typed,
     pool: database.pool,
     platformDatabase: database,
+    connectionString: made.connectionString,
     bus,
     queue,
     http,
@@ -61,13 +65,8 @@ export async function startEngine() {
       stops.push(() => worker.stop(1));
       return worker;
     },
-    /** Waits until a condition holds, asking again every 20 ms. */
-    until,
     async ended(service: RunningTaskService, id: string): Promise<Task> {
-      return until(async () => {
-        const [task] = await service.readMany(me, [id]);
-        return task && isFinal(task.state) ? task : null;
-      });
+      return until(() => readEnded(service, id));
     },
     async count(table: string): Promise<number> {
       const { rows } = await sql<{
@@ -86,18 +85,30 @@ export async function startEngine() {
   };
 }
 
+async function readEnded(service: RunningTaskService, id: string): Promise<Task | null> {
+  const [task] = await service.readMany(me, [id]);
+  return task && isFinal(task.state) ? task : null;
+}
+
+/** The database of another process of the same test. */
+function atAddress(connectionString: string) {
+  return { config: { connectionString }, connectionString, drop: async () => {} };
+}
+
 export type TestEngine = Awaited<ReturnType<typeof startEngine>>;
 
 const QUICK: Partial<WorkerLimits> = {
+  statusTimeoutMs: 2_000,
+  leaseSeconds: 3,
   claimStaleSeconds: 1,
   pollTickMs: 20,
   findGraceMs: 20,
   storePauseSeconds: 1,
 };
 
-/** Asks again until there is an answer; fails after half a minute. */
+/** Asks again until there is an answer; fails after a long time. */
 export async function until<Answer>(ask: () => Promise<Answer | null | undefined | false>): Promise<Answer> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 100_000;
   for (;;) {
     const answer = await ask();
     if (answer) return answer;
