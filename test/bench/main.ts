@@ -1,0 +1,52 @@
+import { availableParallelism, cpus, loadavg } from 'node:os';
+
+import { createLifecycle } from '../../platform/lifecycle.ts';
+import { createLogger } from '../../platform/logger.ts';
+import type { Bench, Figure } from './bench.ts';
+import { startLoad } from './load/load.ts';
+import { restStatus } from './rest-status/rest-status.ts';
+import { tableOf } from './table.ts';
+
+/**
+ * `npm run bench [-- NAME ...]`: measures Kiln against baselines on this machine, each in turns with its own, and prints
+ * one table. Below a target is said, and is no failure: only a bench that could not measure ends with 1.
+ */
+const benches: readonly Bench[] = [restStatus];
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function main(words: readonly string[]): Promise<void> {
+  const unknown = words.filter((word) => !benches.some(({ name }) => name === word));
+  if (unknown.length > 0) {
+    throw new Error(`no such bench: ${unknown.join(', ')}; there are ${benches.map(({ name }) => name).join(', ')}`);
+  }
+  const startedAt = performance.now();
+  const figures: Figure[] = [];
+  for (const bench of benches) {
+    if (words.length > 0 && !words.includes(bench.name)) continue;
+    say(`\n${bench.name}`);
+    figures.push(...(await runAlone(bench)));
+  }
+  say(`\n${tableOf(figures)}\n`);
+  const [model] = cpus();
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  const load = loadavg()[0]?.toFixed(1) ?? '?';
+  say(`${availableParallelism()} cores (${model?.model.trim() ?? 'unknown'}), Node ${process.versions.node}, `);
+  say(`load of the machine at the end ${load}, ${seconds} s in all.`);
+}
+
+/** One bench with a workshop of its own, which is empty again afterwards. */
+async function runAlone(bench: Bench): Promise<readonly Figure[]> {
+  const logger = createLogger({ level: 'warn' });
+  const lifecycle = createLifecycle({ logger, graceMs: 60_000 });
+  lifecycle.onSignals();
+  try {
+    const load = await startLoad();
+    lifecycle.add('load', () => load.stop());
+    return await bench.run({ lifecycle, load, rounds: 5, runMs: 3_000, say: (line) => say(`  ${line}`) });
+  } finally {
+    await lifecycle.stop('the bench is over');
+  }
+}
+
+await main(process.argv.slice(2));

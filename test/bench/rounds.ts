@@ -1,0 +1,63 @@
+import type { Workshop } from './bench.ts';
+import type { LoadRequest } from './load/load.ts';
+import { processorMs } from './processes.ts';
+
+/** Measuring several subjects in turns, so that whatever else the machine does meets all of them alike. */
+
+export interface Subject {
+  readonly name: string;
+  /** The process whose processor time is counted. */
+  readonly pid: number;
+  readonly request: Omit<LoadRequest, 'ms'>;
+}
+
+export interface Measured {
+  readonly perSecond: number;
+  readonly p99: number;
+  /** Processor time of the subject's process per request, in microseconds; null where the system does not tell. */
+  readonly microsPerRequest: number | null;
+}
+
+/** Each subject's runs, in the order of the rounds. */
+export type Rounds = Readonly<Record<string, readonly Measured[]>>;
+
+/** Warms every subject up, then measures them in turns. */
+export async function measureInTurns(
+  { load, rounds, runMs, say }: Workshop,
+  subjects: readonly Subject[],
+): Promise<Rounds> {
+  const found: Record<string, Measured[]> = Object.fromEntries(subjects.map(({ name }) => [name, []]));
+  for (const { request } of subjects) await load.measure({ ...request, ms: Math.min(2_000, runMs) });
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const { name, pid, request } of subjects) {
+      const before = processorMs(pid);
+      const { requests, perSecond, p99 } = await load.measure({ ...request, ms: runMs });
+      const after = processorMs(pid);
+      const micros = before === null || after === null ? null : ((after - before) * 1000) / requests;
+      found[name]?.push({ perSecond, p99, microsPerRequest: micros });
+      say(`round ${round}, ${name}: ${perSecond.toFixed(0)}/s`);
+    }
+  }
+  return found;
+}
+
+/** The middle one; of an even number the lower of the two. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+}
+
+/** The middle one of the ratios of each round: both runs of a round met the same machine. */
+export function ratioOf(rounds: Rounds, ours: string, baseline: string): number {
+  const base = rounds[baseline] ?? [];
+  return median((rounds[ours] ?? []).map(({ perSecond }, round) => perSecond / (base[round]?.perSecond ?? NaN)));
+}
+
+/** A subject's figures in words. */
+export function toldOf(rounds: Rounds, name: string): string {
+  const runs = rounds[name] ?? [];
+  const perSecond = median(runs.map((run) => run.perSecond));
+  const micros = runs.map(({ microsPerRequest }) => microsPerRequest).filter((value) => value !== null);
+  const cost = micros.length === 0 ? '' : `, ${median(micros).toFixed(0)} µs CPU each`;
+  return `${perSecond.toFixed(0)}/s${cost}`;
+}

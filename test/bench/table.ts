@@ -1,0 +1,15 @@
+import type { Figure } from './bench.ts';
+
+/** The figures as a Markdown table. */
+export function tableOf(figures: readonly Figure[]): string {
+  const rows = figures.map(({ what, ours, baseline, ratio, note }) => [
+    what,
+    ours,
+    baseline === '' ? '-' : baseline,
+    ratio === null ? '-' : `${ratio.value.toFixed(2)}x`,
+    ratio === null ? '-' : `${ratio.target.toFixed(1)}x, ${ratio.value >= ratio.target ? 'met' : 'below'}`,
+    note === '' ? '-' : note,
+  ]);
+  const head = ['what', 'Kiln', 'baseline', 'ratio', 'target', 'note'];
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
