@@ -35,7 +35,7 @@ export interface RecipeOptions {
 }
 
 /** Most images of one set. */
-export const MAX_SET = 4;
+const MAX_SET = 4;
 /** Longest prompt of an image step; a description that does not fit is cut. */
 const MAX_PROMPT = 2_000;
 const IMAGE_WEIGHT = 3;

@@ -30,17 +30,17 @@ export interface Advancer {
   endCancelled(scope: TransactionScope, task: TaskTable): Promise<void>;
 }
 
-export interface FinishedStep {
+interface FinishedStep {
   readonly step: number;
   readonly outcome: TaskOutcome;
 }
 
-export interface FailedStep {
+interface FailedStep {
   readonly step: number;
   readonly failure: Failure;
 }
 
-export interface FailedAttempt extends FailedStep {
+interface FailedAttempt extends FailedStep {
   readonly attempt: AttemptKey & { readonly binding: string };
   /** Seconds the upstream asked to wait. */
   readonly retryAfter?: number | undefined;

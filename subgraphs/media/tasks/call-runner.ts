@@ -21,7 +21,7 @@ export interface CallRunner {
   close(): void;
 }
 
-export interface Call {
+interface Call {
   readonly request: WorkRequest;
   readonly held: HeldClaim;
   /** Aborted when the process stops. */

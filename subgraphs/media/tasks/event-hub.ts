@@ -18,7 +18,7 @@ export interface EventHub {
   close(): void;
 }
 
-export interface Subscription {
+interface Subscription {
   readonly taskId: string;
   /** Events with a higher number are wanted. */
   readonly after: number;

@@ -44,7 +44,7 @@ function taskProgress({ recipe, step }: DueAttempt, own: number): number {
 }
 
 /** Ever slower towards the top, so that it grows as long as it takes. */
-export function estimate(seconds: number): number {
+function estimate(seconds: number): number {
   return ESTIMATE_TOP * (1 - Math.exp(-seconds / ESTIMATE_SECONDS));
 }
 

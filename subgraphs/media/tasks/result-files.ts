@@ -24,7 +24,7 @@ export class HopelessResult extends Error {
 }
 
 /** A result whose address answers no longer; a fresh one may be asked for. */
-export class StaleResult extends Error {
+class StaleResult extends Error {
   override readonly name = 'StaleResult';
 }
 

@@ -81,7 +81,7 @@ export interface AttemptTable {
 }
 
 /** The log: numbered from 1 without a gap; the last entry of an ended task carries its final state. */
-export interface TaskEventTable {
+interface TaskEventTable {
   readonly task_id: string;
   readonly seq: number;
   readonly state: TaskState;
@@ -92,7 +92,7 @@ export interface TaskEventTable {
 }
 
 /** Which task a key stands for. Keys are stored as hashes. */
-export interface IdempotencyTable {
+interface IdempotencyTable {
   readonly owner: string;
   readonly key: string;
   readonly fingerprint: string;

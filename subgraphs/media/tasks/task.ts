@@ -6,7 +6,7 @@ export const taskStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLE
 export type TaskState = (typeof taskStates)[number];
 
 /** What a task makes. More kinds arrive with the generators that serve them. */
-export const taskKinds = ['RECIPE', 'IMAGE', 'DESCRIPTION', 'VIDEO'] as const;
+const taskKinds = ['RECIPE', 'IMAGE', 'DESCRIPTION', 'VIDEO'] as const;
 export type TaskKind = (typeof taskKinds)[number];
 
 export const attemptStates = ['STARTING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'UNKNOWN'] as const;
@@ -119,7 +119,7 @@ export interface ImageWork {
   readonly speedMode?: string;
 }
 
-export interface DescriptionWork {
+interface DescriptionWork {
   readonly generator: string;
   readonly model?: string;
   readonly image: InputRef;

@@ -22,7 +22,7 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-export interface UpstreamJob {
+interface UpstreamJob {
   readonly id: string;
   readonly reference: string;
   readonly prompt: string;
