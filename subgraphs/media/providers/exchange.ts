@@ -28,6 +28,8 @@ export interface ExchangeRequest {
   readonly retry?: HttpRequest['retry'];
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
+  /** A page for people instead of JSON is an answer too (`json` is undefined): a path the upstream may not have. */
+  readonly mayBePage?: boolean;
 }
 
 export interface ExchangeAnswer {
@@ -43,8 +45,17 @@ export type Exchange = (context: CallContext, request: ExchangeRequest) => Promi
 export function createExchange(http: HttpClient): Exchange {
   return async (context, request) => {
     const response = await send(http, context, request);
-    return { status: response.status, headers: response.headers, json: parse(response) };
+    const isPage = request.mayBePage === true && isHtml(response);
+    return {
+      status: response.status,
+      headers: response.headers,
+      json: isPage ? undefined : parse(response),
+    };
   };
+}
+
+function isHtml({ headers }: HttpResponse): boolean {
+  return headers['content-type']?.startsWith('text/html') ?? false;
 }
 
 async function send(http: HttpClient, context: CallContext, request: ExchangeRequest): Promise<HttpResponse> {

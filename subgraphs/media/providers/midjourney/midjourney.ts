@@ -2,13 +2,22 @@ import type { HttpClient } from '../../../../platform/http-client.ts';
 import { createExchange, dataUri, type Exchange } from '../exchange.ts';
 import {
   UpstreamError,
+  type CallContext,
   type Handle,
   type JobCapability,
   type Provider,
   type StartContext,
   type WorkRequest,
 } from '../provider.ts';
-import { asList, asTask, jobStatus, submittedId } from './wire.ts';
+import {
+  asTask,
+  cancelVerdict,
+  foundIn,
+  hasStopped,
+  jobStatus,
+  submittedId,
+  type MidjourneyTask,
+} from './wire.ts';
 
 /**
  * The midjourney-proxy wire: submit, then fetch by id. HTTP 200 always; the `code` in the body tells. The speed mode is
@@ -82,25 +91,24 @@ function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
         path: '/mj/task/list',
         retry: 'safe',
         maxBytes: 64 << 20,
+        mayBePage: true,
       });
-      const tasks = asList(answer);
-      if (tasks === undefined) return 'unknowable';
-      const found = tasks.find((task) => task.state === reference);
-      return found === undefined ? 'absent' : { taskId: found.id };
+      const found = foundIn(answer, reference);
+      return typeof found === 'string' ? found : { taskId: found.id };
     },
-    async status(handle, context) {
-      const answer = await exchange(context, {
-        method: 'GET',
-        path: `/mj/task/${idOf(handle)}/fetch`,
-        retry: 'safe',
-      });
-      return jobStatus(asTask(answer));
-    },
+    status: async (handle, context) => jobStatus(await fetchTask(exchange, handle, context)),
     async cancel(handle, context) {
       const answer = await exchange(context, { method: 'POST', path: `/mj/task/${idOf(handle)}/cancel` });
-      return (answer.json as { code?: unknown } | undefined)?.code === 1 ? 'cancelled' : 'too-late';
+      const verdict = cancelVerdict(answer);
+      if (verdict !== 'unsaid') return verdict;
+      return hasStopped(await fetchTask(exchange, handle, context)) ? 'cancelled' : 'too-late';
     },
   };
+}
+
+async function fetchTask(exchange: Exchange, handle: Handle, context: CallContext): Promise<MidjourneyTask> {
+  const path = `/mj/task/${idOf(handle)}/fetch`;
+  return asTask(await exchange(context, { method: 'GET', path, retry: 'safe' }));
 }
 
 function idOf(handle: Handle): string {

@@ -5,91 +5,119 @@ import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
 
 /** The bodies of midjourney-proxy, read leniently: only what Kiln uses, everything else may change. */
 
+/** A text that is nice to have: anything else in its place must not spoil an answer about paid work. */
+const text = z.string().nullish().catch(null);
+
 const submitted = z.object({
   code: z.number(),
-  description: z.string().nullish(),
-  result: z.union([z.string(), z.number()]).nullish(),
-  properties: z.object({ bannedWord: z.string().nullish() }).nullish(),
+  description: text,
+  result: z.union([z.string(), z.number()]).nullish().catch(null),
+  properties: z.object({ bannedWord: text }).nullish().catch(null),
 });
 
 const task = z.object({
   id: z.union([z.string(), z.number()]).transform(String),
-  state: z.string().nullish(),
-  status: z.string().nullish(),
-  progress: z.string().nullish(),
-  imageUrl: z.string().nullish(),
-  failReason: z.string().nullish(),
-  prompt: z.string().nullish(),
-  action: z.string().nullish(),
-  properties: z.object({ finalPrompt: z.string().nullish() }).nullish(),
+  state: text,
+  status: text,
+  progress: text,
+  imageUrl: text,
+  failReason: text,
+  prompt: text,
+  action: text,
+  properties: z.object({ finalPrompt: text }).nullish().catch(null),
 });
 
 /** A task of midjourney-proxy as far as Kiln reads it. */
 export type MidjourneyTask = z.infer<typeof task>;
 
-/** The task id of a submission; the proxy's codes become errors. */
+/** The task id of a submission; the proxy's codes become errors. Aggregators answer them with HTTP 400. */
 export function submittedId(answer: ExchangeAnswer): string {
+  const parsed = submitted.safeParse(answer.json);
+  if (answer.status === 400 && parsed.success) throw submissionError(parsed.data);
   const refused = errorOfStatus(answer, 'midjourney refused the submission');
   if (refused !== undefined) throw refused;
-  const parsed = submitted.safeParse(answer.json);
   if (!parsed.success) throw unreadable('submission', parsed.error);
-  const { code, result, description } = parsed.data;
+  const { code, result } = parsed.data;
   // 1 accepted, 22 accepted and waiting, 21 the same submission exists already.
-  if ((code === 1 || code === 22 || code === 21) && result !== null && result !== undefined)
-    return String(result);
-  throw submissionError(code, description ?? '', parsed.data.properties?.bannedWord ?? null);
-}
-
-function submissionError(code: number, description: string, bannedWord: string | null): UpstreamError {
-  if (code === 23)
-    return new UpstreamError('RATE_LIMITED', 'the midjourney queue is full', {
-      retryable: true,
-      retryAfter: 5,
-    });
-  if (code === 24) {
-    const word = bannedWord === null ? '' : ` (${bannedWord})`;
-    return new UpstreamError(
-      'MODERATION_REFUSED',
-      `midjourney refuses this prompt${word}; change its wording`,
-      {
-        retryable: false,
-        field: 'prompt',
-      },
-    );
+  if (code !== 1 && code !== 22 && code !== 21) throw submissionError(parsed.data);
+  if (result === null || result === undefined) {
+    throw unreadable('submission', new Error(`code ${code} without a result`));
   }
-  if (code === 4)
-    return new UpstreamError('INVALID_INPUT', `midjourney: ${description || 'invalid input'}`, {
-      retryable: false,
-    });
-  return new UpstreamError('UNAVAILABLE', `midjourney answered code ${code}: ${description}`, {
-    retryable: true,
-  });
+  return String(result);
 }
 
-/** The task of a fetch; an unknown id is LOST (the proxy keeps tasks in memory, or 30 days). */
+function submissionError({ code, description, properties }: z.infer<typeof submitted>): UpstreamError {
+  const said = description?.trim() || `code ${code}`;
+  if (code === 23) {
+    const message = 'the midjourney queue is full';
+    return new UpstreamError('RATE_LIMITED', message, { retryable: true, retryAfter: 5 });
+  }
+  if (code === 24) {
+    const word = properties?.bannedWord ? ` (${properties.bannedWord})` : '';
+    const message = `midjourney refuses this prompt${word}; change its wording`;
+    return new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' });
+  }
+  // new-api says this with code 4, which is "invalid input" everywhere else.
+  if (/quota/i.test(said)) {
+    return new UpstreamError('OUT_OF_CREDIT', 'midjourney: out of credit', { retryable: true });
+  }
+  if (code === 4) return new UpstreamError('INVALID_INPUT', `midjourney: ${said}`, { retryable: false });
+  return new UpstreamError('UNAVAILABLE', `midjourney answered code ${code}: ${said}`, { retryable: true });
+}
+
+/**
+ * The task of a fetch. An unknown id is LOST: the proxy answers nothing, aggregators 404 or (new-api) 400 with code 4.
+ */
 export function asTask(answer: ExchangeAnswer): MidjourneyTask {
+  const isUnknown = answer.status === 400 || (answer.status < 300 && isNothing(answer.json));
+  if (isUnknown) throw new UpstreamError('LOST', 'midjourney has lost this task', { retryable: true });
   const refused = errorOfStatus(answer, 'midjourney does not know this task');
   if (refused !== undefined) throw refused;
   const parsed = task.safeParse(answer.json);
   if (parsed.success) return parsed.data;
-  const unknown =
-    answer.json === undefined || answer.json === null || (answer.json as { code?: unknown }).code === 3;
-  if (unknown) throw new UpstreamError('LOST', 'midjourney has lost this task', { retryable: true });
   throw unreadable('task', parsed.error);
 }
 
-/** Every task of a listing, or undefined where the proxy has no listing. */
-export function asList(answer: ExchangeAnswer): readonly MidjourneyTask[] | undefined {
-  if (answer.status === 404 || answer.status === 405) return undefined;
+function isNothing(json: unknown): boolean {
+  return json === undefined || json === null || (json as { code?: unknown }).code === 3;
+}
+
+/** Newest tasks in a listing of trueai-org/midjourney-proxy: an older one may exist beyond them. */
+const SHORT_LIST = 100;
+
+/**
+ * The task with this reference in a listing of all tasks. `unknowable` where there is no listing (new-api answers its
+ * page for people), or one that may have left the task out.
+ */
+export function foundIn(answer: ExchangeAnswer, reference: string): MidjourneyTask | 'absent' | 'unknowable' {
+  if (answer.status === 404 || answer.status === 405) return 'unknowable';
   const refused = errorOfStatus(answer, 'midjourney refused the listing');
   if (refused !== undefined) throw refused;
   const parsed = z.array(task).safeParse(answer.json);
-  return parsed.success ? parsed.data : undefined;
+  if (!parsed.success) return 'unknowable';
+  const found = parsed.data.find(({ state }) => state === reference);
+  return found ?? (parsed.data.length === SHORT_LIST ? 'unknowable' : 'absent');
+}
+
+/** What a cancel call was answered; `unsaid` when only the task itself tells (trueai-org answers 200 without a body). */
+export function cancelVerdict(answer: ExchangeAnswer): 'cancelled' | 'too-late' | 'unsaid' {
+  const isPassing = answer.status === 429 || answer.status >= 500;
+  const refused = isPassing ? errorOfStatus(answer, 'midjourney did not take the cancelling') : undefined;
+  if (refused !== undefined) throw refused;
+  if (answer.status >= 400) return 'too-late';
+  if (answer.json === undefined) return 'unsaid';
+  return submitted.safeParse(answer.json).data?.code === 1 ? 'cancelled' : 'too-late';
+}
+
+/** Whether a task has ended without a result. */
+export function hasStopped({ status }: MidjourneyTask): boolean {
+  return status === 'CANCEL' || status === 'FAILURE';
 }
 
 /** Where the work stands. Words we do not know mean running: a new word must never fail a paid task. */
 export function jobStatus(found: MidjourneyTask): JobStatus {
   switch (found.status) {
+    case '': // new-api, until it has asked for the first time
     case 'NOT_START':
     case 'SUBMITTED':
       return { state: 'queued', stage: 'queued upstream' };
@@ -98,10 +126,7 @@ export function jobStatus(found: MidjourneyTask): JobStatus {
     case 'FAILURE':
       return { state: 'failed', error: failureReason(found.failReason ?? '') };
     case 'CANCEL':
-      return {
-        state: 'failed',
-        error: new UpstreamError('LOST', 'the task was cancelled at midjourney', { retryable: false }),
-      };
+      return { state: 'failed', error: cancelledThere() };
     default:
       return {
         state: 'running',
@@ -133,14 +158,24 @@ function promptsOf(found: MidjourneyTask): string[] {
 }
 
 function failureReason(reason: string): UpstreamError {
-  if (/banned|moderat|sensitive|nsfw/i.test(reason)) {
-    return new UpstreamError('MODERATION_REFUSED', `midjourney refused the picture: ${reason}`, {
-      retryable: false,
-    });
+  if (/banned|moderat|sensitive|nsfw|community standards|敏感/i.test(reason)) {
+    const message = `midjourney refused the picture: ${reason}`;
+    return new UpstreamError('MODERATION_REFUSED', message, { retryable: false });
   }
+  // The same words would fail, and cost, again.
+  if (/invalid (parameter|link|request)/i.test(reason)) {
+    const message = `midjourney: ${reason}`;
+    return new UpstreamError('INVALID_INPUT', message, { retryable: false, field: 'prompt' });
+  }
+  // trueai-org has no state for cancelled tasks: they fail with this reason.
+  if (reason.includes('取消任务')) return cancelledThere();
   return new UpstreamError('UNAVAILABLE', `midjourney failed: ${reason || 'no reason given'}`, {
     retryable: true,
   });
+}
+
+function cancelledThere(): UpstreamError {
+  return new UpstreamError('LOST', 'the task was cancelled at midjourney', { retryable: false });
 }
 
 function unreadable(what: string, cause: unknown): UpstreamError {

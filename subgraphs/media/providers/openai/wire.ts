@@ -21,7 +21,14 @@ const images = z.object({
 
 const completion = z.object({
   model: z.string().nullish(),
-  choices: z.array(z.object({ message: z.object({ content: z.string().nullish() }) })).min(1),
+  choices: z
+    .array(
+      z.object({
+        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .min(1),
   usage: z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
 });
 
@@ -43,8 +50,12 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   if (/moderation|content_policy|safety/.test(code)) {
     throw new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' });
   }
-  if (/insufficient_quota|billing/.test(code)) {
+  if (/insufficient_quota|billing|credit_balance/.test(code)) {
     throw new UpstreamError('OUT_OF_CREDIT', 'openai: out of credit', { retryable: true });
+  }
+  // The vendor's own word for "not now" (a bare 503 may come from anything on the way); 404 is a model it lacks.
+  if (/server_is_overloaded|model_not_found/.test(code)) {
+    throw new UpstreamError('UNAVAILABLE', message, { retryable: true, ...retryAfterOf(answer) });
   }
   if (answer.status === 400 && detail.param) {
     const field = FIELDS[detail.param] ?? detail.param;
@@ -69,8 +80,16 @@ export function imageFiles(answer: ExchangeAnswer): RemoteFile[] {
 export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
   const parsed = completion.safeParse(answer.json);
   if (!parsed.success) throw unreadable(parsed.error);
+  const [choice] = parsed.data.choices;
+  const text = choice?.message.content ?? choice?.message.refusal ?? '';
+  if (text === '' && choice?.finish_reason === 'content_filter') {
+    throw new UpstreamError('MODERATION_REFUSED', 'openai: the reply was withheld by the content filter', {
+      retryable: false,
+      field: 'messages',
+    });
+  }
   return {
-    text: parsed.data.choices[0]?.message.content ?? '',
+    text,
     model: parsed.data.model ?? 'unknown',
     usage: {
       inputTokens: parsed.data.usage?.prompt_tokens ?? 0,
