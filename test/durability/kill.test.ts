@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import {
+  type KilnProcess,
+  type KilnProcessOptions,
+  startKilnProcess,
+  temporaryDataDir,
+} from '../kit/kiln-process.ts';
+import { until } from '../kit/requests.ts';
+import { type SandboxProcess, startSandboxProcess } from '../kit/sandbox-process.ts';
+import { allTasks, brokenPromises, NOTHING_BROKEN, submitImages, tally, untilAllEnded } from './workload.ts';
+
+/**
+ * kill -9 of a whole Kiln, its database server included, in the middle of its work. The outside world is a process of
+ * its own that is not killed and counts the starts.
+ */
+
+// A claim goes stale after 15 s; what is taken over then has its whole way still to go.
+vi.setConfig({ testTimeout: 240_000 });
+
+let dataDir: string;
+let remove: () => void;
+let outside: string;
+let sandbox: SandboxProcess;
+const started: KilnProcess[] = [];
+beforeEach(async () => {
+  ({ dataDir, remove } = await temporaryDataDir());
+  outside = await mkdtemp(path.join(tmpdir(), 'kiln-outside-'));
+  sandbox = await startSandboxProcess(outside);
+});
+afterEach(async () => {
+  for (const kiln of started.splice(0)) await kiln.stop();
+  await sandbox.stop();
+  await rm(outside, { recursive: true, force: true });
+  remove();
+});
+
+async function start(settings: KilnProcessOptions['settings'] = {}) {
+  const kiln = await startKilnProcess({ dataDir, settings: { SANDBOX_URL: sandbox.url, ...settings } });
+  started.push(kiln);
+  return kiln;
+}
+
+/** OpenAI as if it were a real one, whose calls can't be asked for afterwards and cost money to repeat. */
+const realOpenai = () => ({
+  OPENAI_BASE_URL: sandbox.wires.openai,
+  OPENAI_API_KEY: 'sk-of-the-tests',
+  REST_AUTH: 'open',
+});
+
+/** As `allTasks`, until that many attempts are in that state. */
+async function untilAttempts(url: string, state: string, count: number): Promise<void> {
+  await until(
+    async () => tally((await allTasks(url)).flatMap(({ attempts }) => attempts.map((one) => one.state))),
+    (states) => states[state] === count,
+    60_000,
+  );
+}
+
+describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 running tasks', () => {
+  it('all end: what ran goes on, a start in its window is found again, an unknowable one is named', async () => {
+    await sandbox.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 8_000 });
+    const first = await start(realOpenai());
+    // 30 whose handle is saved.
+    await submitImages(first.url, 'imga', 30);
+    await untilAttempts(first.url, 'RUNNING', 30);
+    // 20 whose start is sent and not answered: the upstream carries them out when the kill cuts their connections.
+    await sandbox.plan({
+      wire: 'midjourney',
+      operation: 'imagine',
+      fault: 'slow',
+      times: 12,
+      delayMs: 60_000,
+    });
+    await sandbox.plan({ wire: 'openai', operation: 'images', fault: 'slow', times: 8, delayMs: 60_000 });
+    const inWindow = [
+      ...(await submitImages(first.url, 'imga', 12)),
+      ...(await submitImages(first.url, 'union', 8)),
+    ];
+    await sandbox.untilFaultsAreUsed();
+    const before = await sandbox.starts();
+    await first.killEverything();
+    expect(Object.keys(before)).toHaveLength(30);
+    expect(inWindow.filter((id) => `${id}/1/1` in before)).toEqual([]);
+
+    const second = await start(realOpenai());
+    const tasks = await untilAllEnded(second.url);
+    expect(tasks).toHaveLength(50);
+    const [pictures, calls] = [tasks.filter(isFrom('imga')), tasks.filter(isFrom('union'))];
+    expect(tally(pictures.map(({ state }) => state))).toEqual({ SUCCEEDED: 42 });
+    expect(tally(pictures.map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 42 });
+    // Found again: still the first attempt of each.
+    expect(tally(pictures.flatMap(({ attempts }) => attempts.map(endOf)))).toEqual({ '1 SUCCEEDED': 42 });
+    expect(tally(calls.map(({ state, error }) => `${state} ${error?.code}`))).toEqual({
+      'FAILED START_UNKNOWN': 8,
+    });
+    expect(tally(calls.flatMap(({ attempts }) => attempts.map(endOf)))).toEqual({ '1 UNKNOWN': 8 });
+    expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+    expect(Object.keys(await sandbox.starts())).toHaveLength(50);
+  });
+
+  it('a start that the upstream never received is not there for sure, so the next attempt is made', async () => {
+    const first = await start();
+    await sandbox.plan({
+      wire: 'midjourney',
+      operation: 'imagine',
+      fault: 'slow',
+      times: 6,
+      delayMs: 60_000,
+    });
+    await submitImages(first.url, 'imga', 6);
+    await sandbox.untilFaultsAreUsed();
+    // The outside world dies with the requests it has not carried out, before it can see that their senders died.
+    first.signalGroup('SIGSTOP');
+    await sandbox.kill();
+    await first.killEverything();
+    await sandbox.restart();
+    expect(await sandbox.starts()).toEqual({});
+
+    const second = await start();
+    const tasks = await untilAllEnded(second.url);
+    expect(tally(tasks.map(({ state }) => state))).toEqual({ SUCCEEDED: 6 });
+    const ends = tasks.flatMap(({ attempts }) => attempts.map(endOf));
+    expect(tally(ends)).toEqual({ '1 FAILED LOST': 6, '2 SUCCEEDED': 6 });
+    expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+  });
+
+  it('three kills while 50 tasks wait, start, run and are stored: each is made once', async () => {
+    // Twelve at a time, as with a real upstream; the others wait in the queue.
+    const settings = { MIDJOURNEY_BASE_URL: sandbox.wires.midjourney, REST_AUTH: 'open' };
+    await sandbox.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 500 });
+    let kiln = await start(settings);
+    await submitImages(kiln.url, 'imga', 50);
+    for (const ended of [1, 14, 30]) {
+      await until(
+        async () => (await allTasks(kiln.url)).filter(({ state }) => state === 'SUCCEEDED').length,
+        (count) => count >= ended,
+        60_000,
+      );
+      await kiln.killEverything();
+      kiln = await start(settings);
+    }
+    const tasks = await untilAllEnded(kiln.url);
+    expect(tally(tasks.map(({ state, error }) => error?.code ?? state))).toEqual({ SUCCEEDED: 50 });
+    expect(tally(tasks.map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 50 });
+    expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+  });
+});
+
+const isFrom =
+  (generator: string) =>
+  (task: { readonly generator: string }): boolean =>
+    task.generator === generator;
+
+/** `1 SUCCEEDED`, `2 FAILED LOST`: the attempt's number, state and error. */
+function endOf(attempt: {
+  readonly reference: string;
+  readonly state: string;
+  readonly error: { readonly code: string } | null;
+}): string {
+  const code = attempt.state === 'FAILED' ? ` ${attempt.error?.code}` : '';
+  return `${attempt.reference.split('/')[2]} ${attempt.state}${code}`;
+}

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { type KilnProcess, serviceKey, spawnKiln, temporaryDataDir, untilGone } from '../kit/kiln-process.ts';
+import { graphql } from '../kit/requests.ts';
+
+/** How a Kiln ends when its terminal or its supervisor asks: in order, and nothing of it remains (Linux: /proc). */
+
+let dataDir: string;
+let remove: () => void;
+const started: KilnProcess[] = [];
+beforeEach(async () => {
+  ({ dataDir, remove } = await temporaryDataDir());
+});
+afterEach(async () => {
+  for (const kiln of started.splice(0)) await kiln.stop();
+  remove();
+});
+
+/** `npm start` with a task that keeps a rendering process of the sandbox busy. */
+async function npmStart(settings: Readonly<Record<string, string>> = {}): Promise<KilnProcess> {
+  const kiln = spawnKiln({ dataDir, by: 'npm', settings });
+  started.push(kiln);
+  const url = await kiln.ready;
+  const answer = await graphql(
+    url,
+    'mutation { generateImage(input: { generator: "imga", prompt: "a harbour" }) { id } }',
+    {},
+    serviceKey,
+  );
+  expect(answer.errors).toBeUndefined();
+  return kiln;
+}
+
+describe.skipIf(process.platform !== 'linux')('npm start, while it works', () => {
+  it.each([
+    ['Ctrl-C (SIGINT to the whole process group)', 'SIGINT'],
+    ['SIGTERM to the whole process group', 'SIGTERM'],
+  ] as const)('%s stops in order and leaves no process', async (_title, name) => {
+    const kiln = await npmStart();
+    const belonging = kiln.processes();
+    // npm, its shell or node, PostgreSQL's supervisor and PostgreSQL's own processes.
+    expect(belonging.length).toBeGreaterThan(5);
+    expect(belonging.some(({ command }) => command.includes('postgres'))).toBe(true);
+    kiln.signalGroup(name);
+    await kiln.exited;
+    await untilGone(belonging);
+    expect(kiln.processes()).toEqual([]);
+    expect(kiln.output()).toContain('"msg":"stopped"');
+    expect(kiln.output()).not.toContain('a part did not stop cleanly');
+  });
+
+  it('one Ctrl-C that arrives twice, from the terminal and passed on by npm, is one', async () => {
+    // A shell that gives its place to its only command (bash does): npm's child is then the server itself.
+    const kiln = await npmStart({ npm_config_script_shell: 'bash' });
+    const belonging = kiln.processes();
+    kiln.signalGroup('SIGINT');
+    await kiln.exited;
+    await untilGone(belonging);
+    expect(kiln.output()).toContain('"msg":"stopped"');
+  });
+
+  it('SIGTERM to the server alone stops it in order', async () => {
+    const kiln = await npmStart();
+    const belonging = kiln.processes();
+    const server = belonging.find(
+      ({ command }) => command.startsWith('node') && command.endsWith(' gateway/main.ts'),
+    );
+    process.kill(server?.pid ?? 0, 'SIGTERM');
+    expect(await kiln.exited).toEqual({ code: 0, signal: null });
+    await untilGone(belonging);
+    expect(kiln.output()).toContain('"msg":"stopped"');
+  });
+});

@@ -1,0 +1,89 @@
+import { chownSync } from 'node:fs';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { type KilnProcess, spawnKiln, temporaryDataDir } from '../kit/kiln-process.ts';
+import { graphql, rest, taskEnd } from '../kit/requests.ts';
+
+/** What a data directory allows: one Kiln at a time, any user who owns it, and a start after everything was killed. */
+
+let dataDir: string;
+let remove: () => void;
+const started: KilnProcess[] = [];
+beforeEach(async () => {
+  ({ dataDir, remove } = await temporaryDataDir());
+});
+afterEach(async () => {
+  for (const kiln of started.splice(0)) await kiln.stop();
+  remove();
+});
+
+function start(options: Partial<Parameters<typeof spawnKiln>[0]> = {}): KilnProcess {
+  const kiln = spawnKiln({ dataDir, ...options });
+  started.push(kiln);
+  return kiln;
+}
+
+const isRoot = process.getuid?.() === 0;
+const isLinux = process.platform === 'linux';
+
+describe.runIf(isLinux)('two starts on one data directory at the same moment', () => {
+  it('one serves; the other ends with 1 and names the directory and the process that has it', async () => {
+    const both = [start(), start()];
+    const outcomes = await Promise.allSettled(both.map(({ ready }) => ready));
+    const served = outcomes.findIndex(({ status }) => status === 'fulfilled');
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const [winner, loser] = [both[served], both[1 - served]];
+    expect(await loser?.exited).toEqual({ code: 1, signal: null });
+    expect(loser?.output()).toContain(dataDir);
+    expect(loser?.output()).toMatch(new RegExp(`process ${winner?.pid}\\b`));
+    // The one that serves was not disturbed.
+    const url = (await winner?.ready) ?? '';
+    expect((await fetch(url)).status).toBe(200);
+    expect((await graphql(url, '{ models { id } }')).errors).toBeUndefined();
+  });
+});
+
+describe.runIf(isLinux)('after a kill -9 of everything', () => {
+  it('the next start has every task: those that waited, those that ran, those that had ended', async () => {
+    const first = start();
+    const url = await first.ready;
+    const ended = await submit(url, 'ended');
+    expect((await taskEnd(url, ended)).body.status).toBe(true);
+    const open = await Promise.all(Array.from({ length: 20 }, (_, index) => submit(url, `open ${index}`)));
+    await first.killEverything();
+
+    const second = start();
+    const again = await second.ready;
+    const ends = await Promise.all(open.map((id) => taskEnd(again, id, 90_000)));
+    expect(ends.filter(({ body: reply }) => reply.status !== true)).toEqual([]);
+    const { body } = await rest(again, 'GET', `/api/task/status/${ended}`);
+    expect(body.data.urls).toHaveLength(1);
+    // Its file outlived the kill as well; the address names the port of the first start.
+    const file = await fetch(String(body.data.urls[0]).replace(/^http:\/\/[^/]+/, again));
+    expect([file.status, file.headers.get('content-type')?.split('/')[0]]).toEqual([200, 'image']);
+  });
+});
+
+describe.runIf(isLinux)('an ordinary user', () => {
+  const who = isRoot ? 'user 65534, as whom root starts it here' : 'the one who runs these tests';
+  it(`(${who}) starts it and is answered at GET /`, async () => {
+    if (isRoot) chownSync(dataDir, 65_534, 65_534);
+    const kiln = start(isRoot ? { user: { uid: 65_534, gid: 65_534 }, settings: { HOME: dataDir } } : {});
+    const url = await kiln.ready;
+    const answer = await fetch(url);
+    expect(answer.status).toBe(200);
+    const id = await submit(url, 'made by nobody');
+    expect((await taskEnd(url, id)).body).toMatchObject({ status: true });
+  });
+});
+
+async function submit(url: string, prompt: string): Promise<string> {
+  const answer = await graphql(
+    url,
+    'mutation ($prompt: String!) { generateImage(input: { generator: "imga", prompt: $prompt }) { id } }',
+    { prompt },
+  );
+  expect(answer.errors).toBeUndefined();
+  return answer.data.generateImage.id;
+}

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+import { until } from './requests.ts';
+
+/** The sandbox as a process of its own: what it has seen is counted outside of what a test kills. */
+export interface SandboxProcess {
+  readonly url: string;
+  readonly wires: { readonly midjourney: string; readonly openai: string };
+  /** Starts per reference, as the stand-ins counted them. */
+  starts(): Promise<Readonly<Record<string, number>>>;
+  jobs(): Promise<readonly SandboxJob[]>;
+  /** Plans a misfortune: { wire, operation, fault, times, delayMs, ... }. */
+  plan(fault: object): Promise<void>;
+  /** Resolves when every planned misfortune has hit. */
+  untilFaultsAreUsed(): Promise<void>;
+  pace(change: object): Promise<void>;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address over the same journal; what was planned is forgotten. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SandboxJob {
+  readonly id: string;
+  readonly reference: string | null;
+  readonly state: string;
+}
+
+const program = path.resolve(import.meta.dirname, '../../sandbox/main.ts');
+
+/** Starts it over a folder of the test's own; its pictures are one tiny plain one. */
+export async function startSandboxProcess(folder: string): Promise<SandboxProcess> {
+  let { child, said } = await launch(folder, '0');
+  const { url, wires } = said;
+  const get = async <Value>(what: string): Promise<Value> =>
+    (await (await fetch(`${url}/_control/${what}`)).json()) as Value;
+  const post = async (what: string, body: object): Promise<void> => {
+    const answer = await fetch(`${url}/_control/${what}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`the sandbox refused ${JSON.stringify(body)}: ${await answer.text()}`);
+  };
+  return {
+    url,
+    wires,
+    starts: () => get('starts'),
+    jobs: () => get('jobs'),
+    plan: (fault) => post('faults', fault),
+    async untilFaultsAreUsed() {
+      await until(
+        () => get<readonly object[]>('faults'),
+        (rules) => rules.length === 0,
+      );
+    },
+    pace: (change) => post('pace', change),
+    kill: () => end(child, 'SIGKILL'),
+    async restart() {
+      await end(child, 'SIGKILL');
+      ({ child, said } = await launch(folder, new URL(url).port));
+    },
+    stop: () => end(child, 'SIGTERM'),
+  };
+}
+
+interface Said {
+  readonly url: string;
+  readonly wires: SandboxProcess['wires'];
+}
+
+async function launch(folder: string, port: string): Promise<{ child: ChildProcess; said: Said }> {
+  const words = [program, '--instant', '--data', folder, '--port', port];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
+  const lines = createInterface({ input: child.stdout });
+  const line = await Promise.race([
+    once(lines, 'line').then(([first]) => String(first)),
+    once(child, 'exit').then(([code]) => {
+      throw new Error(`the sandbox ended with ${String(code)}`);
+    }),
+  ]);
+  return { child, said: JSON.parse(line) as Said };
+}
+
+async function end(child: ChildProcess, name: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(name);
+  await once(child, 'exit');
+}
