@@ -91,12 +91,14 @@ function followByEventSource(url: string, request: FollowRequest): Follower {
   const { events, over, settle } = notebook(request);
   const search = new URLSearchParams({ query: FOLLOW, variables: JSON.stringify(variablesOf(request)) });
   const source = new EventSource(`${url}/graphql?${search.toString()}`);
+  let refusal: Error | null = null;
   source.addEventListener('next', ({ data }) => {
+    refusal = null;
     const result = JSON.parse(String(data)) as Result;
-    // A break is told and taken up again by itself: only a refusal, which is followed by the end, is one.
-    if (result.data) events.push(result.data.taskProgress);
+    // Errors that are followed by the end are a refusal; after others the source comes back by itself.
+    take(result, events, (reason) => (refusal = reason));
   });
-  source.addEventListener('complete', () => settle(null));
+  source.addEventListener('complete', () => settle(refusal));
   source.addEventListener('error', ({ message, code }) => {
     if (source.readyState === source.CLOSED) settle(new Error(message ?? `status ${String(code)}`));
   });

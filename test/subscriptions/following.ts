@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
 import type { Progress } from '../kit/clients.ts';
-import { graphql } from '../kit/requests.ts';
+import { graphql, until } from '../kit/requests.ts';
 
 /** What the tests of subscriptions ask and expect again and again. */
 
@@ -61,8 +61,7 @@ export function expectWholeStory(events: readonly Progress[], started: Started):
   const progress = events.map((event) => event.progress);
   expect(progress).toEqual(progress.toSorted((one, other) => one - other));
   // Between the beginning and the end there was something to see, while it ran.
-  const onTheWay = new Set(progress.filter((value) => value > 0 && value < 100));
-  expect(onTheWay.size).toBeGreaterThanOrEqual(2);
+  expect(stepsOf(events)).toBeGreaterThanOrEqual(2);
   expect(events.some(({ task }) => task.state === 'RUNNING')).toBe(true);
   for (const { task } of events) {
     expect(task.id).toBe(started.taskId);
@@ -73,4 +72,17 @@ export function expectWholeStory(events: readonly Progress[], started: Started):
     progress: 100,
     task: { state: 'SUCCEEDED', outputs: [{ url: expect.stringContaining('/files/') }] },
   });
+}
+
+/** How many different numbers between 0 and 100 the progress has shown. */
+function stepsOf(events: readonly Progress[]): number {
+  return new Set(events.map(({ progress }) => progress).filter((value) => value > 0 && value < 100)).size;
+}
+
+/** Waits until everybody has seen the progress grow. */
+export async function underWay(all: readonly { readonly events: readonly Progress[] }[]): Promise<void> {
+  await until(
+    async () => Math.min(...all.map(({ events }) => stepsOf(events))),
+    (steps) => steps >= 2,
+  );
 }

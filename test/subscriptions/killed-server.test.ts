@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { followers } from '../kit/clients.ts';
 import { testDatabase, type TestDatabase } from '../kit/postgres.ts';
-import { until } from '../kit/requests.ts';
 import {
   freePorts,
   isReady,
@@ -12,7 +11,7 @@ import {
   type Program,
   type SandboxProgram,
 } from '../topology/processes.ts';
-import { entries, executePoster, expectWholeStory, storedLog } from './following.ts';
+import { entries, executePoster, expectWholeStory, storedLog, underWay } from './following.ts';
 import { followPersistently } from './resuming.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -23,7 +22,7 @@ let url: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
   [database, sandbox] = await Promise.all([testDatabase(), startSandboxProgram(folder.path)]);
-  await sandbox.control('pace', { wire: 'midjourney', queuedMs: 100, runningMs: 12_000, progressSteps: 12 });
+  await sandbox.control('pace', { wire: 'midjourney', queuedMs: 100, runningMs: 8_000, progressSteps: 8 });
   const [port] = await freePorts(1);
   url = `http://127.0.0.1:${port}`;
   server = await startServer();
@@ -49,10 +48,7 @@ function startServer(): Promise<Program> {
 it('loses no event and repeats none when the server is killed and started again', async () => {
   const started = await executePoster(url, 'a volcano');
   const all = Object.values(followers).map((follow) => followPersistently(follow, url, started));
-  await until(
-    async () => Math.min(...all.map(({ events }) => events.length)),
-    (least) => least >= 3,
-  );
+  await underWay(all);
   await server.end('SIGKILL');
   const seenBefore = all.map(({ events }) => events.length);
   server = await startServer();

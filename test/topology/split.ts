@@ -74,7 +74,10 @@ export async function startSplitKiln(): Promise<SplitKiln> {
     async writeSupergraph() {
       const sdl = await readFile(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
       const file = path.join(folder.path, 'supergraph.graphql');
-      await writeFile(file, sdl.replace('http://media:4001', media).replace('http://workflow:4002', workflow));
+      await writeFile(
+        file,
+        sdl.replace('http://media:4001', media).replace('http://workflow:4002', workflow),
+      );
       return file;
     },
     async close() {

@@ -1,0 +1,37 @@
+import { readConfig } from '../../platform/config.ts';
+import { createLifecycle } from '../../platform/lifecycle.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { startRuntime } from '../../platform/runtime.ts';
+import { composeMedia } from '../../subgraphs/media/compose.ts';
+import { mediaMigrations } from '../../subgraphs/media/migrations/index.ts';
+
+/** A worker whose every wake-up for other processes is lost on the way. */
+export interface MuteWorker {
+  /** How many wake-ups it has lost. */
+  lost(): number;
+  stop(): Promise<void>;
+}
+
+/** Starts it in the test's process, on the settings of a split Kiln. */
+export async function startMuteWorker(settings: Readonly<Record<string, string>>): Promise<MuteWorker> {
+  const config = readConfig({ ...settings, ROLE: 'worker' });
+  const logger = createLogger({ level: 'error' });
+  const lifecycle = createLifecycle({ logger, graceMs: 15_000 });
+  const migrations = [{ schema: 'media', migrations: mediaMigrations }];
+  const runtime = await startRuntime({ config, logger, lifecycle, migrations });
+  let lost = 0;
+  const bus = { ...runtime.bus, announce: () => void (lost += 1) };
+  const sandbox = config.sandbox?.url ?? '';
+  const media = composeMedia(
+    { ...runtime, bus },
+    {
+      sandboxUrls: { midjourney: `${sandbox}/midjourney`, openai: `${sandbox}/openai/v1` },
+      publicUrl: config.server.publicUrl ?? '',
+      fileSecret: 'f'.repeat(64),
+    },
+  );
+  await media.start();
+  await media.worker.start();
+  lifecycle.add('worker', () => media.worker.stop(5));
+  return { lost: () => lost, stop: () => lifecycle.stop('the test is over') };
+}
