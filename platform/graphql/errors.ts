@@ -16,6 +16,8 @@ export interface ErrorOrigin {
   readonly traceId: string;
   /** The subgraph, or `gateway`. */
   readonly subgraph: string;
+  /** Aborted when the caller hangs up: what that breaks is no failure of ours. */
+  readonly signal?: AbortSignal;
 }
 
 /** A GraphQL error with one of Kiln's codes. */
@@ -57,7 +59,10 @@ function publicError(error: GraphQLError, origin: ErrorOrigin): GraphQLError {
 }
 
 function masked(error: GraphQLError, cause: unknown, origin: ErrorOrigin): GraphQLError {
-  const { logger, traceId, subgraph } = origin;
+  const { logger, traceId, subgraph, signal } = origin;
+  if (signal?.aborted === true && cause === signal.reason) {
+    return withExtensions(error, 'the caller hung up', { code: 'UNAVAILABLE' });
+  }
   logger.error({ error: cause, traceId, subgraph, path: error.path?.join('.') }, 'a resolver failed');
   return withExtensions(error, 'internal error', { code: 'INTERNAL', traceId });
 }

@@ -36,6 +36,7 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
     logger,
     traceId: context.caller.traceId,
     subgraph: name,
+    signal: context.signal,
   });
 
   return {
