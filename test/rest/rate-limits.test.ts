@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { graphql, rest } from '../kit/requests.ts';
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  kiln = await startKiln({ settings: { RATE_LIMIT: 'status=3,read=4,start=2' } });
+});
+afterAll(() => kiln.close());
+
+it('refuses with 429 what is over the rate, per class of operation, and says when to come back', async () => {
+  const create = () => rest(kiln.url, 'POST', '/api/task/create/task', { task_type: 'tea', prompt: 'a cup' });
+  const first = await create();
+  expect(first.headers.get('x-ratelimit-limit')).toBe('2');
+  expect(first.headers.get('x-ratelimit-remaining')).toBe('1');
+  // A request that is refused is counted as well.
+  expect((await rest(kiln.url, 'POST', '/api/task/create/task', {})).status).toBe(422);
+  const refused = await create();
+  expect([refused.status, refused.body]).toEqual([
+    429,
+    { status: false, data: null, msg: expect.stringContaining('more than 2 requests a minute') },
+  ]);
+  expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+
+  const status = () => rest(kiln.url, 'GET', `/api/task/status/${first.body.data}`);
+  expect([await status(), await status(), await status()].map((answer) => answer.status)).toEqual([
+    200, 200, 200,
+  ]);
+  expect((await status()).status).toBe(429);
+
+  // GraphQL draws on the same counts.
+  const { errors } = await graphql(kiln.url, 'mutation { createTask(taskType: "tea", prompt: "x") { id } }');
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
+});
