@@ -46,8 +46,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     statement_timeout: statementTimeoutMs,
-    // A transaction whose holder went away must not keep its locks.
-    idle_in_transaction_session_timeout: 30_000,
+    // A transaction whose holder went away (or was paused) must not keep its locks.
+    idle_in_transaction_session_timeout: 10_000,
     types: { getTypeParser },
   };
   const pool = new Pool(config);
