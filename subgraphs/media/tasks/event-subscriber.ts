@@ -76,8 +76,9 @@ export function createEventSubscriber(options: EventSubscriberOptions): EventSub
     state.ready = [];
     finish(state, null);
   }
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
+  // Who has left already is registered nowhere, so there is nothing to leave.
+  if (signal.aborted) state.ended = true;
+  else signal.addEventListener('abort', abort, { once: true });
   return {
     taskId,
     iterator: iteratorOf(state, abort),
