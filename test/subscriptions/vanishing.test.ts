@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { graphql, until } from '../kit/requests.ts';
+import { executePoster, type Started } from './following.ts';
+
+let kiln: KilnUnderTest;
+let sockets: Socket[] = [];
+beforeAll(async () => {
+  kiln = await startKiln();
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await kiln?.close();
+});
+
+const OF_TASK = 'subscription ($id: ID!) { taskProgress(id: $id) { seq task { execution { id } } } }';
+const OF_EXECUTION =
+  'subscription ($id: ID!) { executionProgress(id: $id) { seq execution { task { id } } } }';
+const EACH = 50;
+
+it('leaves no listener behind of 200 subscribers that vanish', async () => {
+  const listenersBefore = kiln.runtime.bus.listenerCount();
+  const started = await executeStalled();
+  const ofTask = { query: OF_TASK, variables: { id: started.taskId } };
+  const ofExecution = { query: OF_EXECUTION, variables: { id: started.id } };
+  sockets = await Promise.all(
+    Array.from({ length: EACH }, () => [
+      overWebSocket(ofTask),
+      overWebSocket(ofExecution),
+      overEvents(ofTask),
+      overEvents(ofExecution),
+    ]).flat(),
+  );
+  await until(
+    async () => kiln.media.watcherCount(),
+    (count) => count === 4 * EACH,
+  );
+  expect(kiln.server.openStreams()).toBe(4 * EACH);
+  expect(kiln.runtime.bus.listenerCount()).toBeGreaterThan(listenersBefore);
+
+  for (const socket of sockets) socket.destroy();
+  await until(
+    async () => kiln.media.watcherCount(),
+    (count) => count === 0,
+  );
+  await until(
+    async () => kiln.server.openStreams(),
+    (count) => count === 0,
+  );
+  expect(kiln.runtime.bus.listenerCount()).toBe(listenersBefore);
+  await graphql(kiln.url, 'mutation ($id: ID!) { cancelTask(id: $id) { id } }', { id: started.taskId });
+});
+
+it('leaves none of those either who vanish before their subscription has begun', async () => {
+  const listenersBefore = kiln.runtime.bus.listenerCount();
+  const started = await executeStalled();
+  const payload = { query: OF_TASK, variables: { id: started.taskId } };
+  const ofExecution = { query: OF_EXECUTION, variables: { id: started.id } };
+  for (let round = 0; round < 20; round += 1) {
+    const query = round % 2 === 0 ? payload : ofExecution;
+    const [one, other] = [rawRequest(query), rawRequest(query)];
+    await Promise.all([one.written, other.written]);
+    // One at once, the other when the server has begun to think about it.
+    one.socket.destroy();
+    setImmediate(() => other.socket.destroy());
+    await once(other.socket, 'close');
+  }
+  // Whoever comes after them is served, and is the only one.
+  const last = await overEvents(payload);
+  sockets.push(last);
+  await until(
+    async () => kiln.media.watcherCount(),
+    (count) => count === 1,
+  );
+  last.destroy();
+  await until(
+    async () => kiln.media.watcherCount(),
+    (count) => count === 0,
+  );
+  await until(
+    async () => kiln.server.openStreams(),
+    (count) => count === 0,
+  );
+  expect(kiln.runtime.bus.listenerCount()).toBe(listenersBefore);
+  await graphql(kiln.url, 'mutation ($id: ID!) { cancelTask(id: $id) { id } }', { id: started.taskId });
+});
+
+/** A run that shows some progress and then stops half-way, so that nobody is told of its end. */
+async function executeStalled(): Promise<Started> {
+  await kiln.control('faults', { wire: 'midjourney', operation: 'imagine', fault: 'stall' });
+  return executePoster(kiln.url, 'a well');
+}
+
+interface Payload {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Subscribes over graphql-ws and answers the bare socket. */
+async function overWebSocket(payload: Payload): Promise<Socket> {
+  const client = new WebSocket(`${kiln.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  client.on('error', () => undefined);
+  let socket: Socket | undefined;
+  client.on('upgrade', (response) => (socket = response.socket));
+  await once(client, 'open');
+  client.send('{"type":"connection_init"}');
+  await once(client, 'message');
+  client.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
+  await once(client, 'message');
+  if (socket === undefined) throw new Error('an open WebSocket has no socket');
+  return socket;
+}
+
+/** Subscribes over server-sent events and answers the bare socket. */
+async function overEvents(payload: Payload): Promise<Socket> {
+  const { socket } = rawRequest(payload);
+  for (let text = ''; !text.includes('event: next');) {
+    const [chunk] = (await once(socket, 'data')) as [Buffer];
+    text += chunk.toString();
+  }
+  return socket;
+}
+
+function rawRequest(payload: Payload): { socket: Socket; written: Promise<void> } {
+  const { hostname, port, host } = new URL(kiln.url);
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  const body = JSON.stringify(payload);
+  const head = [
+    'POST /graphql HTTP/1.1',
+    `Host: ${host}`,
+    'Content-Type: application/json',
+    'Accept: text/event-stream',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  const written = new Promise<void>((resolve) => {
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`, () => resolve());
+  });
+  return { socket, written };
+}
