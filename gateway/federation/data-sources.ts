@@ -1,8 +1,9 @@
 import type { GraphQLDataSource, ServiceMap } from '@apollo/gateway';
+import type { FetchNode } from '@apollo/query-planner';
 import type { ExecutionResult } from 'graphql';
 
-import type { RequestContext } from '../../platform/graphql/executor.ts';
-import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { GraphqlRequest, RequestContext } from '../../platform/graphql/executor.ts';
+import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/subgraph.ts';
 
 type ProcessOptions = Parameters<GraphQLDataSource['process']>[0];
 type ProcessResult = Awaited<ReturnType<GraphQLDataSource['process']>>;
@@ -31,12 +32,33 @@ export function dataSourceOf(link: SubgraphLink): GraphQLDataSource {
   };
 }
 
+/** The way to a subgraph that a plan names. */
+export function linkTo(links: Readonly<Record<string, SubgraphLink>>, serviceName: string): SubgraphLink {
+  const link = links[serviceName];
+  if (link === undefined) throw new Error(`there is no way to subgraph ${serviceName}`);
+  return link;
+}
+
+/** A first fetch as a request of its own, with those variables of the operation that it uses. */
+export function fetchRequest(fetch: FetchNode, { variables, context }: GraphqlRequest): SubgraphRequest {
+  const used = (fetch.variableUsages ?? []).filter((name) => Object.hasOwn(variables, name));
+  const document = fetch.operationDocumentNode;
+  return {
+    query: fetch.operation,
+    operationName: fetch.operationName,
+    variables: Object.fromEntries(used.map((name) => [name, variables[name]])),
+    context: { ...context },
+    ...(document === undefined ? {} : { document }),
+  };
+}
+
 /** The same sources, with one answer already there: the event of a subscription plays its primary fetch. */
 export function withAnswer(
   sources: ServiceMap,
-  answered: { readonly serviceName: string; readonly operation: string; readonly result: ExecutionResult },
+  answered: { readonly fetch: FetchNode; readonly result: ExecutionResult },
 ): ServiceMap {
-  const { serviceName, operation, result } = answered;
+  const { fetch, result } = answered;
+  const { serviceName, operation } = fetch;
   const source = sources[serviceName];
   return {
     ...sources,

@@ -5,7 +5,7 @@ import { AppError } from '../../platform/errors.ts';
 import type { Documents } from '../../platform/graphql/documents.ts';
 import type { GraphqlExecutor, GraphqlRequest, ResultStream } from '../../platform/graphql/executor.ts';
 import { isStream, mapStream } from '../../platform/graphql/streams.ts';
-import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import { fetchRequest, linkTo } from './data-sources.ts';
 import { createPlanRunner } from './plan-runner.ts';
 import type { PlanRunnerOptions } from './plan-runner.ts';
 import type { OperationContext, OperationPlan, SubscriptionPlan } from './plans.ts';
@@ -39,7 +39,8 @@ export function createExecution({ documents, ...options }: ExecutionOptions): Ex
     plan: SubscriptionPlan,
     request: GraphqlRequest,
   ): Promise<ResultStream | ExecutionResult> => {
-    const started = await subscribeAtSource(plan, request, links);
+    const { primary } = plan;
+    const started = await linkTo(links, primary.serviceName).subscribe(fetchRequest(primary, request));
     if (!isStream<ExecutionResult>(started)) return outwardResult(started);
     return mapStream<ExecutionResult, ExecutionResult>({
       source: started,
@@ -90,23 +91,4 @@ function refusedVariables(
   if (definitions.length === 0) return undefined;
   const { errors } = getVariableValues(schema, definitions, variables, { maxErrors: 50 });
   return errors === undefined ? undefined : variableErrors(errors);
-}
-
-/** Subscribes at the subgraph that owns the root field, with the variables that its part of the operation uses. */
-function subscribeAtSource(
-  { primary }: SubscriptionPlan,
-  { variables, context }: GraphqlRequest,
-  links: Readonly<Record<string, SubgraphLink>>,
-): ReturnType<SubgraphLink['subscribe']> {
-  const link = links[primary.serviceName];
-  if (link === undefined) throw new Error(`there is no way to subgraph ${primary.serviceName}`);
-  const used = (primary.variableUsages ?? []).filter((name) => Object.hasOwn(variables, name));
-  const document = primary.operationDocumentNode;
-  return link.subscribe({
-    query: primary.operation,
-    operationName: primary.operationName,
-    variables: Object.fromEntries(used.map((name) => [name, variables[name]])),
-    context,
-    ...(document === undefined ? {} : { document }),
-  });
 }

@@ -1,12 +1,12 @@
 import { executeQueryPlan } from '@apollo/gateway';
 import type { ServiceMap } from '@apollo/gateway';
-import type { QueryPlan } from '@apollo/query-planner';
+import type { FetchNode, QueryPlan } from '@apollo/query-planner';
 import type { ExecutionResult } from 'graphql';
 
 import type { GraphqlRequest, RequestContext } from '../../platform/graphql/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { dataSourcesOf, withAnswer } from './data-sources.ts';
+import { dataSourcesOf, fetchRequest, linkTo, withAnswer } from './data-sources.ts';
 import type { OperationContext, Planner, RequestPlan, SubscriptionPlan } from './plans.ts';
 import { outwardResult } from './results.ts';
 
@@ -35,15 +35,27 @@ export function createPlanRunner({ planner, links, logger }: PlanRunnerOptions):
     );
   };
 
+  /** Runs a plan whose first fetch has its answer already. */
+  const runAnswered = (parts: Omit<Run, 'services'>, fetch: FetchNode, result: ExecutionResult) =>
+    run({ ...parts, services: withAnswer(sources, { fetch, result }) });
+
   return {
-    runRequest: ({ plan, operation }, request) => run({ plan, operation, request, services: sources }),
-    runEvent({ primary, operation, eventPlan, isPlain }, request, result) {
-      if (isPlain && result.errors === undefined && result.data)
-        return Promise.resolve({ data: result.data });
-      const answer = { serviceName: primary.serviceName, operation: primary.operation, result };
-      return run({ plan: eventPlan, operation, request, services: withAnswer(sources, answer) });
+    async runRequest({ plan, operation, plainFetch }, request) {
+      if (plainFetch === null) return run({ plan, operation, request, services: sources });
+      const link = linkTo(links, plainFetch.serviceName);
+      const result = await link.execute(fetchRequest(plainFetch, request));
+      return wholeOf(result) ?? runAnswered({ plan, operation, request }, plainFetch, result);
+    },
+    async runEvent({ primary, operation, eventPlan, isPlain }, request, result) {
+      const whole = isPlain ? wholeOf(result) : null;
+      return whole ?? runAnswered({ plan: eventPlan, operation, request }, primary, result);
     },
   };
+}
+
+/** A result that lacks nothing, and carries nothing but data; null for any other. */
+function wholeOf({ data, errors }: ExecutionResult): ExecutionResult | null {
+  return errors === undefined && data !== undefined && data !== null ? { data } : null;
 }
 
 interface Run {

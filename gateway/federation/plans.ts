@@ -7,7 +7,7 @@ import { GraphQLError } from 'graphql';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
-import { isPlainSubscription } from './plain-subscription.ts';
+import { isPlainFetch } from './plain-fetch.ts';
 
 /** The supergraph as the executor needs it, and the plans of its operations. */
 export interface Planner {
@@ -35,6 +35,8 @@ export interface RequestPlan {
   readonly kind: 'request';
   readonly operation: OperationContext;
   readonly plan: QueryPlan;
+  /** The only fetch of the plan, when its answer without errors is the answer as it is; else null. */
+  readonly plainFetch: FetchNode | null;
 }
 
 /** A subscription: the fetch that subscribes, and the plan that each of its events runs through. */
@@ -63,7 +65,10 @@ export function createPlanner(supergraphSdl: string): Planner {
     const named = operationName === undefined ? {} : { operationName };
     const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
     const { node } = plan;
-    if (node?.kind !== 'Subscription') return { kind: 'request', operation, plan };
+    if (node?.kind !== 'Subscription') {
+      const isPlain = node?.kind === 'Fetch' && isPlainFetch({ operation, fetch: node, supergraphSchema });
+      return { kind: 'request', operation, plan, plainFetch: isPlain ? node : null };
+    }
     const { primary, rest } = node;
     const nodes = rest === undefined ? [primary] : [primary, rest];
     return {
@@ -71,7 +76,7 @@ export function createPlanner(supergraphSdl: string): Planner {
       operation,
       primary,
       eventPlan: { kind: 'QueryPlan', node: { kind: 'Sequence', nodes } },
-      isPlain: rest === undefined && isPlainSubscription({ operation, primary, supergraphSchema }),
+      isPlain: rest === undefined && isPlainFetch({ operation, fetch: primary, supergraphSchema }),
     };
   };
 
