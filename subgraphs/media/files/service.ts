@@ -8,6 +8,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-store/measure.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { peek } from '../../../platform/object-store/peek.ts';
+import { shareReads } from '../../../platform/shared-reads.ts';
 import type { FileDoor, FileService, NewFile, StoredFile } from './files.ts';
 import { idOfPath, objectKeyOf, pathOf, storedName } from './names.ts';
 import { createSigner } from './signature.ts';
@@ -102,12 +103,13 @@ function reading({ database, store }: Parts): Pick<FileService & FileDoor, 'byId
     const [row] = await readFiles(database, [id].filter(isUuid));
     return row ?? null;
   }
+  const readShared = shareReads({ read: (ids) => readFiles(database, ids), idOf: ({ file }) => file.id });
   return {
     locate,
     async byIds(ids) {
-      const found = await readFiles(database, ids.filter(isUuid));
-      const byId = new Map(found.map(({ file }) => [file.id, file]));
-      return ids.map((id) => byId.get(id.toLowerCase()) ?? null);
+      const wanted = ids.map((id) => id.toLowerCase());
+      const byId = await readShared(wanted.filter(isUuid));
+      return wanted.map((id) => byId.get(id)?.file ?? null);
     },
     async open(id, range) {
       const found = await locate(id);

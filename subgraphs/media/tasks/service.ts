@@ -4,6 +4,7 @@ import type { EventBus } from '../../../platform/event-bus.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Queue } from '../../../platform/queue.ts';
+import { shareReads, type SharedRead } from '../../../platform/shared-reads.ts';
 import type { MediaDatabase } from '../database.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
@@ -55,10 +56,11 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   const lines = createWaitingLines({ database, logger });
   const hub = createEventHub({ database, bus, logger, ...options.hub });
   const submitter = createSubmitter({ ...options, transactor, lines, recipe });
+  const readShared = shareReads({ read: (ids) => readTasks(database, ids), idOf: ({ id }) => id });
   return {
     submit: (caller, submission) => submitter.submit(caller, submission),
     start: (submission) => submitter.start(submission),
-    readMany: (caller, ids) => readMany(database, caller, ids),
+    readMany: (caller, ids) => readMany(readShared, caller, ids),
     list: (caller, filter, page) => list(database, { caller, filter, page }),
     cancel: async (caller, id) => {
       await readOwn(database, caller, id);
@@ -73,11 +75,11 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   };
 }
 
-async function readMany(database: MediaDatabase, caller: Caller, ids: readonly string[]) {
-  const rows = await readTasks(database, ids.filter(isUuid));
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => {
-    const row = byId.get(id.toLowerCase());
+async function readMany(readShared: SharedRead<TaskTable>, caller: Caller, ids: readonly string[]) {
+  const wanted = ids.map((id) => id.toLowerCase());
+  const byId = await readShared(wanted.filter(isUuid));
+  return wanted.map((id) => {
+    const row = byId.get(id);
     return row !== undefined && mayRead(caller, row.owner) ? toTask(row) : null;
   });
 }

@@ -1,0 +1,76 @@
+import { AppError } from './errors.ts';
+
+/**
+ * Reads by id that many askers need at the same moment, as one statement. Thousands who poll for the state of their
+ * work then cost a few statements instead of thousands, and hold `maxRunning` connections of the pool at most.
+ */
+export interface SharedReadOptions<Row> {
+  /** Reads the rows of distinct ids, in any order; ids without a row are left out. */
+  readonly read: (ids: readonly string[]) => Promise<readonly Row[]>;
+  readonly idOf: (row: Row) => string;
+  /** Most ids in one statement, but for a single asker who names more (default 500). */
+  readonly maxIds?: number;
+  /** Most statements at the same time; who comes meanwhile shares the next one (default 2). */
+  readonly maxRunning?: number;
+  /** Most askers who wait; beyond it UNAVAILABLE (default 10,000). */
+  readonly maxWaiting?: number;
+}
+
+/** Answers the rows of the ids by their id. What was committed before the call is seen: no statement is older than its askers. */
+export type SharedRead<Row> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Row>>;
+
+interface Asker<Row> {
+  readonly ids: readonly string[];
+  readonly resolve: (rows: ReadonlyMap<string, Row>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Makes the shared form of a read. All askers of a statement get the same row objects, and the same error. */
+export function shareReads<Row>(options: SharedReadOptions<Row>): SharedRead<Row> {
+  const { read, idOf, maxIds = 500, maxRunning = 2, maxWaiting = 10_000 } = options;
+  let waiting: Asker<Row>[] = [];
+  let running = 0;
+  let isScheduled = false;
+
+  // When this turn of the event loop is over, so that everybody who asks in it goes along.
+  const schedule = (): void => {
+    if (isScheduled || running >= maxRunning || waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      void run(takeBatch());
+      schedule();
+    });
+  };
+  const takeBatch = (): readonly Asker<Row>[] => {
+    let ids = 0;
+    const end = waiting.findIndex((asker, index) => (ids += asker.ids.length) > maxIds && index > 0);
+    const batch = end === -1 ? waiting : waiting.slice(0, end);
+    waiting = end === -1 ? [] : waiting.slice(end);
+    return batch;
+  };
+  const run = async (batch: readonly Asker<Row>[]): Promise<void> => {
+    running += 1;
+    try {
+      const rows = await read([...new Set(batch.flatMap(({ ids }) => ids))]);
+      const byId = new Map(rows.map((row) => [idOf(row), row]));
+      for (const { resolve } of batch) resolve(byId);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      running -= 1;
+      schedule();
+    }
+  };
+
+  return (ids) => {
+    if (ids.length === 0) return Promise.resolve(new Map());
+    if (waiting.length >= maxWaiting) {
+      return Promise.reject(new AppError('UNAVAILABLE', 'too many are asking; try again', { retryAfter: 1 }));
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, Row>>();
+    waiting.push({ ids, resolve, reject });
+    schedule();
+    return promise;
+  };
+}
