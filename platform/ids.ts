@@ -1,4 +1,4 @@
-import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
 
 /** Ids that Kiln makes. All are unguessable (74 random bits or more) and, where stored in order, time-ordered. */
 
@@ -9,7 +9,8 @@ export function newId(): string {
 
 /** A trace id for one request: 32 hexadecimal digits, as W3C trace context wants it. */
 export function newTraceId(): string {
-  return randomBytes(16).toString('hex');
+  // Node draws the randomness of many UUIDs at once; a draw of its own costs a system call for every request.
+  return randomUUID().replaceAll('-', '');
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -147,14 +147,15 @@ function answerFailure(deps: RestRouterDeps, exchange: Exchange, error: unknown)
 
 function send({ request, response, context }: Exchange, { status, body }: RestAnswer): void {
   if (response.headersSent || response.destroyed) return;
-  const bytes = Buffer.from(JSON.stringify(body));
+  const text = JSON.stringify(body);
   response.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': bytes.length,
+    'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     'X-Trace-Id': context.caller.traceId,
   });
-  response.end(bytes);
+  // As text: Node sends that in one piece with the head.
+  response.end(text);
   drain(request);
 }
 
