@@ -2,10 +2,11 @@ import path from 'node:path';
 
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { sandboxWires, type SandboxWires } from '../../subgraphs/media/generators/sandbox-wires.ts';
 
 /** The sandbox as the composition sees it: the stand-ins' base URLs, and the page for people when it is embedded. */
 export interface SandboxParts {
-  readonly wires: Sandbox['wires'];
+  readonly wires: SandboxWires;
   readonly browser: Sandbox['browser'] | null;
 }
 
@@ -17,14 +18,8 @@ export async function startSandbox({
 }: ProcessParts): Promise<SandboxParts | null> {
   if (config.sandbox === null) return null;
   const { url } = config.sandbox;
-  if (url !== null) return { wires: wiresAt(url), browser: null };
+  if (url !== null) return { wires: sandboxWires(url), browser: null };
   const sandbox = await createSandbox({ dataDir: path.join(config.data.dir, 'sandbox'), logger });
   lifecycle.add('sandbox', () => sandbox.close());
-  return { wires: sandbox.wires, browser: sandbox.browser };
-}
-
-/** Where the stand-ins of a sandbox are (as sandbox/sandbox.ts mounts them). */
-function wiresAt(url: string): Sandbox['wires'] {
-  const base = url.replace(/\/+$/, '');
-  return { midjourney: `${base}/midjourney`, openai: `${base}/openai/v1` };
+  return { wires: sandboxWires(sandbox.url), browser: sandbox.browser };
 }

@@ -6,6 +6,7 @@ import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts'
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
 import { composeMedia } from './compose.ts';
+import { sandboxWires } from './generators/sandbox-wires.ts';
 import { mediaMigrations } from './migrations/index.ts';
 import type { MediaSubgraph } from './subgraph.ts';
 
@@ -24,10 +25,9 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
   const migrations = [{ schema: 'media', migrations: mediaMigrations }];
   const runtime = await startRuntime({ ...parts, migrations });
-  const sandbox = config.sandbox?.url?.replace(/\/+$/, '') ?? null;
+  const sandboxUrl = config.sandbox?.url ?? null;
   const media = composeMedia(runtime, {
-    sandboxUrls:
-      sandbox === null ? null : { midjourney: `${sandbox}/midjourney`, openai: `${sandbox}/openai/v1` },
+    sandboxUrls: sandboxUrl === null ? null : sandboxWires(sandboxUrl),
     publicUrl: publicUrlOf(config.server, GATEWAY_PORT),
     fileSecret: createHash('sha256').update(`file addresses\0${internalKey}`).digest('hex'),
   });

@@ -126,6 +126,7 @@ function binding(): Binding {
     headers: {},
     credentials: {},
     model: null,
+    nodes: [],
     resultOrigins: [],
   };
   return {

@@ -40,8 +40,8 @@ export interface CatalogModel {
 
 /** Every binding, by generator, in the order of fall-back. */
 export interface GeneratorRegistry {
-  /** The bindings of a generator for a kind of work; NOT_CONFIGURED (naming the setting) or BAD_USER_INPUT (no such generator). */
-  bindingsFor(generator: string, kind: string): readonly Binding[];
+  /** The bindings of a generator for a kind of work; NOT_CONFIGURED (naming the setting) or BAD_USER_INPUT (no such generator). Of a model-selected generator only those that serve the model. */
+  bindingsFor(generator: string, kind: string, model?: string): readonly Binding[];
   byId(id: string): Binding | null;
   all(): readonly Binding[];
   /** Names of every generator that serves a kind. */

@@ -1,6 +1,7 @@
 import type { Connection, Provider } from '../providers/provider.ts';
 import type { Binding, CatalogModel } from './binding.ts';
 import type { RegistryOptions } from './registry.ts';
+import type { SandboxWires } from './sandbox-wires.ts';
 
 /**
  * The generators that come with Kiln. Each points to the sandbox until its own setting is there; without a sandbox
@@ -8,7 +9,7 @@ import type { RegistryOptions } from './registry.ts';
  */
 export interface BundledOptions {
   /** Base URLs of the sandbox's stand-ins; null in production. */
-  readonly sandboxUrls: { readonly midjourney: string; readonly openai: string } | null;
+  readonly sandboxUrls: SandboxWires | null;
   /** `config.providers`. */
   readonly settings: BundledSettings;
   /** Every provider, by name. */
@@ -146,6 +147,7 @@ function bindingOf(
     headers: target.headers,
     credentials: {},
     model: entry.model,
+    nodes: [],
     resultOrigins: [],
   };
   return {

@@ -17,6 +17,52 @@ export interface Provider {
   readonly calls?: { readonly [Kind in WorkRequest['kind']]?: CallCapability };
   /** Chat, answered at once. */
   readonly chat?: (request: ChatRequest, context: CallContext) => Promise<ChatOutcome>;
+  /** The same chat, word by word: any number of deltas, then one last piece with the outcome, whose text is their concatenation. */
+  readonly chatStream?: (request: ChatRequest, context: CallContext) => AsyncIterable<ChatPiece>;
+  /** The voices this account has. */
+  readonly voices?: (context: CallContext) => Promise<VoiceList>;
+  /** Hands a file to the provider's own storage, for later work there. */
+  readonly upload?: (request: UploadRequest, context: CallContext) => Promise<UploadedFile>;
+  /** The machines behind this binding and how busy they are; those that do not answer are left out. */
+  readonly nodes?: (context: CallContext) => Promise<readonly NodeLoad[]>;
+}
+
+export type ChatPiece = { readonly delta: string } | { readonly outcome: ChatOutcome };
+
+export interface VoiceList {
+  readonly voices: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly language: string | null;
+    readonly cloned: boolean;
+  }[];
+  /** The provider's own answer, for callers who know it. */
+  readonly answer: Json;
+}
+
+export interface UploadRequest {
+  readonly file: InputFile;
+  readonly purpose: 'voice-sample' | 'analysis';
+}
+
+/** A file in a provider's own storage. */
+export interface UploadedFile {
+  readonly id: string;
+  /** Address within the provider's storage, where it has one; no secret. */
+  readonly uri: string | null;
+  readonly expiresAt: Date | null;
+  /** The provider's own answer, for callers who know it. */
+  readonly answer: Json;
+}
+
+/** One machine of a pool. */
+export interface NodeLoad {
+  /** Its base URL without credentials, as callers may name it. */
+  readonly node: string;
+  readonly running: number;
+  readonly pending: number;
+  /** Most jobs it should hold. */
+  readonly capacity: number;
 }
 
 export interface JobCapability {
@@ -30,6 +76,17 @@ export interface JobCapability {
   cancel?(handle: Handle, context: CallContext): Promise<'cancelled' | 'too-late'>;
   /** Pause between status calls in milliseconds. */
   readonly pollMs: number;
+  /**
+   * Follows the job where the upstream streams progress, until it ends or the signal is aborted. Only a hint: what it
+   * reports is shown, and at its end the job is asked by `status`, which stays the truth.
+   */
+  watch?(handle: Handle, context: CallContext, report: (progress: WatchedProgress) => void): Promise<void>;
+}
+
+export interface WatchedProgress {
+  /** 0 to 100. */
+  readonly progress: number;
+  readonly stage: string;
 }
 
 export interface CallCapability {
@@ -50,6 +107,8 @@ export interface Connection {
   /** Secrets for wires that sign by themselves (Kling, Volcengine). */
   readonly credentials: Readonly<Record<string, string>>;
   readonly model: string | null;
+  /** Base URLs of the machines of a pool (ComfyUI); empty for every other wire. `baseUrl` is then the first of them. */
+  readonly nodes: readonly string[];
   /** Origins whose result URLs may be fetched though they are not public. The base URL's own is always among them. */
   readonly resultOrigins: readonly string[];
 }
@@ -69,6 +128,8 @@ export interface InputFile {
   readonly contentType: string;
   readonly bytes: number;
   readonly publicUrl: string | null;
+  /** The same file in this provider's own storage, when it was uploaded there and is still kept. */
+  readonly uploaded: { readonly id: string; readonly uri: string | null } | null;
   open(): Promise<Readable>;
 }
 
@@ -84,7 +145,50 @@ export type WorkRequest =
       readonly seed: number | null;
       readonly speedMode: string | null;
     }
-  | { readonly kind: 'DESCRIPTION'; readonly image: InputFile };
+  | { readonly kind: 'DESCRIPTION'; readonly image: InputFile }
+  | {
+      readonly kind: 'VIDEO';
+      readonly prompt: string | null;
+      readonly negativePrompt: string | null;
+      /** First frame or reference picture. */
+      readonly firstFrame: InputFile | null;
+      readonly lastFrame: InputFile | null;
+      readonly aspectRatio: string | null;
+      readonly resolution: string | null;
+      /** Seconds. */
+      readonly duration: number | null;
+      readonly seed: number | null;
+    }
+  | {
+      readonly kind: 'SPEECH';
+      readonly text: string;
+      readonly voiceId: string;
+      readonly speed: number | null;
+      readonly pitch: number | null;
+      readonly volume: number | null;
+      readonly emotion: string | null;
+      readonly format: string | null;
+    }
+  | {
+      readonly kind: 'VOICE_CLONE';
+      readonly sample: InputFile;
+      readonly voiceId: string | null;
+      readonly name: string | null;
+      readonly text: string | null;
+    }
+  | {
+      readonly kind: 'COMFY_WORKFLOW';
+      readonly workflow: JsonObject;
+      /** `<node id>.<input name>` -> file. */
+      readonly files: Readonly<Record<string, InputFile>>;
+      readonly node: string | null;
+    }
+  | {
+      readonly kind: 'ANALYSIS';
+      readonly media: InputFile;
+      readonly prompt: string;
+      readonly system: string | null;
+    };
 
 export interface ChatRequest {
   readonly messages: Json;
@@ -115,6 +219,10 @@ export type JobStatus =
 export interface Outcome {
   readonly files: readonly RemoteFile[];
   readonly texts: readonly string[];
+  /**
+   * Facts of the typed results: VOICE_CLONE `{ voiceId, name, language }` (its demo is the first file, when there is
+   * one); ANALYSIS `{ model, usage: { inputTokens, outputTokens } }`.
+   */
   readonly facts?: JsonObject;
 }
 

@@ -24,6 +24,10 @@ export const TaskKind = builder.enumType('TaskKind', {
     IMAGE: { description: 'One or more images.' },
     DESCRIPTION: { description: 'Prompts that describe an image.' },
     VIDEO: { description: 'A video.' },
+    SPEECH: { description: 'Spoken words.' },
+    VOICE_CLONE: { description: 'A voice after a sample.' },
+    COMFY_WORKFLOW: { description: 'Whatever a ComfyUI graph makes.' },
+    ANALYSIS: { description: 'Words about a picture, a recording or a video.' },
   } satisfies Record<TaskKindWord, { description: string }>,
 });
 

@@ -104,6 +104,7 @@ export function outcomeOf(
   return { mediaIds, texts: outcome.texts, notes: [], facts: outcome.facts ?? {} };
 }
 
-function needsFiles(input: StepInput): boolean {
-  return input.kind === 'IMAGE';
+/** Kinds of which a result without a file is none. */
+function needsFiles({ kind }: StepInput): boolean {
+  return kind === 'IMAGE' || kind === 'VIDEO' || kind === 'SPEECH' || kind === 'COMFY_WORKFLOW';
 }

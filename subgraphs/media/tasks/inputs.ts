@@ -20,13 +20,63 @@ export async function prepareRequest(
   input: StepInput,
   options: InputOptions,
 ): Promise<WorkRequest> {
-  if (input.kind === 'DESCRIPTION') {
-    return { kind: 'DESCRIPTION', image: await prepareFile(engine, input.image, 'image', options) };
+  const file = (ref: InputRef, field: string) => prepareFile(engine, ref, field, options);
+  const maybe = async (ref: InputRef | undefined, field: string) =>
+    ref === undefined ? null : file(ref, field);
+  switch (input.kind) {
+    case 'DESCRIPTION':
+      return { kind: input.kind, image: await file(input.image, 'image') };
+    case 'IMAGE':
+      return imageRequest(input, await inOrder(input.images ?? [], (ref) => file(ref, 'images')));
+    case 'VIDEO':
+      return videoRequest(input, {
+        firstFrame: await maybe(input.firstFrame ?? input.image, 'image'),
+        lastFrame: await maybe(input.lastFrame, 'lastFrame'),
+      });
+    case 'SPEECH':
+      return speechRequest(input);
+    case 'VOICE_CLONE':
+      return {
+        kind: input.kind,
+        sample: await file(input.sample, 'sample'),
+        voiceId: input.voiceId ?? null,
+        name: input.name ?? null,
+        text: input.text ?? null,
+      };
+    case 'COMFY_WORKFLOW': {
+      const names = Object.keys(input.files);
+      const files = await inOrder(Object.values(input.files), (ref) => file(ref, 'inputs'));
+      return {
+        kind: input.kind,
+        workflow: input.workflow,
+        files: Object.fromEntries(names.flatMap((name, index) => pairOf(name, files[index]))),
+        node: input.node ?? null,
+      };
+    }
+    case 'ANALYSIS': {
+      const { prompt, system = null } = input;
+      return { kind: input.kind, media: await file(input.media, 'media'), prompt, system };
+    }
   }
-  const images: InputFile[] = [];
-  for (const image of input.images ?? []) {
-    images.push(await prepareFile(engine, image, 'images', options));
-  }
+}
+
+function pairOf(name: string, file: InputFile | undefined): [string, InputFile][] {
+  return file === undefined ? [] : [[name, file]];
+}
+
+/** One after the other: a foreign host is not asked for everything at once. */
+async function inOrder<Item, Result>(
+  items: readonly Item[],
+  prepare: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await prepare(item));
+  return results;
+}
+
+type StepOf<Kind extends StepInput['kind']> = Extract<StepInput, { kind: Kind }>;
+
+function imageRequest(input: StepOf<'IMAGE'>, images: readonly InputFile[]): WorkRequest {
   return {
     kind: 'IMAGE',
     prompt: input.prompt,
@@ -40,10 +90,58 @@ export async function prepareRequest(
   };
 }
 
+function videoRequest(
+  input: StepOf<'VIDEO'>,
+  frames: { readonly firstFrame: InputFile | null; readonly lastFrame: InputFile | null },
+): WorkRequest {
+  return {
+    kind: 'VIDEO',
+    prompt: input.prompt ?? null,
+    negativePrompt: input.negativePrompt ?? null,
+    ...frames,
+    aspectRatio: input.aspectRatio ?? null,
+    resolution: input.resolution ?? null,
+    duration: input.duration ?? null,
+    seed: input.seed ?? null,
+  };
+}
+
+function speechRequest(input: StepOf<'SPEECH'>): WorkRequest {
+  return {
+    kind: 'SPEECH',
+    text: input.text,
+    voiceId: input.voiceId,
+    speed: input.speed ?? null,
+    pitch: input.pitch ?? null,
+    volume: input.volume ?? null,
+    emotion: input.emotion ?? null,
+    format: input.format ?? null,
+  };
+}
+
 /** Whether preparing this input fetches something first. */
 export function fetchesInput(input: StepInput): boolean {
-  const refs = input.kind === 'DESCRIPTION' ? [input.image] : (input.images ?? []);
-  return refs.some((ref) => 'url' in ref);
+  return refsOf(input).some((ref) => 'url' in ref);
+}
+
+/** Every file among the inputs. */
+function refsOf(input: StepInput): readonly InputRef[] {
+  switch (input.kind) {
+    case 'DESCRIPTION':
+      return [input.image];
+    case 'IMAGE':
+      return input.images ?? [];
+    case 'VIDEO':
+      return [input.image, input.firstFrame, input.lastFrame].filter((ref) => ref !== undefined);
+    case 'SPEECH':
+      return [];
+    case 'VOICE_CLONE':
+      return [input.sample];
+    case 'COMFY_WORKFLOW':
+      return Object.values(input.files);
+    case 'ANALYSIS':
+      return [input.media];
+  }
 }
 
 async function prepareFile(
@@ -60,6 +158,7 @@ async function prepareFile(
     contentType: file.contentType,
     bytes: file.bytes,
     publicUrl: null,
+    uploaded: null,
     // What can't be read was certainly not sent: an error of its own, which leaves no doubt about the start.
     open: () =>
       engine.files.open(file.id).catch((error: unknown) => {

@@ -6,7 +6,16 @@ export const taskStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLE
 export type TaskState = (typeof taskStates)[number];
 
 /** What a task makes. More kinds arrive with the generators that serve them. */
-const taskKinds = ['RECIPE', 'IMAGE', 'DESCRIPTION', 'VIDEO'] as const;
+const taskKinds = [
+  'RECIPE',
+  'IMAGE',
+  'DESCRIPTION',
+  'VIDEO',
+  'SPEECH',
+  'VOICE_CLONE',
+  'COMFY_WORKFLOW',
+  'ANALYSIS',
+] as const;
 export type TaskKind = (typeof taskKinds)[number];
 
 export const attemptStates = ['STARTING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'UNKNOWN'] as const;
@@ -102,7 +111,12 @@ export type InputRef = { readonly fileId: string } | { readonly url: string };
 /** One unit of work at a generator, as stored in the task's input or produced by a recipe. */
 export type StepInput =
   | ({ readonly kind: 'IMAGE' } & ImageWork)
-  | ({ readonly kind: 'DESCRIPTION' } & DescriptionWork);
+  | ({ readonly kind: 'DESCRIPTION' } & DescriptionWork)
+  | ({ readonly kind: 'VIDEO' } & VideoWork)
+  | ({ readonly kind: 'SPEECH' } & SpeechWork)
+  | ({ readonly kind: 'VOICE_CLONE' } & VoiceCloneWork)
+  | ({ readonly kind: 'COMFY_WORKFLOW' } & ComfyWork)
+  | ({ readonly kind: 'ANALYSIS' } & AnalysisWork);
 
 export interface ImageWork {
   readonly generator: string;
@@ -123,6 +137,72 @@ interface DescriptionWork {
   readonly generator: string;
   readonly model?: string;
   readonly image: InputRef;
+}
+
+/** A video from words, from a picture that starts to move, or between a first and a last frame. */
+export interface VideoWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly prompt?: string;
+  readonly negativePrompt?: string;
+  /** Reference picture; most wires take it as the first frame. */
+  readonly image?: InputRef;
+  readonly firstFrame?: InputRef;
+  readonly lastFrame?: InputRef;
+  readonly aspectRatio?: string;
+  readonly resolution?: string;
+  /** Seconds. */
+  readonly duration?: number;
+  readonly seed?: number;
+}
+
+export interface SpeechWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly text: string;
+  readonly voiceId: string;
+  /** 1 is normal. */
+  readonly speed?: number;
+  /** Semitones, 0 is normal. */
+  readonly pitch?: number;
+  /** 1 is normal. */
+  readonly volume?: number;
+  readonly emotion?: string;
+  /** mp3, wav, ... */
+  readonly format?: string;
+}
+
+export interface VoiceCloneWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly sample: InputRef;
+  /** The id the new voice shall have. */
+  readonly voiceId?: string;
+  readonly name?: string;
+  /** What the demo says, when one is wanted. */
+  readonly text?: string;
+}
+
+/** A ComfyUI graph with its inputs filled in already. */
+export interface ComfyWork {
+  readonly generator: string;
+  readonly model?: string;
+  /** Name of a bundled comfy workflow, when it was one. */
+  readonly workflowName?: string;
+  /** The graph: node id -> { class_type, inputs }. */
+  readonly workflow: JsonObject;
+  /** Files among the inputs: `<node id>.<input name>` -> file; the provider uploads each and puts its name there. */
+  readonly files: Readonly<Record<string, InputRef>>;
+  /** A node of the pool that the caller wants. */
+  readonly node?: string;
+}
+
+export interface AnalysisWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly media: InputRef;
+  readonly prompt: string;
+  readonly system?: string;
 }
 
 export interface RecipeWork {
