@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { Caller } from '../../platform/caller.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { graphql, rest, until } from '../kit/requests.ts';
+
+/** What somebody owns is theirs: others are told that there is no such thing, and lists show one's own. */
+
+const secrets = { first: 'secret-of-the-first', second: 'secret-of-the-second' };
+const first = { authorization: `Bearer ${secrets.first}` };
+const second = { authorization: `Bearer ${secrets.second}` };
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  const keys = Object.entries(secrets).map(
+    ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
+  );
+  kiln = await startKiln({ settings: { REST_AUTH: 'compat', SERVICE_KEYS: keys.join(',') } });
+});
+afterAll(() => kiln.close());
+
+/** Users sign in by a way that is not there yet; behind the door they are callers like any other. */
+function asUser(id: string) {
+  const caller: Caller = { kind: 'user', id, scopes: [], traceId: 'test', address: null };
+  return async (query: string, variables: Record<string, unknown> = {}) => {
+    const context = { caller, signal: new AbortController().signal };
+    const { data, errors } = await kiln.federation.execute({ query, variables, context });
+    // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; tests assert it
+    return { data: data as any, codes: errors?.map(({ extensions }) => extensions['code']) ?? [] };
+  };
+}
+
+const anna = asUser('usr_anna');
+const boris = asUser('usr_boris');
+const CREATE = 'mutation { createTask(taskType: "tea", prompt: "mine") { id } }';
+const TASK = 'query ($id: ID!) { task(id: $id) { id state } }';
+const TASKS = '{ tasks(first: 200) { edges { node { id } } } }';
+const idsOf = (data: { tasks: { edges: { node: { id: string } }[] } }) =>
+  data.tasks.edges.map(({ node }) => node.id);
+
+describe("a user's task", () => {
+  it('is read, listed and cancelled by its owner alone', async () => {
+    const { id } = (await anna(CREATE)).data.createTask;
+    expect((await anna(TASK, { id })).data.task.id).toBe(id);
+    expect(await boris(TASK, { id })).toEqual({ data: { task: null }, codes: [] });
+    expect(idsOf((await anna(TASKS)).data)).toContain(id);
+    expect(idsOf((await boris(TASKS)).data)).toEqual([]);
+    const cancel = 'mutation ($id: ID!) { cancelTask(id: $id) { state cancelRequestedAt } }';
+    expect((await boris(cancel, { id })).codes).toEqual(['NOT_FOUND']);
+    expect((await anna(TASK, { id })).data.task.state).not.toBe('CANCELLED');
+    expect((await anna(cancel, { id })).data.cancelTask.cancelRequestedAt).not.toBeNull();
+    await until(
+      async () => (await anna(TASK, { id })).data.task.state,
+      (state) => state === 'CANCELLED',
+    );
+  });
+
+  it('does not exist for a stranger, on any face', async () => {
+    const { id } = (await anna(CREATE)).data.createTask;
+    expect(await graphql(kiln.url, TASK, { id })).toEqual({ data: { task: null } });
+    const status = await rest(kiln.url, 'GET', `/api/task/status/${id}`);
+    expect([status.status, status.body]).toEqual([
+      200,
+      { status: false, data: null, msg: `no task "${id}"` },
+    ]);
+    const read = new URLSearchParams({ query: `subscription { taskProgress(id: "${id}") { seq } }` });
+    const events = await fetch(`${kiln.url}/graphql?${read.toString()}`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    expect(await events.text()).toContain('NOT_FOUND');
+  });
+
+  it('is read by service keys, which the operator gave out', async () => {
+    const { id } = (await anna(CREATE)).data.createTask;
+    for (const key of [first, second]) {
+      expect((await graphql(kiln.url, TASK, { id }, key)).data.task.id).toBe(id);
+    }
+  });
+});
+
+describe("a service key's task", () => {
+  it('is kept under the name of its key, and does not exist for strangers', async () => {
+    const { id } = (await graphql(kiln.url, CREATE, {}, first)).data.createTask;
+    const { rows } = await kiln.runtime.database.pool.query('select owner from media.tasks where id = $1', [
+      id,
+    ]);
+    expect(rows).toEqual([{ owner: 'key_first' }]);
+    expect((await graphql(kiln.url, TASK, { id })).data).toEqual({ task: null });
+    expect((await anna(TASK, { id })).data).toEqual({ task: null });
+    expect((await graphql(kiln.url, TASK, { id }, second)).data.task.id).toBe(id);
+  });
+});
+
+describe("nobody's task", () => {
+  it('is for whoever knows its id, and in no list', async () => {
+    const { id } = (await graphql(kiln.url, CREATE)).data.createTask;
+    expect((await graphql(kiln.url, TASK, { id })).data.task.id).toBe(id);
+    expect((await boris(TASK, { id })).data.task.id).toBe(id);
+    expect((await graphql(kiln.url, TASKS)).data).toEqual({ tasks: { edges: [] } });
+    expect(idsOf((await boris(TASKS)).data)).not.toContain(id);
+  });
+});
+
+describe('a list', () => {
+  it('goes page by page, newest first, through one’s own alone', async () => {
+    const clara = asUser('usr_clara');
+    const own: string[] = [];
+    for (let count = 0; count < 5; count += 1) own.push((await clara(CREATE)).data.createTask.id);
+    await anna(CREATE);
+    const seen: string[] = [];
+    let after: string | null = null;
+    do {
+      const page =
+        'query ($after: String) { tasks(first: 2, after: $after) { edges { node { id } } pageInfo { hasNextPage endCursor } } }';
+      const { data } = await clara(page, { after });
+      seen.push(...idsOf(data));
+      after = data.tasks.pageInfo.hasNextPage ? data.tasks.pageInfo.endCursor : null;
+    } while (after !== null);
+    expect(seen).toEqual(own.toReversed());
+  });
+});
+
+describe('a file', () => {
+  it('is deleted by its owner alone', async () => {
+    const form = new FormData();
+    form.set('file', new Blob(['x']), 'x.txt');
+    const { body } = await rest(kiln.url, 'POST', '/api/file/upload', form, first);
+    const id = body.extra.key;
+    const remove = 'mutation ($id: ID!) { deleteMedia(id: $id) { id url } }';
+    expect((await anna(remove, { id })).codes).toEqual(['NOT_FOUND']);
+    expect((await graphql(kiln.url, remove, { id })).errors?.[0]?.extensions['code']).toBe('NOT_FOUND');
+    expect((await fetch(body.data)).status).toBe(200);
+    expect((await graphql(kiln.url, remove, { id }, first)).data.deleteMedia).toEqual({ id, url: body.data });
+    expect((await fetch(body.data)).status).toBe(404);
+    expect((await graphql(kiln.url, remove, { id }, first)).errors?.[0]?.extensions['code']).toBe(
+      'NOT_FOUND',
+    );
+  });
+});
+
+describe('the catalog', () => {
+  it('is changed by administrators alone, and read by everyone', async () => {
+    const create = 'mutation { createVideoTemplate(input: { taskType: "mine" }) { id } }';
+    expect((await anna(create)).codes).toEqual(['FORBIDDEN']);
+    expect((await graphql(kiln.url, create)).errors?.[0]?.extensions['code']).toBe('UNAUTHENTICATED');
+    const refused = await rest(kiln.url, 'POST', '/api/template/create', { task_type: 'mine' });
+    expect([refused.status, refused.body.status]).toEqual([401, false]);
+    expect((await graphql(kiln.url, create, {}, second)).data.createVideoTemplate.id).toMatch(/^\d+$/);
+    const found = await boris('{ videoTemplates(taskType: "mine") { total } }');
+    expect(found.data.videoTemplates.total).toBe(1);
+  });
+});
+
+describe('a credential of our own form that is not valid', () => {
+  it('is 401 on every face, whatever the operation; another one is ignored on media paths', async () => {
+    const forged = { authorization: 'Bearer kiln_0000000000000000' };
+    const read = await rest(kiln.url, 'GET', '/api/template/default', undefined, forged);
+    expect([read.status, read.body]).toMatchObject([401, { status: false, data: null }]);
+    const answer = await fetch(`${kiln.url}/graphql`, {
+      method: 'POST',
+      headers: { ...forged, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ health { service } }' }),
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      401,
+      { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
+    ]);
+    const foreign = { authorization: 'Bearer sk-of-another-service' };
+    expect((await rest(kiln.url, 'GET', '/api/template/default', undefined, foreign)).status).toBe(200);
+  });
+});
