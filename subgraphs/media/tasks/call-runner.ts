@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { toError } from '../../../platform/errors.ts';
 import { UpstreamError, type Outcome, type WorkRequest } from '../providers/provider.ts';
-import { closeAttempt } from './attempt-store.ts';
+import { closeAttempt, renewClaim } from './attempt-store.ts';
 import type { HeldClaim } from './claim.ts';
 import { connectionFor, endAttempt, keyOf, stageOf, type AttemptScene, type Engine } from './engine.ts';
 import { failureFrom, START_UNKNOWN, storageFailure } from './failures.ts';
@@ -127,7 +127,7 @@ async function keepOutcome(
   }
 }
 
-/** From here on it is too late to cancel. False when it was cancelled before. */
+/** From here on it is too late to cancel. False when it was cancelled before, or is not ours any more. */
 async function beginStoring(
   engine: Engine,
   { task, step, attempt }: AttemptScene,
@@ -135,6 +135,8 @@ async function beginStoring(
 ): Promise<boolean> {
   return engine.transactor.run(async (scope) => {
     const current = await lockTask(scope.transaction, task.id);
+    // Whoever has taken the attempt over decides about its step.
+    if (!(await renewClaim(scope.transaction, keyOf(attempt), claim))) return false;
     if (current !== null && !isFinal(current.state) && current.cancel_requested_at === null) {
       await moveStep(scope.transaction, {
         taskId: task.id,

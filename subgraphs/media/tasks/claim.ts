@@ -10,17 +10,31 @@ export interface HeldClaim {
   readonly id: string;
   /** Aborted when the claim was lost. */
   readonly lost: AbortSignal;
+  /**
+   * Whether the claim is certainly ours for some time yet: to be asked last of all before something is sent. The clock
+   * tells a process that was paused meanwhile that others may have taken over, before anybody else can.
+   */
+  confirm(): Promise<boolean>;
   release(): void;
 }
 
-export function holdClaim({ database, limits, logger }: Engine, key: AttemptKey, id: string): HeldClaim {
+/** Holds a claim that was just taken; `askedAt` is the moment before it was asked for. */
+export function holdClaim(
+  { database, limits, logger }: Engine,
+  key: AttemptKey,
+  { id, askedAt }: { readonly id: string; readonly askedAt: Moment },
+): HeldClaim {
   const lost = new AbortController();
+  let confirmedAt = askedAt;
   let renewing = false;
+  const isFresh = (): boolean => millisecondsSince(confirmedAt) < (limits.claimStaleSeconds * 1000) / 2;
   const renew = async (): Promise<void> => {
     if (renewing) return;
     renewing = true;
+    const at = now();
     try {
-      if (!(await renewClaim(database, key, id))) lost.abort(new Error('the claim was taken over'));
+      if (await renewClaim(database, key, id)) confirmedAt = at;
+      else lost.abort(new Error('the claim was taken over'));
     } catch (error) {
       // The next tick tries again; without success the claim goes stale, which is what must happen then.
       logger.warn({ error: toError(error), taskId: key.taskId }, 'a claim could not be renewed');
@@ -33,6 +47,24 @@ export function holdClaim({ database, limits, logger }: Engine, key: AttemptKey,
   return {
     id,
     lost: lost.signal,
+    async confirm() {
+      if (!isFresh()) await renew();
+      return isFresh() && !lost.signal.aborted;
+    },
     release: () => clearInterval(timer),
   };
+}
+
+/** A moment by both clocks: one stands still while the machine sleeps, the other can be set. */
+interface Moment {
+  readonly steady: number;
+  readonly wall: number;
+}
+
+export function now(): Moment {
+  return { steady: performance.now(), wall: Date.now() };
+}
+
+function millisecondsSince({ steady, wall }: Moment): number {
+  return Math.max(performance.now() - steady, Date.now() - wall);
 }

@@ -5,7 +5,7 @@ import type { Binding } from '../generators/binding.ts';
 import { UpstreamError, type Handle, type JobCapability, type WorkRequest } from '../providers/provider.ts';
 import { closeUnsentAttempts, countOpen, takeClaim } from './attempt-store.ts';
 import type { CallRunner } from './call-runner.ts';
-import { holdClaim, type HeldClaim } from './claim.ts';
+import { holdClaim, now, type HeldClaim } from './claim.ts';
 import {
   connectionFor,
   endAttempt,
@@ -15,8 +15,9 @@ import {
   type AttemptScene,
   type Engine,
 } from './engine.ts';
-import { failureFrom } from './failures.ts';
+import { failureFrom, START_LOST } from './failures.ts';
 import { fetchesInput, prepareRequest } from './inputs.ts';
+import { bringLateHandle } from './late-handle.ts';
 import { openAttempt, type Opening } from './open-attempt.ts';
 import type { StepJob } from './queues.ts';
 import { recordHandle } from './record-handle.ts';
@@ -70,12 +71,14 @@ async function beginAttempt(options: StartWorkerOptions, scene: AttemptScene, jo
   if (request === null) return;
   job.signal.throwIfAborted();
   const claim = newId();
+  const askedAt = now();
   if (!(await takeClaim(engine.database, keyOf(attempt), claim))) {
     await releaseUnsent(engine, scene);
     return;
   }
-  const held = holdClaim(engine, keyOf(attempt), claim);
+  const held = holdClaim(engine, keyOf(attempt), { id: claim, askedAt });
   try {
+    if (!(await held.confirm())) return await giveUpUnsent(engine, scene, claim);
     const capability = jobOf(binding, step.input.kind);
     if (capability === undefined) await calls.run(scene, { request, held, signal: job.signal });
     else await startJob(options, scene, { capability, request, held, signal: job.signal });
@@ -114,6 +117,13 @@ async function releaseUnsent(engine: Engine, { task, attempt }: AttemptScene): P
   });
 }
 
+/** We were silent for too long after taking the claim. Nothing was sent: if it is ours yet, another attempt may follow. */
+async function giveUpUnsent(engine: Engine, { attempt }: AttemptScene, claim: string): Promise<void> {
+  const { reference } = attempt;
+  engine.logger.warn({ reference }, 'a start was not sent: its claim had gone stale');
+  await endAttempt(engine, attempt, { from: ['STARTING'], claim, failure: START_LOST });
+}
+
 interface Start {
   readonly capability: JobCapability;
   readonly request: WorkRequest;
@@ -138,8 +148,9 @@ async function startJob(options: StartWorkerOptions, scene: AttemptScene, start:
     await afterFailedStart(recovery, engine, { scene, error, claim: held.id });
     return;
   }
-  const saved = await recordHandle(engine, scene, { claim: held.id, handle, pollMs: capability.pollMs });
-  if (!saved) await discard(engine, scene, { capability, handle });
+  const { pollMs } = capability;
+  if (await recordHandle(engine, scene, { claim: held.id, handle, pollMs })) return;
+  await bringLateHandle(engine, scene, { capability, handle });
 }
 
 async function afterFailedStart(
@@ -162,27 +173,4 @@ async function afterFailedStart(
     'a start was answered in a way that leaves open whether it happened',
   );
   await recovery.resolve(scene, claim);
-}
-
-/** The claim was lost while the start was under way: what came back is not ours, so it is cancelled where that works. */
-async function discard(
-  engine: Engine,
-  { attempt, binding, step }: AttemptScene,
-  { capability, handle }: { capability: JobCapability; handle: Handle },
-): Promise<void> {
-  engine.logger.warn(
-    { reference: attempt.reference },
-    'a start came back after its claim was lost; discarding it',
-  );
-  await capability
-    .cancel?.(handle, {
-      connection: connectionFor(binding, step.input),
-      signal: AbortSignal.timeout(engine.limits.statusTimeoutMs),
-    })
-    .catch((error: unknown) => {
-      engine.logger.warn(
-        { error: toError(error), reference: attempt.reference },
-        'the discarded start still runs',
-      );
-    });
 }

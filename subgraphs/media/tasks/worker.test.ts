@@ -215,20 +215,43 @@ describe('a start of which nobody knows whether it happened', () => {
     expect(upstream.starts).toHaveLength(1);
   });
 
-  it('that comes back after its claim was lost is discarded and cancelled', async () => {
-    const { service } = await scene();
-    upstream.onStart = async (job): Promise<StartAnswer> => {
-      const [taskId = ''] = job.reference.split('/');
-      // Another worker took over while this one was paused, and has decided.
-      await engine.pool.query(`update media.attempts set claim = gen_random_uuid() where task_id = $1`, [
-        taskId,
-      ]);
-      return 'accept';
+  describe('that comes back after its claim was lost', () => {
+    /** While the start is under way another worker takes over, and leaves the attempt as `change` says. */
+    const takenOver = (change: string): void => {
+      upstream.onStart = async ({ id, reference }): Promise<StartAnswer> => {
+        const [taskId] = reference.split('/');
+        await engine.pool.query(
+          `update media.attempts set claim = gen_random_uuid() ${change} where task_id = $1 and $2 <> ''`,
+          [taskId, id],
+        );
+        return 'accept';
+      };
     };
-    const { id } = await service.submit(me, image());
-    await until(async () => upstream.cancels.length === 1);
-    expect(upstream.cancels).toEqual([`${id}/1/1`]);
-    expect((await service.attempts([id])).get(id)?.[0]?.state).not.toBe('RUNNING');
+
+    it('is discarded and cancelled when the others have given it up', async () => {
+      takenOver(`, state = 'FAILED'`);
+      const { service } = await scene();
+      const { id } = await service.submit(me, image());
+      await until(async () => upstream.cancels.length === 1);
+      expect(upstream.cancels).toEqual([`${id}/1/1`]);
+      expect(await attemptStates(service, id)).toEqual(['FAILED']);
+    });
+
+    it('is left to the others when they have found it', async () => {
+      takenOver(`, state = 'RUNNING', handle = jsonb_build_object('id', $2::text), next_poll_at = now()`);
+      const { service } = await scene();
+      const { id } = await service.submit(me, image());
+      expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
+      expect([upstream.starts, upstream.cancels]).toEqual([[`${id}/1/1`], []]);
+    });
+
+    it('counts while the others have not decided', async () => {
+      takenOver('');
+      const { service } = await scene({ worker: { limits: { claimStaleSeconds: 3_600 } } });
+      const { id } = await service.submit(me, image());
+      expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
+      expect([upstream.starts, upstream.cancels]).toEqual([[`${id}/1/1`], []]);
+    });
   });
 });
 
@@ -404,6 +427,24 @@ describe('calls', () => {
     await service.cancel(me, id);
     expect(await engine.ended(service, id)).toMatchObject({ state: 'CANCELLED' });
     expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
+  });
+
+  it('that answer after they were taken over leave the step to the others', async () => {
+    const call = async (_request: unknown, { reference }: { reference: string }) => {
+      const [taskId] = reference.split('/');
+      await engine.pool.query(`update media.attempts set state = 'UNKNOWN' where task_id = $1`, [taskId]);
+      await engine.pool.query(`update media.task_steps set state = 'QUEUED' where task_id = $1`, [taskId]);
+      return bytes;
+    };
+    const { service } = await scene({ provider: { name: 'calls', calls: { IMAGE: { call } } } });
+    const { id } = await service.submit(me, image());
+    await until(async () => {
+      const { rows } = await engine.pool.query(`select from pgboss.job where state = 'completed'`);
+      return rows.length > 0;
+    });
+    const { rows } = await engine.pool.query('select state from media.task_steps where task_id = $1', [id]);
+    expect(rows).toEqual([{ state: 'QUEUED' }]);
+    expect(engine.files.stored.size).toBe(0);
   });
 
   it('that ended without an answer are named START_UNKNOWN', async () => {
