@@ -3,6 +3,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { createLifecycle } from '../../platform/lifecycle.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type { Bench, Figure } from './bench.ts';
+import { federation } from './federation/federation.ts';
 import { startLoad } from './load/load.ts';
 import { restStatus } from './rest-status/rest-status.ts';
 import { tableOf } from './table.ts';
@@ -11,14 +12,16 @@ import { tableOf } from './table.ts';
  * `npm run bench [-- NAME ...]`: measures Kiln against baselines on this machine, each in turns with its own, and prints
  * one table. Below a target is said, and is no failure: only a bench that could not measure ends with 1.
  */
-const benches: readonly Bench[] = [restStatus];
+const benches: readonly Bench[] = [federation, restStatus];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(words: readonly string[]): Promise<void> {
   const unknown = words.filter((word) => !benches.some(({ name }) => name === word));
   if (unknown.length > 0) {
-    throw new Error(`no such bench: ${unknown.join(', ')}; there are ${benches.map(({ name }) => name).join(', ')}`);
+    throw new Error(
+      `no such bench: ${unknown.join(', ')}; there are ${benches.map(({ name }) => name).join(', ')}`,
+    );
   }
   const startedAt = performance.now();
   const figures: Figure[] = [];
@@ -31,7 +34,9 @@ async function main(words: readonly string[]): Promise<void> {
   const [model] = cpus();
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   const load = loadavg()[0]?.toFixed(1) ?? '?';
-  say(`${availableParallelism()} cores (${model?.model.trim() ?? 'unknown'}), Node ${process.versions.node}, `);
+  say(
+    `${availableParallelism()} cores (${model?.model.trim() ?? 'unknown'}), Node ${process.versions.node}, `,
+  );
   say(`load of the machine at the end ${load}, ${seconds} s in all.`);
 }
 

@@ -57,7 +57,9 @@ async function nextMessage(child: ChildProcess, program: URL): Promise<unknown> 
 
 /** Milliseconds of processor time that a process has used so far; null where the system does not tell (not Linux). */
 export function processorMs(pid: number): number | null {
-  const fields = procFile(pid, 'stat')?.replace(/^.*\) /s, '').split(' ');
+  const fields = procFile(pid, 'stat')
+    ?.replace(/^.*\) /s, '')
+    .split(' ');
   // User and system time in ticks of 10 ms: the 14th and 15th of all fields, two of which are cut off.
   return fields === undefined ? null : (Number(fields[11]) + Number(fields[12])) * 10;
 }

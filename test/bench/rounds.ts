@@ -22,10 +22,8 @@ export interface Measured {
 export type Rounds = Readonly<Record<string, readonly Measured[]>>;
 
 /** Warms every subject up, then measures them in turns. */
-export async function measureInTurns(
-  { load, rounds, runMs, say }: Workshop,
-  subjects: readonly Subject[],
-): Promise<Rounds> {
+export async function measureInTurns(workshop: Workshop, subjects: readonly Subject[]): Promise<Rounds> {
+  const { load, rounds, runMs } = workshop;
   const found: Record<string, Measured[]> = Object.fromEntries(subjects.map(({ name }) => [name, []]));
   for (const { request } of subjects) await load.measure({ ...request, ms: Math.min(2_000, runMs) });
   for (let round = 1; round <= rounds; round += 1) {
@@ -35,7 +33,7 @@ export async function measureInTurns(
       const after = processorMs(pid);
       const micros = before === null || after === null ? null : ((after - before) * 1000) / requests;
       found[name]?.push({ perSecond, p99, microsPerRequest: micros });
-      say(`round ${round}, ${name}: ${perSecond.toFixed(0)}/s`);
+      workshop.say(`round ${round}, ${name}: ${perSecond.toFixed(0)}/s`);
     }
   }
   return found;
@@ -50,7 +48,9 @@ export function median(values: readonly number[]): number {
 /** The middle one of the ratios of each round: both runs of a round met the same machine. */
 export function ratioOf(rounds: Rounds, ours: string, baseline: string): number {
   const base = rounds[baseline] ?? [];
-  return median((rounds[ours] ?? []).map(({ perSecond }, round) => perSecond / (base[round]?.perSecond ?? NaN)));
+  return median(
+    (rounds[ours] ?? []).map(({ perSecond }, round) => perSecond / (base[round]?.perSecond ?? NaN)),
+  );
 }
 
 /** A subject's figures in words. */

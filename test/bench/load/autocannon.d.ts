@@ -8,6 +8,10 @@ declare module 'autocannon' {
     readonly connections?: number;
     /** Seconds. */
     readonly duration?: number;
+    /** Called for each connection. */
+    readonly setupClient?: (client: {
+      setRequests(requests: readonly { readonly path: string }[]): void;
+    }) => void;
     /** Ends after so many requests instead. */
     readonly amount?: number;
   }

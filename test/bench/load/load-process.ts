@@ -1,4 +1,4 @@
-import autocannon from 'autocannon';
+import autocannon, { type Options } from 'autocannon';
 
 import type { LoadRequest, LoadResult } from './load.ts';
 
@@ -9,11 +9,18 @@ process.on('message', (message) => {
 process.on('disconnect', () => process.exit(0));
 process.send?.({ ready: true });
 
-async function measure({ connections = 16, ms, amount, ...request }: LoadRequest): Promise<LoadAnswer> {
+async function measure({
+  connections = 16,
+  ms,
+  amount,
+  paths,
+  ...request
+}: LoadRequest): Promise<LoadAnswer> {
   try {
+    const setupClient = paths === undefined ? {} : { setupClient: pathSetter(paths) };
     const until = amount === undefined ? { duration: ms / 1000 } : { amount };
     const startedAt = performance.now();
-    const result = await autocannon({ ...request, ...until, connections });
+    const result = await autocannon({ ...request, ...until, ...setupClient, connections });
     const seconds = amount === undefined ? result.duration : (performance.now() - startedAt) / 1000;
     const failed = result.non2xx + result.errors + result.timeouts;
     if (failed > 0) return { error: `${failed} of ${failed + result['2xx']} requests failed` };
@@ -22,6 +29,16 @@ async function measure({ connections = 16, ms, amount, ...request }: LoadRequest
   } catch (error) {
     return { error: String(error) };
   }
+}
+
+/** Gives each connection the paths in turns that begin one further than those of the connection before. */
+function pathSetter(paths: readonly string[]): NonNullable<Options['setupClient']> {
+  let first = 0;
+  return (client) => {
+    const turned = [...paths.slice(first), ...paths.slice(0, first)];
+    first = (first + 1) % paths.length;
+    client.setRequests(turned.map((path) => ({ path })));
+  };
 }
 
 type LoadAnswer = { readonly result: LoadResult } | { readonly error: string };

@@ -9,6 +9,8 @@ export interface Load {
 
 export interface LoadRequest {
   readonly url: string;
+  /** Paths below the URL; every connection goes through all of them, each from another beginning. */
+  readonly paths?: readonly string[];
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

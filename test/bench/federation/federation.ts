@@ -1,0 +1,54 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Bench, Workshop } from '../bench.ts';
+import { startProgram } from '../processes.ts';
+import { measureInTurns, ratioOf, toldOf, type Subject } from '../rounds.ts';
+import { QUERY, VARIABLES } from './world.ts';
+
+const BODY = JSON.stringify({ query: QUERY, variables: VARIABLES });
+const HEADERS = { 'content-type': 'application/json' };
+
+/** A nested query over two subgraphs in memory: Kiln's gateway against Apollo's with its own data sources. */
+export const federation: Bench = {
+  name: 'federation',
+  async run(workshop) {
+    const media = await startServer(workshop, ['media']);
+    const workflow = await startServer(workshop, ['workflow']);
+    const subjects = {
+      kiln: await startServer(workshop, ['kiln']),
+      local: await startServer(workshop, ['local']),
+      remote: await startServer(workshop, ['remote', media.request.url, workflow.request.url]),
+    };
+    await assertSameAnswers(Object.values(subjects));
+    const rounds = await measureInTurns(workshop, Object.values(subjects));
+    return (['local', 'remote'] as const).map((baseline) => ({
+      what: `nested federated query, 10 tasks (${baseline})`,
+      ours: toldOf(rounds, 'kiln'),
+      baseline: `stock ApolloGateway, stock ${baseline} sources: ${toldOf(rounds, baseline)}`,
+      ratio: { value: ratioOf(rounds, 'kiln', baseline), target: baseline === 'local' ? 1.7 : 3 },
+      note: baseline === 'remote' ? 'its two subgraphs are processes of their own' : '',
+    }));
+  },
+};
+
+async function startServer({ lifecycle }: Workshop, words: readonly string[]): Promise<Subject> {
+  const program = await startProgram<{ url: string }>(new URL('server.ts', import.meta.url), words);
+  lifecycle.add(`server ${words[0]}`, () => program.stop());
+  const request = { url: program.ready.url, method: 'POST', headers: HEADERS, body: BODY } as const;
+  return { name: words[0] ?? '', pid: program.pid, request };
+}
+
+/** What is fast because it answers something else is not faster. */
+async function assertSameAnswers(subjects: readonly Subject[]): Promise<void> {
+  const answers = await Promise.all(
+    subjects.map(async ({ request }) => {
+      const answer = await fetch(request.url, { method: 'POST', headers: HEADERS, body: BODY });
+      return (await answer.json()) as { readonly data?: { readonly tasks: readonly unknown[] } };
+    }),
+  );
+  const [first] = answers;
+  if (first?.data?.tasks.length !== VARIABLES.first) throw new Error(`no answer: ${JSON.stringify(first)}`);
+  for (const answer of answers) {
+    if (!isDeepStrictEqual(answer, first)) throw new Error(`another answer: ${JSON.stringify(answer)}`);
+  }
+}
