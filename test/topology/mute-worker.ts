@@ -3,6 +3,7 @@ import { createLifecycle } from '../../platform/lifecycle.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { startRuntime } from '../../platform/runtime.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
+import { sandboxWires } from '../../subgraphs/media/generators/sandbox-wires.ts';
 import { mediaMigrations } from '../../subgraphs/media/migrations/index.ts';
 
 /** A worker whose every wake-up for other processes is lost on the way. */
@@ -21,11 +22,10 @@ export async function startMuteWorker(settings: Readonly<Record<string, string>>
   const runtime = await startRuntime({ config, logger, lifecycle, migrations });
   let lost = 0;
   const bus = { ...runtime.bus, announce: () => void (lost += 1) };
-  const sandbox = config.sandbox?.url ?? '';
   const media = composeMedia(
     { ...runtime, bus },
     {
-      sandboxUrls: { midjourney: `${sandbox}/midjourney`, openai: `${sandbox}/openai/v1` },
+      sandboxUrls: sandboxWires(config.sandbox?.url ?? ''),
       publicUrl: config.server.publicUrl ?? '',
       fileSecret: 'f'.repeat(64),
     },

@@ -1,13 +1,13 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { followers } from '../kit/clients.ts';
+import { FOLLOW, followers } from '../kit/clients.ts';
 import { graphql, rest, taskEnd, until } from '../kit/requests.ts';
 import { entries, executePoster, expectWholeStory, storedLog, underWay } from '../subscriptions/following.ts';
 import { followPersistently } from '../subscriptions/resuming.ts';
 import { startMuteWorker } from './mute-worker.ts';
 import { isReady, startNode, freePorts } from './processes.ts';
-import { startSplitKiln, type SplitKiln } from './split.ts';
+import { startSplitKiln, type Role, type SplitKiln } from './split.ts';
 
 let kiln: SplitKiln;
 beforeAll(async () => {
@@ -32,22 +32,66 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
   });
 
-  it.each(['media', 'gateway'] as const)(
-    'loses no event when %s is killed and started again',
-    async (role) => {
-      const started = await executePoster(kiln.url, `a ferry without ${role}`);
-      const all = Object.values(followers).map((follow) => followPersistently(follow, kiln.url, started));
-      await underWay(all);
-      await kiln.end(role, 'SIGKILL');
-      await kiln.start(role);
-      for (const { done } of all) await done;
-      const log = await storedLog(kiln.url, started.taskId);
-      for (const { events } of all) {
-        expectWholeStory(events, started);
-        expect(entries(events)).toEqual(log);
-      }
-    },
-  );
+  it.each([
+    ['media', 'SIGKILL'],
+    ['media', 'SIGTERM'],
+    ['gateway', 'SIGKILL'],
+    ['gateway', 'SIGTERM'],
+  ] as const)('loses no event when %s is ended by %s and started again', async (role, signal) => {
+    const started = await executePoster(kiln.url, `a ferry without ${role}, ${signal}`);
+    const all = Object.values(followers).map((follow) => followPersistently(follow, kiln.url, started));
+    await underWay(all);
+    await kiln.end(role, signal);
+    await kiln.start(role);
+    for (const { done } of all) await done;
+    const log = await storedLog(kiln.url, started.taskId);
+    for (const { events } of all) {
+      expectWholeStory(events, started);
+      expect(entries(events)).toEqual(log);
+    }
+  });
+
+  it('takes up an execution where it was when media went away, by Last-Event-ID', async () => {
+    const started = await executePoster(kiln.url, 'a ferry in parts');
+    const before = await openExecution(started.id);
+    await until(
+      async () => before.text(),
+      (text) => text.includes('id: 3\n'),
+    );
+    await kiln.end('media', 'SIGKILL');
+    expect(await before.whole).toContain('UNAVAILABLE');
+    expect(await before.whole).not.toContain('event: complete');
+    await kiln.start('media');
+    const seen = idsOf(await before.whole);
+    const after = await openExecution(started.id, seen.at(-1));
+    const rest = idsOf(await after.whole);
+    const log = await storedLog(kiln.url, started.taskId);
+    expect([...seen, ...rest]).toEqual([...log.map(({ seq }) => String(seq)), 'complete']);
+    expect(await after.whole).toContain('"status":"COMPLETED"');
+  });
+
+  it('goes on without what the other subgraph joins while that one is away', async () => {
+    const started = await executePoster(kiln.url, 'a ferry alone');
+    await kiln.end('workflow', 'SIGKILL');
+    const text = await whileAway('workflow', async () => {
+      const response = await fetch(`${kiln.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: JSON.stringify({ query: FOLLOW, variables: { id: started.taskId } }),
+      });
+      return response.text();
+    });
+    const results = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? ''));
+    expect(idsOf(text).at(-1)).toBe('complete');
+    expect(results.at(-1)).toMatchObject({
+      data: { taskProgress: { state: 'SUCCEEDED', task: { outputs: [{}], execution: null } } },
+      errors: [{ message: expect.stringContaining('workflow'), extensions: { code: 'UNAVAILABLE' } }],
+    });
+    await until(
+      () => graphql(kiln.url, 'query ($id: ID!) { execution(id: $id) { status } }', { id: started.id }),
+      ({ data }) => data.execution.status === 'COMPLETED',
+    );
+  });
 
   it('serves the documented paths, and files, as if it were one process', async () => {
     await kiln.sandbox.control('pace', { wire: 'midjourney', runningMs: 200 });
@@ -132,6 +176,15 @@ describe('wake-ups that get lost', () => {
   });
 });
 
+/** Does something while a killed part is away; then it is started again, whatever came of that. */
+async function whileAway<Value>(role: Role, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } finally {
+    await kiln.start(role);
+  }
+}
+
 /** Ends the connection on which the media process listens, as a failing network would; answers how many there were. */
 async function cutListener(): Promise<number> {
   const admin = new Client({ connectionString: kiln.settings['DATABASE_URL'] });
@@ -146,4 +199,26 @@ async function cutListener(): Promise<number> {
   } finally {
     await admin.end();
   }
+}
+
+/** Follows an execution over server-sent events, as it comes over the wire. */
+async function openExecution(
+  id: string,
+  lastEventId?: string,
+): Promise<{ text(): string; readonly whole: Promise<string> }> {
+  const query = `subscription ($id: ID!) { executionProgress(id: $id) { status progress } }`;
+  const search = new URLSearchParams({ query, variables: JSON.stringify({ id }) });
+  const { body } = await fetch(`${kiln.url}/graphql?${search.toString()}`, {
+    headers: { accept: 'text/event-stream', ...(lastEventId && { 'last-event-id': lastEventId }) },
+  });
+  let text = '';
+  const whole = (async () => {
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) text += chunk;
+    return text;
+  })();
+  return { text: () => text, whole };
+}
+
+function idsOf(text: string): string[] {
+  return [...text.matchAll(/^id: (\w+)$/gm)].map(([, id]) => id ?? '');
 }
