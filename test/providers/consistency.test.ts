@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { rows } from './rows.ts';
+import { capabilitiesOf, must, registeredNames } from './world.ts';
+
+/** Every provider has the same shape, is in the registry, has a stand-in, a fixture with its sources, and a row. */
+
+const folder = path.resolve(import.meta.dirname, '../../subgraphs/media/providers');
+const standIns = path.resolve(import.meta.dirname, '../../sandbox/providers');
+const folders = foldersIn(folder);
+const names = registeredNames();
+
+function foldersIn(where: string): string[] {
+  return readdirSync(where, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}
+
+describe('the providers', () => {
+  it('are what the registry has, under their own names', () => {
+    expect(names.toSorted()).toEqual(folders.toSorted());
+    expect(names.map((name) => capabilitiesOf(name)?.name)).toEqual(names);
+  });
+
+  it('each have exactly one row in the contract suite', () => {
+    expect(rows.map(({ provider }) => provider).toSorted()).toEqual(folders.toSorted());
+  });
+
+  it.each(rows)('have a row that tries all that they can: $provider', ({ provider, jobs, short }) => {
+    const { jobs: long = {}, calls = {}, chat } = must(capabilitiesOf(provider), provider);
+    expect(jobs.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(long).toSorted());
+    expect(short.length).toBeGreaterThanOrEqual(Object.keys(calls).length + (chat === undefined ? 0 : 1));
+  });
+
+  it('each have a stand-in', () => {
+    expect(foldersIn(standIns)).toEqual(expect.arrayContaining(folders));
+  });
+
+  it.each(rows)('have fixtures that say where they were read: $provider', ({ fixture }) => {
+    expect(fixture.sources.length).toBeGreaterThan(0);
+    const file = { repository: /^[\w.-]+\/[\w.-]+$/, path: /./, commit: /^[0-9a-f]{40}$/, gives: /./ };
+    const page = { page: /^https:/, gives: /./ };
+    for (const source of fixture.sources) {
+      const form = Object.entries('page' in source ? page : file);
+      expect(source).toEqual(
+        Object.fromEntries(form.map(([name, pattern]) => [name, expect.stringMatching(pattern)])),
+      );
+    }
+  });
+
+  it.each(folders)('have the same files: %s', (name) => {
+    const files = readdirSync(path.join(folder, name)).filter((file) => !file.endsWith('.test.ts'));
+    expect(files).toEqual(expect.arrayContaining([`${name}.ts`, 'wire.ts']));
+    const source = readFileSync(path.join(folder, name, `${name}.ts`), 'utf8');
+    const factory = `create${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    expect(source).toContain(`export function ${factory}(`);
+    // Only through exchange.ts: that is where timeouts, limits, origins and credentials are kept.
+    for (const file of files) {
+      expect(readFileSync(path.join(folder, name, file), 'utf8')).not.toMatch(
+        /\bfetch\(|from 'undici'|node:http/,
+      );
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as it went over the wire. */
+export interface SentRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** An answer that the door gives by itself. */
+export interface ScriptedAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, unless it is a text. */
+  readonly body?: unknown;
+}
+
+/**
+ * Stands before a stand-in on a socket of its own: writes down every request, passes it on, and gives single answers in
+ * the upstream's place. A connection that breaks behind it breaks before it too.
+ */
+export interface Door {
+  readonly origin: string;
+  readonly sent: readonly SentRequest[];
+  /** Answers the next request whose path contains this, instead of the upstream. */
+  answerNext(pathPart: string, answer: ScriptedAnswer): void;
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** Opens a door before `target` (an origin); without one, everything unscripted is answered 404. */
+export async function openDoor(target: string | null): Promise<Door> {
+  let sent: SentRequest[] = [];
+  let scripted: { pathPart: string; answer: ScriptedAnswer }[] = [];
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => request.socket.resetAndDestroy());
+  });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const headers = plain(request.headers);
+    const one = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers,
+      body: Buffer.concat(chunks),
+    };
+    sent.push(one);
+    const script = scripted.find(({ pathPart }) => one.path.includes(pathPart));
+    scripted = scripted.filter((other) => other !== script);
+    if (script !== undefined) return give(response, script.answer);
+    if (target === null) return give(response, { status: 404 });
+    await passOn(one, target, response);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get sent() {
+      return sent;
+    },
+    answerNext: (pathPart, answer) => void scripted.push({ pathPart, answer }),
+    forget() {
+      sent = [];
+      scripted = [];
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function give(response: ServerResponse, { status = 200, headers = {}, body = '' }: ScriptedAnswer): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+}
+
+async function passOn(request: SentRequest, target: string, response: ServerResponse): Promise<void> {
+  const hangUp = new AbortController();
+  response.once('close', () => hangUp.abort());
+  const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers;
+  const answer = await fetch(`${target}${request.path}`, {
+    method: request.method,
+    headers,
+    redirect: 'manual',
+    signal: hangUp.signal,
+    ...(request.method === 'GET' ? {} : { body: new Uint8Array(request.body) }),
+  });
+  const body = Buffer.from(await answer.arrayBuffer());
+  const kept = Object.fromEntries(
+    [...answer.headers].filter(([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name)),
+  );
+  response.writeHead(answer.status, { ...kept, 'content-length': body.length }).end(body);
+}
+
+function plain(headers: IncomingMessage['headers']): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}

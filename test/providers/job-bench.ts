@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type {
+  CallContext,
+  Handle,
+  JobCapability,
+  JobStatus,
+  RemoteFile,
+} from '../../subgraphs/media/providers/provider.ts';
+import type { ContractRow, JobRow } from './row.ts';
+import { documented } from './wire-shape.ts';
+import { contextOf, must, type World } from './world.ts';
+
+/** One long piece of work of one provider, with everything that a test asks of it. */
+export interface Bench {
+  readonly world: World;
+  readonly job: JobCapability;
+  readonly context: CallContext;
+  readonly start: (reference?: string, context?: CallContext) => Promise<Handle>;
+  readonly status: (handle: Handle) => Promise<JobStatus>;
+  /** Asks until the status satisfies; gives every answer on the way. */
+  readonly follow: (handle: Handle, satisfies: (status: JobStatus) => boolean) => Promise<JobStatus[]>;
+  /** What it ends as. */
+  readonly end: (handle: Handle) => Promise<JobStatus>;
+  /** Asks whether a start with this reference happened. */
+  readonly find: (reference: string) => Promise<Handle | 'absent' | 'unknowable'>;
+  readonly cancel: (handle: Handle) => Promise<'cancelled' | 'too-late'>;
+  /** How many requests of the start went out. */
+  readonly startsSent: () => number;
+}
+
+/** The reference of the start that a test makes, unless it says another. */
+export const REFERENCE = '01890000-0000-7000-8000-000000000001/1/1';
+
+/** Whether nothing more will happen. */
+export const isOver = ({ state }: JobStatus) => state === 'finished' || state === 'failed';
+
+/** Lays out the work of one row in a world. */
+export function benchOf(row: ContractRow, { kind, operation, request }: JobRow, world: World): Bench {
+  const job = world.providers[row.provider]?.jobs?.[kind];
+  if (job === undefined) throw new Error(`${row.provider} has no job ${kind}`);
+  const context = contextOf(world.connection(row.basePath, row.headers));
+  const status = (handle: Handle) => job.status(handle, context);
+  const startPath = documented(row.fixture, operation).path;
+  const follow = async (handle: Handle, satisfies: (status: JobStatus) => boolean) => {
+    const seen: JobStatus[] = [];
+    const deadline = Date.now() + 20_000;
+    while (Date.now() < deadline) {
+      const now = await status(handle);
+      seen.push(now);
+      if (satisfies(now)) return seen;
+      await pause(10);
+    }
+    throw new Error(`it never came that far: ${JSON.stringify(seen.at(-1))}`);
+  };
+  return {
+    world,
+    job,
+    context,
+    start: (reference = REFERENCE, other = context) => job.start(request, { ...other, reference }),
+    status,
+    follow,
+    end: async (handle) => must((await follow(handle, isOver)).at(-1), 'end'),
+    find: async (reference) => must(await job.find?.(reference, context), 'way to ask for a start'),
+    cancel: async (handle) => must(await job.cancel?.(handle, context), 'way to cancel'),
+    startsSent: () => world.door.sent.filter(({ path }) => path.endsWith(startPath)).length,
+  };
+}
+
+/** The handle that asking for the reference gives; fails when it gives none. */
+export async function foundBy({ find }: Bench, reference = REFERENCE): Promise<Handle> {
+  const found = await find(reference);
+  return must(typeof found === 'object' ? found : null, `handle but ${JSON.stringify(found)}`);
+}
+
+/** The files of finished work. */
+export function filesOf(status: JobStatus): readonly RemoteFile[] {
+  return must(
+    status.state === 'finished' ? status.outcome.files : null,
+    `result but ${JSON.stringify(status)}`,
+  );
+}
+
+/** The address of a result that lies at the upstream. */
+export function urlOf(file: RemoteFile | undefined): string {
+  return must(file !== undefined && 'url' in file ? file.url : null, 'address of a result');
+}

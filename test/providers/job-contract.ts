@@ -1,0 +1,339 @@
+import { describe, expect, it } from 'vitest';
+
+import { openDoor } from './door.ts';
+import { benchOf, filesOf, foundBy, isOver, REFERENCE, urlOf, type Bench } from './job-bench.ts';
+import type { ContractRow, JobRow } from './row.ts';
+import { documented, expectDocumented } from './wire-shape.ts';
+import { capabilitiesOf, failureOf, fetchResult, isPng, must, SECRET, type World } from './world.ts';
+
+/** The contract of a capability that starts work and asks for it. */
+export function jobContract(row: ContractRow, job: JobRow, world: () => World): void {
+  const bench = () => benchOf(row, job, world());
+  const capability = capabilitiesOf(row.provider)?.jobs?.[job.kind];
+  const can = { find: capability?.find !== undefined, cancel: capability?.cancel !== undefined };
+  describe(`${job.kind} as a job`, () => {
+    wellContract({ row, job, can, bench });
+    startContract({ row, job, can, bench });
+    statusContract({ row, job, can, bench });
+    describe.runIf(can.cancel)('cancelling it', () => {
+      cancelContract({ row, job, can, bench });
+    });
+  });
+}
+
+/** What the tests of one job share; `can` says which optional capabilities it has. */
+interface Suite {
+  readonly row: ContractRow;
+  readonly job: JobRow;
+  readonly can: { readonly find: boolean; readonly cancel: boolean };
+  readonly bench: () => Bench;
+}
+
+function wellContract({ row, job, can, bench }: Suite): void {
+  it('starts once, in documented words, with its reference in the wire’s own field', async () => {
+    const { world, start, end } = bench();
+    const ended = await end(await start());
+    expect(filesOf(ended)).toHaveLength(job.outcome.files);
+    expect(ended).toMatchObject({ outcome: { texts: { length: job.outcome.texts } } });
+    expect(await world.starts()).toEqual({ [REFERENCE]: 1 });
+    const [started, ...asked] = world.door.sent;
+    const sent = must(started, 'request');
+    const fields = await expectDocumented(sent, documented(row.fixture, job.operation), row.basePath);
+    expect(fields).toEqual({ ...job.fields, [job.referenceField]: REFERENCE });
+    for (const request of asked) {
+      await expectDocumented(request, documented(row.fixture, job.operations.status), row.basePath);
+    }
+    for (const { headers } of world.door.sent) expect(headers).toMatchObject(row.headers);
+  });
+
+  it('shows a progress that grows, and what can be seen already', async () => {
+    const { world, start, follow } = bench();
+    await world.pace({ wire: row.provider, queuedMs: 50, runningMs: 500, progressSteps: 4 });
+    const seen = await follow(await start(), isOver);
+    const running = seen.filter((status) => status.state === 'running');
+    const numbers = running.flatMap(({ progress }) => (progress === null ? [] : [progress]));
+    expect(seen[0]?.state).toBe('queued');
+    expect(new Set(numbers).size).toBeGreaterThan(1);
+    expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
+    expect(numbers.every((number) => number >= 0 && number <= 100)).toBe(true);
+    const partials = running.flatMap(({ partial }) => partial ?? []);
+    expect(partials.length > 0).toBe(job.outcome.files > 0);
+  });
+
+  it('hands out results without credentials, and keeps none in its handle', async () => {
+    const { world, start, end } = bench();
+    const handle = await start();
+    const ended = await end(handle);
+    expect(JSON.stringify([handle, ended])).not.toContain(SECRET);
+    for (const file of filesOf(ended)) {
+      const { status, bytes } = await fetchResult(world, urlOf(file));
+      expect([status, isPng(bytes)]).toEqual([200, true]);
+    }
+  });
+
+  it.runIf(can.find)('is found again by its reference, and only by that', async () => {
+    const { start, find } = bench();
+    const [first, second] = [await start('task-a/1/1'), await start('task-b/1/1')];
+    expect(await find('task-a/1/1')).toEqual(first);
+    expect(await find('task-b/1/1')).toEqual(second);
+    expect(await find('task-a/1/2')).toBe('absent');
+  });
+
+  it.runIf(job.outcome.files > 0)(
+    'gives a fresh address with the next status once the old one has expired',
+    async () => {
+      const { world, start, end } = bench();
+      const handle = await start();
+      const old = urlOf(filesOf(await end(handle))[0]);
+      await world.plan({ wire: row.provider, operation: job.operations.download, fault: 'expired-url' });
+      expect((await fetchResult(world, old)).status).toBeGreaterThanOrEqual(400);
+      const fresh = urlOf(filesOf(await end(handle))[0]);
+      expect(fresh).not.toBe(old);
+      expect((await fetchResult(world, fresh)).status).toBe(200);
+    },
+  );
+}
+
+function startContract({ row, job, can, bench }: Suite): void {
+  const wire = row.provider;
+  const { operation } = job;
+
+  it('whose start is refused for now says how long to wait, and is not sent again', async () => {
+    const { world, start, startsSent } = bench();
+    await world.plan({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
+    expect(await failureOf(start())).toMatchObject({
+      code: 'RATE_LIMITED',
+      retryable: true,
+      retryAfter: 7,
+      startUnknown: false,
+    });
+    expect(startsSent()).toBe(1);
+  });
+
+  it.each([
+    ['queue-full', { code: 'RATE_LIMITED', retryable: true }],
+    ['moderation', { code: 'MODERATION_REFUSED', retryable: false }],
+  ] as const)('whose start is refused (%s) certainly did not happen', async (fault, expected) => {
+    const { world, start } = bench();
+    await world.plan({ wire, operation, fault });
+    expect(await failureOf(start())).toMatchObject({ ...expected, startUnknown: false });
+    expect(await world.starts()).toEqual({});
+  });
+
+  it('whose start finds nobody listening certainly did not happen', async () => {
+    const { start, context } = bench();
+    const closed = await openDoor(null);
+    await closed.close();
+    const connection = { ...context.connection, baseUrl: closed.origin };
+    const error = await failureOf(start(REFERENCE, { ...context, connection }));
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
+  });
+
+  it('whose start shows no credentials is unavailable, which is not its caller’s fault', async () => {
+    const { start, context, world } = bench();
+    const connection = { ...context.connection, headers: {} };
+    const error = await failureOf(start(REFERENCE, { ...context, connection }));
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
+    expect(await world.starts()).toEqual({});
+  });
+
+  const unclear = [
+    ['half an answer', { fault: 'malformed' }],
+    ['a page in place of an answer', { fault: 'wrong-content-type' }],
+    ['less than was announced', { fault: 'wrong-length' }],
+    ['a broken connection', { fault: 'cut' }],
+    ['an error after it was carried out', { fault: 'server-error', accepted: true }],
+  ] as const;
+
+  it.each(unclear)('whose start got %s may have happened, and is never sent again', async (_what, fault) => {
+    const { world, start, startsSent } = bench();
+    await world.plan({ wire, operation, ...fault });
+    const error = await failureOf(start());
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: true });
+    expect(startsSent()).toBe(1);
+    expect(await world.starts()).toEqual({ [REFERENCE]: 1 });
+  });
+
+  it.runIf(can.find).each(unclear)('whose start got %s is found, and goes on', async (_what, fault) => {
+    const own = bench();
+    await own.world.plan({ wire, operation, ...fault });
+    await failureOf(own.start());
+    expect((await own.end(await foundBy(own))).state).toBe('finished');
+    expect(await own.world.starts()).toEqual({ [REFERENCE]: 1 });
+  });
+
+  it.runIf(can.find)('whose start got an error before it was carried out is known to be absent', async () => {
+    const { world, start, find } = bench();
+    await world.plan({ wire, operation, fault: 'server-error' });
+    expect(await failureOf(start())).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    expect(await find(REFERENCE)).toBe('absent');
+  });
+
+  it('whose start nobody waits for any more may have happened', async () => {
+    const { world, start, context, startsSent } = bench();
+    await world.plan({ wire, operation, fault: 'slow', delayMs: 20_000 });
+    const giveUp = new AbortController();
+    const started = failureOf(start(REFERENCE, { ...context, signal: giveUp.signal }));
+    await expect.poll(startsSent, { timeout: 10_000 }).toBe(1);
+    giveUp.abort();
+    expect(await started).toMatchObject({ retryable: true, startUnknown: true });
+    await expect.poll(() => world.starts(), { timeout: 10_000 }).toEqual({ [REFERENCE]: 1 });
+  });
+
+  it('whose start got an answer that is too large may have happened', async () => {
+    const { world, start } = bench();
+    const { path } = documented(row.fixture, operation);
+    world.door.answerNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
+    expect(await failureOf(start())).toMatchObject({ retryable: true, startUnknown: true });
+  });
+
+  it('whose start is answered late is waited for', async () => {
+    const { world, start } = bench();
+    await world.plan({ wire, operation, fault: 'slow', delayMs: 400 });
+    await start();
+    expect(await world.starts()).toEqual({ [REFERENCE]: 1 });
+  });
+
+  it.runIf(can.find).each(['malformed', 'server-error', 'rate-limited'] as const)(
+    'whose listing of starts does not answer (%s) is neither found nor absent',
+    async (fault) => {
+      const { world, start, find } = bench();
+      await start();
+      const many = fault === 'rate-limited' ? { retryAfter: 60 } : {};
+      await world.plan({ wire, operation: job.operations.list, fault, ...many });
+      expect(await failureOf(find(REFERENCE))).toMatchObject({ retryable: true });
+    },
+  );
+}
+
+function statusContract({ row, job, bench }: Suite): void {
+  const wire = row.provider;
+  const { status: operation } = job.operations;
+
+  it.each([
+    ['is told to wait', { fault: 'rate-limited', retryAfter: 0 }],
+    ['is cut off', { fault: 'cut' }],
+    ['is slow', { fault: 'slow', delayMs: 300 }],
+  ] as const)('whose status call %s is asked again at once', async (_what, fault) => {
+    const { world, start, status } = bench();
+    const handle = await start();
+    await world.plan({ wire, operation, ...fault });
+    expect((await status(handle)).state).toMatch(/^(queued|running|finished)$/);
+  });
+
+  it.each([
+    ['an error', { fault: 'server-error' }],
+    ['half an answer', { fault: 'malformed' }],
+    ['a page in place of an answer', { fault: 'wrong-content-type' }],
+    ['less than was announced, again and again', { fault: 'wrong-length', times: 4 }],
+    ['a long pause', { fault: 'rate-limited', retryAfter: 60 }],
+  ] as const)('whose status call gets %s is not lost', async (_what, fault) => {
+    const { world, start, status, end } = bench();
+    const handle = await start();
+    await world.plan({ wire, operation, ...fault });
+    const error = await failureOf(status(handle));
+    expect(error.retryable).toBe(true);
+    expect(error.code).toMatch(/^(UNAVAILABLE|RATE_LIMITED)$/);
+    expect(error.retryAfter).toBe('retryAfter' in fault ? 60 : undefined);
+    expect((await end(handle)).state).toBe('finished');
+    expect(await world.starts()).toEqual({ [REFERENCE]: 1 });
+  });
+
+  it('whose status call gets too large an answer is not lost', async () => {
+    const { world, start, status } = bench();
+    const handle = await start();
+    world.door.answerNext('/', { body: { padding: 'x'.repeat(5 << 20) } });
+    expect(await failureOf(status(handle))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+
+  it('runs when its state is a word that nobody knows', async () => {
+    const { world, start, status } = bench();
+    const handle = await start();
+    world.door.answerNext('/', job.unknownState);
+    expect((await status(handle)).state).toBe('running');
+  });
+
+  it.each(['lost', 'lost-silently'] as const)(
+    'is lost when its upstream has forgotten it (%s)',
+    async (fault) => {
+      const { world, start, status } = bench();
+      const handle = await start();
+      await world.plan({ wire, operation, fault });
+      expect(await failureOf(status(handle))).toMatchObject({ code: 'LOST', retryable: true });
+    },
+  );
+
+  it.each([
+    ['upstream-error', { code: 'UNAVAILABLE', retryable: true }],
+    ['late-moderation', { code: 'MODERATION_REFUSED', retryable: false }],
+  ] as const)('has failed when its upstream says so (%s)', async (fault, error) => {
+    const { world, start, end } = bench();
+    await world.plan({ wire, operation: job.operation, fault });
+    expect(await end(await start())).toMatchObject({ state: 'failed', error });
+  });
+
+  it('goes on running while it stalls: giving up is not the provider’s to decide', async () => {
+    const { world, start, follow, status } = bench();
+    await world.plan({ wire, operation: job.operation, fault: 'stall' });
+    const handle = await start();
+    await follow(handle, ({ state }) => state === 'running');
+    expect((await status(handle)).state).toBe('running');
+  });
+
+  it('takes no credentials along when its upstream points elsewhere', async () => {
+    const { world, start, status, context, job: capability } = bench();
+    const handle = await start();
+    const elsewhere = await openDoor(null);
+    try {
+      const away = { status: 302, headers: { location: `${elsewhere.origin}/x` } };
+      world.door.answerNext('/', away);
+      await failureOf(status(handle));
+      // Nobody said that this origin may be trusted, and it is not public.
+      expect(elsewhere.sent).toEqual([]);
+      world.door.answerNext('/', away);
+      const connection = { ...context.connection, resultOrigins: [elsewhere.origin] };
+      await failureOf(capability.status(handle, { ...context, connection }));
+      expect(elsewhere.sent).toHaveLength(1);
+      expect(JSON.stringify(elsewhere.sent)).not.toContain(SECRET);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+}
+
+function cancelContract({ row, job, bench }: Suite): void {
+  const wire = row.provider;
+
+  it.each(['queued', 'running'] as const)('while it is %s ends it', async (state) => {
+    const { world, start, follow, cancel, end } = bench();
+    const queuedMs = state === 'queued' ? 60_000 : 0;
+    await world.pace({ wire, queuedMs, runningMs: 60_000, progressSteps: 100 });
+    const handle = await start();
+    await follow(handle, (now) => now.state === state);
+    expect(await cancel(handle)).toBe('cancelled');
+    expect(await end(handle)).toMatchObject({ state: 'failed', error: { retryable: false } });
+    const { path } = documented(row.fixture, job.operations.cancel);
+    const tail = must(path.split('{id}').at(-1), 'path');
+    const sent = must(
+      world.door.sent.find((request) => request.path.endsWith(tail)),
+      'cancel request',
+    );
+    await expectDocumented(sent, documented(row.fixture, job.operations.cancel), row.basePath);
+  });
+
+  it('after its end comes too late', async () => {
+    const { start, end, cancel } = bench();
+    const handle = await start();
+    await end(handle);
+    expect(await cancel(handle)).toBe('too-late');
+  });
+
+  it.each(['server-error', 'rate-limited'] as const)('can be tried again after %s', async (fault) => {
+    const { world, start, cancel } = bench();
+    await world.pace({ wire, queuedMs: 60_000 });
+    const handle = await start();
+    await world.plan({ wire, operation: job.operations.cancel, fault });
+    expect(await failureOf(cancel(handle))).toMatchObject({ retryable: true });
+    expect(await cancel(handle)).toBe('cancelled');
+  });
+}

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import type { ScriptedAnswer } from './door.ts';
+import { imageRequest } from './row.ts';
+import { readFixture } from './wire-shape.ts';
+import { failureOf, must, openStage, picture, type Stage } from './world.ts';
+
+/** What OpenAI and its compatibles answer, as the published document has it (fixtures/openai.json). */
+
+const { answers } = readFixture('openai');
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage('openai');
+});
+afterAll(() => stage?.close());
+beforeEach(() => stage.door.forget());
+
+const make = (answer: ScriptedAnswer, change: Parameters<typeof imageRequest>[0] = {}) => {
+  stage.door.answerNext('/images/', answer);
+  return must(stage.provider.calls?.IMAGE, 'call for images').call(imageRequest(change), stage.context);
+};
+const chat = (answer: ScriptedAnswer) => {
+  stage.door.answerNext('/chat/', answer);
+  const messages = [{ role: 'user', content: 'hello' }];
+  const request = { messages, system: null, temperature: null, maxTokens: null };
+  return must(stage.provider.chat, 'chat')(request, stage.context);
+};
+const sentJson = () => JSON.parse(stage.door.sent[0]?.body.toString() ?? '') as Record<string, unknown>;
+
+describe('images', () => {
+  it('come inline in the format that the answer names', async () => {
+    const content = Buffer.from('iVBORw0KGgo=', 'base64');
+    expect((await make({ body: answers['images'] })).files).toEqual([{ content, contentType: 'image/webp' }]);
+  });
+
+  it('may lie at the vendor, and are then fetched without the connection’s credentials', async () => {
+    const url = 'https://files.example/a.png';
+    expect((await make({ body: { created: 1, data: [{ url }] } })).files).toEqual([{ url }]);
+  });
+
+  it.each([{ created: 1, data: [] }, { created: 1, data: [{}] }, { created: 1 }, []])(
+    'that are missing from an answer (%j) may have been made',
+    async (body) => {
+      expect(await failureOf(make({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    },
+  );
+
+  it.each([
+    [null, null, '1024x1024'],
+    ['16:9', null, '1536x1024'],
+    ['9:16', null, '1024x1536'],
+    ['6:5', null, '1024x1024'],
+    ['64:1', null, '1536x1024'],
+    ['16:9', '1536x864', '1536x864'],
+    [null, '2K', '1024x1024'],
+  ])('of the ratio %s and the resolution %s are asked for as %s', async (aspectRatio, resolution, size) => {
+    await make({ body: answers['images'] }, { aspectRatio, resolution });
+    expect(sentJson()).toMatchObject({ size });
+  });
+
+  it('are made from every input in its order', async () => {
+    const images = [picture({ name: 'one.png' }), picture({ name: 'two.png' })];
+    await make({ body: answers['images'] }, { images });
+    const [sent] = stage.door.sent;
+    const headers = { 'content-type': sent?.headers['content-type'] ?? '' };
+    const form = await new Response(new Uint8Array(sent?.body ?? []), { headers }).formData();
+    expect(form.getAll('image[]').map((file) => (file as File).name)).toEqual(['one.png', 'two.png']);
+  });
+
+  it('are refused with the field in our words', async () => {
+    const error = {
+      message: 'Invalid size',
+      type: 'invalid_request_error',
+      param: 'size',
+      code: 'invalid_value',
+    };
+    expect(await failureOf(make({ status: 400, body: { error } }))).toMatchObject({
+      code: 'INVALID_INPUT',
+      retryable: false,
+      field: 'resolution',
+      startUnknown: false,
+    });
+  });
+});
+
+describe('refusals', () => {
+  it.each([
+    ['out of credit', 429, 'noCredit', { code: 'OUT_OF_CREDIT', retryable: true }],
+    ['overloaded', 503, 'overloaded', { code: 'UNAVAILABLE', retryable: true }],
+  ] as const)('that say %s mean that nothing was started', async (_what, status, name, expected) => {
+    expect(await failureOf(make({ status, body: answers[name] }))).toMatchObject({
+      ...expected,
+      startUnknown: false,
+    });
+  });
+
+  it('of a model that the vendor lacks lead to the next binding', async () => {
+    const error = {
+      message: 'no such model',
+      type: 'invalid_request_error',
+      param: null,
+      code: 'model_not_found',
+    };
+    const failure = await failureOf(make({ status: 404, body: { error } }));
+    expect(failure).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
+  });
+
+  it.each(['moderation_blocked', 'content_policy_violation'])('called %s are moderation', async (code) => {
+    const error = { message: 'no', type: 'image_generation_user_error', param: null, code };
+    expect(await failureOf(make({ status: 400, body: { error } }))).toMatchObject({
+      code: 'MODERATION_REFUSED',
+      retryable: false,
+    });
+  });
+
+  it('by something on the way (502, 503, 504 with a page) leave open what happened', async () => {
+    for (const status of [502, 503, 504]) {
+      const answer = { status, headers: { 'content-type': 'text/html' }, body: '<html>' };
+      expect(await failureOf(make(answer))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    }
+  });
+});
+
+describe('chat', () => {
+  it('answers the reply, its model and what it used', async () => {
+    expect(await chat({ body: answers['chat'] })).toEqual({
+      text: 'Hello! How can I assist you today?',
+      model: 'gpt-5.4',
+      usage: { inputTokens: 19, outputTokens: 10 },
+    });
+  });
+
+  const choice = (message: object, finish_reason: string) => ({
+    body: { ...answers['chat'], choices: [{ index: 0, message, finish_reason }] },
+  });
+
+  it('answers the model’s own refusal as its reply', async () => {
+    const refused = choice({ role: 'assistant', content: null, refusal: 'I can’t help with that.' }, 'stop');
+    expect(await chat(refused)).toMatchObject({ text: 'I can’t help with that.' });
+  });
+
+  it('says that a reply was withheld', async () => {
+    const withheld = choice({ role: 'assistant', content: null }, 'content_filter');
+    expect(await failureOf(chat(withheld))).toMatchObject({ code: 'MODERATION_REFUSED', retryable: false });
+  });
+});

@@ -1,0 +1,6 @@
+import type { ContractRow } from './row.ts';
+import { midjourney } from './rows/midjourney.ts';
+import { openai } from './rows/openai.ts';
+
+/** Every provider that there is. A new one is a file in rows/, a line here, its fixture, and its stand-in. */
+export const rows: readonly ContractRow[] = [midjourney, openai];

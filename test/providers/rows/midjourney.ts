@@ -1,0 +1,47 @@
+import { expect } from 'vitest';
+
+import { imageRequest, type ContractRow, type JobRow } from '../row.ts';
+import { readFixture } from '../wire-shape.ts';
+import { picture, SECRET } from '../world.ts';
+
+/** midjourney-proxy, its forks and the aggregators that re-expose it. */
+export const midjourney: ContractRow = {
+  provider: 'midjourney',
+  basePath: '/midjourney',
+  headers: { 'mj-api-secret': SECRET },
+  fixture: readFixture('midjourney'),
+  jobs: [
+    midjourneyJob({
+      kind: 'IMAGE',
+      operation: 'imagine',
+      request: imageRequest({
+        aspectRatio: '16:9',
+        negativePrompt: 'people',
+        seed: 7,
+        images: [picture()],
+      }),
+      fields: {
+        prompt: 'a lighthouse --ar 16:9 --no people --seed 7',
+        base64Array: [expect.stringMatching(/^data:image\/png;base64,iVBOR/)],
+      },
+      outcome: { files: 1, texts: 0 },
+    }),
+    midjourneyJob({
+      kind: 'DESCRIPTION',
+      operation: 'describe',
+      request: { kind: 'DESCRIPTION', image: picture() },
+      fields: { base64: expect.stringMatching(/^data:image\/png;base64,iVBOR/) },
+      outcome: { files: 0, texts: 4 },
+    }),
+  ],
+  short: [],
+};
+
+function midjourneyJob(row: Omit<JobRow, 'referenceField' | 'operations' | 'unknownState'>): JobRow {
+  return {
+    ...row,
+    referenceField: 'state',
+    operations: { status: 'fetch', list: 'list', cancel: 'cancel', download: 'download' },
+    unknownState: { body: { id: '1', status: 'A_NEW_WORD', progress: 61, buttons: 'none' } },
+  };
+}

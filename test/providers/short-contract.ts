@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+
+import { openDoor } from './door.ts';
+import type { ContractRow, ShortRow } from './row.ts';
+import { documented, expectDocumented } from './wire-shape.ts';
+import { contextOf, failureOf, must, SECRET, type World } from './world.ts';
+
+const REFERENCE = '01890000-0000-7000-8000-000000000002/1/1';
+
+/** The contract of work that is answered at once: nothing is ever sent twice, because nobody can be asked afterwards. */
+export function shortContract(row: ContractRow, short: ShortRow, world: () => World): void {
+  const wire = row.provider;
+  const { operation } = short;
+  const { path } = documented(row.fixture, operation);
+  const run = (change: { baseUrl?: string; headers?: Record<string, string>; signal?: AbortSignal } = {}) => {
+    const { signal, ...connection } = change;
+    const provider = must(world().providers[wire], wire);
+    const usual = world().connection(row.basePath, row.headers);
+    return short.run(provider, {
+      ...contextOf({ ...usual, ...connection }, signal),
+      reference: REFERENCE,
+    });
+  };
+  const sent = () => world().door.sent;
+
+  describe(`${short.title}, answered at once`, () => {
+    it('is asked for once, in documented words', async () => {
+      const answer = await run();
+      short.check(answer);
+      expect(JSON.stringify(answer)).not.toContain(SECRET);
+      expect(sent()).toHaveLength(1);
+      const request = must(sent()[0], 'request');
+      expect(await expectDocumented(request, documented(row.fixture, operation), row.basePath)).toMatchObject(
+        short.fields,
+      );
+      expect(request.headers).toMatchObject(row.headers);
+      expect(await world().starts()).toEqual(short.hasReference ? { [REFERENCE]: 1 } : {});
+    });
+
+    it('is waited for when it is slow', async () => {
+      await world().plan({ wire, operation, fault: 'slow', delayMs: 400 });
+      const answer = await run();
+      expect(sent()).toHaveLength(1);
+      short.check(answer);
+    });
+
+    it('is refused for now with the pause that the upstream asks for, and not sent again', async () => {
+      await world().plan({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
+      expect(await failureOf(run())).toMatchObject({
+        code: 'RATE_LIMITED',
+        retryable: true,
+        retryAfter: 7,
+        startUnknown: false,
+      });
+      expect(sent()).toHaveLength(1);
+    });
+
+    it.each(['moderation', 'late-moderation'] as const)('is refused for good (%s)', async (fault) => {
+      await world().plan({ wire, operation, fault });
+      const error = await failureOf(run());
+      expect(error).toMatchObject({ code: 'MODERATION_REFUSED', retryable: false, startUnknown: false });
+    });
+
+    it.each([
+      ['an error before it was carried out', { fault: 'server-error' }],
+      ['an error after it was carried out', { fault: 'server-error', accepted: true }],
+      ['a failure half-way', { fault: 'upstream-error' }],
+      ['half an answer', { fault: 'malformed' }],
+      ['a page in place of an answer', { fault: 'wrong-content-type' }],
+      ['less than was announced', { fault: 'wrong-length' }],
+      ['a broken connection', { fault: 'cut' }],
+    ] as const)('may have happened after %s, and is not sent again', async (_what, fault) => {
+      await world().plan({ wire, operation, ...fault });
+      expect(await failureOf(run())).toMatchObject({
+        code: 'UNAVAILABLE',
+        retryable: true,
+        startUnknown: true,
+      });
+      expect(sent()).toHaveLength(1);
+    });
+
+    it('may have happened when it is given up, and the upstream is hung up on', async () => {
+      await world().plan({ wire, operation, fault: 'slow', delayMs: 20_000 });
+      const giveUp = new AbortController();
+      const failed = failureOf(run({ signal: giveUp.signal }));
+      await expect.poll(() => sent().length, { timeout: 10_000 }).toBe(1);
+      giveUp.abort();
+      expect(await failed).toMatchObject({ retryable: true, startUnknown: true });
+    });
+
+    it('may have happened after an answer that is too large', async () => {
+      world().door.answerNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
+      expect(await failureOf(run())).toMatchObject({ retryable: true, startUnknown: true });
+    });
+
+    it('is certain not to have happened when nobody listens', async () => {
+      const closed = await openDoor(null);
+      await closed.close();
+      expect(await failureOf(run({ baseUrl: closed.origin }))).toMatchObject({
+        code: 'UNAVAILABLE',
+        retryable: true,
+        startUnknown: false,
+      });
+    });
+
+    it('is unavailable, not the caller’s fault, when the credentials are refused', async () => {
+      const error = await failureOf(run({ headers: {} }));
+      expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
+    });
+
+    it('is sent nowhere else, whatever the upstream says', async () => {
+      const elsewhere = await openDoor(null);
+      try {
+        const location = `${elsewhere.origin}/x`;
+        world().door.answerNext(path, { status: 307, headers: { location }, body: {} });
+        await failureOf(run());
+        expect(elsewhere.sent).toEqual([]);
+      } finally {
+        await elsewhere.close();
+      }
+    });
+  });
+}

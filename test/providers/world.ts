@@ -1,0 +1,213 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { inspect } from 'node:util';
+
+import { expect } from 'vitest';
+
+import type { HttpClient } from '../../platform/http-client.ts';
+import { silentLogger } from '../../platform/logger.ts';
+import { createOutboundRule } from '../../platform/safe-url.ts';
+import { createHttpClient } from '../../platform/undici-http-client.ts';
+import type { FaultInput } from '../../sandbox/control/faults.ts';
+import type { PaceChange } from '../../sandbox/control/paces.ts';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Connection,
+  type InputFile,
+  type Provider,
+} from '../../subgraphs/media/providers/provider.ts';
+import { createProviders } from '../../subgraphs/media/providers/registry.ts';
+import { openDoor, type Door } from './door.ts';
+
+/** What every stand-in demands, so that whoever leaves it out, or sends it elsewhere, is noticed. */
+export const SECRET = 'a-secret-of-the-contract-suite';
+
+/** Where a provider is tried: the real HTTP client, the stand-ins, a door between them, all on real sockets. */
+export interface World {
+  readonly sandbox: Sandbox;
+  readonly door: Door;
+  readonly http: HttpClient;
+  readonly providers: Readonly<Record<string, Provider>>;
+  /** A connection through the door; results lie at the stand-in's own origin. */
+  connection(basePath: string, headers: Readonly<Record<string, string>>): Connection;
+  plan(fault: FaultInput): Promise<void>;
+  pace(change: PaceChange): Promise<void>;
+  /** Starts that the stand-in has accepted, by reference. */
+  starts(): Promise<Readonly<Record<string, number>>>;
+  /** As new: no jobs, faults, paces, requests. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens one. */
+export async function openWorld(): Promise<World> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'kiln-contract-'));
+  const sandbox = await createSandbox({
+    dataDir,
+    logger: silentLogger(),
+    instantImages: true,
+    secrets: { midjourney: SECRET, openai: SECRET },
+  });
+  const door = await openDoor(sandbox.url);
+  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
+  const control = async (method: string, what: string, body?: object) => {
+    const answer = await fetch(`${sandbox.url}/_control${what}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`the sandbox refused ${method} ${what}: ${await answer.text()}`);
+    return answer.json();
+  };
+  return {
+    sandbox,
+    door,
+    http,
+    providers: createProviders({ http }),
+    connection: (basePath, headers) => ({
+      baseUrl: `${door.origin}${basePath}`,
+      pathPrefix: '',
+      headers,
+      credentials: {},
+      model: null,
+      nodes: [],
+      resultOrigins: [sandbox.url],
+    }),
+    plan: async (fault) => void (await control('POST', '/faults', fault)),
+    pace: async (change) => void (await control('POST', '/pace', change)),
+    starts: async () => (await control('GET', '/starts')) as Record<string, number>,
+    async reset() {
+      await control('DELETE', '');
+      door.forget();
+    },
+    async close() {
+      await http.close();
+      await door.close();
+      await sandbox.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a provider can do, known before any test runs. */
+export function capabilitiesOf(name: string): Provider | undefined {
+  return looseProviders()[name];
+}
+
+/** The names of all providers. */
+export function registeredNames(): readonly string[] {
+  return Object.keys(looseProviders());
+}
+
+/** To be looked at only: they reach nobody. */
+function looseProviders(): Readonly<Record<string, Provider>> {
+  const unused = () => Promise.reject(new Error('only looked at'));
+  return createProviders({ http: { request: unused, download: unused, close: unused } });
+}
+
+/** One provider before a door that answers what the test tells it to: for answers that no stand-in gives. */
+export interface Stage {
+  readonly provider: Provider;
+  readonly door: Door;
+  readonly context: CallContext & { readonly reference: string };
+  close(): Promise<void>;
+}
+
+/** Opens a stage for a provider. */
+export async function openStage(name: string): Promise<Stage> {
+  const door = await openDoor(null);
+  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
+  const provider = createProviders({ http })[name];
+  if (provider === undefined) throw new Error(`no provider ${name}`);
+  const connection: Connection = {
+    baseUrl: door.origin,
+    pathPrefix: '',
+    headers: {},
+    credentials: {},
+    model: null,
+    nodes: [],
+    resultOrigins: [],
+  };
+  return {
+    provider,
+    door,
+    get context() {
+      return { ...contextOf(connection), reference: 'task/1/1' };
+    },
+    async close() {
+      await http.close();
+      await door.close();
+    },
+  };
+}
+
+/** A context as the engine gives it; the signal is the test's own when it brings one. */
+export function contextOf(
+  connection: Connection,
+  signal: AbortSignal = AbortSignal.timeout(30_000),
+): CallContext {
+  return { connection, signal };
+}
+
+/** The UpstreamError that this ends with; neither it nor anything behind it carries the secret. */
+export async function failureOf(work: Promise<unknown>): Promise<UpstreamError> {
+  const error = await work.then(
+    (value) => {
+      throw new Error(`it did not fail but answered ${JSON.stringify(value)}`);
+    },
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(UpstreamError);
+  expect(inspect(error, { depth: 20, maxStringLength: null, maxArrayLength: null })).not.toContain(SECRET);
+  return error as UpstreamError;
+}
+
+/** The value, or a failure that names what is missing. */
+export function must<Value>(value: Value | null | undefined, what: string): Value {
+  if (value === null || value === undefined) throw new Error(`there is no ${what}`);
+  return value;
+}
+
+/** A whole small PNG. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** An input picture. */
+export function picture(change: Partial<InputFile> = {}): InputFile {
+  return {
+    name: 'input.png',
+    contentType: 'image/png',
+    bytes: PNG.length,
+    publicUrl: null,
+    uploaded: null,
+    open: async () => Readable.from([PNG]),
+    ...change,
+  };
+}
+
+/** Whether these bytes begin as a PNG does. */
+export function isPng(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(1, 4)).toString('latin1') === 'PNG';
+}
+
+/** The bytes behind a result's address, fetched as the engine does: without the connection's headers. */
+export async function fetchResult(
+  { http, sandbox }: World,
+  url: string,
+): Promise<{ status: number; bytes: Buffer }> {
+  const { status, body } = await http.download({
+    method: 'GET',
+    url,
+    timeoutMs: 10_000,
+    maxBytes: 1 << 20,
+    trustedOrigins: [sandbox.url],
+  });
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk as Buffer);
+  return { status, bytes: Buffer.concat(chunks) };
+}
