@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import pg from 'pg';
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import {
@@ -30,13 +30,13 @@ let remove: () => void;
 let outside: string;
 let sandbox: SandboxProcess;
 let database: TestDatabase;
-let client: pg.Client;
+let client: Client;
 const started: KilnProcess[] = [];
 beforeEach(async () => {
   ({ dataDir, remove } = await temporaryDataDir());
   outside = await mkdtemp(path.join(tmpdir(), 'kiln-outside-'));
   [sandbox, database] = await Promise.all([startSandboxProcess(outside), testDatabase()]);
-  client = new pg.Client(database.config);
+  client = new Client(database.config);
   await client.connect();
 });
 afterEach(async () => {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type KilnProcess, serviceKey, spawnKiln, temporaryDataDir, untilGone } from '../kit/kiln-process.ts';
-import { graphql } from '../kit/requests.ts';
+import { type FoundProcess, signal } from '../kit/process-table.ts';
+import { graphql, until } from '../kit/requests.ts';
 
 /** How a Kiln ends when its terminal or its supervisor asks: in order, and nothing of it remains (Linux: /proc). */
 
@@ -28,6 +29,10 @@ async function npmStart(settings: Readonly<Record<string, string>> = {}): Promis
     serviceKey,
   );
   expect(answer.errors).toBeUndefined();
+  await until(
+    async () => kiln.processes().map(({ command }) => command),
+    (commands) => commands.some((command) => command.endsWith('sandbox/studio/worker.ts')),
+  );
   return kiln;
 }
 
@@ -38,9 +43,7 @@ describe.skipIf(process.platform !== 'linux')('npm start, while it works', () =>
   ] as const)('%s stops in order and leaves no process', async (_title, name) => {
     const kiln = await npmStart();
     const belonging = kiln.processes();
-    // npm, its shell or node, PostgreSQL's supervisor and PostgreSQL's own processes.
-    expect(belonging.length).toBeGreaterThan(5);
-    expect(belonging.some(({ command }) => command.includes('postgres'))).toBe(true);
+    expect(belonging.some(({ command }) => command.startsWith('postgres: '))).toBe(true);
     kiln.signalGroup(name);
     await kiln.exited;
     await untilGone(belonging);
@@ -62,12 +65,26 @@ describe.skipIf(process.platform !== 'linux')('npm start, while it works', () =>
   it('SIGTERM to the server alone stops it in order', async () => {
     const kiln = await npmStart();
     const belonging = kiln.processes();
-    const server = belonging.find(
-      ({ command }) => command.startsWith('node') && command.endsWith(' gateway/main.ts'),
-    );
-    process.kill(server?.pid ?? 0, 'SIGTERM');
+    signal(serverOf(belonging), 'SIGTERM');
     expect(await kiln.exited).toEqual({ code: 0, signal: null });
     await untilGone(belonging);
     expect(kiln.output()).toContain('"msg":"stopped"');
   });
+
+  it('kill -9 of the server alone: its database and its renderers end by themselves', async () => {
+    const kiln = await npmStart();
+    const belonging = kiln.processes();
+    signal(serverOf(belonging), 'SIGKILL');
+    await untilGone(belonging);
+    expect(kiln.processes()).toEqual([]);
+  });
 });
+
+/** The one that serves, among npm, its shell, PostgreSQL and the renderers. */
+function serverOf(processes: readonly FoundProcess[]): number {
+  const found = processes.filter(
+    ({ command }) => command.startsWith('node') && command.endsWith(' gateway/main.ts'),
+  );
+  expect(found).toHaveLength(1);
+  return found[0]?.pid ?? 0;
+}
