@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { graphql, until } from '../kit/requests.ts';
+import { overEvents, overWebSocket, sendRequest } from './bare-sockets.ts';
 import { executePoster, type Started } from './following.ts';
 
 let kiln: KilnUnderTest;
@@ -30,10 +30,10 @@ it('leaves no listener behind of 200 subscribers that vanish', async () => {
   const ofExecution = { query: OF_EXECUTION, variables: { id: started.id } };
   sockets = await Promise.all(
     Array.from({ length: EACH }, () => [
-      overWebSocket(ofTask),
-      overWebSocket(ofExecution),
-      overEvents(ofTask),
-      overEvents(ofExecution),
+      overWebSocket(kiln.url, ofTask),
+      overWebSocket(kiln.url, ofExecution),
+      overEvents(kiln.url, ofTask),
+      overEvents(kiln.url, ofExecution),
     ]).flat(),
   );
   await until(
@@ -63,7 +63,7 @@ it('leaves none of those either who vanish before their subscription has begun',
   const ofExecution = { query: OF_EXECUTION, variables: { id: started.id } };
   for (let round = 0; round < 20; round += 1) {
     const query = round % 2 === 0 ? payload : ofExecution;
-    const [one, other] = [rawRequest(query), rawRequest(query)];
+    const [one, other] = [sendRequest(kiln.url, query), sendRequest(kiln.url, query)];
     await Promise.all([one.written, other.written]);
     // One at once, the other when the server has begun to think about it.
     one.socket.destroy();
@@ -71,7 +71,7 @@ it('leaves none of those either who vanish before their subscription has begun',
     await once(other.socket, 'close');
   }
   // Whoever comes after them is served, and is the only one.
-  const last = await overEvents(payload);
+  const last = await overEvents(kiln.url, payload);
   sockets.push(last);
   await until(
     async () => kiln.media.watcherCount(),
@@ -94,51 +94,4 @@ it('leaves none of those either who vanish before their subscription has begun',
 async function executeStalled(): Promise<Started> {
   await kiln.control('faults', { wire: 'midjourney', operation: 'imagine', fault: 'stall' });
   return executePoster(kiln.url, 'a well');
-}
-
-interface Payload {
-  readonly query: string;
-  readonly variables: Readonly<Record<string, string>>;
-}
-
-/** Subscribes over graphql-ws and answers the bare socket. */
-async function overWebSocket(payload: Payload): Promise<Socket> {
-  const client = new WebSocket(`${kiln.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-  client.on('error', () => undefined);
-  let socket: Socket | undefined;
-  client.on('upgrade', (response) => (socket = response.socket));
-  await once(client, 'open');
-  client.send('{"type":"connection_init"}');
-  await once(client, 'message');
-  client.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
-  await once(client, 'message');
-  if (socket === undefined) throw new Error('an open WebSocket has no socket');
-  return socket;
-}
-
-/** Subscribes over server-sent events and answers the bare socket. */
-async function overEvents(payload: Payload): Promise<Socket> {
-  const { socket } = rawRequest(payload);
-  for (let text = ''; !text.includes('event: next');) {
-    const [chunk] = (await once(socket, 'data')) as [Buffer];
-    text += chunk.toString();
-  }
-  return socket;
-}
-
-function rawRequest(payload: Payload): { socket: Socket; written: Promise<void> } {
-  const { hostname, port, host } = new URL(kiln.url);
-  const socket = connect(Number(port), hostname).on('error', () => undefined);
-  const body = JSON.stringify(payload);
-  const head = [
-    'POST /graphql HTTP/1.1',
-    `Host: ${host}`,
-    'Content-Type: application/json',
-    'Accept: text/event-stream',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ];
-  const written = new Promise<void>((resolve) => {
-    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`, () => resolve());
-  });
-  return { socket, written };
 }

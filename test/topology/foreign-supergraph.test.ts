@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { ApolloServer } from '@apollo/server';
+import { startStandaloneServer } from '@apollo/server/standalone';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -14,22 +16,25 @@ import {
 } from '../../platform/graphql/two-subgraphs.fixture.ts';
 import { silentLogger } from '../../platform/logger.ts';
 import { graphql, rest, until } from '../kit/requests.ts';
+import { overEvents, overWebSocket } from '../subscriptions/bare-sockets.ts';
 import { freePorts, isReady, startProgram, temporaryFolder, type Program } from './processes.ts';
 
-/** `npm run start:gateway -- --supergraph FILE` over subgraphs that know nothing of Kiln. */
+/** `npm run start:gateway -- --supergraph FILE` over subgraphs that know nothing of Kiln: one served as ours are, one by Apollo alone. */
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let two: TwoSubgraphs;
-let servers: SubgraphServer[] = [];
+let media: SubgraphServer;
+let workflow: ApolloServer;
 let gateway: Program;
 let url: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
   two = createTwoSubgraphs();
-  servers = await Promise.all([serve(two.media), serve(two.workflow)]);
-  const [media, workflow] = servers.map((server) => server.url);
+  media = await serve(two.media);
+  workflow = new ApolloServer({ schema: two.workflow.schema });
+  const plain = await startStandaloneServer(workflow, { listen: { host: '127.0.0.1', port: 0 } });
   const file = path.join(folder.path, 'foreign.graphql');
-  await writeFile(file, composeTwoSubgraphs({ media: media ?? '', workflow: workflow ?? '' }));
+  await writeFile(file, composeTwoSubgraphs({ media: media.url, workflow: plain.url }));
   const [port] = await freePorts(1);
   url = `http://127.0.0.1:${port}`;
   gateway = await startProgram({
@@ -41,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway?.end();
-  await Promise.all(servers.map((server) => server.close()));
+  await Promise.all([media?.close(), workflow?.stop()]);
   await folder?.remove();
 });
 
@@ -125,6 +130,20 @@ it('carries subscriptions, with what the other subgraph joins', async () => {
   const task = { id: 't2', execution: { name: expect.any(String) } };
   expect(seen).toEqual([1, 2, 3].map((seq) => ({ seq, task })));
   expect(two.listenerCount()).toBe(0);
+});
+
+it('leaves no subscription behind at the subgraph when its subscribers vanish', async () => {
+  // A subgraph of ours takes at most 100 on one socket from whoever is not vouched for by its own gateway.
+  const payload = { query: 'subscription { taskProgress(id: "t2") { seq } }', variables: {} };
+  const sockets = await Promise.all(
+    Array.from({ length: 40 }, () => [overWebSocket(url, payload), overEvents(url, payload)]).flat(),
+  );
+  await until(
+    async () => two.listenerCount(),
+    (count) => count === sockets.length,
+  );
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => two.listenerCount(), { timeout: 30_000 }).toBe(0);
 });
 
 it('has none of the documented REST paths, and says why in its log', async () => {

@@ -32,6 +32,15 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
   });
 
+  it('carries many subscribers over its one socket to each subgraph', async () => {
+    const started = await executePoster(kiln.url, 'a full ferry');
+    const all = await Promise.all(Array.from({ length: 150 }, () => openExecution(started.id)));
+    const texts = await Promise.all(all.map(({ whole }) => whole));
+    const log = await storedLog(kiln.url, started.taskId);
+    const expected = [...log.map(({ seq }) => String(seq)), 'complete'].join();
+    expect(new Set(texts.map((text) => idsOf(text).join()))).toEqual(new Set([expected]));
+  });
+
   it.each([
     ['media', 'SIGKILL'],
     ['media', 'SIGTERM'],
