@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { ApolloServer } from '@apollo/server';
+import { ApolloServerPluginInlineTraceDisabled } from '@apollo/server/plugin/disabled';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -31,7 +32,11 @@ beforeAll(async () => {
   folder = await temporaryFolder();
   two = createTwoSubgraphs();
   media = await serve(two.media);
-  workflow = new ApolloServer({ schema: two.workflow.schema });
+  workflow = new ApolloServer({
+    schema: two.workflow.schema,
+    // It would announce itself on the console.
+    plugins: [ApolloServerPluginInlineTraceDisabled()],
+  });
   const plain = await startStandaloneServer(workflow, { listen: { host: '127.0.0.1', port: 0 } });
   const file = path.join(folder.path, 'foreign.graphql');
   await writeFile(file, composeTwoSubgraphs({ media: media.url, workflow: plain.url }));
