@@ -96,6 +96,31 @@ test('a job lives and dies with the transaction it is enqueued in', async () => 
   expect(ran).toEqual(expect.arrayContaining([{ deep: [1, null] }, null]));
 });
 
+test('jobs of several queues are enqueued together, or none of them', async () => {
+  await main.queue.define('together-one');
+  await main.queue.define('together-other');
+  const jobs = [
+    { queue: 'together-one', data: 1 },
+    { queue: 'together-other', data: 2 },
+    { queue: 'together-one', data: 3 },
+  ];
+  const inTransaction = (fails: boolean) =>
+    main.database
+      .typed()
+      .transaction()
+      .execute(async (transaction) => {
+        await main.queue.enqueue(transaction, ...jobs);
+        if (fails) throw new Error('changed my mind');
+      });
+  await expect(inTransaction(true)).rejects.toThrow('changed my mind');
+  await inTransaction(false);
+  const ran: unknown[] = [];
+  const remember = async ({ data }: { data: unknown }) => void ran.push(data);
+  await main.queue.work('together-one', { slots: 5 }, remember);
+  await main.queue.work('together-other', { slots: 5 }, remember);
+  await expect.poll(() => ran.toSorted(), WAIT).toEqual([1, 2, 3]);
+});
+
 test('the same id is enqueued once', async () => {
   await main.queue.define('once');
   const ran: string[] = [];

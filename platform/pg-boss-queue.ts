@@ -1,9 +1,9 @@
 import { fromKysely, type Db, PgBoss, type UpdateQueueOptions } from 'pg-boss';
-import type { Logger } from './logger.ts';
 
 import type { Database } from './database.ts';
 import { AppError } from './errors.ts';
 import type { EventBus } from './event-bus.ts';
+import type { Logger } from './logger.ts';
 import { createJobTable, SCHEMA } from './pg-boss-queue/job-table.ts';
 import { createTicker, type Ticker } from './pg-boss-queue/ticker.ts';
 import { type SlotWorker, startSlotWorker } from './pg-boss-queue/worker.ts';
@@ -46,7 +46,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
 
   return {
     define: (name, options) => define(boss, name, options),
-    enqueue: (transaction, job) => enqueue(boss, fromKysely(transaction), job),
+    enqueue: (transaction, ...jobs) => enqueue(boss, fromKysely(transaction), jobs),
     wake: (name) => bus.announce(TOPIC, name, Date.now()),
     async work(name, options, handler) {
       if (workers.has(name)) throw new AppError('INTERNAL', `queue ${name} has a handler already`);
@@ -118,13 +118,15 @@ async function define(boss: PgBoss, name: string, options: QueueOptions = {}): P
   await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' });
 }
 
-async function enqueue(boss: PgBoss, db: Db, { queue, id, data, startAfterSeconds }: NewJob): Promise<void> {
-  const job = {
-    data: data as object,
-    ...(id !== undefined && { id }),
-    ...(startAfterSeconds !== undefined && { startAfter: startAfterSeconds }),
-  };
-  await boss.insert(queue, [job], { db });
+async function enqueue(boss: PgBoss, db: Db, jobs: readonly NewJob[]): Promise<void> {
+  for (const [queue, ofQueue] of Map.groupBy(jobs, (job) => job.queue)) {
+    const rows = ofQueue.map(({ id, data, startAfterSeconds }) => ({
+      data: data as object,
+      ...(id !== undefined && { id }),
+      ...(startAfterSeconds !== undefined && { startAfter: startAfterSeconds }),
+    }));
+    await boss.insert(queue, rows, { db });
+  }
 }
 
 function fetcher(boss: PgBoss, name: string): Parameters<typeof startSlotWorker>[0]['fetch'] {

@@ -9,8 +9,11 @@ import type { Json } from './json.ts';
 export interface Queue {
   /** Declares a queue before anything is enqueued or worked; the same name again updates its options. */
   define(name: string, options?: QueueOptions): Promise<void>;
-  /** Enqueues inside the caller's transaction. After commit the caller should `wake(name)`; a slow poll is the backstop. */
-  enqueue(transaction: AnyTransaction, job: NewJob): Promise<void>;
+  /**
+   * Enqueues inside the caller's transaction, the jobs of one queue in one statement. After commit the caller should
+   * `wake(name)`; a slow poll is the backstop.
+   */
+  enqueue(transaction: AnyTransaction, ...jobs: readonly NewJob[]): Promise<void>;
   /** Tells every process that the queue has work now. Never call it inside a transaction. */
   wake(name: string): void;
   /** Takes jobs while slots (and `capacity`) are free; one handler per queue and process. */

@@ -90,14 +90,12 @@ export async function enqueueStarts(
   steps: readonly Pick<NewStep, 'step' | 'binding'>[],
   startAfterSeconds = 0,
 ): Promise<void> {
-  for (const { step, binding } of steps) {
-    const data: StepJob = { taskId, step };
-    await scope.enqueue({
-      queue: startQueue(binding),
-      data: asJson(data),
-      ...(startAfterSeconds > 0 ? { startAfterSeconds } : {}),
-    });
-  }
+  const jobs = steps.map(({ step, binding }) => ({
+    queue: startQueue(binding),
+    data: asJson({ taskId, step } satisfies StepJob),
+    ...(startAfterSeconds > 0 ? { startAfterSeconds } : {}),
+  }));
+  await scope.enqueue(...jobs);
 }
 
 async function finishStep(

@@ -17,7 +17,7 @@ export interface Transactor {
 export interface TransactionScope {
   readonly transaction: MediaTransaction;
   append(events: readonly NewEvent[]): Promise<readonly AppendedEvent[]>;
-  enqueue(job: NewJob): Promise<void>;
+  enqueue(...jobs: readonly NewJob[]): Promise<void>;
   /** Wakes a queue after commit though nothing was enqueued: a place has become free. */
   wake(queue: string): void;
   /** Announces on another topic after commit. */
@@ -53,9 +53,9 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
           appended.push(...rows);
           return rows;
         },
-        async enqueue(job) {
-          await queue.enqueue(transaction, job);
-          if (job.startAfterSeconds === undefined) queues.add(job.queue);
+        async enqueue(...jobs) {
+          await queue.enqueue(transaction, ...jobs);
+          for (const job of jobs) if (job.startAfterSeconds === undefined) queues.add(job.queue);
         },
         wake: (name) => void queues.add(name),
         announce: (...announcement) => void announcements.push(announcement),
