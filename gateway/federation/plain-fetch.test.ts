@@ -32,30 +32,31 @@ function run(plan: RequestPlan, query: string, variables = {}) {
   return runner.runRequest(plan, { query, variables, context: contextOf() });
 }
 
-const plain: readonly (readonly [string, object?])[] = [
+const plain: readonly (readonly [query: string, variables: object])[] = [
   ['query ($id: ID!) { task(id: $id) { id state progress } }', { id: 't2' }],
   ['query ($id: ID!) { one: task(id: $id) { key: id previous { id } } }', { id: 't2' }],
   [
     '{ task(id: "t2") { ...Card } } fragment Card on Task { id outputs { ...Link } } fragment Link on File { url }',
+    {},
   ],
-  ['{ tasks(first: 2) { ... on Task { id } ... { state } } }'],
-  ['{ find { __typename ... on Task { id } ... on File { url } } }'],
-  ['{ node(id: "t2") { __typename id ... on Task { state } } }'],
-  ['{ task(id: "none") { id } }'],
-  ['{ executions { id name } }'],
+  ['{ tasks(first: 2) { ... on Task { id } ... { state } } }', {}],
+  ['{ find { __typename ... on Task { id } ... on File { url } } }', {}],
+  ['{ node(id: "t2") { __typename id ... on Task { state } } }', {}],
+  ['{ task(id: "none") { id } }', {}],
+  ['{ executions { id name } }', {}],
 ];
 
-const shaped: readonly (readonly [string, object?])[] = [
-  ['{ task(id: "t2") { id execution { name } } }'],
-  ['{ find { ... on Task { id } } }'],
-  ['{ task(id: "t2") { id id } }'],
+const shaped: readonly (readonly [query: string, variables: object])[] = [
+  ['{ task(id: "t2") { id execution { name } } }', {}],
+  ['{ find { ... on Task { id } } }', {}],
+  ['{ task(id: "t2") { id id } }', {}],
   ['query ($with: Boolean!) { task(id: "t2") { id state @include(if: $with) } }', { with: true }],
   [
     'query ($with: Boolean!) { task(id: "t2") { id ...More @skip(if: $with) } } fragment More on Task { state }',
     { with: true },
   ],
-  ['{ __typename task(id: "t2") { id } }'],
-  ['{ task(id: "t2") { id } __schema { queryType { name } } }'],
+  ['{ __typename task(id: "t2") { id } }', {}],
+  ['{ task(id: "t2") { id } __schema { queryType { name } } }', {}],
 ];
 
 describe('an answer that needs no second shaping', () => {
