@@ -39,4 +39,34 @@ describe('the rule plugin', () => {
     expect(ran).toBe(0);
     expect(result.errors?.[0]?.originalError).toMatchObject({ code: 'FORBIDDEN' });
   });
+
+  it('refuses a NUL character anywhere in the arguments, naming the field', async () => {
+    const builder = newBuilder();
+    const Input = builder.inputType('Input', { fields: (t) => ({ names: t.stringList() }) });
+    builder.queryField('echo', (t) =>
+      t.string({
+        rule: 'public',
+        args: { input: t.arg({ type: Input }), id: t.arg.id() },
+        resolve: () => 'x',
+      }),
+    );
+    const schema = builder.toSchema();
+    const contextValue: RuleContext = { caller: anonymousCaller('t', null), authMode: 'open' };
+    const ask = async (variableValues: object) => {
+      const source = 'query ($input: Input, $id: ID) { echo(input: $input, id: $id) }';
+      const { data, errors } = await graphql({
+        schema,
+        source,
+        contextValue,
+        variableValues: variableValues as Record<string, unknown>,
+      });
+      return errors?.[0]?.originalError ?? data;
+    };
+    expect(await ask({ input: { names: ['a', 'b'] }, id: 'c' })).toEqual({ echo: 'x' });
+    expect(await ask({ input: { names: ['a', 'b\0'] } })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'names[1]',
+    });
+    expect(await ask({ id: '\0' })).toMatchObject({ code: 'BAD_USER_INPUT', field: 'id' });
+  });
 });

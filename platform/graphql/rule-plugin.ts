@@ -10,11 +10,12 @@ import type { GraphQLFieldResolver } from 'graphql';
 
 import type { Caller } from '../caller.ts';
 import { enforce, type AuthMode, type Rule } from '../policy.ts';
+import { refuseUnsoundTexts } from './sound-arguments.ts';
 
 /**
  * The Pothos plugin that makes `rule` a part of every root field: the types demand the option, the build refuses a
- * schema without it (for fields that dodge the types), and the resolver is wrapped so that the rule is enforced before
- * anything of the field runs. Only root fields have rules; what lies below is guarded by the services.
+ * schema without it (for fields that dodge the types), and the resolver is wrapped so that the rule is enforced, and the
+ * arguments are known to be storable, before anything of the field runs. Only root fields have rules; what lies below is guarded by the services.
  */
 
 /** What the enforcement needs of a subgraph's context. */
@@ -83,6 +84,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     if (rule === undefined || field.kind === 'Subscription') return resolver;
     return (source, values, context, info) => {
       enforceIn(context, rule);
+      refuseUnsoundTexts(values);
       return resolver(source, values, context, info);
     };
   }
@@ -95,6 +97,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     if (rule === undefined || subscriber === undefined) return subscriber;
     return (source, values, context, info) => {
       enforceIn(context, rule);
+      refuseUnsoundTexts(values);
       return subscriber(source, values, context, info);
     };
   }
