@@ -1,11 +1,14 @@
 import sharp from 'sharp';
 
+import { INSTANT_VOICE, instantSpeech, instantThumbnail, instantVideo } from './instant/instant-media.ts';
+import { probeMedia } from './measure/probe.ts';
 import { sizeFor } from './size.ts';
+import { VOICES } from './speech/voices.ts';
 import type { ImageFormat, ImageRequest, Studio, StudioImage } from './types.ts';
 
 /**
- * A studio for tests with hundreds of tasks at once: one tiny plain picture per aspect ratio and format, made once. The
- * prompt is not looked at.
+ * A studio for tests with hundreds of tasks at once: one tiny plain picture per aspect ratio and format, made once; one
+ * small video; one sentence. The prompt is not looked at; limits and refusals are the real ones, and so is `probe`.
  */
 export function createInstantStudio(): Studio {
   const made = new Map<string, Promise<StudioImage>>();
@@ -26,6 +29,16 @@ export function createInstantStudio(): Studio {
         format: 'png',
         palette: [],
       }),
+    video: instantVideo,
+    speech: instantSpeech,
+    voices: () => VOICES,
+    matchVoice: () => Promise.resolve(INSTANT_VOICE),
+    probe: probeMedia,
+    async analyse(media) {
+      const facts = await probeMedia(media);
+      return { facts, summary: `A file of ${facts.contentType}; the instant studio looks no further.` };
+    },
+    thumbnail: instantThumbnail,
     close: () => Promise.resolve(),
   };
 }

@@ -1,34 +1,35 @@
-import { z } from 'zod';
-
 import type { Logger } from '../../platform/logger.ts';
-import { sizeFor } from './size.ts';
-import type { Description, ImageRequest, Studio, StudioImage } from './types.ts';
+import type {
+  Analysis,
+  MatchedVoice,
+  MediaFacts,
+  StudioSpeech,
+  StudioThumbnail,
+  StudioVideo,
+} from './media-types.ts';
+import { checkSpeech, checkVideo, planImage } from './plan.ts';
+import type { StudioSize } from './plan.ts';
+import { VOICES } from './speech/voices.ts';
+import type { Description, Studio, StudioCallOptions, StudioImage } from './types.ts';
+import type { WorkerRequest } from './worker-messages.ts';
 import { createWorkerPool } from './worker-pool.ts';
 
 export interface StudioOptions {
   /** Rendering processes (default 1); each is about 130 MB idle. */
   readonly workers?: number;
-  /** Long edge of pictures without an exact size: 1024 (normal, default) or 512 (small). */
-  readonly size?: 'normal' | 'small';
-  /** Milliseconds that one picture may take, waiting included (default 5 minutes). */
+  /** Long edge of pictures without an exact size: 1024 (normal, default) or 512 (small); small videos have at most 360 lines and 12 frames a second. */
+  readonly size?: StudioSize;
+  /** Milliseconds that one piece of work may take, waiting not included (default 5 minutes). */
   readonly timeoutMs?: number;
   /** Requests after which a rendering process is replaced (default 50). */
   readonly requestsPerWorker?: number;
   readonly logger: Logger;
 }
 
-const LONG_EDGE = { normal: 1_024, small: 512 } as const;
 const QUEUE_LIMIT = 5_000;
 const MAX_RSS_BYTES = 700 * 1024 * 1024;
-const MAX_EDGE = 4_096;
-const MAX_REFERENCES = 5;
 
-const exactSize = z.object({
-  width: z.number().int().min(16).max(MAX_EDGE),
-  height: z.number().int().min(16).max(MAX_EDGE),
-});
-
-/** The studio: procedural pictures and measured descriptions, made in processes of their own. None runs before it is needed. */
+/** The studio: procedural pictures, videos and voices and measured facts, made in processes of their own. None runs before it is needed. */
 export function createStudio(options: StudioOptions): Studio {
   const pool = createWorkerPool({
     workers: options.workers ?? 1,
@@ -37,20 +38,26 @@ export function createStudio(options: StudioOptions): Studio {
     requestsPerWorker: options.requestsPerWorker ?? 50,
     maxRssBytes: MAX_RSS_BYTES,
   });
-  const longEdge = LONG_EDGE[options.size ?? 'normal'];
+  const size = options.size ?? 'normal';
+  const run = async <Value extends object>(request: WorkerRequest, call: StudioCallOptions = {}) =>
+    withBuffers(await pool.run(request, call)) as Value;
   return {
-    async image(request, { onProgress, signal } = {}) {
-      const { width, height } = sizeOf(request, longEdge);
-      const made = (await pool.run(
-        { kind: 'image', request, width, height },
-        { onProgress, signal },
-      )) as StudioImage;
-      // The structured clone between processes makes plain arrays of buffers.
-      return { ...made, bytes: Buffer.from(made.bytes), preview: Buffer.from(made.preview) };
+    image: async (request, call) =>
+      run<StudioImage>({ kind: 'image', request, ...planImage(request, size) }, call),
+    describe: (picture, call) => run<Description>({ kind: 'describe', picture }, call),
+    async video(request, call) {
+      checkVideo(request);
+      return run<StudioVideo>({ kind: 'video', request, size }, call);
     },
-    async describe(picture, { onProgress, signal } = {}) {
-      return (await pool.run({ kind: 'describe', picture }, { onProgress, signal })) as Description;
+    async speech(request, call) {
+      checkSpeech(request);
+      return run<StudioSpeech>({ kind: 'speech', request }, call);
     },
+    voices: () => VOICES,
+    matchVoice: (media, call) => run<MatchedVoice>({ kind: 'matchVoice', media }, call),
+    probe: (media, call) => run<MediaFacts>({ kind: 'probe', media }, call),
+    analyse: (media, call) => run<Analysis>({ kind: 'analyse', media }, call),
+    thumbnail: (media, call) => run<StudioThumbnail>({ kind: 'thumbnail', media }, call),
     async close() {
       await pool.close();
       options.logger.debug('the studio is closed');
@@ -58,9 +65,11 @@ export function createStudio(options: StudioOptions): Studio {
   };
 }
 
-function sizeOf(request: ImageRequest, longEdge: number): { width: number; height: number } {
-  if ((request.references?.length ?? 0) > MAX_REFERENCES) {
-    throw new RangeError(`at most ${MAX_REFERENCES} pictures can be blended in`);
-  }
-  return request.size === undefined ? sizeFor(request.aspectRatio, longEdge) : exactSize.parse(request.size);
+/** What comes from another process has plain arrays where buffers were. */
+function withBuffers(value: unknown): unknown {
+  const entries = Object.entries(value as object).map(([name, part]: [string, unknown]) => [
+    name,
+    part instanceof Uint8Array ? Buffer.from(part.buffer, part.byteOffset, part.byteLength) : part,
+  ]);
+  return Object.fromEntries(entries);
 }

@@ -1,14 +1,43 @@
-/** The renderer behind the stand-ins: real pictures, made here, without a network and without a model. */
+import type {
+  Analysis,
+  MatchedVoice,
+  MediaFacts,
+  SpeechRequest,
+  StudioSpeech,
+  StudioThumbnail,
+  StudioVideo,
+  StudioVoice,
+  VideoRequest,
+} from './media-types.ts';
+
+/**
+ * The renderer behind the stand-ins: real media, made here, without a network and without a model. Everything rejects
+ * when the signal fires, the renderer dies or the time is over, and with StudioRefusal where asking again is no use.
+ */
 export interface Studio {
-  /** Renders a picture. Rejects when the signal fires, the renderer dies or the time is over. */
+  /** Renders a picture. */
   image(request: ImageRequest, options?: StudioCallOptions): Promise<StudioImage>;
   /** Measures a picture and puts that in words. Rejects with UnreadablePicture when it is none. */
   describe(picture: Uint8Array, options?: StudioCallOptions): Promise<Description>;
+  /** Renders a video: of the prompt's scene, of a camera over the first frame, or from the first frame to the last. */
+  video(request: VideoRequest, options?: StudioCallOptions): Promise<StudioVideo>;
+  /** Speaks a text. NOTHING_TO_SPEAK when no word of it can be spoken: never silence instead. */
+  speech(request: SpeechRequest, options?: StudioCallOptions): Promise<StudioSpeech>;
+  /** The voices that `speech` has. */
+  voices(): readonly StudioVoice[];
+  /** Measures the voice in an MP3 or WAV and turns the nearest base voice towards it; the same sample gives the same answer. */
+  matchVoice(sample: Uint8Array, options?: StudioCallOptions): Promise<MatchedVoice>;
+  /** Reads what a picture, video or sound is from its bytes. UNREADABLE_MEDIA when it is none. */
+  probe(media: Uint8Array, options?: StudioCallOptions): Promise<MediaFacts>;
+  /** Puts into words what can be measured in a picture, video or sound. */
+  analyse(media: Uint8Array, options?: StudioCallOptions): Promise<Analysis>;
+  /** A small picture that stands for a picture, video or sound. */
+  thumbnail(media: Uint8Array, options?: StudioCallOptions): Promise<StudioThumbnail>;
   /** Ends the workers; what is still being rendered is rejected. */
   close(): Promise<void>;
 }
 
-interface StudioCallOptions {
+export interface StudioCallOptions {
   /** 0 to 100 and what is being drawn. */
   readonly onProgress?: (percent: number, stage: string) => void;
   readonly signal?: AbortSignal;

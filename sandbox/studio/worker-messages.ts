@@ -1,4 +1,6 @@
-import type { Description, ImageRequest, StudioImage } from './types.ts';
+import type { SpeechRequest, StudioRefusalCode, VideoRequest } from './media-types.ts';
+import type { StudioSize } from './plan.ts';
+import type { ImageRequest } from './types.ts';
 
 /** What a worker is asked; one at a time. */
 export type WorkerRequest =
@@ -9,6 +11,9 @@ export type WorkerRequest =
       readonly height: number;
     }
   | { readonly kind: 'describe'; readonly picture: Uint8Array }
+  | { readonly kind: 'video'; readonly request: VideoRequest; readonly size: StudioSize }
+  | { readonly kind: 'speech'; readonly request: SpeechRequest }
+  | { readonly kind: 'matchVoice' | 'probe' | 'analyse' | 'thumbnail'; readonly media: Uint8Array }
   /** Dies at once: how the tests see what a crash does. */
   | { readonly kind: 'crash' };
 
@@ -16,12 +21,8 @@ export type WorkerRequest =
 export type WorkerMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'progress'; readonly percent: number; readonly stage: string }
-  | { readonly kind: 'done'; readonly value: WorkerValue; readonly rssBytes: number }
-  | { readonly kind: 'failed'; readonly message: string; readonly isUnreadable: boolean };
+  | { readonly kind: 'done'; readonly value: unknown; readonly rssBytes: number }
+  | { readonly kind: 'failed'; readonly message: string; readonly failure: WorkerFailure };
 
-export type WorkerValue =
-  | (Omit<StudioImage, 'bytes' | 'preview'> & {
-      readonly bytes: Uint8Array;
-      readonly preview: Uint8Array;
-    })
-  | Description;
+/** Which error the message is of: errors of our own lose their class on the way between processes. */
+export type WorkerFailure = StudioRefusalCode | 'UNREADABLE_PICTURE' | 'UNKNOWN';

@@ -1,11 +1,11 @@
-import type { WorkerRequest, WorkerValue } from './worker-messages.ts';
+import type { WorkerRequest } from './worker-messages.ts';
 import { createWorkerPlaces } from './worker-places.ts';
 import type { WorkerPlacesOptions } from './worker-places.ts';
 
 /** Rendering processes: started when they are needed, used one request at a time, replaced when worn out. */
 export interface WorkerPool {
-  /** Does a request as soon as a process is free. Rejects when the line is full, the time is over, the signal fires or the process dies. */
-  run(request: WorkerRequest, options: RunOptions): Promise<WorkerValue>;
+  /** Does a request as soon as a process is free. Rejects when the line is full, the work takes too long, the signal fires or the process dies. */
+  run(request: WorkerRequest, options: RunOptions): Promise<unknown>;
   /** Kills every process; whatever waits or runs is rejected. Resolves when all are gone. */
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ interface RunOptions {
 }
 
 export interface WorkerPoolOptions extends WorkerPlacesOptions {
-  /** Milliseconds that one request may take, waiting included; then its process is killed. */
+  /** Milliseconds that one request may take, waiting not included; then its process is killed. */
   readonly timeoutMs: number;
 }
 
@@ -26,10 +26,11 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const closing = new AbortController();
   return {
     async run(request, { onProgress, signal }) {
-      const signals = [closing.signal, AbortSignal.timeout(options.timeoutMs), signal];
-      const stop = AbortSignal.any(signals.filter((one) => one !== undefined));
-      stop.throwIfAborted();
-      const worker = await places.acquire(stop);
+      const leave = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
+      leave.throwIfAborted();
+      const worker = await places.acquire(leave);
+      // Counted from here: a hundred videos in the line are no reason to give up the last.
+      const stop = AbortSignal.any([leave, AbortSignal.timeout(options.timeoutMs)]);
       const kill = () => worker.process.kill();
       stop.addEventListener('abort', kill, { once: true });
       try {

@@ -3,8 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 
+import { StudioRefusal } from './media-types.ts';
 import { UnreadablePicture } from './types.ts';
-import type { WorkerMessage, WorkerRequest, WorkerValue } from './worker-messages.ts';
+import type { WorkerFailure, WorkerMessage, WorkerRequest } from './worker-messages.ts';
 
 type OnProgress = (percent: number, stage: string) => void;
 
@@ -20,7 +21,7 @@ export interface WorkerProcess {
 }
 
 interface WorkerAnswer {
-  readonly value: WorkerValue;
+  readonly value: unknown;
   /** Resident memory of the process after it. */
   readonly rssBytes: number;
 }
@@ -86,7 +87,7 @@ function runOn(
       if (said.kind === 'progress') return onProgress(said.percent, said.stage);
       end();
       if (said.kind === 'done') resolve({ value: said.value, rssBytes: said.rssBytes });
-      else reject(said.isUnreadable ? new UnreadablePicture(said.message) : new Error(said.message));
+      else reject(errorOf(said.failure, said.message));
     };
     child.on('message', hear);
     child.once('exit', die);
@@ -97,4 +98,11 @@ function runOn(
       reject(error);
     });
   });
+}
+
+function errorOf(failure: WorkerFailure, message: string): Error {
+  if (failure === 'UNKNOWN') return new Error(message);
+  return failure === 'UNREADABLE_PICTURE'
+    ? new UnreadablePicture(message)
+    : new StudioRefusal(failure, message);
 }

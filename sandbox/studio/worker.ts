@@ -1,8 +1,7 @@
-import { paintPicture } from './art/picture.ts';
-import { describePicture } from './describe/describe.ts';
-import { encodePicture, encodePreview } from './encode.ts';
+import { carryOut } from './carry-out.ts';
+import { StudioRefusal } from './media-types.ts';
 import { UnreadablePicture } from './types.ts';
-import type { WorkerMessage, WorkerRequest, WorkerValue } from './worker-messages.ts';
+import type { WorkerFailure, WorkerMessage, WorkerRequest } from './worker-messages.ts';
 
 /**
  * One rendering process. It does one request per message and may be killed at any moment (that is how cancelling works);
@@ -16,36 +15,15 @@ say({ kind: 'ready' });
 
 async function answer(request: WorkerRequest): Promise<void> {
   try {
-    const value = await carryOut(request);
+    const value = await carryOut(request, (percent, stage) => say({ kind: 'progress', percent, stage }));
     say({ kind: 'done', value, rssBytes: process.memoryUsage.rss() });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    say({ kind: 'failed', message, isUnreadable: error instanceof UnreadablePicture });
+    say({ kind: 'failed', message, failure: failureOf(error) });
   }
 }
 
-async function carryOut(asked: WorkerRequest): Promise<WorkerValue> {
-  if (asked.kind === 'describe') return describePicture(asked.picture);
-  if (asked.kind === 'crash') process.abort();
-  const { request, width, height } = asked;
-  const picture = await paintPicture(
-    {
-      prompt: request.prompt,
-      seed: request.seed ?? null,
-      width,
-      height,
-      references: request.references ?? [],
-      hasCaption: request.hasCaption ?? true,
-    },
-    (percent, stage) => say({ kind: 'progress', percent, stage }),
-  );
-  const format = request.format ?? 'png';
-  return {
-    bytes: await encodePicture(picture, { prompt: request.prompt, format }),
-    preview: await encodePreview(picture),
-    contentType: `image/${format}`,
-    width,
-    height,
-    seed: picture.seed,
-  };
+function failureOf(error: unknown): WorkerFailure {
+  if (error instanceof StudioRefusal) return error.code;
+  return error instanceof UnreadablePicture ? 'UNREADABLE_PICTURE' : 'UNKNOWN';
 }

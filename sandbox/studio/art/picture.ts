@@ -1,6 +1,7 @@
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import type { Canvas } from '@napi-rs/canvas';
 
+import type { Size } from '../size.ts';
 import { registerFonts, writeCaption } from './caption.ts';
 import { createEasel } from './easel.ts';
 import type { Easel } from './easel.ts';
@@ -37,17 +38,13 @@ export async function paintPicture(
   onProgress: (percent: number, stage: string) => void,
 ): Promise<Picture> {
   const { prompt, width, height } = request;
-  // Two prompts that mean the same scene still differ: the prompt is in the seed, whatever seed is given.
-  const seed = request.seed ?? hashText(prompt);
-  const mixed = request.seed === null ? seed : (hashText(prompt) ^ Math.imul(request.seed, 0x9e3779b1)) >>> 0;
-  const scene = readPrompt(prompt, mixed);
-  const easel = createEasel(scene, mixed, { width, height });
-  paintLayers(easel, onProgress);
+  const { seed, mixed } = seedsOf(prompt, request.seed);
+  const easel = paintScene({ prompt, seed: mixed, size: { width, height } }, onProgress);
   const canvas = createCanvas(width, height);
   compose(canvas, easel);
   onProgress(72, 'composing');
   for (const reference of request.references) await blend(canvas, easel, reference);
-  finish(canvas, scene, mixed);
+  finish(canvas, easel.scene, mixed);
   onProgress(90, 'finishing');
   if (request.hasCaption) {
     registerFonts();
@@ -55,6 +52,23 @@ export async function paintPicture(
   }
   onProgress(95, 'caption');
   return { canvas, seed };
+}
+
+/** The seed that is told, and the one that is painted by: two prompts that mean the same scene still differ, whatever seed is given. */
+export function seedsOf(prompt: string, given: number | null): { seed: number; mixed: number } {
+  const hash = hashText(prompt);
+  if (given === null) return { seed: hash, mixed: hash };
+  return { seed: given, mixed: (hash ^ Math.imul(given, 0x9e3779b1)) >>> 0 };
+}
+
+/** Paints the sheets of the prompt's scene; the same prompt and (mixed) seed give the same sheets. */
+export function paintScene(
+  { prompt, seed, size }: { readonly prompt: string; readonly seed: number; readonly size: Size },
+  onProgress: (percent: number, stage: string) => void,
+): Easel {
+  const easel = createEasel(readPrompt(prompt, seed), seed, size);
+  paintLayers(easel, onProgress);
+  return easel;
 }
 
 function paintLayers(easel: Easel, onProgress: (percent: number, stage: string) => void): void {

@@ -1,0 +1,57 @@
+import { paintPicture } from './art/picture.ts';
+import { describePicture } from './describe/describe.ts';
+import { encodePicture, encodePreview } from './encode.ts';
+import { probeMedia } from './measure/probe.ts';
+import { planVideo } from './plan.ts';
+import { makeSpeech } from './speech/speech.ts';
+import type { StudioImage } from './types.ts';
+import { makeVideo } from './video/video.ts';
+import type { WorkerRequest } from './worker-messages.ts';
+
+type OnProgress = (percent: number, stage: string) => void;
+
+/** Does what a worker is asked. */
+export async function carryOut(asked: WorkerRequest, onProgress: OnProgress): Promise<unknown> {
+  switch (asked.kind) {
+    case 'image':
+      return makeImage(asked, onProgress);
+    case 'describe':
+      return describePicture(asked.picture);
+    case 'video':
+      return makeVideo(await planVideo(asked.request, asked.size), onProgress);
+    case 'speech':
+      return makeSpeech(asked.request, onProgress);
+    case 'probe':
+      return probeMedia(asked.media);
+    case 'crash':
+      return process.abort();
+    default:
+      throw new Error(`the renderer does not know ${asked.kind}`);
+  }
+}
+
+async function makeImage(
+  { request, width, height }: Extract<WorkerRequest, { kind: 'image' }>,
+  onProgress: OnProgress,
+): Promise<StudioImage> {
+  const picture = await paintPicture(
+    {
+      prompt: request.prompt,
+      seed: request.seed ?? null,
+      width,
+      height,
+      references: request.references ?? [],
+      hasCaption: request.hasCaption ?? true,
+    },
+    onProgress,
+  );
+  const format = request.format ?? 'png';
+  return {
+    bytes: await encodePicture(picture, { prompt: request.prompt, format }),
+    preview: await encodePreview(picture),
+    contentType: `image/${format}`,
+    width,
+    height,
+    seed: picture.seed,
+  };
+}

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import type {
+  MatchedVoice,
+  SpeechRequest,
+  StudioSpeech,
+  StudioThumbnail,
+  StudioVideo,
+  VideoRequest,
+} from '../media-types.ts';
+import { checkSpeech, checkVideo } from '../plan.ts';
+import { durationOf } from '../sound/sound.ts';
+import { writeWav } from '../sound/wav.ts';
+import { readScript } from '../speech/script.ts';
+
+/** The videos and voices of the instant studio: real files that the studio made once and that lie beside this one. */
+
+const load = (name: string) => readFile(path.join(import.meta.dirname, name));
+
+/** A video of two seconds with sound, 128x72, whatever is asked for within the limits. */
+export async function instantVideo(request: VideoRequest): Promise<StudioVideo> {
+  checkVideo(request);
+  return {
+    bytes: await load('clip.mp4'),
+    contentType: 'video/mp4',
+    width: 128,
+    height: 72,
+    duration: 2,
+    framesPerSecond: 12,
+    hasSound: true,
+    seed: request.seed ?? 0,
+    poster: await load('poster.jpg'),
+  };
+}
+
+/** "This is a test" as MP3, a tone as WAV; a text that cannot be spoken is refused as ever. */
+export async function instantSpeech(request: SpeechRequest): Promise<StudioSpeech> {
+  checkSpeech(request);
+  const { omitted } = readScript(request.text);
+  const facts = { characters: Array.from(request.text).length, omitted: omitted === '' ? null : omitted };
+  if (request.format === 'wav') {
+    const tone = createTone();
+    return { bytes: writeWav(tone), contentType: 'audio/wav', duration: durationOf(tone), ...facts };
+  }
+  return { bytes: await load('speech.mp3'), contentType: 'audio/mpeg', duration: 1.255, ...facts };
+}
+
+function createTone() {
+  const sampleRate = 8_000;
+  const samples = Float32Array.from(
+    { length: sampleRate / 2 },
+    (_value, index) => 0.3 * Math.sin((2 * Math.PI * 220 * index) / sampleRate),
+  );
+  return { samples, sampleRate };
+}
+
+/** The same voice for every sample. */
+export const INSTANT_VOICE: MatchedVoice = {
+  baseVoice: 'slt',
+  pitch: 167,
+  pitchSpread: 20,
+  formant: 1,
+  tempo: 1,
+  measured: {
+    pitch: 167,
+    pitchSpread: 0.17,
+    formants: [490, 1_990, 2_990],
+    syllableRate: 4.6,
+    voicedShare: 0.5,
+    duration: 1,
+  },
+};
+
+/** The poster of the one video, for everything. */
+export async function instantThumbnail(): Promise<StudioThumbnail> {
+  return {
+    bytes: await load('poster.jpg'),
+    contentType: 'image/jpeg',
+    width: 128,
+    height: 72,
+    source: 'picture',
+  };
+}

@@ -1,0 +1,106 @@
+import { fileTypeFromBuffer } from 'file-type';
+import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
+import type { InputAudioTrack, InputVideoTrack } from 'mediabunny';
+import sharp from 'sharp';
+
+import { StudioRefusal } from '../media-types.ts';
+import type { MediaFacts } from '../media-types.ts';
+
+/** Pictures beyond this are refused before they are decoded. */
+const MAX_PIXELS = 50_000_000;
+/** Packets that the frame rate is measured by. */
+const COUNTED_PACKETS = 60;
+const LONGEST_TITLE = 500;
+
+/** Reads what a picture, video or sound is from its bytes. Throws UNREADABLE_MEDIA. */
+export async function probeMedia(media: Uint8Array): Promise<MediaFacts> {
+  try {
+    const type = await fileTypeFromBuffer(media);
+    return type?.mime.startsWith('image/') === true ? await probePicture(media) : await probeTracks(media);
+  } catch (cause) {
+    throw new StudioRefusal('UNREADABLE_MEDIA', 'the file is no picture, video or sound that can be read', {
+      cause,
+    });
+  }
+}
+
+const NO_TRACKS = {
+  duration: null,
+  framesPerSecond: null,
+  videoCodec: null,
+  audioCodec: null,
+  sampleRate: null,
+  channels: null,
+  title: null,
+} as const;
+
+async function probePicture(picture: Uint8Array): Promise<MediaFacts> {
+  const { autoOrient, format } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
+  return {
+    ...NO_TRACKS,
+    kind: 'image',
+    contentType: `image/${format}`,
+    container: format,
+    byteLength: picture.byteLength,
+    width: autoOrient.width,
+    height: autoOrient.height,
+  };
+}
+
+async function probeTracks(media: Uint8Array): Promise<MediaFacts> {
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });
+  try {
+    const format = await input.getFormat();
+    const [picture, sound] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
+    if (picture === null && sound === null) throw new Error('the file has no track');
+    const { title } = await input.getMetadataTags();
+    return {
+      ...(await pictureFacts(picture)),
+      ...(await soundFacts(sound)),
+      kind: picture === null ? 'audio' : 'video',
+      contentType: format.mimeType.split(';')[0] ?? format.mimeType,
+      container: CONTAINERS[format.name] ?? format.name.toLowerCase(),
+      byteLength: media.byteLength,
+      duration: await input.computeDuration(),
+      title: title?.slice(0, LONGEST_TITLE) ?? null,
+    };
+  } finally {
+    input.dispose();
+  }
+}
+
+const CONTAINERS: Readonly<Record<string, string>> = {
+  MP4: 'mp4',
+  'QuickTime File Format': 'mov',
+  WebM: 'webm',
+  Matroska: 'mkv',
+  MP3: 'mp3',
+  WAVE: 'wav',
+  Ogg: 'ogg',
+  FLAC: 'flac',
+  ADTS: 'aac',
+};
+
+async function pictureFacts(
+  track: InputVideoTrack | null,
+): Promise<Pick<MediaFacts, 'width' | 'height' | 'framesPerSecond' | 'videoCodec'>> {
+  if (track === null) return { width: null, height: null, framesPerSecond: null, videoCodec: null };
+  const { averagePacketRate } = await track.computePacketStats(COUNTED_PACKETS);
+  return {
+    width: await track.getDisplayWidth(),
+    height: await track.getDisplayHeight(),
+    framesPerSecond: Math.round(averagePacketRate * 100) / 100,
+    videoCodec: await track.getCodec(),
+  };
+}
+
+async function soundFacts(
+  track: InputAudioTrack | null,
+): Promise<Pick<MediaFacts, 'audioCodec' | 'sampleRate' | 'channels'>> {
+  if (track === null) return { audioCodec: null, sampleRate: null, channels: null };
+  return {
+    audioCodec: await track.getCodec(),
+    sampleRate: await track.getSampleRate(),
+    channels: await track.getNumberOfChannels(),
+  };
+}

@@ -1,0 +1,162 @@
+/** What the studio makes and measures besides pictures: moving pictures, speech, voices, facts. */
+
+export interface VideoRequest {
+  readonly prompt: string;
+  /** The same seed and request make the same bytes; a hash of the prompt when absent. */
+  readonly seed?: number;
+  /** `W:H`, between 1:4 and 4:1; the first frame's own when absent, else 16:9. */
+  readonly aspectRatio?: string;
+  /** The shorter edge in pixels, 144 to 1080 (default 720); a small studio makes at most 360. */
+  readonly resolution?: number;
+  /** 1 to 30 (default 5). */
+  readonly durationSeconds?: number;
+  /** PNG, JPEG or WebP. Alone: the camera moves over it. With a last frame: it is the first picture, exactly. */
+  readonly firstFrame?: Uint8Array;
+  /** The last picture; alone the video leads to it. */
+  readonly lastFrame?: Uint8Array;
+  /** Quiet seeded chords; silent (without an audio track) when absent or null. */
+  readonly soundtrack?: 'ambient' | null;
+}
+
+/** An MP4 with H.264, and AAC when there is a soundtrack; it starts playing before it is loaded whole. */
+export interface StudioVideo {
+  readonly bytes: Buffer;
+  readonly contentType: 'video/mp4';
+  /** Always even. */
+  readonly width: number;
+  readonly height: number;
+  /** Seconds of the whole file. */
+  readonly duration: number;
+  readonly framesPerSecond: number;
+  readonly hasSound: boolean;
+  readonly seed: number;
+  /** A JPEG of a frame from its middle, as large as the video. */
+  readonly poster: Buffer;
+}
+
+export interface SpeechRequest {
+  /** At most 10,000 characters. English is spoken; see `omitted`. */
+  readonly text: string;
+  /** One of `voices()`, or what `matchVoice` found; `slt` when absent. */
+  readonly voice?: StudioVoiceId | MatchedVoice;
+  /** 0.25 to 4; 1 when absent. */
+  readonly speed?: number;
+  /** Semitones up or down, -12 to 12; 0 when absent. */
+  readonly pitch?: number;
+  readonly format: SpeechFormat;
+}
+
+export type SpeechFormat = 'mp3' | 'wav';
+
+export interface StudioSpeech {
+  readonly bytes: Buffer;
+  readonly contentType: 'audio/mpeg' | 'audio/wav';
+  /** Seconds. */
+  readonly duration: number;
+  /** How many characters the text has (code points). */
+  readonly characters: number;
+  /** Characters of the text that this engine cannot speak (other scripts), the first 200; null when there are none. */
+  readonly omitted: string | null;
+}
+
+export type StudioVoiceId = 'slt' | 'rms' | 'awb' | 'kal16' | 'kal';
+
+export interface StudioVoice {
+  readonly id: StudioVoiceId;
+  /** For people. */
+  readonly name: string;
+  /** BCP 47. */
+  readonly language: string;
+  readonly gender: 'female' | 'male';
+  readonly description: string;
+}
+
+/**
+ * A base voice turned towards a sample. This is voice matching (measured pitch, resonance and tempo), no cloning by a
+ * neural model: a listener will not take it for the speaker. Plain JSON: it may be stored and given to `speech` later.
+ */
+export interface MatchedVoice {
+  readonly baseVoice: StudioVoiceId;
+  /** Mean pitch in Hz. */
+  readonly pitch: number;
+  /** How far the pitch wanders, standard deviation in Hz. */
+  readonly pitchSpread: number;
+  /** Resonances relative to the base voice, 0.85 to 1.18. */
+  readonly formant: number;
+  /** Durations relative to the base voice, 0.7 to 1.5: above 1 is slower. */
+  readonly tempo: number;
+  readonly measured: VoiceMeasures;
+}
+
+/** What was measured in a sample of a voice. */
+export interface VoiceMeasures {
+  /** Median pitch in Hz. */
+  readonly pitch: number;
+  /** Standard deviation of the pitch in octaves. */
+  readonly pitchSpread: number;
+  /** Median of the first three resonances in Hz. */
+  readonly formants: readonly number[];
+  /** Syllables a second while speaking. */
+  readonly syllableRate: number;
+  /** Share of the sample that has a pitch, 0 to 1. */
+  readonly voicedShare: number;
+  /** Seconds that were measured; only the first 30 are. */
+  readonly duration: number;
+}
+
+/** What a file is, read from the file itself. */
+export interface MediaFacts {
+  readonly kind: 'image' | 'video' | 'audio';
+  /** What its bytes say, whatever it was called: image/png, video/mp4, audio/mpeg, ... */
+  readonly contentType: string;
+  /** png, mp4, webm, mp3, wav, ... */
+  readonly container: string;
+  readonly byteLength: number;
+  /** Seconds; null for a picture. */
+  readonly duration: number | null;
+  /** As shown, turned as the file says; null for sound. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly framesPerSecond: number | null;
+  /** avc, hevc, vp9, av1, ...; null when there is none or it is not known. */
+  readonly videoCodec: string | null;
+  /** aac, mp3, opus, pcm-s16, ... */
+  readonly audioCodec: string | null;
+  readonly sampleRate: number | null;
+  readonly channels: number | null;
+  /** What the file calls itself. */
+  readonly title: string | null;
+}
+
+/** Facts of a file and one paragraph of them: what a stand-in for a language model knows about it. */
+export interface Analysis {
+  readonly facts: MediaFacts;
+  /** Full sentences of what was measured; it says that nothing is recognised. */
+  readonly summary: string;
+}
+
+export interface StudioThumbnail {
+  readonly bytes: Buffer;
+  readonly contentType: 'image/jpeg' | 'image/png';
+  readonly width: number;
+  readonly height: number;
+  /** The picture itself; the cover inside the file; the wave of its sound; or a drawn card with its facts. */
+  readonly source: 'picture' | 'cover' | 'waveform' | 'card';
+}
+
+/**
+ * The studio will not do this, and asking again changes nothing: the file cannot be read (UNREADABLE_MEDIA), it has no
+ * clear voice (NO_VOICE), there is nothing in the text that this engine can speak (NOTHING_TO_SPEAK), or a value is out
+ * of its range (OUT_OF_RANGE). The message is fit for whoever asked.
+ */
+export class StudioRefusal extends Error {
+  readonly code: StudioRefusalCode;
+
+  constructor(code: StudioRefusalCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StudioRefusal';
+    this.code = code;
+  }
+}
+
+export type StudioRefusalCode = 'UNREADABLE_MEDIA' | 'NO_VOICE' | 'NOTHING_TO_SPEAK' | 'OUT_OF_RANGE';

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+
+import { StudioRefusal } from './media-types.ts';
+import type { SpeechRequest, VideoRequest } from './media-types.ts';
+import { sizeByShortEdge, sizeFor } from './size.ts';
+import type { Size } from './size.ts';
+import type { ImageRequest } from './types.ts';
+import { frameRatio } from './video/camera.ts';
+import type { VideoPlan } from './video/video.ts';
+
+/** How large the studio makes things. */
+export type StudioSize = 'normal' | 'small';
+
+const LONG_EDGE = { normal: 1_024, small: 512 } as const;
+const FRAMES_PER_SECOND = { normal: 25, small: 12 } as const;
+const LARGEST_SHORT_EDGE = { normal: 1_080, small: 360 } as const;
+const MAX_EDGE = 4_096;
+const MAX_REFERENCES = 5;
+const MAX_CHARACTERS = 10_000;
+
+const exactSize = z.object({
+  width: z.number().int().min(16).max(MAX_EDGE),
+  height: z.number().int().min(16).max(MAX_EDGE),
+});
+const videoLimits = z.object({
+  durationSeconds: z.number().min(1).max(30).default(5),
+  resolution: z.number().int().min(144).max(1_080).default(720),
+  seed: z.number().int().optional(),
+});
+const speechLimits = z.object({
+  text: z.string().max(MAX_CHARACTERS),
+  speed: z.number().min(0.25).max(4).optional(),
+  pitch: z.number().min(-12).max(12).optional(),
+});
+
+/** How large a picture becomes. Throws when it would be too large. */
+export function planImage(request: ImageRequest, size: StudioSize): Size {
+  if ((request.references?.length ?? 0) > MAX_REFERENCES) {
+    throw new RangeError(`at most ${MAX_REFERENCES} pictures can be blended in`);
+  }
+  return request.size === undefined
+    ? sizeFor(request.aspectRatio, LONG_EDGE[size])
+    : exactSize.parse(request.size);
+}
+
+/** Throws OUT_OF_RANGE when a video would be too long or too large. */
+export function checkVideo(request: VideoRequest): void {
+  within(videoLimits, request);
+}
+
+/** How large and long a video becomes; its frame's shape counts when no other is asked for. Throws OUT_OF_RANGE and UNREADABLE_MEDIA. */
+export async function planVideo(request: VideoRequest, size: StudioSize): Promise<VideoPlan> {
+  const { durationSeconds, resolution } = within(videoLimits, request);
+  const framesPerSecond = FRAMES_PER_SECOND[size];
+  const frame = request.firstFrame ?? request.lastFrame;
+  const ratio = request.aspectRatio ?? (frame === undefined ? '16:9' : await frameRatio(frame));
+  return {
+    request,
+    size: sizeByShortEdge(ratio, Math.min(resolution, LARGEST_SHORT_EDGE[size])),
+    framesPerSecond,
+    frames: Math.round(durationSeconds * framesPerSecond),
+  };
+}
+
+/** Throws OUT_OF_RANGE when a text is too long or a value is out of its range. */
+export function checkSpeech(request: SpeechRequest): void {
+  within(speechLimits, request);
+}
+
+function within<Limits extends z.ZodType>(limits: Limits, request: object): z.output<Limits> {
+  const checked = limits.safeParse(request);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  throw new StudioRefusal('OUT_OF_RANGE', `${issue?.path.join('.') ?? 'request'}: ${issue?.message ?? ''}`);
+}

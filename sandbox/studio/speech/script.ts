@@ -1,0 +1,75 @@
+import { StudioRefusal } from '../media-types.ts';
+
+/** What of a text can be spoken, in pieces that the engine takes. */
+export interface Script {
+  /** ASCII, each at most 400 characters. */
+  readonly sentences: readonly string[];
+  /** Letters and digits of the text that are in none of them, in order, the first 200. */
+  readonly omitted: string;
+}
+
+const LONGEST_SENTENCE = 400;
+const MOST_OMITTED = 200;
+const SIGNS: Readonly<Record<string, string>> = {
+  '‘': "'",
+  '’': "'",
+  '“': '"',
+  '”': '"',
+  '–': ', ',
+  '—': ', ',
+  '…': '...',
+  '。': '. ',
+  '，': ', ',
+  '！': '! ',
+  '？': '? ',
+  '；': '; ',
+  '：': ': ',
+  '、': ', ',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+};
+
+/**
+ * Splits a text after its sentences. Accents are taken off letters (café is spoken as cafe); other scripts are left out
+ * and told. Throws NOTHING_TO_SPEAK when nothing is left.
+ */
+export function readScript(text: string): Script {
+  const plain = Array.from(text.normalize('NFKD'), (sign) => SIGNS[sign.toLowerCase()] ?? sign)
+    .join('')
+    .replaceAll(/\p{M}/gu, '');
+  const omitted = (plain.normalize('NFC').match(/[^\p{ASCII}]/gu) ?? []).filter((sign) =>
+    /[\p{L}\p{N}]/u.test(sign),
+  );
+  const spoken = plain.replaceAll(/[^\p{ASCII}]|\p{Cc}(?<!\n)/gu, ' ');
+  const sentences = spoken
+    .split(/(?<=[.!?;])\s+|\n+/)
+    .flatMap(inPieces)
+    .filter((sentence) => /[a-z0-9]/i.test(sentence));
+  if (sentences.length === 0) throw nothingToSpeak();
+  return { sentences, omitted: omitted.slice(0, MOST_OMITTED).join('') };
+}
+
+/** Why a text was refused. */
+export function nothingToSpeak(): StudioRefusal {
+  return new StudioRefusal(
+    'NOTHING_TO_SPEAK',
+    'there is nothing in the text that can be spoken: the voices of the studio speak English only',
+  );
+}
+
+/** A sentence that is too long is broken after a word; a word that is too long anywhere. */
+function inPieces(sentence: string): string[] {
+  const pieces: string[] = [];
+  let rest = sentence.replaceAll(/\s+/g, ' ').trim();
+  while (rest.length > LONGEST_SENTENCE) {
+    const space = rest.lastIndexOf(' ', LONGEST_SENTENCE);
+    const end = space > 0 ? space : LONGEST_SENTENCE;
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(end).trim();
+  }
+  return [...pieces, rest];
+}

@@ -1,0 +1,31 @@
+import { createRandom } from '../art/random.ts';
+import { loadPlanes, shoot } from './camera.ts';
+import type { View } from './camera.ts';
+import { eased } from './film.ts';
+import type { Film, FilmPlan } from './film.ts';
+
+const RESERVE = 1.4;
+
+/** A camera that moves over one picture: nearer or away, and a little aside; the seed decides which. */
+export async function createCameraFilm({ seed, size }: FilmPlan, picture: Uint8Array): Promise<Film> {
+  const planes = await loadPlanes(picture, size, RESERVE);
+  const random = createRandom(seed);
+  const goesNearer = random() < 0.6;
+  const x = 0.42 + 0.16 * random();
+  const y = 0.45 + 0.1 * random();
+  const whole: View = { x: 0.5, y: 0.5, zoom: 1 };
+  const near: View = { x, y, zoom: 1.32 };
+  const [start, end] = goesNearer ? [whole, near] : [near, whole];
+  return {
+    draw(moment, frame) {
+      const way = eased(moment);
+      const between = (from: number, to: number) => from + (to - from) * way;
+      const view = {
+        x: between(start.x, end.x),
+        y: between(start.y, end.y),
+        zoom: between(start.zoom, end.zoom),
+      };
+      shoot(planes, view, size, frame);
+    },
+  };
+}

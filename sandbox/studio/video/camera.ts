@@ -1,0 +1,110 @@
+import sharp from 'sharp';
+import type { Sharp } from 'sharp';
+
+import { StudioRefusal } from '../media-types.ts';
+import type { Size } from '../size.ts';
+import { toPlanes } from './yuv.ts';
+import type { Planes } from './yuv.ts';
+
+/** Where the camera looks: the middle of its view from 0 to 1, and how near it is (1 shows as much as there is). */
+export interface View {
+  readonly x: number;
+  readonly y: number;
+  readonly zoom: number;
+}
+
+/** Pictures beyond this are refused before they are decoded. */
+const MAX_PIXELS = 50_000_000;
+
+/** A picture cut to the frame's shape, larger by this factor so that the camera can move. Throws UNREADABLE_MEDIA. */
+export async function loadPlanes(picture: Uint8Array, frame: Size, reserve: number): Promise<Planes> {
+  const width = even(frame.width * reserve);
+  const height = even(frame.height * reserve);
+  const rgb = await readable(() =>
+    open(picture)
+      .autoOrient()
+      .resize(width, height, { fit: 'cover', position: 'centre' })
+      .flatten({ background: '#fff' })
+      .toColourspace('srgb')
+      .raw()
+      .toBuffer(),
+  );
+  return toPlanes(rgb, { width, height });
+}
+
+/** The shape of a picture as `W:H`. Throws UNREADABLE_MEDIA. */
+export async function frameRatio(picture: Uint8Array): Promise<string> {
+  const { autoOrient } = await readable(() => open(picture).metadata());
+  return `${autoOrient.width}:${autoOrient.height}`;
+}
+
+function open(picture: Uint8Array): Sharp {
+  return sharp(picture, { limitInputPixels: MAX_PIXELS, failOn: 'error' });
+}
+
+async function readable<Value>(read: () => Promise<Value>): Promise<Value> {
+  try {
+    return await read();
+  } catch (cause) {
+    throw new StudioRefusal('UNREADABLE_MEDIA', 'a frame of the video is no picture that can be read', {
+      cause,
+    });
+  }
+}
+
+/** Draws what the camera sees into an I420 frame; views beyond the edge stop at it. */
+export function shoot(picture: Planes, view: View, size: Size, frame: Uint8Array): void {
+  const step = Math.min(picture.width / size.width, picture.height / size.height) / view.zoom;
+  const left = within(view.x * picture.width - (size.width * step) / 2, picture.width - size.width * step);
+  const top = within(view.y * picture.height - (size.height * step) / 2, picture.height - size.height * step);
+  const pixels = size.width * size.height;
+  const half = { width: size.width / 2, height: size.height / 2 };
+  const from = { left, top, step };
+  sample(picture, picture.luma, from, { ...size, frame, at: 0 });
+  const coarse = { left, top, step: step * 2 };
+  sample(picture, picture.blue, coarse, { ...half, frame, at: pixels });
+  sample(picture, picture.red, coarse, { ...half, frame, at: pixels + pixels / 4 });
+}
+
+const ONE = 65_536;
+
+/** Bilinear, in 16-bit fixed point. */
+function sample(
+  { width, height }: Size,
+  plane: Uint8Array,
+  from: { readonly left: number; readonly top: number; readonly step: number },
+  into: Size & { readonly frame: Uint8Array; readonly at: number },
+): void {
+  const step = Math.floor(from.step * ONE);
+  const firstX = Math.floor(from.left * ONE);
+  let fineY = Math.floor(from.top * ONE);
+  // The last column and row have no neighbour; just before them is as near as it gets.
+  const [lastX, lastY] = [(width - 1) * ONE - 1, (height - 1) * ONE - 1];
+  for (let y = 0; y < into.height; y += 1, fineY += step) {
+    const insideY = Math.min(fineY, lastY);
+    const row = (insideY >> 16) * width;
+    const down = (insideY >> 8) & 255;
+    let fineX = firstX;
+    for (let x = 0; x < into.width; x += 1, fineX += step) {
+      const insideX = Math.min(fineX, lastX);
+      const at = row + (insideX >> 16);
+      const across = (insideX >> 8) & 255;
+      const upper = mix(plane[at] ?? 0, plane[at + 1] ?? 0, across);
+      const lower = mix(plane[at + width] ?? 0, plane[at + width + 1] ?? 0, across);
+      into.frame[into.at + y * into.width + x] = ((upper << 8) + (lower - upper) * down) >> 16;
+    }
+  }
+}
+
+/** 256 times the mixture of two values, the share in 256ths. */
+function mix(one: number, other: number, share: number): number {
+  return (one << 8) + (other - one) * share;
+}
+
+function within(value: number, most: number): number {
+  return Math.max(0, Math.min(most, value));
+}
+
+function even(length: number): number {
+  return Math.round(length / 2) * 2;
+}

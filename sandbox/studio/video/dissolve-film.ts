@@ -1,0 +1,68 @@
+import { createNoise } from '../art/random.ts';
+import type { Size } from '../size.ts';
+import { loadPlanes, shoot } from './camera.ts';
+import { eased } from './film.ts';
+import type { Film, FilmPlan } from './film.ts';
+import { frameBytes } from './yuv.ts';
+
+const ZOOM = 0.18;
+
+/** From one picture to another: the first and the last frame are the pictures themselves, between them one dissolves into the other along drifting patches. */
+export async function createDissolveFilm(
+  { seed, size }: FilmPlan,
+  pictures: { readonly first: Uint8Array; readonly last: Uint8Array },
+): Promise<Film> {
+  const first = await loadPlanes(pictures.first, size, 1);
+  const last = await loadPlanes(pictures.last, size, 1);
+  const mask = createMask(seed, size);
+  const [one, other] = [new Uint8Array(frameBytes(size)), new Uint8Array(frameBytes(size))];
+  return {
+    draw(moment, frame) {
+      const middle = { x: 0.5, y: 0.5 };
+      if (moment <= 0) return shoot(first, { ...middle, zoom: 1 }, size, frame);
+      if (moment >= 1) return shoot(last, { ...middle, zoom: 1 }, size, frame);
+      shoot(first, { ...middle, zoom: 1 + ZOOM * eased(moment) }, size, one);
+      shoot(last, { ...middle, zoom: 1 + ZOOM * (1 - eased(moment)) }, size, other);
+      const edge = eased(Math.min(1, Math.max(0, (moment - 0.1) / 0.8))) * 384 - 64;
+      dissolve({ one, other, mask, edge }, size, frame);
+    },
+  };
+}
+
+/** When each pixel turns, 0 to 255: from left to right, in patches. */
+function createMask(seed: number, { width, height }: Size): Uint8Array {
+  const noise = createNoise(seed & 0xffff);
+  const patch = Math.max(width, height) / 9;
+  const mask = new Uint8Array(width * height);
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const when = 0.5 * (x / width) + 0.9 * noise(x / patch, y / patch, 4) - 0.2;
+      mask[y * width + x] = 255 * Math.min(1, Math.max(0, when));
+    }
+  }
+  return mask;
+}
+
+interface Mixture {
+  readonly one: Uint8Array;
+  readonly other: Uint8Array;
+  readonly mask: Uint8Array;
+  readonly edge: number;
+}
+
+function dissolve({ one, other, mask, edge }: Mixture, { width, height }: Size, frame: Uint8Array): void {
+  const pixels = width * height;
+  const blend = (at: number, turns: number) => {
+    const share = Math.max(0, Math.min(256, ((edge - turns) * 2 + 128) | 0));
+    frame[at] = (one[at] ?? 0) + ((((other[at] ?? 0) - (one[at] ?? 0)) * share) >> 8);
+  };
+  for (let at = 0; at < pixels; at += 1) blend(at, mask[at] ?? 0);
+  let chroma = pixels;
+  for (let y = 0; y < height; y += 2) {
+    for (let x = 0; x < width; x += 2, chroma += 1) {
+      const turns = mask[y * width + x] ?? 0;
+      blend(chroma, turns);
+      blend(chroma + pixels / 4, turns);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import type { Size } from '../size.ts';
+
+/** A film that can be drawn frame by frame. */
+export interface Film {
+  /** Draws the moment into an I420 frame: 0 is the first frame, 1 the last. */
+  draw(moment: number, frame: Uint8Array): void;
+}
+
+/** What every film is drawn by. */
+export interface FilmPlan {
+  readonly prompt: string;
+  /** The same numbers give the same film. */
+  readonly seed: number;
+  readonly size: Size;
+}
+
+/** Starts and ends slowly. */
+export function eased(moment: number): number {
+  return moment * moment * (3 - 2 * moment);
+}

@@ -1,0 +1,50 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+
+import encoders from 'h264-mp4-encoder';
+
+import type { Size } from '../size.ts';
+import type { Film } from './film.ts';
+import { frameBytes, toRgb } from './yuv.ts';
+
+/** Quantization 28 at full speed: 38 dB and about 13 ms a frame at 720p; a key frame every two seconds, so that seeking is quick. */
+const QUANTIZATION = 28;
+const SPEED = 10;
+const SECONDS_PER_KEY_FRAME = 2;
+
+export interface FilmRun {
+  readonly film: Film;
+  readonly size: Size;
+  readonly framesPerSecond: number;
+  readonly frames: number;
+  /** Called after each frame. */
+  readonly onFrame: (done: number) => void;
+}
+
+/** Draws and encodes the frames of a film: a bare MP4 with H.264 and, as RGB, the frame from its middle. */
+export async function encodeFilm(run: FilmRun): Promise<{ mp4: Uint8Array; middle: Buffer }> {
+  const { size, framesPerSecond, frames } = run;
+  const encoder = await encoders.createH264MP4Encoder();
+  try {
+    encoder.width = size.width;
+    encoder.height = size.height;
+    encoder.frameRate = framesPerSecond;
+    encoder.quantizationParameter = QUANTIZATION;
+    encoder.speed = SPEED;
+    encoder.groupOfPictures = framesPerSecond * SECONDS_PER_KEY_FRAME;
+    encoder.initialize();
+    const frame = new Uint8Array(frameBytes(size));
+    let middle: Buffer = Buffer.alloc(0);
+    for (let index = 0; index < frames; index += 1) {
+      run.film.draw(index / Math.max(1, frames - 1), frame);
+      encoder.addFrameYuv(frame);
+      if (index === frames >> 1) middle = toRgb(frame, size);
+      run.onFrame(index + 1);
+      // What is said about progress leaves the process only between two turns of its loop.
+      await breathe();
+    }
+    encoder.finalize();
+    return { mp4: encoder.FS.readFile(encoder.outputFilename), middle };
+  } finally {
+    encoder.delete();
+  }
+}

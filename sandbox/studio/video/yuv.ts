@@ -1,0 +1,105 @@
+import type { Size } from '../size.ts';
+
+/** Pixels of a video frame: BT.709, limited range, integers only, so they are the same on every machine. */
+
+/** A picture with full-size planes, as the camera samples it. */
+export interface Planes extends Size {
+  readonly luma: Uint8Array;
+  readonly blue: Uint8Array;
+  readonly red: Uint8Array;
+}
+
+/** Bytes of an I420 frame: a luma for each pixel, two chroma values for each four. */
+export function frameBytes({ width, height }: Size): number {
+  return (width * height * 3) / 2;
+}
+
+/** RGBA into an I420 frame; width and height are even. */
+export function writeI420(
+  rgba: Uint8Array | Uint8ClampedArray,
+  { width, height }: Size,
+  frame: Uint8Array,
+): void {
+  const pixels = width * height;
+  let chroma = pixels;
+  for (let y = 0; y < height; y += 2) {
+    for (let x = 0; x < width; x += 2) {
+      const at = y * width + x;
+      let [red, green, blue] = [2, 2, 2];
+      for (const pixel of [at, at + 1, at + width, at + width + 1]) {
+        const r = rgba[pixel * 4] ?? 0;
+        const g = rgba[pixel * 4 + 1] ?? 0;
+        const b = rgba[pixel * 4 + 2] ?? 0;
+        frame[pixel] = lumaOf(r, g, b);
+        red += r;
+        green += g;
+        blue += b;
+      }
+      frame[chroma] = blueOf(red >> 2, green >> 2, blue >> 2);
+      frame[chroma + (pixels >> 2)] = redOf(red >> 2, green >> 2, blue >> 2);
+      chroma += 1;
+    }
+  }
+}
+
+/** RGB (three channels) as planes. */
+export function toPlanes(rgb: Uint8Array, { width, height }: Size): Planes {
+  const pixels = width * height;
+  const planes = {
+    width,
+    height,
+    luma: new Uint8Array(pixels),
+    blue: new Uint8Array(pixels),
+    red: new Uint8Array(pixels),
+  };
+  for (let pixel = 0; pixel < pixels; pixel += 1) {
+    const r = rgb[pixel * 3] ?? 0;
+    const g = rgb[pixel * 3 + 1] ?? 0;
+    const b = rgb[pixel * 3 + 2] ?? 0;
+    planes.luma[pixel] = lumaOf(r, g, b);
+    planes.blue[pixel] = blueOf(r, g, b);
+    planes.red[pixel] = redOf(r, g, b);
+  }
+  return planes;
+}
+
+/** An I420 frame as RGB (three channels). */
+export function toRgb(frame: Uint8Array, { width, height }: Size): Buffer {
+  const pixels = width * height;
+  const rgb = Buffer.alloc(pixels * 3);
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const at = y * width + x;
+      const chroma = pixels + (y >> 1) * (width >> 1) + (x >> 1);
+      const luma = 298 * ((frame[at] ?? 0) - 16) + 128;
+      const blue = (frame[chroma] ?? 0) - 128;
+      const red = (frame[chroma + (pixels >> 2)] ?? 0) - 128;
+      rgb[at * 3] = clamp((luma + 459 * red) >> 8);
+      rgb[at * 3 + 1] = clamp((luma - 55 * blue - 136 * red) >> 8);
+      rgb[at * 3 + 2] = clamp((luma + 541 * blue) >> 8);
+    }
+  }
+  return rgb;
+}
+
+/** Takes the colour out of an I420 frame. */
+export function withoutColour(frame: Uint8Array, { width, height }: Size): void {
+  frame.fill(128, width * height);
+}
+
+function lumaOf(red: number, green: number, blue: number): number {
+  return 16 + ((47 * red + 157 * green + 16 * blue + 128) >> 8);
+}
+
+function blueOf(red: number, green: number, blue: number): number {
+  return 128 + ((-26 * red - 87 * green + 112 * blue + 128) >> 8);
+}
+
+function redOf(red: number, green: number, blue: number): number {
+  return 128 + ((112 * red - 102 * green - 10 * blue + 128) >> 8);
+}
+
+function clamp(value: number): number {
+  if (value < 0) return 0;
+  return value > 255 ? 255 : value;
+}
