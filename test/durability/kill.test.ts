@@ -7,10 +7,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type KilnProcess,
   type KilnProcessOptions,
+  serviceKey,
   startKilnProcess,
   temporaryDataDir,
 } from '../kit/kiln-process.ts';
-import { until } from '../kit/requests.ts';
+import { graphql, until } from '../kit/requests.ts';
 import { type SandboxProcess, startSandboxProcess } from '../kit/sandbox-process.ts';
 import { allTasks, brokenPromises, NOTHING_BROKEN, submitImages, tally, untilAllEnded } from './workload.ts';
 
@@ -56,7 +57,7 @@ const realOpenai = () => ({
 async function untilAttempts(url: string, state: string, count: number): Promise<void> {
   await until(
     async () => tally((await allTasks(url)).flatMap(({ attempts }) => attempts.map((one) => one.state))),
-    (states) => states[state] === count,
+    (states) => (states[state] ?? 0) >= count,
     60_000,
   );
 }
@@ -149,7 +150,65 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
     expect(tally(tasks.map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 50 });
     expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
   });
+
+  it('executions whose submission is cut off and repeated with its key exist once, and hear of their end', async () => {
+    await sandbox.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 1_000 });
+    const first = await start();
+    let answered = 0;
+    const submitted = Promise.allSettled(
+      Array.from({ length: 20 }, async (_, index) => {
+        await executePoster(first.url, index);
+        answered += 1;
+      }),
+    );
+    // The others are on their way through both subgraphs when everything dies.
+    await until(
+      async () => answered,
+      (count) => count >= 5,
+    );
+    await first.killEverything();
+    await submitted;
+
+    const second = await start();
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => executePoster(second.url, index)));
+    expect(new Set(ids).size).toBe(20);
+    // Once more while they run; then the ends have to find their way.
+    await untilAttempts(second.url, 'SUCCEEDED', 1);
+    await second.killEverything();
+    const third = await start();
+    const tasks = await untilAllEnded(third.url);
+    expect(tally(tasks.map(({ state }) => state))).toEqual({ SUCCEEDED: 20 });
+    const executions = await until(
+      () => posterExecutions(third.url),
+      (all) => all.every(({ status }) => status !== 'RUNNING'),
+    );
+    expect(tally(executions.map(({ status }) => status))).toEqual({ COMPLETED: 20 });
+    expect(executions.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(executions.map(({ taskId }) => taskId).sort()).toEqual(tasks.map(({ id }) => id).sort());
+    expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+  });
 });
+
+/** Executes the bundled image template under a key of its own; answers the id of the execution. */
+async function executePoster(url: string, index: number): Promise<string> {
+  const mutation = `mutation ($key: String!, $parameters: JSON!) {
+    executeTemplate(code: "poster", parameters: $parameters, idempotencyKey: $key) { id }
+  }`;
+  const variables = { key: `poster-${index}`, parameters: { prompt: `poster ${index}` } };
+  const { data, errors } = await graphql(url, mutation, variables, serviceKey);
+  if (errors !== undefined) throw new Error(`not accepted: ${JSON.stringify(errors)}`);
+  return data.executeTemplate.id;
+}
+
+async function posterExecutions(
+  url: string,
+): Promise<readonly { readonly id: string; readonly status: string; readonly taskId: string }[]> {
+  const query = '{ executions(first: 100) { edges { node { id status taskId } } } }';
+  const { data } = await graphql(url, query, {}, serviceKey);
+  return data.executions.edges.map(
+    ({ node }: { node: { id: string; status: string; taskId: string } }) => node,
+  );
+}
 
 const isFrom =
   (generator: string) =>
