@@ -13,6 +13,7 @@ import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
 import type { FileTables } from './files/tables.ts';
 import type { GeneratorRegistry } from './generators/binding.ts';
+import { createVoices } from './questions/voices.ts';
 import { createMediaContext, mediaSchema, type MediaHealth, type MediaServices } from './schema/index.ts';
 import { createSubmissionService } from './submissions/service.ts';
 import { defineTaskQueues } from './tasks/queues.ts';
@@ -74,7 +75,8 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const videoTemplates = createVideoTemplateService(database);
   const submissions = createSubmissionService({ ...options, tasks, files, videoTemplates });
   const health = () => healthOf(options);
-  const services: MediaServices = { tasks, files, submissions, videoTemplates, registry, health };
+  const voices = createVoices(registry);
+  const services: MediaServices = { tasks, files, submissions, videoTemplates, registry, voices, health };
   return {
     subgraph: {
       name: 'media',

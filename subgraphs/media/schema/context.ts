@@ -5,6 +5,7 @@ import type { RequestContext } from '../../../platform/graphql/executor.ts';
 import type { AuthMode } from '../../../platform/policy.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { Voices } from '../questions/voices.ts';
 import type { SubmissionService } from '../submissions/submissions.ts';
 import type { TaskService } from '../tasks/service-types.ts';
 import type { Attempt, Task } from '../tasks/task.ts';
@@ -17,6 +18,7 @@ export interface MediaServices {
   readonly submissions: SubmissionService;
   readonly videoTemplates: VideoTemplateService;
   readonly registry: GeneratorRegistry;
+  readonly voices: Voices;
   readonly health: () => Promise<MediaHealth>;
 }
 

@@ -1,7 +1,9 @@
 import { builder } from './builder.ts';
+import { ComfyWorkflowInput } from './comfy-workflow.ts';
 import { ImageInput } from './image.ts';
 import { MediaInput } from './media.ts';
 import { Task } from './task.ts';
+import { VideoInput } from './video.ts';
 
 const RecipeInput = builder.inputType('RecipeInput', {
   description: 'What to make by the recipe of a video template.',
@@ -25,6 +27,8 @@ const StartInput = builder.inputType('StartInput', {
   fields: (t) => ({
     recipe: t.field({ type: RecipeInput, description: 'A recipe.' }),
     image: t.field({ type: ImageInput, description: 'Images.' }),
+    video: t.field({ type: VideoInput, description: 'A video.' }),
+    comfy: t.field({ type: ComfyWorkflowInput, description: 'A ComfyUI graph.' }),
   }),
 });
 

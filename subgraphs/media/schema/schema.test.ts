@@ -47,22 +47,32 @@ describe('the media schema', () => {
         .filter((name) => !name.startsWith('_'))
         .sort();
     expect(rootFields(mediaSchema.getQueryType())).toEqual([
+      'checkPrompt',
+      'comfyWorkflows',
       'health',
       'models',
+      'providerVoices',
+      'runningNode',
       'task',
       'taskTypeAvailable',
       'tasks',
       'videoTemplates',
+      'voices',
     ]);
     expect(rootFields(mediaSchema.getMutationType())).toEqual([
+      'analyzeMedia',
       'cancelTask',
+      'cloneVoice',
       'createTask',
       'createVideoTemplate',
       'deleteMedia',
       'deleteVideoTemplate',
       'describeImage',
       'generateImage',
+      'generateVideo',
+      'runComfyWorkflow',
       'startTask',
+      'synthesizeSpeech',
       'updateVideoTemplate',
       'uploadFile',
     ]);

@@ -1,10 +1,14 @@
-import type { Task as TaskShape } from '../tasks/task.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { Voice as VoiceShape } from '../questions/voices.ts';
+import type { Task as TaskShape, TaskOutcome } from '../tasks/task.ts';
 import { Attempt } from './attempt.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
 import { Failure } from './failure.ts';
 import { Media } from './media.ts';
 import { Task } from './task.ts';
+import { TokenUsage } from './token-usage.ts';
+import { Voice } from './voice.ts';
 
 interface DescriptionShape {
   readonly kind: 'DESCRIPTION';
@@ -21,11 +25,54 @@ const Description = builder.objectRef<DescriptionShape>('Description').implement
   }),
 });
 
-// More members arrive with their kinds.
+interface ClonedVoiceShape {
+  readonly kind: 'VOICE_CLONE';
+  readonly voice: VoiceShape;
+  readonly demoId: string | null;
+}
+
+const ClonedVoice = builder.objectRef<ClonedVoiceShape>('ClonedVoice').implement({
+  description: 'What cloneVoice made.',
+  fields: (t) => ({
+    voice: t.field({
+      type: Voice,
+      description: 'The new voice, to be named in synthesizeSpeech.',
+      resolve: ({ voice }) => voice,
+    }),
+    demo: t.field({
+      type: Media,
+      nullable: true,
+      description: 'What it sounds like, when a text was given.',
+      resolve: ({ demoId }, _, { loaders }) => (demoId === null ? null : loaders.media.load(demoId)),
+    }),
+  }),
+});
+
+interface AnalysisShape {
+  readonly kind: 'ANALYSIS';
+  readonly model: string;
+  readonly provider: string;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+}
+
+const Analysis = builder.objectRef<AnalysisShape>('Analysis').implement({
+  description: 'Who made the text of analyzeMedia; the text itself is `Task.text`.',
+  fields: (t) => ({
+    model: t.exposeString('model', { description: 'The model that answered.' }),
+    provider: t.exposeString('provider', { description: 'The upstream wire it was asked over.' }),
+    usage: t.expose('usage', { type: TokenUsage, description: 'What it took.' }),
+  }),
+});
+
+type ResultShape = DescriptionShape | ClonedVoiceShape | AnalysisShape;
+
 const TaskResult = builder.unionType('TaskResult', {
   description: 'The typed result of those kinds of task that make more than files.',
-  types: [Description],
-  resolveType: () => Description,
+  types: [Description, ClonedVoice, Analysis],
+  resolveType: ({ kind }: ResultShape) => {
+    if (kind === 'DESCRIPTION') return Description;
+    return kind === 'ANALYSIS' ? Analysis : ClonedVoice;
+  },
 });
 
 builder.objectFields(Task, (t) => ({
@@ -61,9 +108,41 @@ builder.objectFields(Task, (t) => ({
   }),
 }));
 
-function resultOf(task: TaskShape): DescriptionShape | null {
-  if (task.result === null || task.kind !== 'DESCRIPTION') return null;
-  return { kind: 'DESCRIPTION', prompts: task.result.texts };
+async function resultOf(
+  { id, kind, result }: TaskShape,
+  _: object,
+  { loaders }: MediaContext,
+): Promise<ResultShape | null> {
+  if (result === null) return null;
+  if (kind === 'DESCRIPTION') return { kind, prompts: result.texts };
+  if (kind === 'VOICE_CLONE') return clonedVoiceOf(result);
+  if (kind !== 'ANALYSIS') return null;
+  const attempts = await loaders.attempts.load(id);
+  return analysisOf(result, attempts.findLast(({ state }) => state === 'SUCCEEDED')?.provider ?? '');
+}
+
+function clonedVoiceOf({ facts, mediaIds }: TaskOutcome): ClonedVoiceShape {
+  const id = textOf(facts['voiceId']) ?? '';
+  const voice = { id, name: textOf(facts['name']) ?? id, language: textOf(facts['language']), cloned: true };
+  return { kind: 'VOICE_CLONE', voice, demoId: mediaIds[0] ?? null };
+}
+
+function analysisOf({ facts }: TaskOutcome, provider: string): AnalysisShape {
+  const usage = (facts['usage'] ?? {}) as JsonObject;
+  return {
+    kind: 'ANALYSIS',
+    model: textOf(facts['model']) ?? '',
+    provider: textOf(facts['provider']) ?? provider,
+    usage: { inputTokens: countOf(usage['inputTokens']), outputTokens: countOf(usage['outputTokens']) },
+  };
+}
+
+function textOf(value: Json | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function countOf(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : 0;
 }
 
 async function outputsOf({ result }: TaskShape, { loaders }: MediaContext) {

@@ -1,59 +1,51 @@
 import type { Caller } from '../../../platform/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import { isAspectRatio } from '../generators/limits.ts';
-import type { Submission, TaskService } from '../tasks/service-types.ts';
-import type { ImageWork, InputRef, RecipeWork, Work } from '../tasks/task.ts';
-import type { VideoTemplateService } from '../video-templates/video-template.ts';
-import {
-  resolveInputs,
-  storeUpload,
-  type InputFile,
-  type InputFileDependencies,
-  type NamedInput,
-} from './input-files.ts';
-import type {
-  DescriptionRequest,
-  ImageRequest,
-  RecipeRequest,
-  StartRequest,
-  SubmissionService,
-} from './submissions.ts';
+import type { TaskService } from '../tasks/service-types.ts';
+import type { Task } from '../tasks/task.ts';
+import { prepareAnalysis } from './analysis.ts';
+import { prepareComfy } from './comfy.ts';
+import { prepareDescription, prepareImage } from './image.ts';
+import { storeUpload } from './input-files.ts';
+import type { Asker, Prepared } from './prepared.ts';
+import { prepareRecipe, type RecipeDependencies } from './recipe.ts';
+import { prepareSpeech, prepareVoiceClone } from './speech.ts';
+import type { StartRequest, SubmissionOptions, SubmissionService } from './submissions.ts';
+import { prepareVideo } from './video.ts';
 
-export interface SubmissionDependencies extends InputFileDependencies {
+export interface SubmissionDependencies extends RecipeDependencies {
   readonly tasks: TaskService;
-  readonly videoTemplates: VideoTemplateService;
-}
-
-/** Work with its files resolved: what tasks/ needs but for the caller's idempotency key. */
-type Prepared = Pick<Submission, 'work' | 'fileIds' | 'fingerprint'>;
-
-/** Who asks, and whether they still wait. */
-interface Asker {
-  readonly caller: Caller;
-  readonly signal: AbortSignal;
 }
 
 /** Makes the service that turns requests into submissions (submissions.ts says what each verb does). */
 export function createSubmissionService(dependencies: SubmissionDependencies): SubmissionService {
   const { tasks } = dependencies;
+  /** A verb: prepares its request, then submits it. */
+  function verb<Request>(
+    prepare: (dependencies: SubmissionDependencies, asker: Asker, request: Request) => Promise<Prepared>,
+  ) {
+    return async (
+      caller: Caller,
+      request: Request,
+      { idempotencyKey, signal }: SubmissionOptions,
+    ): Promise<Task> => {
+      const ready = await prepare(dependencies, { caller, signal }, request);
+      return tasks.submit(caller, { ...ready, idempotencyKey });
+    };
+  }
   return {
-    async createTask(caller, request, { idempotencyKey, signal }) {
-      const prepared = await prepareRecipe(dependencies, { caller, signal }, request);
-      return tasks.submit(caller, { ...prepared, idempotencyKey });
-    },
-    async generateImage(caller, request, { idempotencyKey, signal }) {
-      const prepared = await prepareImage(dependencies, { caller, signal }, request);
-      return tasks.submit(caller, { ...prepared, idempotencyKey });
-    },
-    async describeImage(caller, request, { idempotencyKey, signal }) {
-      const prepared = await prepareDescription(dependencies, { caller, signal }, request);
-      return tasks.submit(caller, { ...prepared, idempotencyKey });
-    },
+    createTask: verb(prepareRecipe),
+    generateImage: verb(prepareImage),
+    describeImage: verb(prepareDescription),
+    generateVideo: verb(prepareVideo),
+    synthesizeSpeech: verb(async (_, __, request) => prepareSpeech(request)),
+    cloneVoice: verb(prepareVoiceClone),
+    analyzeMedia: verb(prepareAnalysis),
+    runComfyWorkflow: verb(prepareComfy),
     async startTask(caller, request, { signal }) {
       const { id, owner, onEnd } = checkedStart(request);
-      const prepared = await prepareStart(dependencies, { caller, signal }, request);
-      return tasks.start({ ...prepared, id, owner, onEnd, idempotencyKey: null });
+      const ready = await prepareStart(dependencies, { caller, signal }, request);
+      return tasks.start({ ...ready, id, owner, onEnd, idempotencyKey: null });
     },
     uploadFile: (caller, upload, options) => storeUpload(dependencies, caller, upload, options),
   };
@@ -65,89 +57,16 @@ function checkedStart(request: StartRequest): StartRequest {
   return request;
 }
 
-function prepareStart(
+async function prepareStart(
   dependencies: SubmissionDependencies,
   asker: Asker,
-  { start: { recipe = null, image = null } }: StartRequest,
+  { start: { recipe, image, video, comfy } }: StartRequest,
 ): Promise<Prepared> {
-  if (recipe !== null && image === null) return prepareRecipe(dependencies, asker, recipe);
-  if (image !== null && recipe === null) return prepareImage(dependencies, asker, image);
-  throw badInput('start', 'start takes exactly one of recipe and image');
-}
-
-/** The recipe with the template's words at this moment: a task keeps its own copy of what it used. */
-async function prepareRecipe(
-  dependencies: SubmissionDependencies,
-  asker: Asker,
-  request: RecipeRequest,
-): Promise<Prepared> {
-  if (request.prompt.trim() === '') throw badInput('prompt', 'prompt must not be empty');
-  const template = await dependencies.videoTemplates.living(request.taskType);
-  if (template === null) {
-    throw badInput('taskType', `there is no video template with task type ${quoted(request.taskType)}`);
+  if ([recipe, image, video, comfy].filter(Boolean).length === 1) {
+    if (recipe) return prepareRecipe(dependencies, asker, recipe);
+    if (image) return prepareImage(dependencies, asker, image);
+    if (video) return prepareVideo(dependencies, asker, video);
+    if (comfy) return prepareComfy(dependencies, asker, comfy);
   }
-  const inputs = request.image ? [{ field: 'image', input: request.image }] : [];
-  const [image] = await resolveInputs(dependencies, { ...asker, inputs });
-  const ofTemplate = template.aspectRatio ?? '';
-  const work: RecipeWork = {
-    taskType: template.taskType,
-    prompt: request.prompt,
-    ...(image === undefined ? {} : { image: image.ref }),
-    // A template may hold any text there (the document does not restrict it); only a usable one is used.
-    aspectRatio: request.aspectRatio ?? (isAspectRatio(ofTemplate) ? ofTemplate : '9:16'),
-    presetPrompts: template.presetPrompts,
-    templatePrompt: template.prompt,
-  };
-  // What the caller said, not what the template says today: the same request again is the same.
-  const { taskType } = template;
-  const asked = { taskType, ...withoutAbsent({ prompt: request.prompt, aspectRatio: request.aspectRatio }) };
-  return prepared('createTask', { kind: 'RECIPE', ...work }, asked, image === undefined ? [] : [image]);
-}
-
-async function prepareImage(
-  dependencies: SubmissionDependencies,
-  asker: Asker,
-  request: ImageRequest,
-): Promise<Prepared> {
-  const { images: sent, generator, prompt, ...rest } = request;
-  const inputs = (sent ?? []).map((input, index): NamedInput => ({ field: `images[${index}]`, input }));
-  const files = await resolveInputs(dependencies, { ...asker, inputs });
-  const asked: Omit<ImageWork, 'images'> = { generator, prompt, ...withoutAbsent(rest) };
-  const images: readonly InputRef[] = files.map(({ ref }) => ref);
-  const work: Work = { kind: 'IMAGE', ...asked, ...(images.length === 0 ? {} : { images }) };
-  return prepared('generateImage', work, asked, files);
-}
-
-async function prepareDescription(
-  dependencies: SubmissionDependencies,
-  asker: Asker,
-  { generator, image: input }: DescriptionRequest,
-): Promise<Prepared> {
-  const inputs = [{ field: 'image', input }];
-  const [image] = await resolveInputs(dependencies, { ...asker, inputs });
-  if (image === undefined) throw new Error('one input was resolved to none');
-  const work: Work = { kind: 'DESCRIPTION', generator, image: image.ref };
-  return prepared('describeImage', work, { generator }, [image]);
-}
-
-/** The fingerprint: the operation and what was asked, files by their content, so that a repeated upload is the same. */
-function prepared(operation: string, work: Work, asked: object, files: readonly InputFile[]): Prepared {
-  return {
-    work,
-    fileIds: files.flatMap(({ ref }) => ('fileId' in ref ? [ref.fileId] : [])),
-    fingerprint: { operation, ...asked, files: files.map(({ identity }) => identity) },
-  };
-}
-
-type Given<Shape> = { [Name in keyof Shape]?: NonNullable<Shape[Name]> };
-
-/** Only the members that have a value: null and absent are the same in an input. */
-function withoutAbsent<Shape extends object>(shape: Shape): Given<Shape> {
-  return Object.fromEntries(
-    Object.entries(shape).filter(([, value]) => value !== null && value !== undefined),
-  ) as Given<Shape>;
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, 100));
+  throw badInput('start', 'start takes exactly one of recipe, image, video and comfy');
 }

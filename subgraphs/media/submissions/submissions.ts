@@ -13,6 +13,12 @@ export interface SubmissionService {
   createTask(caller: Caller, request: RecipeRequest, options: SubmissionOptions): Promise<Task>;
   generateImage(caller: Caller, request: ImageRequest, options: SubmissionOptions): Promise<Task>;
   describeImage(caller: Caller, request: DescriptionRequest, options: SubmissionOptions): Promise<Task>;
+  generateVideo(caller: Caller, request: VideoRequest, options: SubmissionOptions): Promise<Task>;
+  synthesizeSpeech(caller: Caller, request: SpeechRequest, options: SubmissionOptions): Promise<Task>;
+  cloneVoice(caller: Caller, request: VoiceCloneRequest, options: SubmissionOptions): Promise<Task>;
+  analyzeMedia(caller: Caller, request: AnalysisRequest, options: SubmissionOptions): Promise<Task>;
+  /** Fills a bundled comfy workflow, or takes a whole graph; a graph that can't be one is refused, naming the node. */
+  runComfyWorkflow(caller: Caller, request: ComfyRequest, options: SubmissionOptions): Promise<Task>;
   /** startTask: the same work under an id and for an owner that the asker chose; the same id again is the same task. */
   startTask(caller: Caller, request: StartRequest, options: { readonly signal: AbortSignal }): Promise<Task>;
   /** Stores a file for the caller: for good, or for an hour unless a task claims it. */
@@ -23,7 +29,7 @@ export interface SubmissionService {
   ): Promise<StoredFile>;
 }
 
-interface SubmissionOptions {
+export interface SubmissionOptions {
   readonly idempotencyKey: string | null;
   /** Aborted when the caller hangs up: stops an upload that is still coming in. */
   readonly signal: AbortSignal;
@@ -63,6 +69,62 @@ export interface DescriptionRequest {
   readonly image: MediaInput;
 }
 
+export interface VideoRequest {
+  readonly generator: string;
+  readonly model?: string | null | undefined;
+  readonly prompt?: string | null | undefined;
+  readonly negativePrompt?: string | null | undefined;
+  /** A picture that starts to move; not together with firstFrame. */
+  readonly image?: MediaInput | null | undefined;
+  readonly firstFrame?: MediaInput | null | undefined;
+  readonly lastFrame?: MediaInput | null | undefined;
+  readonly aspectRatio?: string | null | undefined;
+  readonly resolution?: string | null | undefined;
+  /** Seconds. */
+  readonly duration?: number | null | undefined;
+  readonly seed?: number | null | undefined;
+}
+
+export interface SpeechRequest {
+  readonly generator: string;
+  readonly model?: string | null | undefined;
+  readonly text: string;
+  readonly voiceId: string;
+  readonly speed?: number | null | undefined;
+  readonly pitch?: number | null | undefined;
+  readonly volume?: number | null | undefined;
+  readonly emotion?: string | null | undefined;
+  readonly format?: string | null | undefined;
+}
+
+export interface VoiceCloneRequest {
+  readonly generator: string;
+  readonly model?: string | null | undefined;
+  readonly sample: MediaInput;
+  readonly voiceId?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly text?: string | null | undefined;
+}
+
+export interface AnalysisRequest {
+  readonly generator: string;
+  readonly model?: string | null | undefined;
+  readonly media: MediaInput;
+  readonly prompt: string;
+  readonly system?: string | null | undefined;
+}
+
+/** Exactly one of workflow and workflowName. */
+export interface ComfyRequest {
+  /** A whole graph: node id -> { class_type, inputs }. */
+  readonly workflow?: unknown;
+  /** Name of a bundled comfy workflow. */
+  readonly workflowName?: string | null | undefined;
+  /** Values for its declared inputs, or for `<node id>.<input name>` of a whole graph. */
+  readonly inputs?: unknown;
+  readonly node?: string | null | undefined;
+}
+
 export interface StartRequest {
   readonly id: string;
   readonly owner: string;
@@ -72,5 +134,7 @@ export interface StartRequest {
   readonly start: {
     readonly recipe?: RecipeRequest | null | undefined;
     readonly image?: ImageRequest | null | undefined;
+    readonly video?: VideoRequest | null | undefined;
+    readonly comfy?: ComfyRequest | null | undefined;
   };
 }

@@ -1,0 +1,72 @@
+import { badInput } from '../../../platform/errors.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+
+/**
+ * Whether something can be a ComfyUI graph at all: nodes with a class, inputs, links to nodes that exist. Whether the
+ * classes exist and their inputs fit is known to the machine alone, and told by it.
+ */
+export interface ComfyNode {
+  readonly class_type: string;
+  readonly inputs: JsonObject;
+}
+
+export type Graph = Readonly<Record<string, ComfyNode & JsonObject>>;
+
+const MAX_NODES = 1_000;
+const MAX_BYTES = 1 << 20;
+
+/** The graph, or BAD_USER_INPUT naming the node. */
+export function checkedGraph(value: unknown): Graph {
+  if (!isObject(value)) {
+    throw badInput(
+      'workflow',
+      'workflow must be an object of nodes: { "<node id>": { class_type, inputs } }',
+    );
+  }
+  if (Array.isArray(value['nodes']) && 'links' in value) {
+    throw badInput('workflow', 'this is the format ComfyUI saves in; export the workflow as API format');
+  }
+  const ids = Object.keys(value);
+  if (ids.length === 0) throw badInput('workflow', 'workflow has no nodes');
+  if (ids.length > MAX_NODES) throw badInput('workflow', `workflow may have at most ${MAX_NODES} nodes`);
+  if (Buffer.byteLength(JSON.stringify(value)) > MAX_BYTES) {
+    throw badInput('workflow', `workflow may have at most ${MAX_BYTES} bytes`);
+  }
+  for (const [id, node] of Object.entries(value)) checkNode(id, node, value);
+  return value as Graph;
+}
+
+function checkNode(id: string, node: unknown, graph: JsonObject): void {
+  const field = `workflow.${id.slice(0, 100)}`;
+  if (!isObject(node)) throw badInput(field, `node ${name(id)} must be an object with class_type and inputs`);
+  const { class_type: classType, inputs } = node;
+  if (typeof classType !== 'string' || classType === '') {
+    throw badInput(`${field}.class_type`, `node ${name(id)} has no class_type`);
+  }
+  if (!isObject(inputs)) {
+    throw badInput(`${field}.inputs`, `node ${name(id)} (${classType}) must have an object of inputs`);
+  }
+  for (const [input, value] of Object.entries(inputs)) {
+    if (!isLink(value) || Object.hasOwn(graph, value[0])) continue;
+    throw badInput(
+      `${field}.inputs.${input.slice(0, 100)}`,
+      `node ${name(id)} (${classType}) takes ${input.slice(0, 100)} from node ${name(value[0])}, which does not exist`,
+    );
+  }
+}
+
+/** Whether a value is a link: [node id, number of its output]. */
+function isLink(value: unknown): value is readonly [string, number] {
+  return (
+    Array.isArray(value) && value.length === 2 && typeof value[0] === 'string' && Number.isInteger(value[1])
+  );
+}
+
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function name(id: string): string {
+  return JSON.stringify(id.slice(0, 100));
+}

@@ -1,0 +1,172 @@
+import { badInput } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
+import { comfyWorkflows, type ComfyWorkflow, type DeclaredInput } from './comfy-workflows.ts';
+import { checkedGraph, isObject, type Graph } from './graph.ts';
+
+/** Exactly one of workflow and workflowName, and values for its inputs. */
+export interface ComfyRequest {
+  readonly workflow?: unknown;
+  readonly workflowName?: string | null | undefined;
+  readonly inputs?: unknown;
+}
+
+/** A graph with every plain value in its place, and the files that go into it. */
+export interface ResolvedComfyWorkflow {
+  readonly workflow: JsonObject;
+  readonly files: readonly PlacedFile[];
+}
+
+/** A file among the inputs. */
+export interface PlacedFile {
+  /** `<node id>.<input name>`. */
+  readonly place: string;
+  /** The field as the caller wrote it. */
+  readonly field: string;
+  readonly input: { readonly url: string } | { readonly fileId: string };
+}
+
+/** Classes of ComfyUI that load a file, and the input that names it: an address there is a file of ours to hand over. */
+const LOADERS: Readonly<Record<string, string>> = {
+  LoadImage: 'image',
+  LoadImageMask: 'image',
+  LoadAudio: 'audio',
+  LoadVideo: 'file',
+  VHS_LoadVideo: 'video',
+};
+
+/** Throws BAD_USER_INPUT naming the input or the node. Pure. */
+export function resolveComfyWorkflow(request: ComfyRequest): ResolvedComfyWorkflow {
+  const { workflow = null, workflowName, inputs = null } = request;
+  const hasName = workflowName !== null && workflowName !== undefined;
+  if ((workflow !== null) === hasName) {
+    throw badInput('workflow', 'give exactly one of workflow and workflowName');
+  }
+  if (inputs !== null && !isObject(inputs)) throw badInput('inputs', 'inputs must be an object');
+  return hasName ? resolveBundled(workflowName, inputs ?? {}) : resolveGraph(workflow, inputs ?? {});
+}
+
+function resolveBundled(name: string, inputs: JsonObject): ResolvedComfyWorkflow {
+  const bundled = comfyWorkflows.find((workflow) => workflow.name === name);
+  if (bundled === undefined) {
+    const known = comfyWorkflows.map((workflow) => workflow.name).join(', ');
+    throw badInput('workflowName', `there is no comfy workflow of that name; known are ${known}`);
+  }
+  refuseUnknown(bundled, inputs);
+  const values: Placed[] = [];
+  const files: PlacedFile[] = [];
+  for (const [key, declared] of Object.entries(bundled.inputs)) {
+    const field = `inputs.${key}`;
+    const given = inputs[key] ?? declared.default ?? null;
+    if (given === null) {
+      if (declared.required) throw badInput(field, `${field} is needed: ${declared.description}`);
+    } else if (declared.type === 'file') {
+      const input = fileOf(given, field);
+      files.push(...declared.at.map((place) => ({ place, field, input })));
+    } else {
+      const value = checkedValue(given, declared, field);
+      values.push(...declared.at.map((place) => ({ place, value })));
+    }
+  }
+  return { workflow: filled(bundled.workflow as Graph, values), files };
+}
+
+function refuseUnknown({ inputs: declared, name }: ComfyWorkflow, inputs: JsonObject): void {
+  const unknown = Object.keys(inputs).find((key) => !Object.hasOwn(declared, key));
+  if (unknown === undefined) return;
+  const known = Object.keys(declared).join(', ');
+  throw badInput(`inputs.${unknown.slice(0, 100)}`, `${name} has no such input; it takes ${known}`);
+}
+
+function checkedValue(value: Json, declared: DeclaredInput, field: string): string | number {
+  const { type, minimum = -Infinity, maximum = Infinity, multipleOf = 1, values } = declared;
+  if (type === 'text') {
+    if (typeof value !== 'string') throw badInput(field, `${field} must be a text`);
+    if (declared.required && value.trim() === '') throw badInput(field, `${field} must not be empty`);
+    if (values !== undefined && !values.includes(value)) {
+      throw badInput(field, `${field} must be one of ${values.join(', ')}`);
+    }
+    return value;
+  }
+  const isRight = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
+  if (typeof value !== 'number' || !isRight) throw badInput(field, `${field} must be a ${wordOf(type)}`);
+  if (value < minimum || value > maximum) {
+    throw badInput(field, `${field} must be from ${minimum} to ${maximum}`);
+  }
+  if (type === 'integer' && value % multipleOf !== 0) {
+    throw badInput(field, `${field} must be a multiple of ${multipleOf}`);
+  }
+  return value;
+}
+
+function wordOf(type: DeclaredInput['type']): string {
+  return type === 'integer' ? 'whole number' : 'number';
+}
+
+/** A whole graph; `inputs` replaces values at `<node id>.<input name>`. */
+function resolveGraph(value: unknown, inputs: JsonObject): ResolvedComfyWorkflow {
+  const graph = checkedGraph(value);
+  const values: Placed[] = [];
+  const files: PlacedFile[] = [];
+  for (const [place, given] of Object.entries(inputs)) {
+    const field = `inputs.${place.slice(0, 100)}`;
+    const [id, key] = splitPlace(place);
+    const node = Object.hasOwn(graph, id) ? graph[id] : undefined;
+    if (node === undefined || key === '') {
+      throw badInput(field, `${field} is no place of this workflow: write "<node id>.<input name>"`);
+    }
+    if (isObject(given) || (isAddress(given) && LOADERS[node.class_type] === key)) {
+      files.push({ place, field, input: fileOf(given, field) });
+    } else values.push({ place, value: given });
+  }
+  const workflow = filled(graph, values);
+  const replaced = new Set(files.map(({ place }) => place));
+  const linked = linkedFiles(workflow).filter(({ place }) => !replaced.has(place));
+  return { workflow, files: [...files, ...linked] };
+}
+
+/** Addresses at the loaders of a graph: ComfyUI takes names of its own files only, so they are handed over first. */
+function linkedFiles(graph: Graph): readonly PlacedFile[] {
+  return Object.entries(graph).flatMap(([id, { class_type: classType, inputs }]) => {
+    const key = Object.hasOwn(LOADERS, classType) ? (LOADERS[classType] ?? '') : '';
+    const value = inputs[key];
+    if (!isAddress(value)) return [];
+    return [{ place: `${id}.${key}`, field: `workflow.${id}.inputs.${key}`, input: { url: value } }];
+  });
+}
+
+interface Placed {
+  readonly place: string;
+  readonly value: Json;
+}
+
+/** A copy of the graph with the values in their places. */
+function filled(graph: Graph, values: readonly Placed[]): Graph {
+  const copy: Record<string, Graph[string]> = { ...graph };
+  for (const { place, value } of values) {
+    const [id, key] = splitPlace(place);
+    const node = copy[id];
+    if (node !== undefined) copy[id] = { ...node, inputs: { ...node.inputs, [key]: value } };
+  }
+  return copy;
+}
+
+/** Node ids have no dot, but for those of sub-graphs, which use a colon. */
+function splitPlace(place: string): readonly [string, string] {
+  const dot = place.indexOf('.');
+  return dot === -1 ? [place, ''] : [place.slice(0, dot), place.slice(dot + 1)];
+}
+
+function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && /^https?:\/\//i.test(value);
+}
+
+/** An address, an id of a file of ours, or an object that says which of both. */
+function fileOf(given: Json, field: string): PlacedFile['input'] {
+  if (typeof given === 'string') return isUuid(given) ? { fileId: given } : { url: given };
+  if (isObject(given) && Object.keys(given).length === 1) {
+    if (typeof given['url'] === 'string') return { url: given['url'] };
+    if (typeof given['fileId'] === 'string') return { fileId: given['fileId'] };
+  }
+  throw badInput(field, `${field} must be a file: its address or id, { "url": ... } or { "fileId": ... }`);
+}

@@ -1,0 +1,25 @@
+import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { NodeLoad } from '../providers/provider.ts';
+import { bindingsWith, firstAnswer } from './ask.ts';
+
+/** The generator whose machines are asked. */
+const GENERATOR = 'comfy';
+const TIMEOUT_MS = 15_000;
+
+/**
+ * The least busy machine that has room for so many tasks, null when none has. Below 1 counts as 1. Not a reservation:
+ * a moment later it may be taken.
+ */
+export async function runningNode(registry: GeneratorRegistry, taskCount: number): Promise<NodeLoad | null> {
+  const bindings = bindingsWith(registry, GENERATOR, 'nodes');
+  const nodes = await firstAnswer(bindings, ({ provider, connection }) =>
+    provider.nodes({ connection, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+  );
+  const wanted = Math.max(1, taskCount);
+  const roomy = nodes.filter((node) => node.capacity - loadOf(node) >= wanted);
+  return roomy.sort((one, other) => loadOf(one) - loadOf(other))[0] ?? null;
+}
+
+function loadOf({ running, pending }: NodeLoad): number {
+  return running + pending;
+}

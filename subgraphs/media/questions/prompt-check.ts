@@ -1,0 +1,44 @@
+import type { GeneratorRegistry } from '../generators/binding.ts';
+
+/**
+ * Whether anything is known that speaks against a prompt, before it is paid for. A guess from a short list of words
+ * that image generators commonly refuse, whole words whatever their case (as midjourney-proxy's own check does:
+ * novicezk/midjourney-proxy, BannedPromptUtils.java), and from the catalog's limit of length. Upstreams have longer
+ * lists and may refuse what is allowed here.
+ */
+export interface PromptCheck {
+  readonly allowed: boolean;
+  /** Why not, in sentences; empty when allowed. */
+  readonly reasons: readonly string[];
+}
+
+const BANNED_WORDS = new Set(
+  [
+    'beheaded bloodbath brothel decapitated dismembered erotic erotica fetish genitals gore hentai incest mutilated',
+    'naked nsfw nsfw-test-banned nude nudity orgy pedophile porn pornographic rape suicide topless torture xxx',
+  ].flatMap((words) => words.split(' ')),
+);
+
+/** BAD_USER_INPUT or NOT_CONFIGURED for a generator that makes nothing from prompts here. */
+export function checkPrompt(registry: GeneratorRegistry, generator: string, prompt: string): PromptCheck {
+  if (!registry.generators().includes(generator)) registry.bindingsFor(generator, 'IMAGE');
+  const lengths = registry.models({ generator }).map(({ maxPrompt }) => maxPrompt ?? Infinity);
+  const longest = Math.max(0, ...lengths) || Infinity;
+  // Parameters (--ar 16:9) are not words of the prompt.
+  const words = new Set(
+    prompt
+      .toLowerCase()
+      .replaceAll(/(^|\s)--\w+/g, ' ')
+      .split(/[^\p{L}\p{N}_-]+/u),
+  );
+  const reasons = [
+    ...(prompt.trim() === '' ? ['the prompt is empty'] : []),
+    ...(prompt.length > longest
+      ? [`the prompt has ${prompt.length} characters, at most ${longest} are taken`]
+      : []),
+    ...[...words]
+      .filter((word) => BANNED_WORDS.has(word))
+      .map((word) => `the word "${word}" is commonly refused`),
+  ];
+  return { allowed: reasons.length === 0, reasons };
+}

@@ -1,0 +1,33 @@
+import { builder } from './builder.ts';
+import { MediaInput } from './media.ts';
+import { Task } from './task.ts';
+
+const AnalysisInput = builder.inputType('AnalysisInput', {
+  description: 'A picture, a recording or a video, and what to say about it.',
+  fields: (t) => ({
+    generator: t.string({ required: true, description: 'Who looks and listens, such as llm/altllm.' }),
+    model: t.string({ description: "Which of the generator's models; absent means its default." }),
+    media: t.field({
+      type: MediaInput,
+      required: true,
+      description:
+        'The picture, recording or video; what uploadToProvider answered is taken by id and by uri.',
+    }),
+    prompt: t.string({ required: true, description: 'What to find out or describe.' }),
+    system: t.string({ description: 'How to behave, in front of the prompt.' }),
+  }),
+});
+
+builder.mutationField('analyzeMedia', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts putting a picture, a recording or a video into words; the text is `Task.text`.',
+    rule: 'spend',
+    args: {
+      input: t.arg({ type: AnalysisInput, required: true, description: 'The media and the question.' }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
+      services.submissions.analyzeMedia(caller, input, { idempotencyKey, signal }),
+  }),
+);

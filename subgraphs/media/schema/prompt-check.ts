@@ -1,0 +1,29 @@
+import { checkPrompt, type PromptCheck as PromptCheckShape } from '../questions/prompt-check.ts';
+import { builder } from './builder.ts';
+
+const PromptCheck = builder.objectRef<PromptCheckShape>('PromptCheck').implement({
+  description: 'Whether anything is known that speaks against a prompt.',
+  fields: (t) => ({
+    allowed: t.exposeBoolean('allowed', {
+      description: 'Whether nothing is; the upstream may still refuse it.',
+    }),
+    reasons: t.stringList({
+      description: 'What speaks against it, in sentences.',
+      resolve: ({ reasons }) => [...reasons],
+    }),
+  }),
+});
+
+builder.queryField('checkPrompt', (t) =>
+  t.field({
+    type: PromptCheck,
+    description:
+      'Looks a prompt over before it is paid for: length, and words that are commonly refused. A guess, made here.',
+    rule: 'anyone',
+    args: {
+      generator: t.arg.string({ required: true, description: 'Who would get it, such as imga.' }),
+      prompt: t.arg.string({ required: true, description: 'The prompt.' }),
+    },
+    resolve: (_, { generator, prompt }, { services }) => checkPrompt(services.registry, generator, prompt),
+  }),
+);

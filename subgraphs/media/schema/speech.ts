@@ -1,0 +1,62 @@
+import { builder } from './builder.ts';
+import { MediaInput } from './media.ts';
+import { Task } from './task.ts';
+
+const SpeechInput = builder.inputType('SpeechInput', {
+  description: 'What to say, and in which voice.',
+  fields: (t) => ({
+    generator: t.string({ required: true, description: 'Who speaks, such as agg/speech_router.' }),
+    model: t.string({ description: "Which of the generator's models; absent means its default." }),
+    text: t.string({ required: true, description: 'What to say.' }),
+    voiceId: t.id({ required: true, description: 'One of `voices(generator)`.' }),
+    speed: t.float({ description: '1 is normal.' }),
+    pitch: t.float({ description: 'Semitones up or down; 0 is normal.' }),
+    volume: t.float({ description: '1 is normal.' }),
+    emotion: t.string({ description: 'A mood the model names.' }),
+    format: t.string({ description: 'mp3, wav, or another the model names.' }),
+  }),
+});
+
+const VoiceCloneInput = builder.inputType('VoiceCloneInput', {
+  description: 'A sample of a voice, and what the new voice shall be called.',
+  fields: (t) => ({
+    generator: t.string({ required: true, description: 'Who makes the voice, such as agg/speech_router.' }),
+    model: t.string({ description: "Which of the generator's models speaks the demo." }),
+    sample: t.field({
+      type: MediaInput,
+      required: true,
+      description: 'A recording of the voice; the id of what uploadVoiceSample answered is a fileId too.',
+    }),
+    voiceId: t.id({ description: 'The id the new voice shall have; absent means one is made up.' }),
+    name: t.string({ description: 'A name for people.' }),
+    text: t.string({ description: 'What the demo says; absent means no demo.' }),
+  }),
+});
+
+builder.mutationField('synthesizeSpeech', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts turning text into speech.',
+    rule: 'spend',
+    args: {
+      input: t.arg({ type: SpeechInput, required: true, description: 'What to say.' }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
+      services.submissions.synthesizeSpeech(caller, input, { idempotencyKey, signal }),
+  }),
+);
+
+builder.mutationField('cloneVoice', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts making a voice after a sample; the result is a ClonedVoice.',
+    rule: 'spend',
+    args: {
+      input: t.arg({ type: VoiceCloneInput, required: true, description: 'The sample and the names.' }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
+      services.submissions.cloneVoice(caller, input, { idempotencyKey, signal }),
+  }),
+);

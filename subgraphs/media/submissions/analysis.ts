@@ -1,0 +1,17 @@
+import type { AnalysisWork } from '../tasks/task.ts';
+import type { InputFileDependencies } from './input-files.ts';
+import { notEmpty, prepared, resolveNamed, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
+import type { AnalysisRequest } from './submissions.ts';
+
+/** Words about a picture, a recording or a video. */
+export async function prepareAnalysis(
+  dependencies: InputFileDependencies,
+  asker: Asker,
+  { generator, prompt, media: input, ...rest }: AnalysisRequest,
+): Promise<Prepared> {
+  notEmpty('prompt', prompt);
+  const asked: Omit<AnalysisWork, 'media'> = { generator, prompt, ...withoutAbsent(rest) };
+  const { media } = await resolveNamed(dependencies, asker, { media: input });
+  if (media === undefined) throw new Error('one input was resolved to none');
+  return prepared('analyzeMedia', { kind: 'ANALYSIS', ...asked, media: media.ref }, asked, [media]);
+}

@@ -1,0 +1,32 @@
+import type { ImageWork, InputRef, Work } from '../tasks/task.ts';
+import { resolveInputs, type InputFileDependencies, type NamedInput } from './input-files.ts';
+import { prepared, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
+import type { DescriptionRequest, ImageRequest } from './submissions.ts';
+
+/** Images, and descriptions of images. */
+
+export async function prepareImage(
+  dependencies: InputFileDependencies,
+  asker: Asker,
+  request: ImageRequest,
+): Promise<Prepared> {
+  const { images: sent, generator, prompt, ...rest } = request;
+  const inputs = (sent ?? []).map((input, index): NamedInput => ({ field: `images[${index}]`, input }));
+  const files = await resolveInputs(dependencies, { ...asker, inputs });
+  const asked: Omit<ImageWork, 'images'> = { generator, prompt, ...withoutAbsent(rest) };
+  const images: readonly InputRef[] = files.map(({ ref }) => ref);
+  const work: Work = { kind: 'IMAGE', ...asked, ...(images.length === 0 ? {} : { images }) };
+  return prepared('generateImage', work, asked, files);
+}
+
+export async function prepareDescription(
+  dependencies: InputFileDependencies,
+  asker: Asker,
+  { generator, image: input }: DescriptionRequest,
+): Promise<Prepared> {
+  const inputs = [{ field: 'image', input }];
+  const [image] = await resolveInputs(dependencies, { ...asker, inputs });
+  if (image === undefined) throw new Error('one input was resolved to none');
+  const work: Work = { kind: 'DESCRIPTION', generator, image: image.ref };
+  return prepared('describeImage', work, { generator }, [image]);
+}

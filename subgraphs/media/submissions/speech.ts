@@ -1,0 +1,24 @@
+import type { SpeechWork, VoiceCloneWork } from '../tasks/task.ts';
+import type { InputFileDependencies } from './input-files.ts';
+import { notEmpty, prepared, resolveNamed, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
+import type { SpeechRequest, VoiceCloneRequest } from './submissions.ts';
+
+/** Speech, and voices after a sample. */
+
+export function prepareSpeech({ generator, text, voiceId, ...rest }: SpeechRequest): Prepared {
+  notEmpty('text', text);
+  notEmpty('voiceId', voiceId);
+  const asked: SpeechWork = { generator, text, voiceId, ...withoutAbsent(rest) };
+  return prepared('synthesizeSpeech', { kind: 'SPEECH', ...asked }, asked, []);
+}
+
+export async function prepareVoiceClone(
+  dependencies: InputFileDependencies,
+  asker: Asker,
+  { generator, sample: input, ...rest }: VoiceCloneRequest,
+): Promise<Prepared> {
+  const asked: Omit<VoiceCloneWork, 'sample'> = { generator, ...withoutAbsent(rest) };
+  const { sample } = await resolveNamed(dependencies, asker, { sample: input });
+  if (sample === undefined) throw new Error('one input was resolved to none');
+  return prepared('cloneVoice', { kind: 'VOICE_CLONE', ...asked, sample: sample.ref }, asked, [sample]);
+}

@@ -1,0 +1,23 @@
+import { badInput } from '../../../platform/errors.ts';
+import type { VideoWork } from '../tasks/task.ts';
+import type { InputFileDependencies } from './input-files.ts';
+import { preparedNamed, refsOf, resolveNamed, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
+import type { VideoRequest } from './submissions.ts';
+
+/** A video from words, from a picture, or between two frames. What a model takes of it is its limits' business. */
+export async function prepareVideo(
+  dependencies: InputFileDependencies,
+  asker: Asker,
+  request: VideoRequest,
+): Promise<Prepared> {
+  const { image, firstFrame, lastFrame, generator, ...rest } = request;
+  const asked: Omit<VideoWork, 'image' | 'firstFrame' | 'lastFrame'> = { generator, ...withoutAbsent(rest) };
+  if (image && firstFrame) {
+    throw badInput('firstFrame', 'firstFrame and image are the same thing here: give only one of them');
+  }
+  if ((asked.prompt ?? '').trim() === '' && !image && !firstFrame) {
+    throw badInput('prompt', 'a video needs a prompt, an image or a firstFrame');
+  }
+  const files = await resolveNamed(dependencies, asker, { image, firstFrame, lastFrame });
+  return preparedNamed('generateVideo', { kind: 'VIDEO', ...asked, ...refsOf(files) }, asked, files);
+}
