@@ -6,6 +6,7 @@ import type { StoredFile } from '../files/files.ts';
 import type { Binding } from '../generators/binding.ts';
 import type { RemoteFile } from '../providers/provider.ts';
 import type { Engine } from './engine.ts';
+import { isWhole } from './whole-file.ts';
 
 /** Bringing one result file into the object store. */
 export interface ResultFile {
@@ -41,8 +42,13 @@ export async function storeResultFile(engine: Engine, result: ResultFile): Promi
         `the upstream answered with ${stored.contentType} instead of an ${result.expected}`,
       );
     }
+    if (!(await isWhole(engine.files, stored))) throw new StaleResult('its end is missing');
     return stored;
   } catch (error) {
+    // Bytes that are here already will not become others.
+    if (error instanceof StaleResult && 'content' in file) {
+      throw new HopelessResult(error.message, { cause: error });
+    }
     if (isTooLarge(error)) {
       throw new HopelessResult(`it is larger than ${engine.limits.maxOutputBytes} bytes`, { cause: error });
     }
