@@ -25,7 +25,7 @@ export interface Progress {
 }
 
 /** Somebody who follows one task. */
-export interface Follower {
+interface Follower {
   /** Everything that came, in its order. */
   readonly events: Progress[];
   /** Resolves when it is over: null when the server said so, else what broke it. */

@@ -1,35 +1,33 @@
+import path from 'node:path';
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { followers } from '../kit/clients.ts';
 import { testDatabase, type TestDatabase } from '../kit/postgres.ts';
-import {
-  freePorts,
-  isReady,
-  startNode,
-  startSandboxProgram,
-  temporaryFolder,
-  type Program,
-  type SandboxProgram,
-} from '../topology/processes.ts';
+import { startSandboxProcess, type SandboxProcess } from '../kit/sandbox-process.ts';
+import { freePorts, isReady, startNode, temporaryFolder, type Program } from '../topology/processes.ts';
 import { entries, executePoster, expectWholeStory, storedLog, underWay } from './following.ts';
 import { followPersistently } from './resuming.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let database: TestDatabase;
-let sandbox: SandboxProgram;
+let sandbox: SandboxProcess;
 let server: Program;
 let url: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  [database, sandbox] = await Promise.all([testDatabase(), startSandboxProgram(folder.path)]);
-  await sandbox.control('pace', { wire: 'midjourney', queuedMs: 100, runningMs: 8_000, progressSteps: 8 });
+  [database, sandbox] = await Promise.all([
+    testDatabase(),
+    startSandboxProcess(path.join(folder.path, 'sandbox')),
+  ]);
+  await sandbox.pace({ wire: 'midjourney', queuedMs: 100, runningMs: 8_000, progressSteps: 8 });
   const [port] = await freePorts(1);
   url = `http://127.0.0.1:${port}`;
   server = await startServer();
 });
 afterAll(async () => {
   await server?.end();
-  await sandbox?.end();
+  await sandbox?.stop();
   await database?.drop();
   await folder?.remove();
 });

@@ -101,34 +101,6 @@ export async function isReady(origin: string): Promise<boolean> {
   }
 }
 
-/** The sandbox as a process of its own, which knows what it was asked whatever happens to Kiln. */
-export interface SandboxProgram extends Program {
-  readonly url: string;
-  /** POSTs a change to its control door. */
-  control(what: 'faults' | 'pace', change: object): Promise<void>;
-}
-
-/** Starts it with one tiny plain picture for everything. */
-export async function startSandboxProgram(dataDir: string): Promise<SandboxProgram> {
-  const words = ['--data', path.join(dataDir, 'sandbox'), '--instant'];
-  const ready = (printed: string) => Promise.resolve(printed.includes('"url"'));
-  const program = await startNode('sandbox/main.ts', words, { ready });
-  const line = program
-    .output()
-    .split('\n')
-    .find((text) => text.includes('"url"'));
-  const { url } = JSON.parse(line ?? '') as { url: string };
-  return {
-    ...program,
-    url,
-    async control(what, change) {
-      const answer = await fetch(`${url}/_control/${what}`, { method: 'POST', body: JSON.stringify(change) });
-      if (!answer.ok)
-        throw new Error(`the sandbox refused ${JSON.stringify(change)}: ${await answer.text()}`);
-    },
-  };
-}
-
 /** A folder that the test removes. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'kiln-topology-'));

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => kiln?.close());
 beforeEach(() =>
-  kiln.sandbox.control('pace', { wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 }),
+  kiln.sandbox.pace({ wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 }),
 );
 
 describe('a gateway that reaches both subgraphs over HTTP', () => {
@@ -103,7 +103,7 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
   });
 
   it('serves the documented paths, and files, as if it were one process', async () => {
-    await kiln.sandbox.control('pace', { wire: 'midjourney', runningMs: 200 });
+    await kiln.sandbox.pace({ wire: 'midjourney', runningMs: 200 });
     const submitted = await rest(kiln.url, 'POST', '/api/task/create/task', {
       task_type: 'tea',
       prompt: 'a lighthouse',
@@ -165,7 +165,7 @@ describe('wake-ups that get lost', () => {
     await kiln.end('worker', 'SIGTERM');
     const worker = await startMuteWorker(kiln.settings);
     try {
-      await kiln.sandbox.control('pace', { wire: 'midjourney', runningMs: 8_000 });
+      await kiln.sandbox.pace({ wire: 'midjourney', runningMs: 8_000 });
       const started = await executePoster(kiln.url, 'a silent ferry');
       const all = Object.values(followers).map((follow) => follow(kiln.url, started));
       for (const { over } of all) expect(await over).toBeNull();

@@ -2,21 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { testDatabase } from '../kit/postgres.ts';
-import {
-  freePorts,
-  isReady,
-  startNode,
-  startSandboxProgram,
-  temporaryFolder,
-  type Program,
-  type SandboxProgram,
-} from './processes.ts';
+import { startSandboxProcess, type SandboxProcess } from '../kit/sandbox-process.ts';
+import { freePorts, isReady, startNode, temporaryFolder, type Program } from './processes.ts';
 
 /** A Kiln whose gateway, subgraphs and worker are processes of their own, over one database and one folder of files. */
 export interface SplitKiln {
   /** The gateway's origin: what callers know. */
   readonly url: string;
-  readonly sandbox: SandboxProgram;
+  readonly sandbox: SandboxProcess;
   /** The settings that all processes share. */
   readonly settings: Readonly<Record<string, string>>;
   readonly folder: string;
@@ -41,7 +34,10 @@ const scripts: Readonly<Record<Role, string>> = {
 /** Starts all of it. */
 export async function startSplitKiln(): Promise<SplitKiln> {
   const folder = await temporaryFolder();
-  const [database, sandbox] = await Promise.all([testDatabase(), startSandboxProgram(folder.path)]);
+  const [database, sandbox] = await Promise.all([
+    testDatabase(),
+    startSandboxProcess(path.join(folder.path, 'sandbox')),
+  ]);
   const addresses = await freeAddresses();
   const { gateway: url, media, workflow } = addresses;
   const settings = {
@@ -82,7 +78,7 @@ export async function startSplitKiln(): Promise<SplitKiln> {
     },
     async close() {
       await Promise.all([...parts.keys()].map((role) => end(role, 'SIGTERM')));
-      await sandbox.end();
+      await sandbox.stop();
       await database.drop();
       await folder.remove();
     },
