@@ -15,7 +15,7 @@ export interface TaskRecord {
   readonly attempts: readonly AttemptRecord[];
 }
 
-export interface AttemptRecord {
+interface AttemptRecord {
   readonly reference: string;
   readonly state: 'STARTING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED' | 'UNKNOWN';
   readonly error: { readonly code: string } | null;

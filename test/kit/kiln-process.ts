@@ -32,7 +32,7 @@ export interface KilnProcess {
   stop(): Promise<void>;
 }
 
-export interface KilnExit {
+interface KilnExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

@@ -13,7 +13,7 @@ export interface FoundProcess {
 }
 
 /** Every process that has not ended; one that nobody reaped yet has. */
-export function allProcesses(): readonly FoundProcess[] {
+function allProcesses(): readonly FoundProcess[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readProcess(Number(name)) ?? []);

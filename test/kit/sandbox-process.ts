@@ -24,7 +24,7 @@ export interface SandboxProcess {
   stop(): Promise<void>;
 }
 
-export interface SandboxJob {
+interface SandboxJob {
   readonly id: string;
   readonly reference: string | null;
   readonly state: string;
