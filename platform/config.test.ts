@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
@@ -32,7 +33,16 @@ describe('the defaults', () => {
         syncMaxWaitSeconds: 500,
       },
       files: { urlTtlSeconds: 0, mediaRetentionDays: 0, eventRetentionDays: 30 },
-      providers: { generatorsFile: null, openai: null, midjourney: null, aggregator: null },
+      providers: {
+        generatorsFile: null,
+        openai: null,
+        gemini: null,
+        kling: null,
+        minimax: null,
+        comfyui: null,
+        midjourney: null,
+        aggregator: null,
+      },
       sandbox: { url: null },
       log: { level: 'info' },
     });
@@ -103,6 +113,11 @@ describe('who may call', () => {
     [{ HOST: '0.0.0.0' }, 'HOST is not a loopback address'],
     [{ OPENAI_API_KEY: 'sk-real' }, 'OPENAI_API_KEY is set'],
     [{ MIDJOURNEY_BASE_URL: 'https://mj.example.org' }, 'MIDJOURNEY_BASE_URL is set'],
+    [{ GEMINI_API_KEY: 'g' }, 'GEMINI_API_KEY is set'],
+    [{ KLING_API_KEY: 'k' }, 'KLING_API_KEY is set'],
+    [{ KLING_ACCESS_KEY: 'a', KLING_SECRET_KEY: 's' }, 'KLING_ACCESS_KEY is set'],
+    [{ MINIMAX_API_KEY: 'm' }, 'MINIMAX_API_KEY is set'],
+    [{ COMFYUI_URLS: 'http://127.0.0.1:8188' }, 'COMFYUI_URLS is set'],
     [{ KILN_ENV: 'production' }, 'this is production'],
     [{ NODE_ENV: 'production' }, 'this is production'],
   ])('must be chosen with %j', (environment, reason) => {
@@ -167,8 +182,21 @@ describe('providers', () => {
       MIDJOURNEY_BASE_URL: 'http://mj:8080/',
       AGG_BASE_URL: 'https://agg.example.org/v1',
       AGG_API_KEY: 'a',
+      GEMINI_API_KEY: 'g',
+      KLING_ACCESS_KEY: 'ak',
+      KLING_SECRET_KEY: 'sk',
+      MINIMAX_API_KEY: 'm',
+      MINIMAX_GROUP_ID: '42',
+      COMFYUI_URLS: 'http://a:8188/, https://b.example.org',
     });
     expect(providers).toMatchObject({
+      gemini: { apiKey: 'g', baseUrl: 'https://generativelanguage.googleapis.com/v1beta' },
+      kling: {
+        login: { accessKey: 'ak', secretKey: 'sk' },
+        baseUrl: 'https://api-singapore.klingai.com',
+      },
+      minimax: { apiKey: 'm', groupId: '42', baseUrl: 'https://api.minimax.io' },
+      comfyui: { urls: ['http://a:8188', 'https://b.example.org'], apiKey: null },
       openai: { apiKey: 'k', baseUrl: 'https://api.openai.com/v1' },
       midjourney: { baseUrl: 'http://mj:8080', secret: null },
       aggregator: { baseUrl: 'https://agg.example.org/v1', apiKey: 'a' },
@@ -178,6 +206,40 @@ describe('providers', () => {
   test('are not half-configured', () => {
     const problems = problemsOf({ REST_AUTH: 'open', MIDJOURNEY_SECRET: 's', AGG_API_KEY: 'a' });
     expect(Object.keys(problems)).toEqual(['MIDJOURNEY_BASE_URL', 'AGG_BASE_URL']);
+    const halves = problemsOf({
+      REST_AUTH: 'open',
+      KLING_ACCESS_KEY: 'a',
+      GEMINI_BASE_URL: 'http://g',
+      MINIMAX_GROUP_ID: '42',
+      COMFYUI_API_KEY: 'c',
+    });
+    expect(halves).toEqual({
+      GEMINI_API_KEY: expect.stringContaining('with GEMINI_BASE_URL'),
+      KLING_SECRET_KEY: expect.stringContaining('with KLING_ACCESS_KEY'),
+      MINIMAX_API_KEY: expect.stringContaining('with MINIMAX_GROUP_ID'),
+      COMFYUI_URLS: expect.stringContaining('with COMFYUI_API_KEY'),
+    });
+    const both = { KLING_ACCESS_KEY: 'a', KLING_SECRET_KEY: 's', KLING_API_KEY: 'k', REST_AUTH: 'open' };
+    expect(problemsOf(both)).toEqual({ KLING_API_KEY: expect.stringContaining('unset one') });
+  });
+
+  test('of a bindings file come with its text and only the variables that it refers to', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'kiln-config-'));
+    const file = path.join(directory, 'generators.json');
+    try {
+      writeFileSync(file, '{"x": [{"headers": {"authorization": "Bearer ${MY_KEY} ${NOT_SET}"}}]}');
+      const environment = { REST_AUTH: 'open', GENERATORS_FILE: file, MY_KEY: 'm', OTHER_KEY: 'o' };
+      expect(readConfig(environment).providers.generatorsFile).toEqual({
+        path: file,
+        text: expect.stringContaining('"x"'),
+        variables: { MY_KEY: 'm' },
+      });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+    expect(problemsOf({ REST_AUTH: 'open', GENERATORS_FILE: file })['GENERATORS_FILE']).toContain(
+      "can't be read",
+    );
   });
 });
 

@@ -1,6 +1,8 @@
 import path from 'node:path';
 
 import { readCommandLine } from './config/command-line.ts';
+import { readGeneratorsFile, type GeneratorsFileText } from './config/generators-file.ts';
+import { providersOf, type ProvidersConfig } from './config/providers.ts';
 import type { RateLimits } from './config/rate-limits.ts';
 import { checkTogether } from './config/rules.ts';
 import type { Facts, Values } from './config/rules.ts';
@@ -25,7 +27,7 @@ export interface Config {
   readonly limits: LimitsConfig;
   readonly files: FilesConfig;
   readonly outbound: { readonly allow: readonly string[] };
-  readonly providers: ProvidersConfig;
+  readonly providers: ProvidersConfig & { readonly generatorsFile: GeneratorsFileText | null };
   /** Null in production. `url` is null when the sandbox is embedded in this process. */
   readonly sandbox: { readonly url: string | null } | null;
   readonly log: { readonly level: LogLevel };
@@ -86,14 +88,6 @@ interface FilesConfig {
   readonly eventRetentionDays: number;
 }
 
-interface ProvidersConfig {
-  /** Absolute path of the JSON file of bindings; null: the bundled ones. */
-  readonly generatorsFile: string | null;
-  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string } | null;
-  readonly midjourney: { readonly baseUrl: string; readonly secret: string | null } | null;
-  readonly aggregator: { readonly baseUrl: string; readonly apiKey: string } | null;
-}
-
 /** Why there is no configuration: every problem at once, each with the setting and the remedy. The caller prints it and exits 1. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
@@ -111,7 +105,6 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 const PORTS: Readonly<Record<Role, number>> = {
   all: 4000,
   gateway: 4000,
@@ -136,8 +129,9 @@ export function readConfig(
   const production = values.KILN_ENV === 'production' || environment['NODE_ENV'] === 'production';
   const facts: Facts = { values, commandLine, role: values.ROLE, production };
   checkTogether(facts, report);
+  const generatorsFile = readGeneratorsFile(absolute(values.GENERATORS_FILE), environment, report);
   if (problems.length > 0) throw new ConfigError(problems);
-  return configOf(facts);
+  return { ...configOf(facts), providers: { ...providersOf(values), generatorsFile } };
 }
 
 /** Every setting with its default and meaning, in order: the table of the README and .env.example. */
@@ -156,7 +150,7 @@ export function publicUrlOf({ host, publicUrl }: ServerConfig, port: number): st
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function configOf({ values, commandLine, role, production }: Facts): Config {
+function configOf({ values, commandLine, role, production }: Facts): Omit<Config, 'providers'> {
   return {
     production,
     role,
@@ -185,7 +179,6 @@ function configOf({ values, commandLine, role, production }: Facts): Config {
       eventRetentionDays: values.EVENT_RETENTION_DAYS,
     },
     outbound: { allow: values.OUTBOUND_ALLOW },
-    providers: providersOf(values),
     sandbox: production ? null : { url: values.SANDBOX_URL },
     log: { level: values.LOG_LEVEL },
   };
@@ -199,21 +192,6 @@ function serverOf(values: Values, production: boolean): ServerConfig {
     publicUrl: values.PUBLIC_URL,
     trustProxy: values.TRUST_PROXY,
     corsOrigins: origins.includes('*') ? 'any' : origins,
-  };
-}
-
-function providersOf(values: Values): ProvidersConfig {
-  const { OPENAI_API_KEY: apiKey, MIDJOURNEY_BASE_URL: midjourneyUrl } = values;
-  const { AGG_BASE_URL: aggregatorUrl, AGG_API_KEY: aggregatorKey } = values;
-  const hasOpenai = apiKey !== null || values.OPENAI_BASE_URL !== null;
-  return {
-    generatorsFile: absolute(values.GENERATORS_FILE),
-    openai: hasOpenai ? { apiKey, baseUrl: values.OPENAI_BASE_URL ?? OPENAI_BASE_URL } : null,
-    midjourney: midjourneyUrl === null ? null : { baseUrl: midjourneyUrl, secret: values.MIDJOURNEY_SECRET },
-    aggregator:
-      aggregatorUrl === null || aggregatorKey === null
-        ? null
-        : { baseUrl: aggregatorUrl, apiKey: aggregatorKey },
   };
 }
 

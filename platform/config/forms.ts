@@ -93,6 +93,11 @@ export function browserOrigin(entry: string): string | null {
     : null;
 }
 
+/** The address of a ComfyUI server, without a trailing slash. */
+export function comfyuiAddress(entry: string): string | null {
+  return httpAddress.safeParse(entry).data ?? null;
+}
+
 /** `name=sha256 of the secret` in 64 hexadecimal digits. */
 export function serviceKey(entry: string): { name: string; sha256: string } | null {
   const found = /^([\w-]{1,64})=([0-9a-f]{64})$/i.exec(entry);

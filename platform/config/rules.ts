@@ -52,34 +52,56 @@ function checkAuth({ values, role, production }: Facts, report: Report): void {
   );
 }
 
+/** Settings that make Kiln spend somebody's money, or work on somebody's machines. */
+const REAL_UPSTREAMS = [
+  'GENERATORS_FILE',
+  'OPENAI_API_KEY',
+  'OPENAI_BASE_URL',
+  'GEMINI_API_KEY',
+  'KLING_ACCESS_KEY',
+  'KLING_SECRET_KEY',
+  'KLING_API_KEY',
+  'MINIMAX_API_KEY',
+  'COMFYUI_URLS',
+  'MIDJOURNEY_BASE_URL',
+  'MIDJOURNEY_SECRET',
+  'AGG_BASE_URL',
+  'AGG_API_KEY',
+] as const;
+
 function realThings(values: Values, production: boolean): string[] {
-  const keys = [
-    'OPENAI_API_KEY',
-    'OPENAI_BASE_URL',
-    'MIDJOURNEY_BASE_URL',
-    'MIDJOURNEY_SECRET',
-    'AGG_BASE_URL',
-    'AGG_API_KEY',
-  ] as const;
   return [
     ...(production ? ['this is production'] : []),
     ...(isLoopback(values.HOST) ? [] : ['HOST is not a loopback address']),
-    ...keys.filter((key) => values[key] !== null).map((key) => `${key} is set`),
+    ...REAL_UPSTREAMS.filter((key) => values[key] !== null).map((key) => `${key} is set`),
   ];
 }
 
+/** Settings that mean nothing without another: which one, and what that is. */
+const COMPANIONS: readonly (readonly [keyof Values, keyof Values, string])[] = [
+  ['MIDJOURNEY_SECRET', 'MIDJOURNEY_BASE_URL', 'the address of the midjourney-proxy server'],
+  ['AGG_API_KEY', 'AGG_BASE_URL', 'the address of the aggregator'],
+  ['AGG_BASE_URL', 'AGG_API_KEY', 'the key of the aggregator'],
+  ['GEMINI_BASE_URL', 'GEMINI_API_KEY', 'the key of that API'],
+  ['KLING_ACCESS_KEY', 'KLING_SECRET_KEY', 'the other half of the pair'],
+  ['KLING_SECRET_KEY', 'KLING_ACCESS_KEY', 'the other half of the pair'],
+  ['MINIMAX_BASE_URL', 'MINIMAX_API_KEY', 'the key of that API'],
+  ['MINIMAX_GROUP_ID', 'MINIMAX_API_KEY', 'the key of that group'],
+  ['COMFYUI_API_KEY', 'COMFYUI_URLS', 'the addresses of the servers that ask for it'],
+];
+
 function checkProviders(values: Values, report: Report): void {
-  if (values.MIDJOURNEY_SECRET !== null && values.MIDJOURNEY_BASE_URL === null) {
-    report(
-      'MIDJOURNEY_BASE_URL',
-      'is needed with MIDJOURNEY_SECRET: the address of the midjourney-proxy server',
-    );
+  for (const [given, needed, what] of COMPANIONS) {
+    if (values[given] !== null && values[needed] === null) {
+      report(needed, `is needed with ${given}: ${what}`);
+    }
   }
-  if (values.AGG_API_KEY !== null && values.AGG_BASE_URL === null) {
-    report('AGG_BASE_URL', 'is needed with AGG_API_KEY: the address of the aggregator');
+  const hasPair = values.KLING_ACCESS_KEY !== null || values.KLING_SECRET_KEY !== null;
+  if (values.KLING_API_KEY !== null && hasPair) {
+    report('KLING_API_KEY', 'is instead of KLING_ACCESS_KEY and KLING_SECRET_KEY: unset one or the other');
   }
-  if (values.AGG_BASE_URL !== null && values.AGG_API_KEY === null) {
-    report('AGG_API_KEY', 'is needed with AGG_BASE_URL: the key of the aggregator');
+  if (values.KLING_BASE_URL !== null && values.KLING_API_KEY === null && !hasPair) {
+    report('KLING_API_KEY', 'or KLING_ACCESS_KEY and KLING_SECRET_KEY are needed with KLING_BASE_URL');
   }
 }
 

@@ -2,6 +2,7 @@ import {
   addressOrRange,
   adminSubject,
   browserOrigin,
+  comfyuiAddress,
   hostAndPort,
   httpAddress,
   list,
@@ -112,7 +113,8 @@ export const settings = {
   }),
   GENERATORS_FILE: optional(text, {
     default: 'bundled bindings',
-    meaning: 'JSON file: generator -> bindings',
+    meaning:
+      'JSON file: generator -> its bindings in order of fall-back, instead of the bundled ones of that generator',
   }),
   OPENAI_API_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
@@ -121,6 +123,40 @@ export const settings = {
   OPENAI_BASE_URL: optional(httpAddress, {
     default: 'https://api.openai.com/v1 with a key',
     meaning: 'address of that server up to its version (.../v1); enough by itself when it needs no key',
+  }),
+  GEMINI_API_KEY: optional(text, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'key of the Gemini API',
+  }),
+  GEMINI_BASE_URL: optional(httpAddress, {
+    default: 'https://generativelanguage.googleapis.com/v1beta',
+    meaning: 'address of that API up to its version',
+  }),
+  KLING_ACCESS_KEY: optional(text, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'access key of the Kling API, together with KLING_SECRET_KEY',
+  }),
+  KLING_SECRET_KEY: optional(text, { meaning: 'signs the tokens for the Kling API' }),
+  KLING_API_KEY: optional(text, { meaning: 'API key of the Kling API, instead of the pair of keys' }),
+  KLING_BASE_URL: optional(httpAddress, {
+    default: 'https://api-singapore.klingai.com',
+    meaning: 'address of the Kling API',
+  }),
+  MINIMAX_API_KEY: optional(text, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'key of the MiniMax API',
+  }),
+  MINIMAX_GROUP_ID: optional(text, { meaning: 'its group, for keys that ask for one' }),
+  MINIMAX_BASE_URL: optional(httpAddress, {
+    default: 'https://api.minimax.io',
+    meaning: 'address of the MiniMax API',
+  }),
+  COMFYUI_URLS: optional(list(comfyuiAddress, 'http:// or https:// addresses'), {
+    default: 'sandbox in development, absent in production',
+    meaning: 'addresses of ComfyUI servers, separated by commas; each job goes to the least loaded',
+  }),
+  COMFYUI_API_KEY: optional(text, {
+    meaning: 'sent to them as X-API-Key, where something before them asks for it',
   }),
   MIDJOURNEY_BASE_URL: optional(httpAddress, {
     default: 'sandbox in development, absent in production',

@@ -88,7 +88,7 @@ beforeAll(async () => {
     ...shared,
     store: createDiskStore({ directory: folder }),
     http: createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger }),
-    registry: createGeneratorRegistry({ bindings: [binding()], models: [] }),
+    registry: createGeneratorRegistry({ bindings: [binding()] }),
     files: {
       publicUrl: 'http://kiln.test',
       cdnBaseUrl: 'https://cdn.test',

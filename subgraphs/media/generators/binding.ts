@@ -20,27 +20,56 @@ export interface Binding {
   readonly restartUnknown: boolean;
   /** Seconds one attempt may take before it counts as stalled. */
   readonly stallSeconds: number;
+  /**
+   * What it may be asked for, each model with its kinds and limits; of a kind, the first is what runs when the caller
+   * names none. Absent: every kind of its provider, whatever the model, without limits of its own.
+   */
+  readonly models?: readonly CatalogModel[];
 }
 
-/** One line of the `models` query: what a caller may name, with its machine-readable limits. */
-export interface CatalogModel {
+/** What a model can do, as machine-readable limits. A list that is null names no limit. */
+export interface ModelLimits {
   readonly id: string;
   readonly name: string;
   /** image, video, speech, language, workflow, avatar. */
   readonly category: string;
+  /** Kinds of work it does: IMAGE, VIDEO, ..., and CHAT. */
+  readonly kinds: readonly string[];
+  /** Names of accepted inputs, as the inputs of the API name them: prompt, firstFrame, lastFrame, ... */
+  readonly inputs: readonly string[];
+  /** Inputs it can't do without, besides those that the API itself demands. */
+  readonly needs: readonly string[];
+  /** Accepted values of `resolution`. */
+  readonly sizes: readonly string[] | null;
+  /** Accepted values of `aspectRatio`. */
+  readonly aspectRatios: readonly string[] | null;
+  /** Accepted values of `duration`, in seconds. */
+  readonly durations: readonly number[] | null;
+  /** Accepted values of `format`. */
+  readonly formats: readonly string[] | null;
+  /** Least and most of an input that is a number. */
+  readonly ranges: Readonly<Record<string, readonly [least: number, most: number]>>;
+  /** Most characters of a prompt, or of a text to be spoken. */
+  readonly maxPrompt: number | null;
+  /** Most results of one request. */
+  readonly maxCount: number | null;
+  /** Most input images of one request. */
+  readonly maxImages: number | null;
+}
+
+/** One line of the `models` query: what a caller may name, and where. */
+export interface CatalogModel extends ModelLimits {
   readonly generator: string;
   readonly provider: string;
-  /** Names of accepted inputs: prompt, image, ... */
-  readonly inputs: readonly string[];
-  readonly sizes: readonly string[] | null;
-  readonly durations: readonly number[] | null;
-  readonly maxPrompt: number | null;
   readonly sandbox: boolean;
 }
 
 /** Every binding, by generator, in the order of fall-back. */
 export interface GeneratorRegistry {
-  /** The bindings of a generator for a kind of work; NOT_CONFIGURED (naming the setting) or BAD_USER_INPUT (no such generator). Of a model-selected generator only those that serve the model. */
+  /**
+   * The bindings of a generator for a kind of work, in the order of fall-back; of a model-selected generator only those
+   * that serve the model. NOT_CONFIGURED (naming the setting) or BAD_USER_INPUT (no such generator, kind or model).
+   */
   bindingsFor(generator: string, kind: string, model?: string): readonly Binding[];
   byId(id: string): Binding | null;
   all(): readonly Binding[];

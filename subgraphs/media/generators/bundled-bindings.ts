@@ -1,11 +1,24 @@
-import type { Connection, Provider } from '../providers/provider.ts';
-import type { Binding, CatalogModel } from './binding.ts';
-import type { RegistryOptions } from './registry.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { Binding, ModelLimits } from './binding.ts';
+import { modelsOf } from './catalog.ts';
+import { isAble, type RegistryOptions } from './registry.ts';
 import type { SandboxWires } from './sandbox-wires.ts';
+import {
+  aggregated,
+  comfyui,
+  gemini,
+  kling,
+  midjourney,
+  minimax,
+  openai,
+  type BundledSettings,
+  type Route,
+  type Target,
+} from './targets.ts';
 
 /**
- * The generators that come with Kiln. Each points to the sandbox until its own setting is there; without a sandbox
- * (production) one without settings is absent, and asking for it says which setting is missing.
+ * The generators that come with Kiln. Each binding points to the sandbox until its own setting is there; without a
+ * sandbox (production) one without settings is absent, and asking for a generator that has none says which is missing.
  */
 export interface BundledOptions {
   /** Base URLs of the sandbox's stand-ins; null in production. */
@@ -16,150 +29,132 @@ export interface BundledOptions {
   readonly providers: Readonly<Record<string, Provider>>;
 }
 
-export interface BundledSettings {
-  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string } | null;
-  readonly midjourney: { readonly baseUrl: string; readonly secret: string | null } | null;
-  readonly aggregator: { readonly baseUrl: string; readonly apiKey: string } | null;
+interface BundledBinding {
+  readonly provider: string;
+  readonly route: Route;
+  /** The models that callers may name, the default first. */
+  readonly models: readonly ModelLimits[];
+  /** Whether the model travels on the wire; some upstreams have only the one. */
+  readonly namesModel: boolean;
 }
 
-interface BundledGenerator {
-  readonly generator: string;
-  readonly provider: 'midjourney' | 'openai';
-  readonly model: string | null;
-  /** Real address and header set, or null when its settings are absent. */
-  readonly real: (settings: BundledSettings) => Target | null;
-  /** The settings that would configure it, for the error that says so. */
-  readonly settings: string;
-  readonly catalog: Omit<CatalogModel, 'generator' | 'provider' | 'sandbox'>;
-}
+/** Which models of a wire, and under which ids. */
+type Offer = (models: readonly ModelLimits[]) => readonly ModelLimits[];
 
-interface Target {
-  readonly baseUrl: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
-
-function midjourneyTarget({ midjourney }: BundledSettings): Target | null {
-  if (midjourney === null) return null;
-  const { baseUrl, secret } = midjourney;
-  return { baseUrl, headers: secret === null ? {} : { 'mj-api-secret': secret } };
-}
-
-function aggregatorTarget({ aggregator }: BundledSettings): Target | null {
-  return aggregator === null ? null : { baseUrl: aggregator.baseUrl, headers: bearer(aggregator.apiKey) };
-}
-
-function openaiTarget({ openai }: BundledSettings): Target | null {
-  if (openai === null) return null;
-  return { baseUrl: openai.baseUrl, headers: openai.apiKey === null ? {} : bearer(openai.apiKey) };
-}
-
-const midjourneyLimits = {
-  category: 'image',
-  inputs: ['prompt', 'images', 'aspectRatio', 'seed'],
-  durations: null,
+const all: Offer = (models) => models;
+const ofKinds = (...kinds: string[]): Offer => {
+  return (models) => models.filter((model) => model.kinds.some((kind) => kinds.includes(kind)));
 };
-const generators: readonly BundledGenerator[] = [
-  {
-    generator: 'imga',
-    provider: 'midjourney',
-    model: null,
-    real: midjourneyTarget,
-    settings: 'MIDJOURNEY_BASE_URL',
-    catalog: { ...midjourneyLimits, id: 'midjourney', name: 'Midjourney', sizes: null, maxPrompt: 4_000 },
-  },
-  {
-    generator: 'agg/imga',
-    provider: 'midjourney',
-    model: null,
-    real: aggregatorTarget,
-    settings: 'AGG_BASE_URL and AGG_API_KEY',
-    catalog: {
-      ...midjourneyLimits,
-      id: 'agg/midjourney',
-      name: 'Midjourney through the aggregator',
-      sizes: null,
-      maxPrompt: 4_000,
-    },
-  },
-  {
-    generator: 'union',
-    provider: 'openai',
-    model: 'gpt-image-1',
-    real: openaiTarget,
-    settings: 'OPENAI_API_KEY',
-    catalog: {
-      id: 'gpt-image-1',
-      name: 'GPT Image 1',
-      category: 'image',
-      inputs: ['prompt', 'images', 'aspectRatio', 'resolution', 'count'],
-      sizes: ['1024x1024', '1536x1024', '1024x1536'],
-      durations: null,
-      maxPrompt: 32_000,
-    },
-  },
-  {
-    generator: 'llm',
-    provider: 'openai',
-    model: 'gpt-4o-mini',
-    real: openaiTarget,
-    settings: 'OPENAI_API_KEY',
-    catalog: {
-      id: 'gpt-4o-mini',
-      name: 'GPT-4o mini',
-      category: 'language',
-      inputs: ['messages'],
-      sizes: null,
-      durations: null,
-      maxPrompt: null,
-    },
-  },
-];
+const throughAggregator: Offer = (models) =>
+  models.map((model) => ({ ...model, id: `agg/${model.id}`, name: `${model.name} through the aggregator` }));
+
+function offer(provider: string, route: Route, pick: Offer = all, namesModel = true): BundledBinding {
+  return { provider, route, models: pick(modelsOf(provider)), namesModel };
+}
+
+const video = ofKinds('VIDEO');
+const voice = ofKinds('SPEECH', 'VOICE_CLONE');
+
+/** generator -> its bindings, in the order of fall-back. */
+const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
+  imga: [offer('midjourney', midjourney, all, false)],
+  'agg/imga': [offer('midjourney', aggregated(midjourney, ''), throughAggregator, false)],
+  vidb: [offer('minimax', minimax, video)],
+  'agg/vidb': [offer('minimax', aggregated(minimax, '/minimax'), video)],
+  vidc: [offer('kling', kling, video)],
+  'agg/vidc': [offer('kling', aggregated(kling, '/kling'), video)],
+  speech_router: [offer('minimax', minimax, voice)],
+  'agg/speech_router': [offer('minimax', aggregated(minimax, '/minimax'), voice)],
+  comfy: [offer('comfyui', comfyui, all, false)],
+  // One binding per wire and kind: the model that runs unnamed is the binding's first.
+  union: [
+    offer('openai', openai, ofKinds('IMAGE')),
+    offer('gemini', gemini, ofKinds('IMAGE')),
+    offer('openai', openai, video),
+    offer('gemini', gemini, video),
+    offer('kling', kling, video),
+    offer('minimax', minimax, video),
+  ],
+  llm: [offer('openai', openai, ofKinds('CHAT'))],
+  'llm/altllm': [offer('gemini', gemini, ofKinds('CHAT', 'ANALYSIS'))],
+};
 
 /** What createGeneratorRegistry takes, for the bundled generators under these settings. */
 export function bundledBindings({ sandboxUrls, settings, providers }: BundledOptions): RegistryOptions {
   const bindings: Binding[] = [];
-  const models: CatalogModel[] = [];
   const missing: Record<string, string> = {};
-  for (const entry of generators) {
-    const provider = providers[entry.provider];
-    const real = entry.real(settings);
-    const target = real ?? (sandboxUrls && { baseUrl: sandboxUrls[entry.provider], headers: {} });
-    if (target === null || provider === undefined) {
-      missing[entry.generator] = entry.settings;
-      continue;
-    }
-    const sandbox = real === null;
-    bindings.push(bindingOf(entry, { provider, target, sandbox }));
-    models.push({ ...entry.catalog, generator: entry.generator, provider: provider.name, sandbox });
+  for (const [generator, entries] of Object.entries(generators)) {
+    const own = entries.flatMap((entry, index) => {
+      const provider = Object.hasOwn(providers, entry.provider) ? providers[entry.provider] : undefined;
+      const real = entry.route.real(settings);
+      const target = real ?? (sandboxUrls && entry.route.sandbox(sandboxUrls));
+      if (target === null || provider === undefined) return [];
+      const models = entry.models.filter(({ kinds }) => kinds.some((kind) => isAble(provider, kind)));
+      if (models.length === 0) return [];
+      return [
+        bindingOf(
+          { ...entry, models },
+          {
+            id: `${generator}#${index}`,
+            generator,
+            provider,
+            target,
+            sandbox: real === null,
+          },
+        ),
+      ];
+    });
+    bindings.push(...own);
+    if (own.length === 0)
+      missing[generator] = [...new Set(entries.map(({ route }) => route.settings))].join(' or ');
   }
-  return { bindings, models, missing };
+  return { bindings, missing };
 }
 
-function bindingOf(
-  entry: BundledGenerator,
-  { provider, target, sandbox }: { provider: Provider; target: Target; sandbox: boolean },
-): Binding {
-  const connection: Connection = {
-    baseUrl: target.baseUrl,
-    pathPrefix: '',
-    headers: target.headers,
-    credentials: {},
-    model: entry.model,
-    nodes: [],
-    resultOrigins: [],
-  };
+interface Place {
+  readonly id: string;
+  readonly generator: string;
+  readonly provider: Provider;
+  readonly target: Target;
+  readonly sandbox: boolean;
+}
+
+function bindingOf(entry: BundledBinding, { id, generator, provider, target, sandbox }: Place): Binding {
   return {
-    id: `${entry.generator}#0`,
-    generator: entry.generator,
+    id,
+    generator,
     provider,
-    connection,
+    connection: {
+      pathPrefix: '',
+      headers: {},
+      credentials: {},
+      nodes: [],
+      ...target,
+      model: entry.namesModel ? (entry.models[0]?.id ?? null) : null,
+      resultOrigins: [],
+    },
     sandbox,
-    concurrency: sandbox ? 64 : 12,
-    maxWaiting: 10_000,
-    // The sandbox can be asked by reference; what it can't answer costs nothing to start again.
-    restartUnknown: sandbox,
-    stallSeconds: 900,
+    models: entry.models.map((model) => ({ ...model, generator, provider: provider.name, sandbox })),
+    ...LIMITS,
+    stallSeconds: stallSecondsOf(entry.models),
+    restartUnknown: entry.route.isFree ?? false,
+    ...(sandbox ? SANDBOX_LIMITS : {}),
   };
 }
+
+/** Videos and graphs take their time. */
+function stallSecondsOf(models: readonly ModelLimits[]): number {
+  const isLong = models.some(({ kinds }) => kinds.includes('VIDEO') || kinds.includes('COMFY_WORKFLOW'));
+  return LIMITS.stallSeconds * (isLong ? 2 : 1);
+}
+
+/** What a binding has that says nothing else. */
+export const LIMITS = {
+  concurrency: 12,
+  maxWaiting: 10_000,
+  restartUnknown: false,
+  stallSeconds: 900,
+} as const satisfies Partial<Binding>;
+
+/** The sandbox can be asked by reference; what it can't answer costs nothing to start again. */
+const SANDBOX_LIMITS = { concurrency: 64, restartUnknown: true } as const;

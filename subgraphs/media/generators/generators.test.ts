@@ -1,23 +1,37 @@
 import { describe, expect, it } from 'vitest';
 
+import { AppError } from '../../../platform/errors.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { Work } from '../tasks/task.ts';
-import { bundledBindings, type BundledSettings } from './bundled-bindings.ts';
-import { checkWork, isAspectRatio } from './limits.ts';
+import type { StepInput, Work } from '../tasks/task.ts';
+import { bundledBindings } from './bundled-bindings.ts';
+import { bindingsTaking, checkWork, isAspectRatio } from './limits.ts';
 import { createGeneratorRegistry } from './registry.ts';
+import { sandboxWires, type SandboxWires } from './sandbox-wires.ts';
+import type { BundledSettings } from './targets.ts';
 
 const job = { start: async () => ({}), status: async () => ({ state: 'queued' }) as const, pollMs: 1 };
-const midjourney: Provider = { name: 'midjourney', jobs: { IMAGE: job, DESCRIPTION: job } };
-const openai: Provider = {
-  name: 'openai',
-  calls: { IMAGE: { call: async () => ({ files: [], texts: [] }) } },
-  chat: async () => ({ text: '', model: '', usage: { inputTokens: 0, outputTokens: 0 } }),
+const call = { call: async () => ({ files: [], texts: [] }) };
+const chat = async () => ({ text: '', model: '', usage: { inputTokens: 0, outputTokens: 0 } });
+const providers: Record<string, Provider> = {
+  midjourney: { name: 'midjourney', jobs: { IMAGE: job, DESCRIPTION: job, VIDEO: job } },
+  openai: { name: 'openai', calls: { IMAGE: call }, jobs: { VIDEO: job }, chat },
+  gemini: { name: 'gemini', calls: { IMAGE: call, ANALYSIS: call }, jobs: { VIDEO: job }, chat },
+  minimax: { name: 'minimax', calls: { SPEECH: call, VOICE_CLONE: call }, jobs: { VIDEO: job } },
+  kling: { name: 'kling', jobs: { VIDEO: job } },
+  comfyui: { name: 'comfyui', jobs: { COMFY_WORKFLOW: job } },
 };
-const providers = { midjourney, openai };
-const none: BundledSettings = { openai: null, midjourney: null, aggregator: null };
-const sandboxUrls = { midjourney: 'http://127.0.0.1:1/mj', openai: 'http://127.0.0.1:1/v1' };
+const none: BundledSettings = {
+  openai: null,
+  gemini: null,
+  midjourney: null,
+  minimax: null,
+  kling: null,
+  comfyui: null,
+  aggregator: null,
+};
+const sandboxUrls = sandboxWires('http://127.0.0.1:1');
 
-const registry = (settings: Partial<BundledSettings> = {}, urls: typeof sandboxUrls | null = sandboxUrls) =>
+const registry = (settings: Partial<BundledSettings> = {}, urls: SandboxWires | null = sandboxUrls) =>
   createGeneratorRegistry(
     bundledBindings({ sandboxUrls: urls, settings: { ...none, ...settings }, providers }),
   );
@@ -25,23 +39,54 @@ const registry = (settings: Partial<BundledSettings> = {}, urls: typeof sandboxU
 describe('the bundled generators', () => {
   it('all point to the sandbox without settings', () => {
     const made = registry();
-    expect(made.generators()).toEqual(['imga', 'agg/imga', 'union', 'llm']);
+    expect(made.generators()).toEqual(
+      'imga agg/imga vidb agg/vidb vidc agg/vidc speech_router agg/speech_router comfy union llm llm/altllm'.split(
+        ' ',
+      ),
+    );
     expect(made.all().every((binding) => binding.sandbox)).toBe(true);
     expect(made.generators('DESCRIPTION')).toEqual(['imga', 'agg/imga']);
-    expect(made.generators('CHAT')).toEqual(['union', 'llm']);
+    expect(made.generators('CHAT')).toEqual(['llm', 'llm/altllm']);
+    expect(made.generators('ANALYSIS')).toEqual(['llm/altllm']);
+    expect(made.generators('SPEECH')).toEqual(['speech_router', 'agg/speech_router']);
+    expect(made.bindingsFor('comfy', 'COMFY_WORKFLOW')[0]?.connection).toMatchObject({
+      baseUrl: 'http://127.0.0.1:1/comfyui-a',
+      nodes: ['http://127.0.0.1:1/comfyui-a', 'http://127.0.0.1:1/comfyui-b'],
+    });
   });
 
   it('are replaced one by one by their own settings', () => {
-    const made = registry({ midjourney: { baseUrl: 'https://mj.example', secret: 's3cret' } });
+    const made = registry({
+      midjourney: { baseUrl: 'https://mj.example', secret: 's3cret' },
+      kling: { login: { accessKey: 'ak', secretKey: 's3cret' }, baseUrl: 'https://kling.example' },
+      aggregator: { baseUrl: 'https://agg.example', apiKey: 's3cret' },
+    });
     expect(made.bindingsFor('imga', 'IMAGE')).toMatchObject([
       {
         sandbox: false,
-        connection: { baseUrl: 'https://mj.example', headers: { 'mj-api-secret': 's3cret' } },
+        restartUnknown: false,
+        connection: { baseUrl: 'https://mj.example', headers: { 'mj-api-secret': 's3cret' }, model: null },
       },
     ]);
-    expect(made.bindingsFor('agg/imga', 'IMAGE')[0]?.sandbox).toBe(true);
+    expect(made.bindingsFor('vidc', 'VIDEO')[0]?.connection.credentials).toEqual({
+      accessKey: 'ak',
+      secretKey: 's3cret',
+    });
+    expect(made.bindingsFor('agg/vidc', 'VIDEO')[0]).toMatchObject({
+      sandbox: false,
+      connection: {
+        baseUrl: 'https://agg.example',
+        pathPrefix: '/kling',
+        headers: { authorization: 'Bearer s3cret' },
+        credentials: {},
+      },
+    });
+    expect(made.bindingsFor('vidb', 'VIDEO')[0]?.sandbox).toBe(true);
     expect(JSON.stringify(made.models({}))).not.toContain('s3cret');
-    expect(made.models({ generator: 'imga' })).toMatchObject([{ sandbox: false, provider: 'midjourney' }]);
+    expect(made.models({ generator: 'imga' })).toMatchObject([
+      { id: 'midjourney', sandbox: false, provider: 'midjourney' },
+      { id: 'midjourney-video' },
+    ]);
   });
 
   it('are absent without settings and sandbox, and say which setting is missing', () => {
@@ -62,6 +107,25 @@ describe('the bundled generators', () => {
     expect(registry().byId('agg/imga#0')?.generator).toBe('agg/imga');
     expect(registry().byId('agg/imga#9')).toBeNull();
   });
+
+  it('are chosen by model where there are several', () => {
+    const wires = (kind: string, model?: string) =>
+      registry()
+        .bindingsFor('union', kind, model)
+        .map(({ provider }) => provider.name);
+    expect(wires('VIDEO')).toEqual(['openai', 'gemini', 'kling', 'minimax']);
+    expect(wires('VIDEO', 'kling-v1-6')).toEqual(['kling']);
+    expect(() => wires('IMAGE', 'kling-v1-6')).toThrow(
+      "not one of this generator's models (gpt-image-1, gemini",
+    );
+    expect(
+      new Set(
+        registry()
+          .models({ generator: 'union' })
+          .map(({ id }) => id),
+      ).size,
+    ).toBe(registry().models({ generator: 'union' }).length);
+  });
 });
 
 describe('limits', () => {
@@ -77,7 +141,82 @@ describe('limits', () => {
     const check = (change: object) => () => checkWork({ ...work, ...change }, registry());
     expect(check({})).not.toThrow();
     expect(check({ prompt: 'x'.repeat(4_001) })).toThrow('prompt: must be at most 4000 characters');
-    expect(check({ model: 'dall-e' })).toThrow("model: is not one of this generator's models (midjourney)");
+    expect(check({ model: 'dall-e' })).toThrow("is not one of this generator's models (midjourney)");
     expect(check({ aspectRatio: '100:1' })).toThrow('aspectRatio: must be W:H');
+  });
+});
+
+describe('a request outside the limits of its model', () => {
+  const video: StepInput = { kind: 'VIDEO', generator: 'vidb', prompt: 'a fox runs' };
+  const problemsOf = (work: StepInput) => {
+    try {
+      checkWork(work, registry());
+      return {};
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return Object.fromEntries(error.problems.map(({ field, message }) => [field, message]));
+    }
+  };
+
+  it('names every field and the models that would take it', () => {
+    const problems = problemsOf({ ...video, duration: 5, resolution: '1080P', aspectRatio: '9:16' });
+    expect(Object.keys(problems)).toEqual(['aspectRatio', 'duration']);
+    expect(problems['duration']).toMatch(
+      /^must be one of 6, 10; models that take this request: kling-v2-5-turbo \(vidc\), /,
+    );
+    expect(problems['duration']).not.toContain('MiniMax');
+    expect(problemsOf({ ...video, duration: 7 })['duration']).toBe('must be one of 6, 10');
+  });
+
+  it.each<[string, Partial<Record<string, unknown>>, string]>([
+    ['a prompt when there is no picture', { prompt: ' ' }, 'prompt'],
+    ['a first frame with a last one', { lastFrame: { fileId: 'f' } }, 'lastFrame'],
+    [
+      'a last frame where the model has none',
+      { image: { fileId: 'f' }, lastFrame: { fileId: 'g' }, model: 'MiniMax-Hailuo-2.3' },
+      'lastFrame',
+    ],
+    ['a resolution of the list', { resolution: '8K' }, 'resolution'],
+    ['a prompt that is not too long', { prompt: 'x'.repeat(2_001) }, 'prompt'],
+    ['a duration that is a time', { duration: -1 }, 'duration'],
+  ])('of a video needs %s', (_, change, field) => {
+    expect(Object.keys(problemsOf({ ...video, ...change }))[0]).toBe(field);
+  });
+
+  it('of a video takes what the limits allow, the picture deciding about its shape', () => {
+    const { prompt: _, ...silent } = video;
+    expect(
+      problemsOf({ ...silent, image: { fileId: 'f' }, aspectRatio: '9:16', resolution: '1080p' }),
+    ).toEqual({});
+    expect(problemsOf({ ...video, image: { fileId: 'f' }, lastFrame: { fileId: 'g' }, seed: 7 })).toEqual({});
+  });
+
+  it('of speech and analysis names the field too', () => {
+    const speech: StepInput = { kind: 'SPEECH', generator: 'speech_router', text: 'hello', voiceId: 'v' };
+    expect(problemsOf(speech)).toEqual({});
+    expect(Object.keys(problemsOf({ ...speech, text: '', voiceId: ' ', format: 'ogg', speed: 9 }))).toEqual([
+      'text',
+      'voiceId',
+      'format',
+      'speed',
+    ]);
+    const analysis: StepInput = {
+      kind: 'ANALYSIS',
+      generator: 'llm/altllm',
+      media: { fileId: 'f' },
+      prompt: '',
+    };
+    expect(problemsOf(analysis)).toEqual({ prompt: 'must not be empty' });
+  });
+
+  it('falls back only to bindings that take it', () => {
+    const union: StepInput = { ...video, generator: 'union' };
+    const wires = (change: object) =>
+      bindingsTaking(registry(), { ...union, ...change }).map(({ provider }) => provider.name);
+    expect(wires({})).toEqual(['openai', 'gemini', 'kling', 'minimax']);
+    expect(wires({ duration: 8 })).toEqual(['openai', 'gemini']);
+    expect(wires({ duration: 10 })).toEqual(['kling', 'minimax']);
+    expect(wires({ duration: 7 })).toEqual([]);
+    expect(wires({ generator: 'gone' })).toEqual([]);
   });
 });

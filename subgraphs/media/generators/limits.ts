@@ -1,21 +1,22 @@
 import { AppError, type Problem } from '../../../platform/errors.ts';
 import type { StepInput, Work } from '../tasks/task.ts';
-import type { CatalogModel, GeneratorRegistry } from './binding.ts';
+import type { Binding, CatalogModel, GeneratorRegistry } from './binding.ts';
+import { problemsOf, promptProblems, ratioProblems } from './problems.ts';
+import { serves } from './registry.ts';
+
+export { isAspectRatio } from './problems.ts';
 
 /** What a submission must keep to before anything is written or paid for. Pure: the catalog says the limits. */
 
-const MAX_COUNT = 10;
-const MAX_IMAGES = 10;
-/** Upper bound where the catalog names none: what one row and one upstream request may sensibly carry. */
-const MAX_PROMPT = 20_000;
+/** Most models that a refusal names. */
+const MAX_NAMED = 8;
+/** Longest own prompt of a recipe: presets and description join it. */
+const MAX_RECIPE_PROMPT = 1_500;
 
-/** Whether a text is W:H with integers from 1 to 64. */
-export function isAspectRatio(text: string): boolean {
-  const [, width, height] = /^(\d{1,2}):(\d{1,2})$/.exec(text) ?? [];
-  return [width, height].every((side) => Number(side) >= 1 && Number(side) <= 64);
-}
-
-/** Throws BAD_USER_INPUT with every problem of the work; the first one's field is the error's. */
+/**
+ * Throws BAD_USER_INPUT with every problem of the work, the first one's field being the error's; where another model
+ * would take the same request, it is named. NOT_CONFIGURED and BAD_USER_INPUT of `bindingsFor` come first.
+ */
 export function checkWork(work: Work, registry: GeneratorRegistry): void {
   const problems = work.kind === 'RECIPE' ? recipeProblems(work) : stepProblems(work, registry);
   const [first] = problems;
@@ -27,51 +28,51 @@ export function checkWork(work: Work, registry: GeneratorRegistry): void {
   }
 }
 
+/** The bindings that take this very work, in the order of fall-back; none when its generator has no such binding (any more). */
+export function bindingsTaking(registry: GeneratorRegistry, input: StepInput): readonly Binding[] {
+  return registry
+    .all()
+    .filter(
+      (binding) =>
+        binding.generator === input.generator &&
+        serves(binding, input.kind, input.model) &&
+        problemsOf(input, modelFor(binding, input)).length === 0,
+    );
+}
+
+/** The model of a binding that work runs on: the one it names, else the binding's first for its kind. */
+export function modelFor(binding: Binding, { kind, model }: StepInput): CatalogModel | undefined {
+  return binding.models?.find(
+    ({ id, kinds }) => kinds.includes(kind) && (model === undefined || model === id),
+  );
+}
+
 function recipeProblems(work: Extract<Work, { kind: 'RECIPE' }>): readonly Problem[] {
   const hasPrompt = work.prompt.trim() !== '' || (work.templatePrompt ?? '').trim() !== '';
   return [
     ...(hasPrompt ? [] : [{ field: 'prompt', message: 'must not be empty' }]),
-    ...promptProblems(work.prompt, 1_500),
+    ...promptProblems('prompt', work.prompt, MAX_RECIPE_PROMPT),
     ...ratioProblems(work.aspectRatio),
   ];
 }
 
 function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Problem[] {
-  const models = registry.models({ generator: work.generator });
-  const model = work.model === undefined ? models[0] : models.find(({ id }) => id === work.model);
-  if (work.model !== undefined && model === undefined) {
-    const known = models.map(({ id }) => id).join(', ');
-    return [{ field: 'model', message: `is not one of this generator's models (${known})` }];
-  }
-  return work.kind === 'IMAGE' ? imageProblems(work, model) : [];
-}
-
-function imageProblems(
-  work: Extract<StepInput, { kind: 'IMAGE' }>,
-  model: CatalogModel | undefined,
-): readonly Problem[] {
-  const count = work.count ?? 1;
-  return [
-    ...(work.prompt.trim() === '' ? [{ field: 'prompt', message: 'must not be empty' }] : []),
-    ...promptProblems(work.prompt, model?.maxPrompt ?? MAX_PROMPT),
-    ...ratioProblems(work.aspectRatio),
-    ...(Number.isInteger(count) && count >= 1 && count <= MAX_COUNT
-      ? []
-      : [{ field: 'count', message: `must be from 1 to ${MAX_COUNT}` }]),
-    ...((work.images?.length ?? 0) <= MAX_IMAGES
-      ? []
-      : [{ field: 'images', message: `must be at most ${MAX_IMAGES} files` }]),
-  ];
-}
-
-function promptProblems(prompt: string, longest: number): readonly Problem[] {
-  if (prompt.length <= longest) return [];
-  return [
-    { field: 'prompt', message: `must be at most ${longest} characters, this one has ${prompt.length}` },
-  ];
-}
-
-function ratioProblems(aspectRatio: string | undefined): readonly Problem[] {
-  if (aspectRatio === undefined || isAspectRatio(aspectRatio)) return [];
-  return [{ field: 'aspectRatio', message: 'must be W:H with whole numbers from 1 to 64, such as 16:9' }];
+  const [first] = registry.bindingsFor(work.generator, work.kind, work.model);
+  if (first === undefined || bindingsTaking(registry, work).length > 0) return [];
+  const problems = problemsOf(work, modelFor(first, work));
+  // A model that leaves the field at fault aside would not do what was asked for.
+  const others = registry
+    .models({})
+    .filter(
+      ({ kinds, inputs }) =>
+        kinds.includes(work.kind) && problems.every(({ field }) => inputs.includes(field)),
+    )
+    .filter((model) => problemsOf(work, model).length === 0);
+  const names = [...new Set(others.map(({ id, generator }) => `${id} (${generator})`))];
+  if (names.length === 0) return problems;
+  const named = `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ', ...' : ''}`;
+  return problems.map(({ field, message }) => ({
+    field,
+    message: `${message}; models that take this request: ${named}`,
+  }));
 }

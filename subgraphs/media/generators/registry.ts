@@ -1,34 +1,33 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
-import type { Binding, CatalogModel, GeneratorRegistry } from './binding.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { Binding, GeneratorRegistry } from './binding.ts';
 
 /** Generators and their bindings. What the bundled ones are is in bundled-bindings.ts. */
 export interface RegistryOptions {
   /** In the order of fall-back within each generator. */
   readonly bindings: readonly Binding[];
-  readonly models: readonly CatalogModel[];
   /** Generators that exist but have no binding here: which setting would give them one. */
   readonly missing?: Readonly<Record<string, string>>;
 }
 
 /** Makes the registry. Two bindings of one id are a mistake of the configuration and refused. */
-export function createGeneratorRegistry({
-  bindings,
-  models,
-  missing = {},
-}: RegistryOptions): GeneratorRegistry {
+export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOptions): GeneratorRegistry {
   const ids = new Map(bindings.map((binding) => [binding.id, binding]));
   if (ids.size !== bindings.length) throw new Error('two bindings have the same id');
   const byGenerator = Map.groupBy(bindings, (binding) => binding.generator);
+  const models = catalogOf(bindings);
   const names = [...new Set([...byGenerator.keys(), ...Object.keys(missing)])].sort();
   return {
-    bindingsFor(generator, kind) {
+    bindingsFor(generator, kind, model) {
       const own = byGenerator.get(generator);
       if (own === undefined) throw unknownGenerator(generator, { names, missing });
       const serving = own.filter((binding) => serves(binding, kind));
       if (serving.length === 0) {
-        throw badInput('generator', `generator "${generator}" does not make ${kind.toLowerCase()}s`);
+        throw badInput('generator', `generator "${generator}" does not make ${wordOf(kind)}`);
       }
-      return serving;
+      const chosen = serving.filter((binding) => serves(binding, kind, model));
+      if (chosen.length === 0) throw unknownModel(serving, kind);
+      return chosen;
     },
     byId: (id) => ids.get(id) ?? null,
     all: () => bindings,
@@ -45,9 +44,35 @@ export function createGeneratorRegistry({
   };
 }
 
-function serves({ provider }: Binding, kind: string): boolean {
+/** Every model once per generator, where its first binding has it. */
+function catalogOf(bindings: readonly Binding[]) {
+  const all = bindings.flatMap(({ models = [] }) => models);
+  return [
+    ...new Map(all.toReversed().map((model) => [`${model.generator} ${model.id}`, model])).values(),
+  ].toReversed();
+}
+
+/** Whether a binding does this kind of work, with this model when one is named. */
+export function serves({ provider, models }: Binding, kind: string, model?: string): boolean {
+  if (!isAble(provider, kind) || models === undefined) return isAble(provider, kind);
+  return models.some(({ id, kinds }) => kinds.includes(kind) && (model === undefined || id === model));
+}
+
+/** Whether a wire can do this kind of work at all. */
+export function isAble(provider: Provider, kind: string): boolean {
   if (kind === 'CHAT') return provider.chat !== undefined;
   return kind in (provider.jobs ?? {}) || kind in (provider.calls ?? {});
+}
+
+/** A kind as the error of a generator that does not do it names it. */
+function wordOf(kind: string): string {
+  return `${kind.toLowerCase().replaceAll('_', ' ')}s`;
+}
+
+function unknownModel(serving: readonly Binding[], kind: string): AppError {
+  const known = serving.flatMap(({ models = [] }) => models.filter(({ kinds }) => kinds.includes(kind)));
+  const names = [...new Set(known.map(({ id }) => id))].join(', ');
+  return badInput('model', `model: is not one of this generator's models (${names})`);
 }
 
 function unknownGenerator(

@@ -1,4 +1,5 @@
-import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
+import type { GeneratorRegistry } from '../generators/binding.ts';
+import { bindingsTaking, checkWork } from '../generators/limits.ts';
 import { nextSteps, progressOf, type PlannedStep, type RecipeOptions } from '../recipes/recipe.ts';
 import { closeUnsentAttempts, hasOpenAttempts, type AttemptKey } from './attempt-store.ts';
 import { isTransient } from './failures.ts';
@@ -7,7 +8,7 @@ import { startQueue, type StepJob } from './queues.ts';
 import { closeSteps, insertSteps, moveStep, readSteps } from './step-store.ts';
 import type { NewStep } from './submission-store.ts';
 import type { TaskStepTable, TaskTable } from './tables.ts';
-import { asJson, type Failure, type StepInput, type TaskOutcome } from './task.ts';
+import { asJson, type Failure, type TaskOutcome } from './task.ts';
 import { CANCEL_TOPIC, type TransactionScope } from './transactor.ts';
 
 /**
@@ -70,15 +71,18 @@ export function createAdvancer(options: AdvanceOptions): Advancer {
   };
 }
 
-/** The rows of planned steps: numbered after those there are, each in the line of its generator's first binding. */
+/** The rows of planned steps: numbered after those there are, each in the line of the first binding that takes it. */
 export function stepRows(
   registry: GeneratorRegistry,
   planned: readonly PlannedStep[],
   before: number,
 ): readonly NewStep[] {
   return planned.map(({ label, input }, index) => {
-    const [binding] = registry.bindingsFor(input.generator, input.kind);
-    if (binding === undefined) throw new Error(`generator ${input.generator} has no binding`);
+    const [binding] = bindingsTaking(registry, input);
+    if (binding === undefined) {
+      checkWork(input, registry);
+      throw new Error(`generator ${input.generator} has no binding`);
+    }
     return { step: before + index + 1, label, input, binding: binding.id };
   });
 }
@@ -186,7 +190,8 @@ async function nextAttempt(
   const steps = await readSteps(scope.transaction, task.id);
   const current = steps.find((entry) => entry.step === step);
   if (current === undefined) return false;
-  const bindings = bindingsOf(options.registry, current.input);
+  // None when the settings have changed since the task was accepted: then there is no other attempt.
+  const bindings = bindingsTaking(options.registry, current.input);
   if (attempt.number >= Math.max(options.maxAttempts, bindings.length)) return false;
   const index = bindings.findIndex(({ id }) => id === attempt.binding);
   const next = bindings[(index + 1) % bindings.length];
@@ -201,11 +206,4 @@ async function nextAttempt(
   const stage = current.label === '' ? 'trying again' : `${current.label}: trying again`;
   await scope.append([{ taskId: task.id, stage }]);
   return true;
-}
-
-/** None when the settings have changed since the task was accepted: then there is no other attempt. */
-function bindingsOf(registry: GeneratorRegistry, input: StepInput): readonly Binding[] {
-  return registry.generators(input.kind).includes(input.generator)
-    ? registry.bindingsFor(input.generator, input.kind)
-    : [];
 }

@@ -111,8 +111,8 @@ async function accept(
   identity: Identity,
 ): Promise<TaskTable | null> {
   const { registry, lines, recipe } = options;
-  const steps = firstSteps(registry, work, recipe);
   checkWork(work, registry);
+  const steps = firstSteps(registry, work, recipe);
   const taken: (readonly [Binding, number])[] = [];
   let task: TaskTable | null = null;
   try {

@@ -132,7 +132,7 @@ export function image(prompt = 'a fox', change: Partial<Submission> = {}): Submi
 }
 
 export function registryOf(...bindings: Binding[]): GeneratorRegistry {
-  return createGeneratorRegistry({ bindings, models: [] });
+  return createGeneratorRegistry({ bindings });
 }
 
 /** A bus that loses what `loses` says, as a real one may. */

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+
+import { toError } from '../errors.ts';
+import type { Report } from './rules.ts';
+
+/** The text of GENERATORS_FILE; what it means is read where generators are known (subgraphs/media/generators). */
+export interface GeneratorsFileText {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+  /** The environment variables that it refers to as ${NAME}; those that are unset or empty are left out. Secrets. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** A reference to an environment variable, inside a text of the file. */
+export const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** Largest file of bindings. */
+const MAX_BYTES = 1024 * 1024;
+
+/** Reads the file and the variables it refers to; null when the setting is unset, or the file can't be read (reported). */
+export function readGeneratorsFile(
+  path: string | null,
+  environment: Readonly<Record<string, string | undefined>>,
+  report: Report,
+): GeneratorsFileText | null {
+  if (path === null) return null;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    report('GENERATORS_FILE', `names a file that can't be read: ${toError(error).message}`);
+    return null;
+  }
+  if (text.length > MAX_BYTES) {
+    report('GENERATORS_FILE', `names a file of more than ${MAX_BYTES} bytes: that is no list of bindings`);
+    return null;
+  }
+  const names = [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name ?? ''))];
+  const variables = names.flatMap((name) => {
+    const value = environment[name]?.trim();
+    return value ? [[name, value] as const] : [];
+  });
+  return { path, text, variables: Object.fromEntries(variables) };
+}

@@ -1,0 +1,54 @@
+import type { Values } from './rules.ts';
+
+/** The real upstreams that are configured; null is one that is not. */
+export interface ProvidersConfig {
+  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string } | null;
+  readonly gemini: { readonly apiKey: string; readonly baseUrl: string } | null;
+  readonly kling: {
+    readonly login: { readonly apiKey: string } | { readonly accessKey: string; readonly secretKey: string };
+    readonly baseUrl: string;
+  } | null;
+  readonly minimax: {
+    readonly apiKey: string;
+    readonly groupId: string | null;
+    readonly baseUrl: string;
+  } | null;
+  readonly comfyui: { readonly urls: readonly string[]; readonly apiKey: string | null } | null;
+  readonly midjourney: { readonly baseUrl: string; readonly secret: string | null } | null;
+  readonly aggregator: { readonly baseUrl: string; readonly apiKey: string } | null;
+}
+
+const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+const GEMINI_BASE_URL = 'https://generativelanguage.googleapis.com/v1beta';
+const KLING_BASE_URL = 'https://api-singapore.klingai.com';
+const MINIMAX_BASE_URL = 'https://api.minimax.io';
+
+/** What is wrong with them together was found before (rules.ts). */
+export function providersOf(values: Values): ProvidersConfig {
+  const { OPENAI_API_KEY: openaiKey, GEMINI_API_KEY: geminiKey, MINIMAX_API_KEY: minimaxKey } = values;
+  const { MIDJOURNEY_BASE_URL: midjourneyUrl, COMFYUI_URLS: comfyuiUrls } = values;
+  const { AGG_BASE_URL: aggregatorUrl, AGG_API_KEY: aggregatorKey } = values;
+  const hasOpenai = openaiKey !== null || values.OPENAI_BASE_URL !== null;
+  return {
+    openai: hasOpenai ? { apiKey: openaiKey, baseUrl: values.OPENAI_BASE_URL ?? OPENAI_BASE_URL } : null,
+    gemini: geminiKey ? { apiKey: geminiKey, baseUrl: values.GEMINI_BASE_URL ?? GEMINI_BASE_URL } : null,
+    kling: klingOf(values),
+    minimax: minimaxKey
+      ? {
+          apiKey: minimaxKey,
+          groupId: values.MINIMAX_GROUP_ID,
+          baseUrl: values.MINIMAX_BASE_URL ?? MINIMAX_BASE_URL,
+        }
+      : null,
+    comfyui: comfyuiUrls?.length ? { urls: comfyuiUrls, apiKey: values.COMFYUI_API_KEY } : null,
+    midjourney: midjourneyUrl ? { baseUrl: midjourneyUrl, secret: values.MIDJOURNEY_SECRET } : null,
+    aggregator: aggregatorUrl && aggregatorKey ? { baseUrl: aggregatorUrl, apiKey: aggregatorKey } : null,
+  };
+}
+
+function klingOf(values: Values): ProvidersConfig['kling'] {
+  const { KLING_API_KEY: apiKey, KLING_ACCESS_KEY: accessKey, KLING_SECRET_KEY: secretKey } = values;
+  const baseUrl = values.KLING_BASE_URL ?? KLING_BASE_URL;
+  if (apiKey !== null) return { login: { apiKey }, baseUrl };
+  return accessKey !== null && secretKey !== null ? { login: { accessKey, secretKey }, baseUrl } : null;
+}

@@ -1,0 +1,119 @@
+import type { SandboxWires } from './sandbox-wires.ts';
+
+/** Where the bundled generators find their upstreams: what the settings say, or the sandbox. */
+
+/** `config.providers`; null is what is not configured. */
+export interface BundledSettings {
+  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string } | null;
+  readonly gemini: { readonly apiKey: string; readonly baseUrl: string } | null;
+  readonly midjourney: { readonly baseUrl: string; readonly secret: string | null } | null;
+  readonly minimax: {
+    readonly apiKey: string;
+    readonly groupId: string | null;
+    readonly baseUrl: string;
+  } | null;
+  readonly kling: { readonly login: KlingLogin; readonly baseUrl: string } | null;
+  readonly comfyui: { readonly urls: readonly string[]; readonly apiKey: string | null } | null;
+  readonly aggregator: { readonly baseUrl: string; readonly apiKey: string } | null;
+}
+
+/** Kling takes an API key, or tokens signed with a pair of keys. */
+type KlingLogin = { readonly apiKey: string } | { readonly accessKey: string; readonly secretKey: string };
+
+/** Address and credentials of an upstream. */
+export interface Target {
+  readonly baseUrl: string;
+  readonly pathPrefix?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly credentials?: Readonly<Record<string, string>>;
+  readonly nodes?: readonly string[];
+}
+
+/** One way to reach an upstream. */
+export interface Route {
+  /** The real upstream, or null when its settings are absent. */
+  readonly real: (settings: BundledSettings) => Target | null;
+  /** The sandbox's stand-in for it. */
+  readonly sandbox: (wires: SandboxWires) => Target;
+  /** The settings that would configure it, for the error that says so. */
+  readonly settings: string;
+  /** Whether a start that can't be known may be made again: the machines are one's own and cost nothing. */
+  readonly isFree?: boolean;
+}
+
+const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
+
+export const midjourney: Route = {
+  real: ({ midjourney: proxy }) =>
+    proxy && {
+      baseUrl: proxy.baseUrl,
+      headers: proxy.secret === null ? {} : { 'mj-api-secret': proxy.secret },
+    },
+  sandbox: (wires) => ({ baseUrl: wires.midjourney }),
+  settings: 'MIDJOURNEY_BASE_URL',
+};
+
+export const openai: Route = {
+  real: ({ openai: vendor }) =>
+    vendor && { baseUrl: vendor.baseUrl, headers: vendor.apiKey === null ? {} : bearer(vendor.apiKey) },
+  sandbox: (wires) => ({ baseUrl: wires.openai }),
+  settings: 'OPENAI_API_KEY',
+};
+
+export const gemini: Route = {
+  real: ({ gemini: vendor }) =>
+    vendor && { baseUrl: vendor.baseUrl, headers: { 'x-goog-api-key': vendor.apiKey } },
+  // The stand-in wants a key too, as the wire does.
+  sandbox: (wires) => ({ baseUrl: wires.gemini, headers: { 'x-goog-api-key': 'sandbox' } }),
+  settings: 'GEMINI_API_KEY',
+};
+
+export const minimax: Route = {
+  real: ({ minimax: vendor }) =>
+    vendor && {
+      baseUrl: vendor.baseUrl,
+      headers: bearer(vendor.apiKey),
+      credentials: vendor.groupId === null ? {} : { groupId: vendor.groupId },
+    },
+  sandbox: (wires) => ({ baseUrl: wires.minimax, headers: bearer('sandbox') }),
+  settings: 'MINIMAX_API_KEY',
+};
+
+export const kling: Route = {
+  real: ({ kling: vendor }) => {
+    if (vendor === null) return null;
+    const { baseUrl, login } = vendor;
+    return 'apiKey' in login ? { baseUrl, headers: bearer(login.apiKey) } : { baseUrl, credentials: login };
+  },
+  sandbox: (wires) => ({
+    baseUrl: wires.kling,
+    credentials: { accessKey: 'sandbox', secretKey: 'sandbox-secret-key-of-32-characters' },
+  }),
+  settings: 'KLING_ACCESS_KEY and KLING_SECRET_KEY, or KLING_API_KEY',
+};
+
+export const comfyui: Route = {
+  real: ({ comfyui: pool }) =>
+    pool && poolOf(pool.urls, pool.apiKey === null ? {} : { 'x-api-key': pool.apiKey }),
+  sandbox: (wires) => poolOf(wires.comfyui, {}),
+  settings: 'COMFYUI_URLS',
+  isFree: true,
+};
+
+function poolOf(nodes: readonly string[], headers: Readonly<Record<string, string>>): Target {
+  return { baseUrl: nodes[0] ?? '', headers, nodes };
+}
+
+/**
+ * The same wire behind the aggregator's one bearer key, its paths below a prefix: midjourney's own `/mj`, Kling's below
+ * `/kling` (QuantumNous/new-api, router/video-router.go), MiniMax's below `/minimax`. An aggregator with others is
+ * configured by GENERATORS_FILE.
+ */
+export function aggregated(direct: Route, pathPrefix: string): Route {
+  return {
+    real: ({ aggregator }) =>
+      aggregator && { baseUrl: aggregator.baseUrl, pathPrefix, headers: bearer(aggregator.apiKey) },
+    sandbox: direct.sandbox,
+    settings: 'AGG_BASE_URL and AGG_API_KEY',
+  };
+}
