@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { publicUrlOf } from '../../platform/config.ts';
@@ -15,6 +13,7 @@ import { workflowMigrations } from '../../subgraphs/workflow/migrations/index.ts
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
 import type { BootstrapKey } from '../caller.ts';
 import { openDoor, ownSupergraph, type Door } from './door.ts';
+import { portOf } from './port.ts';
 import { startSandbox } from './sandbox.ts';
 
 /** A whole Kiln in one process, as `npm start` runs it; tests look inside. */
@@ -37,7 +36,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
     ],
   });
   const sandbox = await startSandbox(parts);
-  const port = config.server.port === 0 ? await freePort(config.server.host) : config.server.port;
+  const port = await portOf(config.server);
   const publicUrl = publicUrlOf(config.server, port);
   const media = composeMedia(runtime, {
     sandboxUrls: sandbox?.wires ?? null,
@@ -102,13 +101,4 @@ async function developmentKey({ config }: ProcessParts): Promise<BootstrapKey[]>
   // Not through the logger: logs are kept and shipped, this line is for whoever sits at the terminal.
   if (isNew) process.stdout.write(`Service key of this development server (shown once): ${key}\n`);
   return [{ name: 'development', sha256: createHash('sha256').update(key).digest('hex') }];
-}
-
-/** A port nobody uses, for PORT=0: file addresses must name it before the server listens. */
-async function freePort(host: string): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, host, resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise<void>((resolve) => probe.close(() => resolve()));
-  return port;
 }

@@ -8,6 +8,7 @@ import type { ProcessParts } from '../../platform/run-process.ts';
 import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';
 import { createFileProxy } from '../file-proxy.ts';
 import { openDoor, ownSupergraph, type Door } from './door.ts';
+import { portOf } from './port.ts';
 
 /**
  * The gateway as a process of its own: Kiln's supergraph with its subgraphs elsewhere, or any Federation 2 supergraph
@@ -27,7 +28,8 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<Door> {
     'links',
     async () => void (await Promise.all(Object.values(links).map((link) => link.close()))),
   );
-  const publicUrl = publicUrlOf(config.server, config.server.port);
+  const port = await portOf(config.server);
+  const publicUrl = publicUrlOf(config.server, port);
   const mediaUrl = urls.get('media');
   const files =
     supergraphFile === null && mediaUrl !== undefined ? createFileProxy({ mediaUrl, logger }) : undefined;
@@ -37,7 +39,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<Door> {
     links,
     serviceKeys: config.auth.serviceKeys,
     publicUrl,
-    port: config.server.port,
+    port,
     readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
     files: files?.handle,
   });

@@ -1,0 +1,14 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+import type { Config } from '../../platform/config.ts';
+
+/** The port to listen on. For PORT=0 one that nobody uses: addresses given to callers must name it before the server listens. */
+export async function portOf({ host, port }: Config['server']): Promise<number> {
+  if (port !== 0) return port;
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, host, resolve));
+  const free = (probe.address() as AddressInfo).port;
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  return free;
+}
