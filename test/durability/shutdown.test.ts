@@ -62,6 +62,15 @@ describe.skipIf(process.platform !== 'linux')('npm start, while it works', () =>
     expect(kiln.output()).toContain('"msg":"stopped"');
   });
 
+  it('SIGTERM to npm alone, as a supervisor sends it, stops everything in order', async () => {
+    const kiln = await npmStart();
+    const belonging = kiln.processes();
+    kiln.signal('SIGTERM');
+    await kiln.exited;
+    await untilGone(belonging);
+    expect(kiln.output()).toContain('"msg":"stopped"');
+  });
+
   it('SIGTERM to the server alone stops it in order', async () => {
     const kiln = await npmStart();
     const belonging = kiln.processes();
