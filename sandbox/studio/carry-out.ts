@@ -1,11 +1,14 @@
 import { paintPicture } from './art/picture.ts';
 import { describePicture } from './describe/describe.ts';
 import { encodePicture, encodePreview } from './encode.ts';
+import { analyseMedia } from './measure/analyse.ts';
 import { probeMedia } from './measure/probe.ts';
 import { planVideo } from './plan.ts';
 import { makeSpeech } from './speech/speech.ts';
+import { makeThumbnail } from './thumbnail/thumbnail.ts';
 import type { StudioImage } from './types.ts';
 import { makeVideo } from './video/video.ts';
+import { matchVoice } from './voice/match-voice.ts';
 import type { WorkerRequest } from './worker-messages.ts';
 
 type OnProgress = (percent: number, stage: string) => void;
@@ -21,12 +24,16 @@ export async function carryOut(asked: WorkerRequest, onProgress: OnProgress): Pr
       return makeVideo(await planVideo(asked.request, asked.size), onProgress);
     case 'speech':
       return makeSpeech(asked.request, onProgress);
+    case 'matchVoice':
+      return matchVoice(asked.media);
+    case 'analyse':
+      return analyseMedia(asked.media);
+    case 'thumbnail':
+      return makeThumbnail(asked.media);
     case 'probe':
       return probeMedia(asked.media);
-    case 'crash':
+    default: // 'crash', and nothing else: the types have no other kind left here
       return process.abort();
-    default:
-      throw new Error(`the renderer does not know ${asked.kind}`);
   }
 }
 

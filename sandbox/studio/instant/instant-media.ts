@@ -16,6 +16,9 @@ import { readScript } from '../speech/script.ts';
 
 /** The videos and voices of the instant studio: real files that the studio made once and that lie beside this one. */
 
+/** As players see it, padding of the encoder included. */
+const SPEECH_SECONDS = 1.332;
+
 const load = (name: string) => readFile(path.join(import.meta.dirname, name));
 
 /** A video of two seconds with sound, 128x72, whatever is asked for within the limits. */
@@ -26,7 +29,7 @@ export async function instantVideo(request: VideoRequest): Promise<StudioVideo> 
     contentType: 'video/mp4',
     width: 128,
     height: 72,
-    duration: 2,
+    duration: 2.048,
     framesPerSecond: 12,
     hasSound: true,
     seed: request.seed ?? 0,
@@ -43,7 +46,7 @@ export async function instantSpeech(request: SpeechRequest): Promise<StudioSpeec
     const tone = createTone();
     return { bytes: writeWav(tone), contentType: 'audio/wav', duration: durationOf(tone), ...facts };
   }
-  return { bytes: await load('speech.mp3'), contentType: 'audio/mpeg', duration: 1.255, ...facts };
+  return { bytes: await load('speech.mp3'), contentType: 'audio/mpeg', duration: SPEECH_SECONDS, ...facts };
 }
 
 function createTone() {
@@ -66,7 +69,7 @@ export const INSTANT_VOICE: MatchedVoice = {
     pitch: 167,
     pitchSpread: 0.17,
     formants: [490, 1_990, 2_990],
-    syllableRate: 4.6,
+    syllableRate: 4.2,
     voicedShare: 0.5,
     duration: 1,
   },

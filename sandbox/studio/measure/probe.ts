@@ -24,6 +24,16 @@ export async function probeMedia(media: Uint8Array): Promise<MediaFacts> {
   }
 }
 
+/** How long a video or sound of our own lasts, as its players will see it: encoders pad. */
+export async function fileDuration(media: Uint8Array): Promise<number> {
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });
+  try {
+    return await input.computeDuration();
+  } finally {
+    input.dispose();
+  }
+}
+
 const NO_TRACKS = {
   duration: null,
   framesPerSecond: null,

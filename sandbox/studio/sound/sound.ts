@@ -10,3 +10,14 @@ export interface Sound {
 export function durationOf({ samples, sampleRate }: Sound): number {
   return samples.length / sampleRate;
 }
+
+/** One piece after the other. */
+export function joined(pieces: readonly Float32Array[]): Float32Array {
+  const whole = new Float32Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}

@@ -32,8 +32,8 @@ function loadFlite(): Promise<WebAssembly.Module> {
   return program;
 }
 
-/** Speaks one sentence of ASCII. A sentence without anything to speak gives no phones and a moment of silence: the caller has to look. */
-export async function speakSentence(
+/** Speaks a few sentences of ASCII. A text without anything to speak gives no phones and a moment of silence: the caller has to look. */
+export async function speakPassage(
   text: string,
   manner: FliteManner,
 ): Promise<{ sound: Sound; phones: readonly Phone[] }> {

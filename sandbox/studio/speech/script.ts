@@ -2,13 +2,13 @@ import { StudioRefusal } from '../media-types.ts';
 
 /** What of a text can be spoken, in pieces that the engine takes. */
 export interface Script {
-  /** ASCII, each at most 400 characters. */
-  readonly sentences: readonly string[];
-  /** Letters and digits of the text that are in none of them, in order, the first 200. */
+  /** ASCII, each one or more sentences of at most 400 characters together. */
+  readonly passages: readonly string[];
+  /** Letters and digits of the text that are in none of these, in order, the first 200. */
   readonly omitted: string;
 }
 
-const LONGEST_SENTENCE = 400;
+const LONGEST_PASSAGE = 400;
 const MOST_OMITTED = 200;
 const SIGNS: Readonly<Record<string, string>> = {
   '‘': "'",
@@ -50,7 +50,7 @@ export function readScript(text: string): Script {
     .flatMap(inPieces)
     .filter((sentence) => /[a-z0-9]/i.test(sentence));
   if (sentences.length === 0) throw nothingToSpeak();
-  return { sentences, omitted: omitted.slice(0, MOST_OMITTED).join('') };
+  return { passages: inPassages(sentences), omitted: omitted.slice(0, MOST_OMITTED).join('') };
 }
 
 /** Why a text was refused. */
@@ -61,13 +61,25 @@ export function nothingToSpeak(): StudioRefusal {
   );
 }
 
+/** Sentences are spoken together as far as they fit: starting the engine takes as long as a sentence. */
+function inPassages(sentences: readonly string[]): string[] {
+  const passages: string[] = [];
+  for (const sentence of sentences) {
+    const last = passages.at(-1);
+    if (last !== undefined && last.length + 1 + sentence.length <= LONGEST_PASSAGE) {
+      passages[passages.length - 1] = `${last} ${sentence}`;
+    } else passages.push(sentence);
+  }
+  return passages;
+}
+
 /** A sentence that is too long is broken after a word; a word that is too long anywhere. */
 function inPieces(sentence: string): string[] {
   const pieces: string[] = [];
   let rest = sentence.replaceAll(/\s+/g, ' ').trim();
-  while (rest.length > LONGEST_SENTENCE) {
-    const space = rest.lastIndexOf(' ', LONGEST_SENTENCE);
-    const end = space > 0 ? space : LONGEST_SENTENCE;
+  while (rest.length > LONGEST_PASSAGE) {
+    const space = rest.lastIndexOf(' ', LONGEST_PASSAGE);
+    const end = space > 0 ? space : LONGEST_PASSAGE;
     pieces.push(rest.slice(0, end));
     rest = rest.slice(end).trim();
   }

@@ -1,10 +1,11 @@
+import { fileDuration } from '../measure/probe.ts';
 import type { MatchedVoice, SpeechRequest, StudioSpeech } from '../media-types.ts';
 import { writeMp3 } from '../sound/mp3.ts';
 import { shiftFormants } from '../sound/reshape.ts';
-import { durationOf } from '../sound/sound.ts';
+import { joined } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
-import { speakSentence } from './flite.ts';
+import { speakPassage } from './flite.ts';
 import type { FliteManner } from './flite.ts';
 import { nothingToSpeak, readScript } from './script.ts';
 import { BASE_VOICES } from './voices.ts';
@@ -15,13 +16,13 @@ const PAUSE_SECONDS = 0.12;
 
 /** Speaks a text with Flite. Throws NOTHING_TO_SPEAK when not one phone came of it: silence is never a success. */
 export async function makeSpeech(request: SpeechRequest, onProgress: OnProgress): Promise<StudioSpeech> {
-  const { sentences, omitted } = readScript(request.text);
-  const sound = await speak(sentences, mannerOf(request), onProgress);
+  const { passages, omitted } = readScript(request.text);
+  const sound = await speak(passages, mannerOf(request), onProgress);
   const bytes = request.format === 'mp3' ? await writeMp3(sound) : writeWav(sound);
   return {
     bytes,
     contentType: request.format === 'mp3' ? 'audio/mpeg' : 'audio/wav',
-    duration: durationOf(sound),
+    duration: await fileDuration(bytes),
     characters: Array.from(request.text).length,
     omitted: omitted === '' ? null : omitted,
   };
@@ -55,28 +56,18 @@ function matchedManner(voice: MatchedVoice, factor: number, tempo: number): Mann
   };
 }
 
-async function speak(sentences: readonly string[], manner: Manner, onProgress: OnProgress): Promise<Sound> {
+async function speak(passages: readonly string[], manner: Manner, onProgress: OnProgress): Promise<Sound> {
   const pieces: Float32Array[] = [];
   let phones = 0;
   let sampleRate = 16_000;
-  for (const [index, sentence] of sentences.entries()) {
-    const spoken = await speakSentence(sentence, manner);
+  for (const [index, passage] of passages.entries()) {
+    const spoken = await speakPassage(passage, manner);
     ({ sampleRate } = spoken.sound);
     phones += spoken.phones.length;
     pieces.push(shiftFormants(spoken.sound, manner.shift).samples);
     pieces.push(new Float32Array(Math.round(sampleRate * PAUSE_SECONDS)));
-    onProgress(Math.round((90 * (index + 1)) / sentences.length), 'speaking');
+    onProgress(Math.round((90 * (index + 1)) / passages.length), 'speaking');
   }
   if (phones === 0) throw nothingToSpeak();
   return { samples: joined(pieces), sampleRate };
-}
-
-function joined(pieces: readonly Float32Array[]): Float32Array {
-  const whole = new Float32Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }

@@ -2,6 +2,7 @@ import sharp from 'sharp';
 
 import { paintPicture, seedsOf } from '../art/picture.ts';
 import { encodePicture } from '../encode.ts';
+import { fileDuration } from '../measure/probe.ts';
 import type { StudioVideo, VideoRequest } from '../media-types.ts';
 import type { Size } from '../size.ts';
 import { composeAmbient } from '../sound/ambient.ts';
@@ -38,16 +39,15 @@ export async function makeVideo(plan: VideoPlan, onProgress: OnProgress): Promis
   const onFrame = createFrameProgress(frames, onProgress);
   const { mp4, middle } = await encodeFilm({ film, size, framesPerSecond, frames, onFrame });
   const picture = sharp(middle, { raw: { ...size, channels: 3 } });
-  const duration = frames / framesPerSecond;
   const bytes = await writeMp4({
     pictures: mp4,
     framesPerSecond,
-    sound: request.soundtrack === 'ambient' ? composeAmbient(mixed, duration) : null,
+    sound: request.soundtrack === 'ambient' ? composeAmbient(mixed, frames / framesPerSecond) : null,
     title: request.prompt.slice(0, LONGEST_TITLE).toWellFormed(),
     comment: `Kiln studio, engine local-procedural, seed ${seed}`,
     cover: await picture
       .clone()
-      .resize(COVER_EDGE, COVER_EDGE, { fit: 'inside' })
+      .resize(COVER_EDGE, COVER_EDGE, { fit: 'inside', withoutEnlargement: true })
       .jpeg({ quality: 70 })
       .toBuffer(),
   });
@@ -55,7 +55,7 @@ export async function makeVideo(plan: VideoPlan, onProgress: OnProgress): Promis
     bytes,
     contentType: 'video/mp4',
     ...size,
-    duration,
+    duration: await fileDuration(bytes),
     framesPerSecond,
     hasSound: request.soundtrack === 'ambient',
     seed,
