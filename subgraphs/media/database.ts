@@ -1,11 +1,11 @@
 import type { Kysely, Transaction } from 'kysely';
 
-import type { MediaTable } from './files/tables.ts';
+import type { FileTables } from './files/tables.ts';
 import type { TaskTables } from './tasks/tables.ts';
 import type { VideoTemplateTables } from './video-templates/tables.ts';
 
 /** Every table of the "media" schema, named with it. */
-export type MediaTables = TaskTables & VideoTemplateTables & { readonly 'media.media': MediaTable };
+export type MediaTables = TaskTables & VideoTemplateTables & FileTables;
 
 /** The media subgraph's database, and a transaction on it. */
 export type MediaDatabase = Kysely<MediaTables>;

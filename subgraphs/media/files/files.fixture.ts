@@ -11,6 +11,7 @@ import { migrate } from '../../../platform/migrations.ts';
 import { createDiskStore } from '../../../platform/object-store/disk.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { files as filesMigration } from '../migrations/0002-files.ts';
+import { providerResources } from '../migrations/0004-provider-resources.ts';
 import { createFileService } from './service.ts';
 import type { FileServiceOptions } from './service.ts';
 import type { FileTables } from './tables.ts';
@@ -26,7 +27,12 @@ export async function fileWorld(fresh: { readonly config: PoolConfig; drop(): Pr
   });
   await migrate({
     database: platform,
-    sets: [{ schema: 'media', migrations: { '0002-files': filesMigration } }],
+    sets: [
+      {
+        schema: 'media',
+        migrations: { '0002-files': filesMigration, '0004-provider-resources': providerResources },
+      },
+    ],
     logger,
   });
   const database: Kysely<FileTables> = platform.typed<FileTables>();

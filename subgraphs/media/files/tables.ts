@@ -1,4 +1,6 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
+
+import type { Json } from '../../../platform/json.ts';
 
 /** One row of "media"."media": a stored file, or one that is on its way in or out. */
 export interface MediaTable {
@@ -26,7 +28,25 @@ export interface MediaTable {
 
 type MediaState = 'INCOMING' | 'STORED' | 'DELETED';
 
+/** One row of "media"."provider_resources": a file of ours that a provider keeps a copy of. */
+export interface ProviderResourceTable {
+  readonly media_id: string;
+  readonly provider: string;
+  /** Which account of the provider has it. */
+  readonly account: string;
+  readonly owner: string;
+  /** The provider's own id of it. */
+  readonly resource_id: string;
+  readonly uri: string | null;
+  /** What the provider answered to the upload. */
+  readonly answer: ColumnType<Json, string, string>;
+  /** Null: it stays until it is deleted there. */
+  readonly expires_at: Date | null;
+  readonly created_at: Generated<Date>;
+}
+
 /** The tables of files, named with their schema. */
 export interface FileTables {
   readonly 'media.media': MediaTable;
+  readonly 'media.provider_resources': ProviderResourceTable;
 }

@@ -3,10 +3,12 @@ import type { Migration } from 'kysely/migration';
 import { tasks } from './0001-tasks.ts';
 import { files } from './0002-files.ts';
 import { videoTemplates } from './0003-video-templates.ts';
+import { providerResources } from './0004-provider-resources.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
   '0001-tasks': tasks,
   '0002-files': files,
   '0003-video-templates': videoTemplates,
+  '0004-provider-resources': providerResources,
 };

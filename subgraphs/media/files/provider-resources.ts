@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+
+import { sql, type Kysely, type Selectable } from 'kysely';
+
+import type { Json } from '../../../platform/json.ts';
+import type { Connection, UploadedFile } from '../providers/provider.ts';
+import type { ProviderResourceTable } from './tables.ts';
+
+/**
+ * What providers keep of our files. The file stays ours (its row and bytes are in files/), so work may name it by our
+ * id or by the provider's URI, and goes on when the provider's copy has expired: then it is simply sent again.
+ */
+export interface ProviderResources {
+  /** Notes an upload; the same file uploaded again replaces what was known. */
+  save(resource: NewProviderResource): Promise<ProviderResource>;
+  /** The resource behind a provider's URI, kept there or expired; null for any other address. */
+  byUri(uri: string): Promise<ProviderResource | null>;
+  /** What this account of a provider still keeps of these files, in their order; null where it keeps none. */
+  ofMedia(
+    mediaIds: readonly string[],
+    account: ProviderAccount,
+  ): Promise<readonly (ProviderResource | null)[]>;
+  /** Forgets what expired long ago, at most `limit`; answers how many. */
+  prune(limit: number): Promise<number>;
+}
+
+/** Whose storage: what was uploaded with one account is not there for another. A binding is one. */
+export interface ProviderAccount {
+  readonly provider: { readonly name: string };
+  readonly connection: Pick<Connection, 'baseUrl' | 'pathPrefix' | 'headers' | 'credentials'>;
+}
+
+export interface NewProviderResource {
+  /** Our own file with the same content. */
+  readonly mediaId: string;
+  readonly owner: string;
+  readonly account: ProviderAccount;
+  /** What the provider answered. */
+  readonly uploaded: UploadedFile;
+}
+
+export interface ProviderResource {
+  readonly mediaId: string;
+  readonly owner: string;
+  readonly provider: string;
+  /** The provider's own id. */
+  readonly resourceId: string;
+  readonly uri: string | null;
+  readonly answer: Json;
+  readonly expiresAt: Date | null;
+}
+
+/** A copy that expires within this time may be gone before the provider reads it. */
+const MARGIN_SECONDS = 300;
+/** Days after which an expired URI is no longer known. */
+const URI_DAYS = 30;
+
+/** Any database that has the table. */
+type Database = Kysely<{ readonly 'media.provider_resources': ProviderResourceTable }>;
+
+export function createProviderResources(database: Database): ProviderResources {
+  return {
+    save: (resource) => save(database, resource),
+    async byUri(uri) {
+      const row = await database
+        .selectFrom('media.provider_resources')
+        .selectAll()
+        .where('uri', '=', uri)
+        .orderBy('created_at', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row === undefined ? null : resourceOf(row);
+    },
+    async ofMedia(mediaIds, account) {
+      if (mediaIds.length === 0) return [];
+      const rows = await database
+        .selectFrom('media.provider_resources')
+        .selectAll()
+        .where(sql<boolean>`media_id = any(${[...mediaIds]}::uuid[])`)
+        .where('provider', '=', account.provider.name)
+        .where('account', '=', accountOf(account))
+        .where(
+          sql<boolean>`(expires_at is null or expires_at > now() + make_interval(secs => ${MARGIN_SECONDS}))`,
+        )
+        .execute();
+      const byMedia = new Map(rows.map((row) => [row.media_id, resourceOf(row)]));
+      return mediaIds.map((id) => byMedia.get(id.toLowerCase()) ?? null);
+    },
+    async prune(limit) {
+      const { numAffectedRows } = await sql`/* provider-resources.prune */
+        delete from media.provider_resources where (media_id, provider, account) in (
+          select media_id, provider, account from media.provider_resources
+          where expires_at < now() - make_interval(days => ${URI_DAYS}) limit ${limit})`.execute(database);
+      return Number(numAffectedRows ?? 0);
+    },
+  };
+}
+
+async function save(database: Database, resource: NewProviderResource): Promise<ProviderResource> {
+  const { mediaId, owner, account, uploaded } = resource;
+  const row = await database
+    .insertInto('media.provider_resources')
+    .values({
+      media_id: mediaId,
+      provider: account.provider.name,
+      account: accountOf(account),
+      owner,
+      resource_id: uploaded.id,
+      uri: uploaded.uri,
+      answer: storable(uploaded.answer),
+      expires_at: uploaded.expiresAt,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['media_id', 'provider', 'account']).doUpdateSet((eb) => ({
+        resource_id: eb.ref('excluded.resource_id'),
+        uri: eb.ref('excluded.uri'),
+        answer: eb.ref('excluded.answer'),
+        expires_at: eb.ref('excluded.expires_at'),
+      })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return resourceOf(row);
+}
+
+/** jsonb refuses NUL characters and half surrogate pairs. */
+function storable(answer: Json): string {
+  return JSON.stringify(answer, (_key, entry: unknown) =>
+    typeof entry === 'string' ? entry.toWellFormed().replaceAll('\0', '') : entry,
+  );
+}
+
+/** Address and credentials, not to be read back. */
+function accountOf({ connection: { baseUrl, pathPrefix, headers, credentials } }: ProviderAccount): string {
+  const sorted = (record: Readonly<Record<string, string>>) =>
+    Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const text = JSON.stringify([baseUrl, pathPrefix, sorted(headers), sorted(credentials)]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+function resourceOf(row: Selectable<ProviderResourceTable>): ProviderResource {
+  return {
+    mediaId: row.media_id,
+    owner: row.owner,
+    provider: row.provider,
+    resourceId: row.resource_id,
+    uri: row.uri,
+    answer: row.answer,
+    expiresAt: row.expires_at,
+  };
+}
