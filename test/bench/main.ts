@@ -6,13 +6,15 @@ import type { Bench, Figure } from './bench.ts';
 import { federation } from './federation/federation.ts';
 import { startLoad } from './load/load.ts';
 import { restStatus } from './rest-status/rest-status.ts';
+import { starts } from './starts/starts.ts';
+import { submits } from './submits/submits.ts';
 import { tableOf } from './table.ts';
 
 /**
  * `npm run bench [-- NAME ...]`: measures Kiln against baselines on this machine, each in turns with its own, and prints
  * one table. Below a target is said, and is no failure: only a bench that could not measure ends with 1.
  */
-const benches: readonly Bench[] = [federation, restStatus];
+const benches: readonly Bench[] = [federation, restStatus, submits, starts];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 /** Programs of the benches in processes of their own, and what processes cost. */
@@ -40,11 +41,17 @@ export async function startProgram<Ready>(
   };
 }
 
+/** Longest time a program may take to answer. */
+const SILENCE_MS = 60_000;
+
 async function nextMessage(child: ChildProcess, program: URL): Promise<unknown> {
   const over = new AbortController();
   const { signal } = over;
   try {
     return await Promise.race([
+      pause(SILENCE_MS, undefined, { signal }).then(() => {
+        throw new Error(`${program.pathname} has said nothing for ${SILENCE_MS / 1000} s`);
+      }),
       once(child, 'message', { signal }).then(([message]: unknown[]) => message),
       once(child, 'exit', { signal }).then(([code]) => {
         throw new Error(`${program.pathname} ended with ${String(code)}`);

@@ -1,5 +1,5 @@
 import type { Workshop } from './bench.ts';
-import type { LoadRequest } from './load/load.ts';
+import type { Load, LoadRequest } from './load/load.ts';
 import { processorMs } from './processes.ts';
 
 /** Measuring several subjects in turns, so that whatever else the machine does meets all of them alike. */
@@ -8,12 +8,17 @@ export interface Subject {
   readonly name: string;
   /** The process whose processor time is counted. */
   readonly pid: number;
-  readonly request: Omit<LoadRequest, 'ms'>;
+  /** Keeps it busy for about so many milliseconds. */
+  measure(ms: number): Promise<Run>;
 }
 
-export interface Measured {
+/** What one measurement found. */
+export interface Run {
+  readonly requests: number;
   readonly perSecond: number;
-  readonly p99: number;
+}
+
+interface Measured extends Run {
   /** Processor time of the subject's process per request, in microseconds; null where the system does not tell. */
   readonly microsPerRequest: number | null;
 }
@@ -21,19 +26,29 @@ export interface Measured {
 /** Each subject's runs, in the order of the rounds. */
 export type Rounds = Readonly<Record<string, readonly Measured[]>>;
 
+/** A server under HTTP load. */
+export function servedSubject(
+  load: Load,
+  server: { readonly name: string; readonly pid: number; readonly request: Omit<LoadRequest, 'ms'> },
+): Subject {
+  const { name, pid, request } = server;
+  return { name, pid, measure: (ms) => load.measure({ ...request, ms }) };
+}
+
 /** Warms every subject up, then measures them in turns. */
 export async function measureInTurns(workshop: Workshop, subjects: readonly Subject[]): Promise<Rounds> {
-  const { load, rounds, runMs } = workshop;
+  const { rounds, runMs } = workshop;
   const found: Record<string, Measured[]> = Object.fromEntries(subjects.map(({ name }) => [name, []]));
-  for (const { request } of subjects) await load.measure({ ...request, ms: Math.min(2_000, runMs) });
+  for (const subject of subjects) await subject.measure(Math.min(2_000, runMs));
   for (let round = 1; round <= rounds; round += 1) {
-    for (const { name, pid, request } of subjects) {
+    for (const subject of subjects) {
+      const { name, pid } = subject;
       const before = processorMs(pid);
-      const { requests, perSecond, p99 } = await load.measure({ ...request, ms: runMs });
+      const run = await subject.measure(runMs);
       const after = processorMs(pid);
-      const micros = before === null || after === null ? null : ((after - before) * 1000) / requests;
-      found[name]?.push({ perSecond, p99, microsPerRequest: micros });
-      workshop.say(`round ${round}, ${name}: ${perSecond.toFixed(0)}/s`);
+      const micros = before === null || after === null ? null : ((after - before) * 1000) / run.requests;
+      found[name]?.push({ ...run, microsPerRequest: micros });
+      workshop.say(`round ${round}, ${name}: ${run.perSecond.toFixed(0)}/s`);
     }
   }
   return found;

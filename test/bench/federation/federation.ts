@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Bench, Workshop } from '../bench.ts';
 import { startProgram } from '../processes.ts';
-import { measureInTurns, ratioOf, toldOf, type Subject } from '../rounds.ts';
+import { measureInTurns, ratioOf, servedSubject, toldOf } from '../rounds.ts';
 import { QUERY, VARIABLES } from './world.ts';
 
 const BODY = JSON.stringify({ query: QUERY, variables: VARIABLES });
@@ -14,13 +14,14 @@ export const federation: Bench = {
   async run(workshop) {
     const media = await startServer(workshop, ['media']);
     const workflow = await startServer(workshop, ['workflow']);
-    const subjects = {
+    const servers = {
       kiln: await startServer(workshop, ['kiln']),
       local: await startServer(workshop, ['local']),
       remote: await startServer(workshop, ['remote', media.request.url, workflow.request.url]),
     };
-    await assertSameAnswers(Object.values(subjects));
-    const rounds = await measureInTurns(workshop, Object.values(subjects));
+    await assertSameAnswers(Object.values(servers));
+    const subjects = Object.values(servers).map((server) => servedSubject(workshop.load, server));
+    const rounds = await measureInTurns(workshop, subjects);
     return (['local', 'remote'] as const).map((baseline) => ({
       what: `nested federated query, 10 tasks (${baseline})`,
       ours: toldOf(rounds, 'kiln'),
@@ -31,7 +32,9 @@ export const federation: Bench = {
   },
 };
 
-async function startServer({ lifecycle }: Workshop, words: readonly string[]): Promise<Subject> {
+type Server = Parameters<typeof servedSubject>[1];
+
+async function startServer({ lifecycle }: Workshop, words: readonly string[]): Promise<Server> {
   const program = await startProgram<{ url: string }>(new URL('server.ts', import.meta.url), words);
   lifecycle.add(`server ${words[0]}`, () => program.stop());
   const request = { url: program.ready.url, method: 'POST', headers: HEADERS, body: BODY } as const;
@@ -39,9 +42,9 @@ async function startServer({ lifecycle }: Workshop, words: readonly string[]): P
 }
 
 /** What is fast because it answers something else is not faster. */
-async function assertSameAnswers(subjects: readonly Subject[]): Promise<void> {
+async function assertSameAnswers(servers: readonly Server[]): Promise<void> {
   const answers = await Promise.all(
-    subjects.map(async ({ request }) => {
+    servers.map(async ({ request }) => {
       const answer = await fetch(request.url, { method: 'POST', headers: HEADERS, body: BODY });
       return (await answer.json()) as { readonly data?: { readonly tasks: readonly unknown[] } };
     }),

@@ -12,8 +12,6 @@ declare module 'autocannon' {
     readonly setupClient?: (client: {
       setRequests(requests: readonly { readonly path: string }[]): void;
     }) => void;
-    /** Ends after so many requests instead. */
-    readonly amount?: number;
   }
   export interface Result {
     readonly '2xx': number;
@@ -22,8 +20,6 @@ declare module 'autocannon' {
     readonly timeouts: number;
     /** Seconds. */
     readonly duration: number;
-    /** Milliseconds. */
-    readonly latency: { readonly p50: number; readonly p99: number };
   }
   export default function autocannon(options: Options): Promise<Result>;
 }

@@ -1,4 +1,5 @@
 import autocannon, { type Options } from 'autocannon';
+import { Pool } from 'undici';
 
 import type { LoadRequest, LoadResult } from './load.ts';
 
@@ -9,26 +10,41 @@ process.on('message', (message) => {
 process.on('disconnect', () => process.exit(0));
 process.send?.({ ready: true });
 
-async function measure({
-  connections = 16,
-  ms,
-  amount,
-  paths,
-  ...request
-}: LoadRequest): Promise<LoadAnswer> {
+async function measure(request: LoadRequest): Promise<LoadAnswer> {
   try {
-    const setupClient = paths === undefined ? {} : { setupClient: pathSetter(paths) };
-    const until = amount === undefined ? { duration: ms / 1000 } : { amount };
-    const startedAt = performance.now();
-    const result = await autocannon({ ...request, ...until, ...setupClient, connections });
-    const seconds = amount === undefined ? result.duration : (performance.now() - startedAt) / 1000;
-    const failed = result.non2xx + result.errors + result.timeouts;
-    if (failed > 0) return { error: `${failed} of ${failed + result['2xx']} requests failed` };
-    const { p50, p99 } = result.latency;
-    return { result: { requests: result['2xx'], perSecond: result['2xx'] / seconds, p50, p99 } };
+    return { result: await (request.amount === undefined ? forSomeTime(request) : untilDone(request)) };
   } catch (error) {
     return { error: String(error) };
   }
+}
+
+async function forSomeTime({ connections = 16, ms, paths, ...request }: LoadRequest): Promise<LoadResult> {
+  const setupClient = paths === undefined ? {} : { setupClient: pathSetter(paths) };
+  const result = await autocannon({ ...request, ...setupClient, connections, duration: ms / 1000 });
+  const failed = result.non2xx + result.errors + result.timeouts;
+  if (failed > 0) throw new Error(`${failed} of ${failed + result['2xx']} requests failed`);
+  return { requests: result['2xx'], perSecond: result['2xx'] / result.duration };
+}
+
+/** A known number of requests; autocannon would count to the end of the second in which the last was answered. */
+async function untilDone({ url, connections = 16, amount = 1, ...rest }: LoadRequest): Promise<LoadResult> {
+  const { origin, pathname } = new URL(url);
+  const { method = 'GET', headers = {}, body = null } = rest;
+  const pool = new Pool(origin, { connections });
+  let left = amount;
+  const startedAt = performance.now();
+  const loops = Array.from({ length: connections }, async () => {
+    while (left > 0) {
+      left -= 1;
+      const answer = await pool.request({ path: pathname, method, headers, body });
+      const text = await answer.body.text();
+      if (answer.statusCode !== 200) throw new Error(`${answer.statusCode}: ${text.slice(0, 200)}`);
+    }
+  });
+  await Promise.all(loops);
+  const seconds = (performance.now() - startedAt) / 1000;
+  await pool.close();
+  return { requests: amount, perSecond: amount / seconds };
 }
 
 /** Gives each connection the paths in turns that begin one further than those of the connection before. */

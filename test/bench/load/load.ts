@@ -24,9 +24,6 @@ export interface LoadRequest {
 export interface LoadResult {
   readonly requests: number;
   readonly perSecond: number;
-  /** Latencies in milliseconds. */
-  readonly p50: number;
-  readonly p99: number;
 }
 
 /** Starts the generator. */

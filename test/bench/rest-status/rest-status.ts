@@ -4,7 +4,7 @@ import { rest, taskEnd } from '../../kit/requests.ts';
 import type { Bench } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { startProgram } from '../processes.ts';
-import { measureInTurns, ratioOf, toldOf } from '../rounds.ts';
+import { measureInTurns, ratioOf, servedSubject, toldOf } from '../rounds.ts';
 
 /** Kiln's status of a finished task against a bare node:http server that reads the same row. */
 export const restStatus: Bench = {
@@ -21,14 +21,16 @@ export const restStatus: Bench = {
     ]);
     workshop.lifecycle.add('bare server', () => bare.stop());
     const ids = await copyTask(kiln.connection, id);
-    const rounds = await measureInTurns(workshop, [
+    const servers = [
       {
         name: 'Kiln',
         pid: kiln.pid,
         request: { url: kiln.url, paths: ids.map((one) => `/api/task/status/${one}`) },
       },
       { name: 'bare', pid: bare.pid, request: { url: bare.ready.url, paths: ids.map((one) => `/${one}`) } },
-    ]);
+    ];
+    const subjects = servers.map((server) => servedSubject(workshop.load, server));
+    const rounds = await measureInTurns(workshop, subjects);
     const pictures = String(end.body.data.urls.length);
     return [
       {

@@ -1,0 +1,101 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import { Pool, type PoolConfig } from 'pg';
+import { type Db, PgBoss } from 'pg-boss';
+
+import { createDatabase } from '../../../platform/database.ts';
+import { newId } from '../../../platform/ids.ts';
+import { silentLogger } from '../../../platform/logger.ts';
+import { migrate } from '../../../platform/migrations.ts';
+import type { MediaTables, MediaTransaction } from '../../../subgraphs/media/database.ts';
+import { mediaMigrations } from '../../../subgraphs/media/migrations/index.ts';
+import { insertTask, type NewTask } from '../../../subgraphs/media/tasks/submission-store.ts';
+import type { BareOrder } from './submits.ts';
+
+// The least that takes a task in durably: the transaction with Kiln's own inserts and pg-boss's, through pg, without HTTP,
+// rules or limits; in a database of its own, so that nobody works what it writes. The word is the connection as JSON.
+const QUEUE = 'starts';
+const config = JSON.parse(process.argv[2] ?? '{}') as PoolConfig;
+const logger = silentLogger();
+
+await makeDatabase();
+const database = createDatabase({ config, maxConnections: 2, applicationName: 'bench', logger });
+await migrate({ database, sets: [{ schema: 'media', migrations: mediaMigrations }], logger });
+await database.close();
+const pool = new Pool({ ...config, max: 10 });
+const boss = new PgBoss({
+  db: { executeSql: (text, values) => pool.query(text, values) },
+  schedule: false,
+  supervise: false,
+});
+await boss.start();
+await boss.createQueue(QUEUE);
+// As in Kiln: pg-boss remembers the queue from now on, and does not ask for it while every connection is in a transaction.
+await boss.findJobs(QUEUE, { id: '00000000-0000-0000-0000-000000000000' });
+
+process.on('message', (message) => {
+  const { order, amount } = message as { readonly order: BareOrder; readonly amount: number };
+  void measure(order, amount).then((run) => process.send?.(run));
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ ready: true });
+
+async function measure(order: BareOrder, amount: number) {
+  const statement = await statementOf(order.task);
+  let left = amount;
+  const startedAt = performance.now();
+  const loops = Array.from({ length: order.connections }, async () => {
+    while (left > 0) {
+      left -= 1;
+      await submit(statement, order);
+    }
+  });
+  await Promise.all(loops);
+  return { requests: amount, perSecond: (amount * 1000) / (performance.now() - startedAt) };
+}
+
+async function submit({ sql, parameters }: Statement, { task }: BareOrder): Promise<void> {
+  const id = newId();
+  const client = await pool.connect();
+  const db: Db = { executeSql: (text, values) => client.query(text, values) };
+  try {
+    await client.query('begin');
+    await client.query(
+      sql,
+      parameters.map((parameter) => (parameter === task.id ? id : parameter)),
+    );
+    const jobs = task.steps.map(({ step }) => ({ data: { taskId: id, step } }));
+    await boss.insert(QUEUE, jobs, { db });
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+}
+
+interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** Kiln's own insert as text: recorded from a database that does nothing. */
+async function statementOf(task: NewTask): Promise<Statement> {
+  const recorded: Statement[] = [];
+  const recorder = new Kysely<MediaTables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    log: ({ query }) => void recorded.push(query),
+  });
+  await insertTask(recorder as unknown as MediaTransaction, task);
+  const [statement] = recorded;
+  if (statement === undefined) throw new Error('no statement was recorded');
+  return statement;
+}
+
+async function makeDatabase(): Promise<void> {
+  const admin = new Pool({ ...config, database: 'postgres', max: 1 });
+  await admin.query(`create database ${String(config.database)}`);
+  await admin.end();
+}

@@ -1,0 +1,98 @@
+import { Client, type ClientConfig } from 'pg';
+
+import type { NewStep, NewTask } from '../../../subgraphs/media/tasks/submission-store.ts';
+import { temporaryDataDir } from '../../kit/kiln-process.ts';
+import { rest } from '../../kit/requests.ts';
+import { startSandboxProcess } from '../../kit/sandbox-process.ts';
+import type { Bench, Workshop } from '../bench.ts';
+import { startBenchedKiln } from '../kiln.ts';
+import { startProgram } from '../processes.ts';
+import { measureInTurns, ratioOf, toldOf, type Run, type Subject } from '../rounds.ts';
+
+/** What the bare transactions write: an exact copy of a task that Kiln took in, from as many at once. */
+export interface BareOrder {
+  readonly task: NewTask;
+  readonly connections: number;
+}
+
+const PATH = '/api/task/create/task';
+const BODY = { task_type: 'tea', prompt: 'a teapot on a red table' };
+const CONNECTIONS = 16;
+/** Submissions per run. All of them together stay in the waiting line, which takes 10,000 steps. */
+const AMOUNT = 300;
+
+/** Submissions over REST against the bare transaction behind them. The upstream takes its time, so they stay queued. */
+export const submits: Bench = {
+  name: 'submits',
+  async run(workshop) {
+    const kiln = await startBenchedKiln(workshop, { SANDBOX_URL: await startSlowSandbox(workshop) });
+    const submitted = await rest(kiln.url, 'POST', PATH, BODY);
+    const task = await readTask(kiln.connection, String(submitted.body.data));
+    const bare = await startBare(workshop, kiln.connection, task);
+    const request = {
+      url: `${kiln.url}${PATH}`,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(BODY),
+      connections: CONNECTIONS,
+      amount: AMOUNT,
+    } as const;
+    const ours: Subject = {
+      name: 'Kiln',
+      pid: kiln.pid,
+      measure: (ms) => workshop.load.measure({ ...request, ms }),
+    };
+    const rounds = await measureInTurns(workshop, [ours, bare]);
+    return [
+      {
+        what: 'durable submissions over REST',
+        ours: toldOf(rounds, 'Kiln'),
+        baseline: `the bare transaction through pg: ${toldOf(rounds, 'bare')}`,
+        ratio: { value: ratioOf(rounds, 'Kiln', 'bare'), target: 0.5 },
+        note: `each a task with ${task.steps.length} steps and their jobs, ${AMOUNT} a run`,
+      },
+    ];
+  },
+};
+
+async function startSlowSandbox({ lifecycle }: Workshop): Promise<string> {
+  const { dataDir, remove } = await temporaryDataDir();
+  lifecycle.add('sandbox directory', async () => remove());
+  const sandbox = await startSandboxProcess(dataDir);
+  lifecycle.add('sandbox', () => sandbox.stop());
+  await sandbox.pace({ queuedMs: 600_000 });
+  return sandbox.url;
+}
+
+async function startBare({ lifecycle }: Workshop, connection: string, task: NewTask): Promise<Subject> {
+  const own = { ...(JSON.parse(connection) as ClientConfig), database: 'bare_transactions' };
+  const program = await startProgram(new URL('bare-transactions.ts', import.meta.url), [JSON.stringify(own)]);
+  lifecycle.add('bare transactions', () => program.stop());
+  const order: BareOrder = { task, connections: CONNECTIONS };
+  return {
+    name: 'bare',
+    pid: program.pid,
+    measure: () => program.ask<Run>({ order, amount: AMOUNT }),
+  };
+}
+
+/** A task of Kiln as it was inserted. */
+async function readTask(connection: string, id: string): Promise<NewTask> {
+  const client = new Client(JSON.parse(connection) as ClientConfig);
+  await client.connect();
+  try {
+    const { rows: tasks } = await client.query<NewTask>(
+      `select id, owner, kind, generator, task_type as "taskType", input from media.tasks where id = $1`,
+      [id],
+    );
+    const { rows: steps } = await client.query<NewStep>(
+      `select step, label, input, binding from media.task_steps where task_id = $1 order by step`,
+      [id],
+    );
+    const [task] = tasks;
+    if (task === undefined) throw new Error(`there is no task ${id}`);
+    return { ...task, steps, onEnd: null, idempotency: null };
+  } finally {
+    await client.end();
+  }
+}
