@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { graphql, until } from '../kit/requests.ts';
+import { readFixture } from './wire-shape.ts';
+import { must, openWorld, SECRET, type World } from './world.ts';
+
+/**
+ * The task engine with the real adapters, on bindings like a real upstream's (a start that nobody can tell of is never
+ * repeated): whatever the upstream does, the task ends as design says, and nothing is started twice.
+ */
+
+let world: World;
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  world = await openWorld();
+  const { origin } = world.door;
+  kiln = await startKiln({
+    settings: {
+      REST_AUTH: 'open',
+      MIDJOURNEY_BASE_URL: `${origin}/midjourney`,
+      MIDJOURNEY_SECRET: SECRET,
+      OPENAI_BASE_URL: `${origin}/openai/v1`,
+      OPENAI_API_KEY: SECRET,
+      // Results lie at the stand-in itself, behind the door.
+      OUTBOUND_ALLOW: new URL(world.sandbox.url).host,
+    },
+    logLevel: 'silent',
+  });
+});
+afterAll(async () => {
+  await kiln?.close();
+  await world?.close();
+});
+beforeEach(async () => {
+  await world.reset();
+  await world.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 100, progressSteps: 2 });
+});
+
+interface TaskView {
+  readonly id: string;
+  readonly state: string;
+  readonly error: { readonly code: string; readonly message: string; readonly retryable: boolean } | null;
+  readonly outputs: readonly { readonly contentType: string; readonly bytes: number }[];
+  readonly attempts: readonly {
+    readonly reference: string;
+    readonly state: string;
+    readonly error: { readonly code: string } | null;
+  }[];
+}
+
+const TASK = `id state error { code message retryable field } outputs { contentType bytes }
+  attempts { reference state error { code message } }`;
+
+async function submit(generator: string, input: object = {}): Promise<string> {
+  const { data, errors } = await graphql(
+    kiln.url,
+    `
+      mutation Make($input: ImageInput!) {
+        generateImage(input: $input) {
+          id
+        }
+      }
+    `,
+    { input: { generator, prompt: 'a lighthouse', ...input } },
+  );
+  expect(errors).toBeUndefined();
+  return data.generateImage.id as string;
+}
+
+async function read(id: string): Promise<TaskView> {
+  const { data } = await graphql(kiln.url, `query Read($id: ID!) { task(id: $id) { ${TASK} } }`, { id });
+  expect(JSON.stringify(data)).not.toContain(SECRET);
+  return data.task as TaskView;
+}
+
+const isOver = ({ state }: TaskView) => !['QUEUED', 'RUNNING'].includes(state);
+const ended = (id: string) => until(() => read(id), isOver, 50_000);
+
+/** Submits and gives the task at its end, its attempts as `STATE CODE`. */
+async function run(generator: string, input?: object) {
+  const task = await ended(await submit(generator, input));
+  const attempts = task.attempts.map(({ state, error }) => [state, error?.code].filter(Boolean).join(' '));
+  return { ...task, attempts, references: task.attempts.map(({ reference }) => reference) };
+}
+
+const oncePer = (references: readonly string[]) =>
+  Object.fromEntries(references.map((reference) => [reference, 1]));
+
+describe('a midjourney task', () => {
+  const wire = 'midjourney';
+  const operation = 'imagine';
+  const picture = { contentType: 'image/png', bytes: expect.any(Number) };
+
+  it.each([
+    ['half an answer to its start', { fault: 'malformed' }],
+    ['a page in place of an answer to its start', { fault: 'wrong-content-type' }],
+    ['a broken connection at its start', { fault: 'cut' }],
+    ['an error after its start was carried out', { fault: 'server-error', accepted: true }],
+    ['a slow start', { fault: 'slow', delayMs: 1_500 }],
+  ] as const)('survives %s with one start in one attempt', async (_what, fault) => {
+    await world.plan({ wire, operation, ...fault });
+    const task = await run('imga');
+    expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [picture], attempts: ['SUCCEEDED'] });
+    expect(await world.starts()).toEqual(oncePer(task.references));
+  });
+
+  it.each([
+    ['is refused for now', { fault: 'rate-limited' }, 'FAILED RATE_LIMITED'],
+    ['finds a full line', { fault: 'queue-full' }, 'FAILED RATE_LIMITED'],
+    ['fails before it was carried out', { fault: 'server-error' }, 'FAILED LOST'],
+  ] as const)('whose start %s is started again, and counted once', async (_what, fault, first) => {
+    await world.plan({ wire, operation, ...fault });
+    const task = await run('imga');
+    expect(task).toMatchObject({ state: 'SUCCEEDED', attempts: [first, 'SUCCEEDED'] });
+    expect(await world.starts()).toEqual(oncePer(task.references.slice(1)));
+  });
+
+  it.each([
+    ['is lost', 'fetch', { fault: 'lost' }, 'FAILED LOST'],
+    ['is lost without a word', 'fetch', { fault: 'lost-silently' }, 'FAILED LOST'],
+    ['fails', 'imagine', { fault: 'upstream-error' }, 'FAILED UNAVAILABLE'],
+  ] as const)('whose work %s upstream goes on in a second attempt', async (_what, where, fault, first) => {
+    await world.plan({ wire, operation: where, ...fault });
+    const task = await run('imga');
+    expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [picture], attempts: [first, 'SUCCEEDED'] });
+    expect(await world.starts()).toEqual(oncePer(task.references));
+  });
+
+  it('ends after three attempts that fail, with the last one’s reason', async () => {
+    await world.plan({ wire, operation, fault: 'upstream-error', times: 3 });
+    const task = await run('imga');
+    expect(task).toMatchObject({ state: 'FAILED', error: { code: 'UNAVAILABLE', retryable: true } });
+    expect(task.attempts).toEqual(Array.from({ length: 3 }, () => 'FAILED UNAVAILABLE'));
+    expect(await world.starts()).toEqual(oncePer(task.references));
+  });
+
+  it.each(['moderation', 'late-moderation'] as const)(
+    'ends at once when it is refused (%s)',
+    async (fault) => {
+      await world.plan({ wire, operation, fault });
+      expect(await run('imga')).toMatchObject({
+        state: 'FAILED',
+        error: { code: 'MODERATION_REFUSED', retryable: false },
+        attempts: ['FAILED MODERATION_REFUSED'],
+      });
+    },
+  );
+
+  it('survives status calls that get an error and half an answer', async () => {
+    await world.plan({ wire, operation: 'fetch', fault: 'server-error' });
+    await world.plan({ wire, operation: 'fetch', fault: 'malformed' });
+    const task = await run('imga');
+    expect(task).toMatchObject({ state: 'SUCCEEDED', attempts: ['SUCCEEDED'] });
+    expect(await world.starts()).toEqual(oncePer(task.references));
+  });
+
+  it.each(['expired-url', 'wrong-content-type', 'wrong-length', 'cut', 'server-error', 'malformed'] as const)(
+    'stores its whole result although the first download ends badly (%s)',
+    async (fault) => {
+      await world.plan({ wire, operation: 'download', fault });
+      const task = await run('imga');
+      expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [picture], attempts: ['SUCCEEDED'] });
+      expect(task.outputs[0]?.bytes).toBe(await sizeUpstream());
+      expect(await world.starts()).toEqual(oncePer(task.references));
+    },
+  );
+
+  /** Bytes of the one picture at the stand-in. */
+  async function sizeUpstream(): Promise<number> {
+    const list = await fetch(`${world.sandbox.url}/midjourney/mj/task/list`, {
+      headers: { 'mj-api-secret': SECRET },
+    });
+    const [task] = (await list.json()) as { imageUrl: string }[];
+    const answer = await fetch(must(task, 'task').imageUrl);
+    return (await answer.arrayBuffer()).byteLength;
+  }
+
+  it.each([
+    ['waits', { queuedMs: 60_000 }],
+    ['runs', { runningMs: 60_000, progressSteps: 100 }],
+  ])('that %s upstream is cancelled there too', async (_what, pace) => {
+    await world.pace({ wire, ...pace });
+    const id = await submit('imga');
+    await until(
+      () => read(id),
+      ({ attempts }) => attempts[0]?.state === 'RUNNING',
+    );
+    await graphql(
+      kiln.url,
+      `
+        mutation Cancel($id: ID!) {
+          cancelTask(id: $id) {
+            id
+          }
+        }
+      `,
+      { id },
+    );
+    expect(await ended(id)).toMatchObject({ state: 'CANCELLED', attempts: [{ state: 'CANCELLED' }] });
+    const jobs = await fetch(`${world.sandbox.url}/_control/jobs`);
+    expect(await jobs.json()).toMatchObject([{ state: 'cancelled' }]);
+  });
+});
+
+describe('an openai task', () => {
+  const wire = 'openai';
+  const operation = 'images';
+
+  it('stores pictures that come inline, in their order', async () => {
+    const task = await run('union', { count: 2 });
+    expect(task).toMatchObject({ state: 'SUCCEEDED', attempts: ['SUCCEEDED'] });
+    expect(task.outputs.map(({ contentType }) => contentType)).toEqual(['image/png', 'image/png']);
+    expect(await world.starts()).toEqual(oncePer(task.references));
+  });
+
+  it('that is refused for now is started again', async () => {
+    await world.plan({ wire, operation, fault: 'rate-limited' });
+    const task = await run('union');
+    expect(task).toMatchObject({ state: 'SUCCEEDED', attempts: ['FAILED RATE_LIMITED', 'SUCCEEDED'] });
+    expect(await world.starts()).toEqual(oncePer(task.references.slice(1)));
+  });
+
+  it('that is refused by moderation ends at once', async () => {
+    await world.plan({ wire, operation, fault: 'moderation' });
+    expect(await run('union')).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'MODERATION_REFUSED', retryable: false, field: 'prompt' },
+      attempts: ['FAILED MODERATION_REFUSED'],
+    });
+  });
+
+  it.each([
+    ['an error', { fault: 'server-error', accepted: true }],
+    ['half an answer', { fault: 'malformed' }],
+    ['a broken connection', { fault: 'cut' }],
+  ] as const)('that got %s is named, and never started again', async (_what, fault) => {
+    await world.plan({ wire, operation, ...fault });
+    const task = await run('union');
+    expect(task).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'START_UNKNOWN', retryable: false },
+      attempts: ['UNKNOWN START_UNKNOWN'],
+    });
+    expect(await world.starts()).toEqual(oncePer(task.references));
+  });
+
+  it('whose answer is no picture ends without being made again, and without keeping anybody waiting', async () => {
+    const nonsense = Buffer.from('not a picture at all').toString('base64');
+    world.door.answerNext('/images/', { body: { created: 1, data: [{ b64_json: nonsense }] } });
+    expect(await run('union')).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'STORAGE_FAILED' },
+      outputs: [],
+      attempts: ['FAILED STORAGE_FAILED'],
+    });
+    expect(world.door.sent).toHaveLength(1);
+  });
+
+  it('that the vendor is too busy for goes on later', async () => {
+    const { answers } = readFixture('openai');
+    world.door.answerNext('/images/', { status: 503, body: answers['overloaded'] });
+    expect(await run('union')).toMatchObject({
+      state: 'SUCCEEDED',
+      attempts: ['FAILED UNAVAILABLE', 'SUCCEEDED'],
+    });
+  });
+
+  it('that is cancelled while it runs hangs up', async () => {
+    await world.pace({ wire, runningMs: 60_000 });
+    const id = await submit('union');
+    await expect.poll(() => world.starts(), { timeout: 20_000 }).not.toEqual({});
+    await graphql(
+      kiln.url,
+      `
+        mutation Cancel($id: ID!) {
+          cancelTask(id: $id) {
+            id
+          }
+        }
+      `,
+      { id },
+    );
+    expect(await ended(id)).toMatchObject({ state: 'CANCELLED', attempts: [{ state: 'CANCELLED' }] });
+  });
+});

@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import type { Binding } from '../../subgraphs/media/generators/binding.ts';
+import {
+  image,
+  me,
+  registryOf,
+  startEngine,
+  until,
+  type TestEngine,
+} from '../../subgraphs/media/tasks/testing/engine.ts';
+import { testBinding } from '../../subgraphs/media/tasks/testing/provider.ts';
+import { must, openWorld, SECRET, type World } from './world.ts';
+
+/** The engine's own parts with the real midjourney adapter, where the waiting times of a whole Kiln would be too long. */
+
+const HEADERS = { 'mj-api-secret': SECRET };
+let world: World;
+let engine: TestEngine;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world?.close());
+beforeEach(async () => {
+  await world.reset();
+  engine = await startEngine();
+});
+afterEach(() => engine.stop());
+
+function bindingOf(id: string, change: Partial<Binding> = {}): Binding {
+  const provider = must(world.providers['midjourney'], 'midjourney');
+  const binding = testBinding(id, provider, world.door.origin, change);
+  return { ...binding, connection: world.connection('/midjourney', HEADERS) };
+}
+
+/** Submits one image and lets a worker do it. */
+async function submit(...bindings: Binding[]) {
+  const registry = registryOf(...bindings);
+  const service = engine.service(registry);
+  await engine.worker(registry);
+  const { id } = await service.submit(me, image());
+  const attempts = async () => (await service.attempts([id])).get(id) ?? [];
+  return { id, attempts, ended: () => engine.ended(service, id) };
+}
+
+async function jobStates(): Promise<string[]> {
+  const answer = await fetch(`${world.sandbox.url}/_control/jobs`);
+  return ((await answer.json()) as { state: string }[]).map(({ state }) => state).toSorted();
+}
+
+describe('work at midjourney', () => {
+  it('that stalls is cancelled there, and goes on at the next binding', async () => {
+    await world.plan({ wire: 'midjourney', operation: 'imagine', fault: 'stall' });
+    const { attempts, ended } = await submit(bindingOf('test#0', { stallSeconds: 1 }), bindingOf('test#1'));
+    expect((await ended()).state).toBe('SUCCEEDED');
+    expect(await attempts()).toMatchObject([
+      { state: 'FAILED', error: { code: 'TIMED_OUT', retryable: true } },
+      { state: 'SUCCEEDED' },
+    ]);
+    expect(await jobStates()).toEqual(['cancelled', 'finished']);
+  });
+
+  it('whose worker died between its start and the saving of its handle is found by its reference', async () => {
+    await world.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 3_000 });
+    const { id, attempts, ended } = await submit(bindingOf('test#0'));
+    await until(async () => (await attempts())[0]?.state === 'RUNNING');
+    await engine.pool.query(
+      `update media.attempts set state = 'STARTING', handle = null, next_poll_at = null,
+      claim = gen_random_uuid(), claimed_at = now() - interval '1 minute' where task_id = $1`,
+      [id],
+    );
+    expect((await ended()).state).toBe('SUCCEEDED');
+    expect(await attempts()).toMatchObject([{ state: 'SUCCEEDED' }]);
+    expect(await world.starts()).toEqual({ [`${id}/1/1`]: 1 });
+    expect(world.door.sent.some(({ path }) => path.endsWith('/mj/task/list'))).toBe(true);
+  });
+
+  it('that may have begun at an upstream without a listing is named, and never begun again', async () => {
+    await world.plan({ wire: 'midjourney', operation: 'imagine', fault: 'cut' });
+    const page = { headers: { 'content-type': 'text/html' }, body: '<html>' };
+    world.door.answerNext('/mj/task/list', page);
+    const { id, attempts, ended } = await submit(bindingOf('test#0'));
+    expect(await ended()).toMatchObject({ state: 'FAILED', error: { code: 'START_UNKNOWN' } });
+    expect(await attempts()).toMatchObject([{ state: 'UNKNOWN' }]);
+    expect(await world.starts()).toEqual({ [`${id}/1/1`]: 1 });
+  });
+});
