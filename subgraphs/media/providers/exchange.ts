@@ -41,6 +41,21 @@ export interface ExchangeAnswer {
 
 export type Exchange = (context: CallContext, request: ExchangeRequest) => Promise<ExchangeAnswer>;
 
+/** The same for answers that are files: the bytes of a success, the parsed body of a refusal. */
+export type ByteExchange = (
+  context: CallContext,
+  request: ExchangeRequest,
+) => Promise<ExchangeAnswer & { readonly body: Buffer }>;
+
+/** Makes the way to ask for a file that is the answer itself. */
+export function createByteExchange(http: HttpClient): ByteExchange {
+  return async (context, request) => {
+    const response = await send(http, context, request);
+    const { status, headers, body } = response;
+    return { status, headers, body, json: status >= 400 ? parse(response) : undefined };
+  };
+}
+
 /** Makes the one function through which a provider talks. A body that is no JSON fails as UNAVAILABLE, start unknown. */
 export function createExchange(http: HttpClient): Exchange {
   return async (context, request) => {
@@ -59,30 +74,36 @@ function isHtml({ headers }: HttpResponse): boolean {
 }
 
 async function send(http: HttpClient, context: CallContext, request: ExchangeRequest): Promise<HttpResponse> {
-  const body = request.json === undefined ? request.bytes : JSON.stringify(request.json);
   try {
-    return await http.request({
-      method: request.method,
-      url: addressOf(context.connection, request.path),
-      headers: {
-        accept: 'application/json',
-        ...(request.json === undefined ? {} : { 'content-type': 'application/json' }),
-        ...context.connection.headers,
-        ...request.headers,
-      },
-      ...(body === undefined ? {} : { body }),
-      timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
-      signal: context.signal,
-      retry: request.retry ?? 'never',
-      trustedOrigins: trustedOrigins(context.connection),
-    });
+    return await http.request(httpRequestOf(context, request));
   } catch (error) {
     throw transportError(error);
   }
 }
 
-function addressOf(connection: Connection, path: string): string {
+/** A request as the HTTP client takes it: the connection's address and headers, limits, trusted origins. */
+export function httpRequestOf(context: CallContext, request: ExchangeRequest): HttpRequest {
+  const body = request.json === undefined ? request.bytes : JSON.stringify(request.json);
+  return {
+    method: request.method,
+    url: addressOf(context.connection, request.path),
+    headers: {
+      accept: 'application/json',
+      ...(request.json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...context.connection.headers,
+      ...request.headers,
+    },
+    ...(body === undefined ? {} : { body }),
+    timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
+    signal: context.signal,
+    retry: request.retry ?? 'never',
+    trustedOrigins: trustedOrigins(context.connection),
+  };
+}
+
+/** The address of a path at this connection. */
+export function addressOf(connection: Connection, path: string): string {
   return `${connection.baseUrl.replace(/\/+$/, '')}${connection.pathPrefix}${path}`;
 }
 
@@ -91,7 +112,8 @@ function trustedOrigins(connection: Connection): readonly string[] {
   return [new URL(connection.baseUrl).origin, ...connection.resultOrigins];
 }
 
-function transportError(error: unknown): UpstreamError {
+/** What the HTTP client threw, as UpstreamError. */
+export function transportError(error: unknown): UpstreamError {
   if (!(error instanceof HttpFailure)) throw error;
   const code = error.code === 'TIMED_OUT' ? 'TIMED_OUT' : 'UNAVAILABLE';
   return new UpstreamError(

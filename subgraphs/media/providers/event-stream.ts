@@ -1,0 +1,91 @@
+import type { Readable } from 'node:stream';
+
+import type { HttpClient } from '../../../platform/http-client.ts';
+import { httpRequestOf, transportError, type ExchangeAnswer, type ExchangeRequest } from './exchange.ts';
+import { UpstreamError, type CallContext } from './provider.ts';
+
+/** Server-sent events of an upstream, for wires that answer word by word. */
+
+export interface EventStreamRequest extends ExchangeRequest {
+  /** Called with an answer of 400 and more, or one that is no event stream; throws what the vendor means by it. */
+  readonly onRefusal: (answer: ExchangeAnswer) => void;
+}
+
+export type EventStream = (context: CallContext, request: EventStreamRequest) => AsyncGenerator<string>;
+
+/** Largest refusal that is read. */
+const MAX_REFUSAL = 1 << 20;
+/** Longest single event, in characters. */
+const MAX_EVENT = 8 << 20;
+
+/**
+ * Makes the way to ask for events: yields the `data` of each, as they come. `timeoutMs` is the longest pause, also
+ * before the first byte. Throws UpstreamError; leaving the loop early hangs up.
+ */
+export function createEventStream(http: HttpClient): EventStream {
+  return async function* events(context, request) {
+    const sent = httpRequestOf(context, request);
+    const headers = { ...sent.headers, accept: 'text/event-stream' };
+    const answer = await http.download({ ...sent, headers }).catch((error: unknown) => {
+      throw transportError(error);
+    });
+    try {
+      const isStream = answer.headers['content-type']?.includes('text/event-stream') ?? false;
+      if (answer.status >= 400 || !isStream) {
+        const json = await readJson(answer.body);
+        request.onRefusal({ status: answer.status, headers: answer.headers, json });
+        throw new UpstreamError('UNAVAILABLE', 'the provider answered with something that is no stream', {
+          retryable: true,
+          startUnknown: true,
+        });
+      }
+      yield* dataOf(answer.body);
+    } catch (error) {
+      throw error instanceof UpstreamError ? error : transportError(error);
+    } finally {
+      answer.body.destroy();
+    }
+  };
+}
+
+async function readJson(body: Readable): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_REFUSAL) return undefined;
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+  } catch {
+    return undefined; // an error page: its status tells enough
+  }
+}
+
+/** The data lines of each event, joined; comments and other fields are left out, a half event at the end too. */
+async function* dataOf(body: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  let data: string[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line === '') {
+        if (data.length > 0) yield data.join('\n');
+        data = [];
+        size = 0;
+      } else if (line.startsWith('data:')) {
+        data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
+        size += line.length;
+      }
+    }
+    if (size + rest.length > MAX_EVENT) {
+      throw new UpstreamError('UNAVAILABLE', 'the provider sent an event that is too long', {
+        retryable: true,
+      });
+    }
+  }
+}
