@@ -1,11 +1,12 @@
 import type { Kysely, Transaction } from 'kysely';
 
+import type { ChatTables } from './chat/tables.ts';
 import type { FileTables } from './files/tables.ts';
 import type { TaskTables } from './tasks/tables.ts';
 import type { VideoTemplateTables } from './video-templates/tables.ts';
 
 /** Every table of the "media" schema, named with it. */
-export type MediaTables = TaskTables & VideoTemplateTables & FileTables;
+export type MediaTables = TaskTables & VideoTemplateTables & ChatTables & FileTables;
 
 /** The media subgraph's database, and a transaction on it. */
 export type MediaDatabase = Kysely<MediaTables>;

@@ -7,6 +7,8 @@ import type { Logger } from '../../platform/logger.ts';
 import type { ObjectStore } from '../../platform/object-store/object-store.ts';
 import type { AuthMode } from '../../platform/policy.ts';
 import type { Queue } from '../../platform/queue.ts';
+import type { ChatService } from './chat/chat.ts';
+import { createChatService } from './chat/service.ts';
 import type { MediaTables } from './database.ts';
 import type { FileDoor, FileService } from './files/files.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
@@ -62,8 +64,8 @@ export interface MediaSubgraph {
   watcherCount(): number;
   /** Declares the queues and imports the bundled video templates; before anything is submitted. */
   start(): Promise<void>;
-  /** Ends every watcher. The worker is stopped by its own `stop`; what was handed in stays its owner's to close. */
-  close(): void;
+  /** Ends every watcher and every chat. The worker is stopped by its own `stop`; what was handed in stays its owner's to close. */
+  close(): Promise<void>;
 }
 
 /** Builds the media subgraph; nothing runs yet. */
@@ -75,8 +77,18 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const videoTemplates = createVideoTemplateService(database);
   const submissions = createSubmissionService({ ...options, tasks, files, videoTemplates });
   const health = () => healthOf(options);
+  const chat = createChatService({ ...options, database, files });
   const voices = createVoices(registry);
-  const services: MediaServices = { tasks, files, submissions, videoTemplates, registry, voices, health };
+  const services: MediaServices = {
+    tasks,
+    files,
+    submissions,
+    videoTemplates,
+    registry,
+    voices,
+    chat,
+    health,
+  };
   return {
     subgraph: {
       name: 'media',
@@ -89,12 +101,18 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       await defineTaskQueues(queue, registry);
       await videoTemplates.importBundled();
     },
-    ...endOf(tasks),
+    ...endOf(tasks, chat),
   };
 }
 
-function endOf(tasks: RunningTaskService) {
-  return { watcherCount: () => tasks.watcherCount(), close: () => tasks.close() };
+function endOf(tasks: RunningTaskService, chat: ChatService) {
+  return {
+    watcherCount: () => tasks.watcherCount(),
+    async close() {
+      tasks.close();
+      await chat.close();
+    },
+  };
 }
 
 function filesOf(options: MediaSubgraphOptions): FileService & FileDoor {

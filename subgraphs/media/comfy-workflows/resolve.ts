@@ -18,7 +18,7 @@ export interface ResolvedComfyWorkflow {
 }
 
 /** A file among the inputs. */
-export interface PlacedFile {
+interface PlacedFile {
   /** `<node id>.<input name>`. */
   readonly place: string;
   /** The field as the caller wrote it. */

@@ -4,6 +4,7 @@ import { tasks } from './0001-tasks.ts';
 import { files } from './0002-files.ts';
 import { videoTemplates } from './0003-video-templates.ts';
 import { providerResources } from './0004-provider-resources.ts';
+import { chat } from './0005-chat.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -11,4 +12,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0002-files': files,
   '0003-video-templates': videoTemplates,
   '0004-provider-resources': providerResources,
+  '0005-chat': chat,
 };

@@ -3,6 +3,7 @@ import DataLoader from 'dataloader';
 import type { Caller } from '../../../platform/caller.ts';
 import type { RequestContext } from '../../../platform/graphql/executor.ts';
 import type { AuthMode } from '../../../platform/policy.ts';
+import type { ChatService } from '../chat/chat.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
 import type { Voices } from '../questions/voices.ts';
@@ -19,6 +20,7 @@ export interface MediaServices {
   readonly videoTemplates: VideoTemplateService;
   readonly registry: GeneratorRegistry;
   readonly voices: Voices;
+  readonly chat: ChatService;
   readonly health: () => Promise<MediaHealth>;
 }
 

@@ -62,6 +62,7 @@ describe('the media schema', () => {
     expect(rootFields(mediaSchema.getMutationType())).toEqual([
       'analyzeMedia',
       'cancelTask',
+      'chat',
       'cloneVoice',
       'createTask',
       'createVideoTemplate',
@@ -76,6 +77,6 @@ describe('the media schema', () => {
       'updateVideoTemplate',
       'uploadFile',
     ]);
-    expect(rootFields(mediaSchema.getSubscriptionType())).toEqual(['taskProgress']);
+    expect(rootFields(mediaSchema.getSubscriptionType())).toEqual(['chatStream', 'taskProgress']);
   });
 });

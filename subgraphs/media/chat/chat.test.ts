@@ -1,0 +1,511 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import { createEventBus } from '../../../platform/postgres-event-bus.ts';
+import type { GeneratorRegistry } from '../generators/binding.ts';
+import {
+  UpstreamError,
+  type ChatOutcome,
+  type ChatPiece,
+  type ChatRequest,
+  type Provider,
+} from '../providers/provider.ts';
+import {
+  me,
+  nobody,
+  registryOf,
+  startEngine,
+  stranger,
+  until,
+  type TestEngine,
+} from '../tasks/testing/engine.ts';
+import { testBinding } from '../tasks/testing/provider.ts';
+import type { ChatChunk, ChatInput, ChatService } from './chat.ts';
+import { createChatService, type ChatServiceOptions } from './service.ts';
+
+let engine: TestEngine;
+const services: ChatService[] = [];
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.close();
+});
+afterAll(() => engine.stop());
+
+/** A language model whose words come when the test says so. */
+function talker() {
+  const requests: ChatRequest[] = [];
+  const ends: unknown[] = [];
+  const words: (string | Error | null)[] = [];
+  let wake: (() => void) | null = null;
+  const put = (word: string | Error | null): void => {
+    words.push(word);
+    wake?.();
+  };
+  async function* chatStream(
+    request: ChatRequest,
+    { signal }: { signal: AbortSignal },
+  ): AsyncIterable<ChatPiece> {
+    requests.push(request);
+    const text: string[] = [];
+    const stop = () => wake?.();
+    signal.addEventListener('abort', stop);
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        const word = words.shift();
+        if (word === undefined) {
+          await new Promise<void>((resolve) => (wake = resolve));
+          continue;
+        }
+        if (word instanceof Error) throw word;
+        if (word === null) break;
+        text.push(word);
+        yield { delta: word };
+      }
+      ends.push('whole');
+      yield {
+        outcome: { text: text.join(''), model: 'm-1', usage: { inputTokens: 3, outputTokens: text.length } },
+      };
+    } catch (error) {
+      ends.push(error);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+  const provider: Provider = { name: 'talker', chat: async () => outcome('never'), chatStream };
+  return {
+    provider,
+    requests,
+    ends,
+    say: (...said: string[]) => said.forEach(put),
+    end: () => put(null),
+    fail: put,
+  };
+}
+
+function outcome(text: string): ChatOutcome {
+  return { text, model: 'm-1', usage: { inputTokens: 1, outputTokens: 1 } };
+}
+
+function answering(
+  answer: (request: ChatRequest) => ChatOutcome | Promise<ChatOutcome>,
+  name = 'answering',
+): Provider {
+  return { name, chat: async (request) => answer(request) };
+}
+
+function registryFor(...providers: Provider[]): GeneratorRegistry {
+  return registryOf(
+    ...providers.map((provider, index) => testBinding(`llm#${index}`, provider, 'http://127.0.0.1:1')),
+  );
+}
+
+function serviceFor(registry: GeneratorRegistry, change: Partial<ChatServiceOptions> = {}): ChatService {
+  const service = createChatService({ ...engine, registry, ...change });
+  services.push(service);
+  return service;
+}
+
+const here = () => new AbortController().signal;
+const ask = (content: unknown = 'hello', change: Partial<ChatInput> = {}): ChatInput => ({
+  generator: 'llm',
+  messages: [{ role: 'user', content }],
+  ...change,
+});
+
+/** Pieces in order, however they come. */
+function reader(chunks: AsyncIterableIterator<ChatChunk>) {
+  const all: ChatChunk[] = [];
+  const done = (async () => {
+    for await (const chunk of chunks) all.push(chunk);
+    return all;
+  })();
+  return { all, done, text: () => all.map(({ delta }) => delta).join('') };
+}
+
+describe('a streamed reply', () => {
+  it('comes in pieces while it is made, and its last piece carries the whole of it', async () => {
+    const { provider, say, end } = talker();
+    const stream = await serviceFor(registryFor(provider)).stream(me, ask(), {
+      idempotencyKey: 'pieces',
+      signal: here(),
+    });
+    const { all, done, text } = reader(stream);
+    say('Once ', 'upon ');
+    await until(async () => text() === 'Once upon ');
+    expect(all.every(({ reply }) => reply === null)).toBe(true);
+    say('a time');
+    end();
+    await done;
+    expect(all.map(({ index }) => index)).toEqual(all.map((_, index) => index));
+    expect(all.at(-1)).toMatchObject({
+      delta: '',
+      reply: {
+        text: 'Once upon a time',
+        model: 'm-1',
+        provider: 'talker',
+        usage: { inputTokens: 3, outputTokens: 3 },
+      },
+    });
+    expect(text()).toBe('Once upon a time');
+  });
+
+  it('is replayed and followed live at another process with the same key, and asked for once', async () => {
+    const { provider, say, end, requests } = talker();
+    const bus = await createEventBus({ database: engine.platformDatabase, logger: engine.logger });
+    const [one, other] = [serviceFor(registryFor(provider)), serviceFor(registryFor(provider), { bus })];
+    const key = { idempotencyKey: 'two', signal: here() };
+    const first = reader(await one.stream(me, ask(), key));
+    say('a', 'b');
+    await until(async () => first.text() === 'ab');
+    const second = reader(await other.stream(me, ask(), key));
+    await until(async () => second.text() === 'ab');
+    say('c');
+    await until(async () => second.text() === 'abc');
+    end();
+    expect(await second.done).toEqual(await first.done);
+    expect((await other.chat(me, ask(), key)).text).toBe('abc');
+    await expect(reader(await other.stream(me, ask(), key)).done).resolves.toEqual(first.all);
+    expect(requests).toHaveLength(1);
+    await until(async () => bus.listenerCount() === 0);
+    await bus.close();
+  });
+
+  it('goes on when its subscriber leaves, who finds all of it on coming back', async () => {
+    const { provider, say, end, requests, ends } = talker();
+    const service = serviceFor(registryFor(provider));
+    const listeners = engine.bus.listenerCount();
+    const leaving = new AbortController();
+    const stream = await service.stream(me, ask(), { idempotencyKey: 'leave', signal: leaving.signal });
+    const first = reader(stream);
+    say('some');
+    await until(async () => first.text() === 'some');
+    leaving.abort();
+    expect((await first.done).at(-1)?.reply).toBeNull();
+    const second = await service.stream(me, ask(), { idempotencyKey: 'leave', signal: here() });
+    await second.next();
+    // Leaving while nothing is said must not wait for the next word.
+    const waiting = second.next();
+    await second.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    say('thing');
+    end();
+    await until(async () => ends.length === 1);
+    expect(ends).toEqual(['whole']);
+    expect((await service.chat(me, ask(), { idempotencyKey: 'leave', signal: here() })).text).toBe(
+      'something',
+    );
+    expect(requests).toHaveLength(1);
+    expect(engine.bus.listenerCount()).toBe(listeners);
+  });
+
+  it('keeps characters whole that the provider cuts in two', async () => {
+    const { provider, say, end } = talker();
+    const service = serviceFor(registryFor(provider));
+    const { text, done } = reader(
+      await service.stream(me, ask(), { idempotencyKey: 'halves', signal: here() }),
+    );
+    say('a \ud83e');
+    await until(async () => text() === 'a ');
+    say('\udd8a\0 b');
+    end();
+    expect((await done).at(-1)?.reply?.text).toBe('a 🦊 b');
+    expect(text()).toBe('a 🦊 b');
+  });
+
+  it('tells everybody why it failed, after what was said', async () => {
+    const { provider, say, fail } = talker();
+    const service = serviceFor(registryFor(provider));
+    const key = { idempotencyKey: 'fails', signal: here() };
+    const { text, done } = reader(await service.stream(me, ask(), key));
+    say('half');
+    fail(new UpstreamError('UNAVAILABLE', 'the line was cut', { retryable: true }));
+    const failure = { code: 'UNAVAILABLE', message: 'the line was cut' };
+    await expect(done).rejects.toMatchObject(failure);
+    expect(text()).toBe('half');
+    await expect(service.chat(me, ask(), key)).rejects.toMatchObject(failure);
+  });
+
+  it('says so when its server stops in the middle', async () => {
+    const { provider, say, ends } = talker();
+    const [one, other] = [serviceFor(registryFor(provider)), serviceFor(registryFor(provider))];
+    const key = { idempotencyKey: 'stops', signal: here() };
+    const { text, done } = reader(await one.stream(me, ask(), key));
+    say('half');
+    await until(async () => text() === 'half');
+    const [failure] = await Promise.all([done.catch((error: unknown) => error), one.close()]);
+    expect(failure).toMatchObject({ code: 'UNAVAILABLE', message: /server stopped/ });
+    expect(ends).toHaveLength(1);
+    await expect(other.chat(me, ask(), key)).rejects.toMatchObject({ message: /new idempotencyKey/ });
+    await expect(one.chat(me, ask(), { ...key, idempotencyKey: null })).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+  });
+
+  it('is given up by whoever finds it after its process died', async () => {
+    const { provider, requests } = talker();
+    const service = serviceFor(registryFor(provider));
+    const key = { idempotencyKey: 'dead', signal: here() };
+    await service.stream(me, ask(), key);
+    await until(async () => requests.length === 1);
+    // As a process that was killed leaves it: no end, and no sign of life any more.
+    await service.close();
+    await engine.pool.query(`update media.chat_replies set state = 'RUNNING', error = null, ended_at = null,
+      alive_at = now() - interval '20 seconds' where state = 'FAILED' and chunks = 0`);
+    const other = serviceFor(registryFor(provider));
+    await expect(other.chat(me, ask(), key)).rejects.toMatchObject({ message: /server stopped while/ });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is broken off when it takes too long', async () => {
+    const { provider, say, ends } = talker();
+    const service = serviceFor(registryFor(provider), { longestMs: 300 });
+    say('slow');
+    const { text, done } = reader(
+      await service.stream(me, ask(), { idempotencyKey: 'slow', signal: here() }),
+    );
+    await expect(done).rejects.toMatchObject({ code: 'UNAVAILABLE', message: /took too long/ });
+    expect(text()).toBe('slow');
+    expect(ends).toHaveLength(1);
+  });
+});
+
+describe('an idempotency key', () => {
+  it('makes one reply of many requests at once', async () => {
+    let calls = 0;
+    const service = serviceFor(registryFor(answering(() => outcome(`answer ${(calls += 1)}`))));
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => service.chat(me, ask(), { idempotencyKey: 'many', signal: here() })),
+    );
+    expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['answer 1']));
+    expect(calls).toBe(1);
+  });
+
+  it('is refused for other words, and stands for nothing of other callers', async () => {
+    const service = serviceFor(registryFor(answering(({ messages }) => outcome(JSON.stringify(messages)))));
+    const key = { idempotencyKey: 'mine', signal: here() };
+    await service.chat(me, ask('one'), key);
+    await expect(service.chat(me, ask('two'), key)).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_CONFLICT',
+      field: 'idempotencyKey',
+    });
+    expect((await service.chat(stranger, ask('two'), key)).text).toContain('two');
+    expect((await service.chat(nobody('1.1.1.1'), ask('three'), key)).text).toContain('three');
+    expect((await service.chat(nobody('1.1.1.1'), ask('four'), key)).text).toContain('four');
+    await expect(service.chat(me, ask(), { ...key, idempotencyKey: '' })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'idempotencyKey',
+    });
+  });
+
+  it('is free again after a day', async () => {
+    let calls = 0;
+    const service = serviceFor(registryFor(answering(() => outcome(`answer ${(calls += 1)}`))));
+    const key = { idempotencyKey: 'day', signal: here() };
+    await service.chat(me, ask('day'), key);
+    await engine.pool.query(`update media.chat_replies set created_at = now() - interval '25 hours'`);
+    expect((await service.chat(me, ask('another day'), key)).text).toBe('answer 2');
+  });
+});
+
+describe('the bindings of a generator', () => {
+  const down = answering(() => {
+    throw new UpstreamError('RATE_LIMITED', 'too much', { retryable: true, retryAfter: 7 });
+  }, 'down');
+
+  it('are asked in order until one answers', async () => {
+    const service = serviceFor(
+      registryFor(
+        down,
+        answering(() => outcome('second'), 'up'),
+      ),
+    );
+    const key = { idempotencyKey: null, signal: here() };
+    expect(await service.chat(me, ask(), key)).toMatchObject({ text: 'second', provider: 'up' });
+    await expect(serviceFor(registryFor(down)).chat(me, ask(), key)).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfter: 7,
+    });
+  });
+
+  it('are not asked again after a refusal that stays, or once something was said', async () => {
+    let asked = 0;
+    const other = answering(() => outcome(`${(asked += 1)}`), 'other');
+    const refusing = answering(() => {
+      throw new UpstreamError('MODERATION_REFUSED', 'not this', { retryable: false });
+    });
+    const key = { idempotencyKey: null, signal: here() };
+    await expect(serviceFor(registryFor(refusing, other)).chat(me, ask(), key)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      message: /moderation: not this/,
+    });
+    const { provider, say, fail } = talker();
+    say('half');
+    fail(new UpstreamError('UNAVAILABLE', 'cut', { retryable: true }));
+    await expect(serviceFor(registryFor(provider, other)).chat(me, ask(), key)).rejects.toMatchObject({
+      message: 'cut',
+    });
+    expect(asked).toBe(0);
+  });
+
+  it('take so many conversations at once, and the rest in order', async () => {
+    let [running, most] = [0, 0];
+    const provider = answering(async ({ messages }) => {
+      most = Math.max(most, (running += 1));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running -= 1;
+      return outcome(JSON.stringify(messages));
+    });
+    const registry = registryOf(testBinding('llm#0', provider, 'http://127.0.0.1:1', { concurrency: 2 }));
+    const service = serviceFor(registry);
+    const key = { idempotencyKey: null, signal: here() };
+    const replies = await Promise.all(
+      Array.from({ length: 7 }, (_, n) => service.chat(me, ask(`n${n}`), key)),
+    );
+    expect(replies.map(({ text }, n) => text.includes(`n${n}`))).toEqual(Array(7).fill(true));
+    expect(most).toBe(2);
+  });
+
+  it('are left when the caller of a reply that is not kept hangs up', async () => {
+    const { provider, say, ends, requests } = talker();
+    const leaving = new AbortController();
+    const service = serviceFor(registryFor(provider));
+    const reply = service.chat(me, ask(), { idempotencyKey: null, signal: leaving.signal });
+    say('x');
+    await until(async () => requests.length === 1);
+    leaving.abort(new Error('hung up'));
+    await expect(reply).rejects.toThrow('hung up');
+    expect(ends).toHaveLength(1);
+  });
+});
+
+describe('a conversation', () => {
+  const heard: ChatRequest[] = [];
+  const listener = answering((request) => {
+    heard.push(request);
+    return outcome('yes');
+  });
+  const say = async (input: ChatInput, change: Partial<ChatServiceOptions> = {}) => {
+    await serviceFor(registryFor(listener), change).chat(me, input, { idempotencyKey: null, signal: here() });
+    return heard.at(-1);
+  };
+
+  it.each([
+    [{ messages: 'hello' }, 'messages'],
+    [{ messages: [] }, 'messages'],
+    [{ messages: ['hello'] }, 'messages[0]'],
+    [{ messages: [{ role: 'robot', content: 'x' }] }, 'messages[0].role'],
+    [{ messages: [{ role: 'user', content: ' ' }] }, 'messages[0].content'],
+    [{ messages: [{ role: 'user', content: 7 }] }, 'messages[0].content'],
+    [{ messages: [{ role: 'user', content: [{ type: 'smell' }] }] }, 'messages[0].content[0].type'],
+    [{ messages: [{ role: 'user', content: [{ type: 'text' }] }] }, 'messages[0].content[0].text'],
+    [{ messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }, 'messages[0].content[0].image_url'],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'x' } }] }] },
+      'messages[0].content[0].input_audio',
+    ],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'media', media: { fileId: 'nothing' } }] }] },
+      'messages[0].content[0].media',
+    ],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'media', media: { url: 'ftp://x' } }] }] },
+      'messages[0].content[0].media',
+    ],
+    [{ messages: Array.from({ length: 501 }, () => ({ role: 'user', content: 'x' })) }, 'messages'],
+    [{ messages: [{ role: 'user', content: 'x'.repeat(500_001) }] }, 'messages'],
+    [{ temperature: 3 }, 'temperature'],
+    [{ maxTokens: 0 }, 'maxTokens'],
+    [{ generator: 'nobody' }, 'generator'],
+  ])('is refused before anything is asked, naming the field: case %#', async (change, field) => {
+    heard.length = 0;
+    await expect(say(ask('hello', change as Partial<ChatInput>))).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field,
+    });
+    expect(heard).toEqual([]);
+  });
+
+  it('is passed on with its settings', async () => {
+    const messages = [
+      { role: 'assistant', content: '' },
+      { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+    ];
+    const settings = { system: 'be kind', temperature: 0.5, maxTokens: 9 };
+    expect(await say({ generator: 'llm', messages, ...settings })).toEqual({ messages, ...settings });
+  });
+
+  it('takes files of ours and public addresses along as data', async () => {
+    const png = Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010806000000', 'hex');
+    const file = await engine.files.store({
+      owner: me.id,
+      body: [png] as unknown as AsyncIterable<Uint8Array>,
+      name: 'a.png',
+      declaredType: 'image/png',
+      temporary: false,
+      maxBytes: 1_000,
+    });
+    const files = {
+      ...engine.files,
+      idOfUrl: (url: string) => url.split('/files/')[1]?.split('/')[0] ?? null,
+    };
+    const { server, url } = await soundServer();
+    const http = trusting(engine.http, url);
+    const content = [
+      { type: 'text', text: 'what is this?' },
+      { type: 'image_url', image_url: { url: `https://kiln.example.org/files/${file.id}/a.png` } },
+      { type: 'media', media: { fileId: file.id } },
+      { type: 'input_audio', input_audio: { url: `${url}/a.wav` } },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } },
+    ];
+    const request = await say(ask(content), { files, http });
+    server.close();
+    const image = {
+      type: 'image_url',
+      image_url: { url: `data:image/png;base64,${png.toString('base64')}` },
+    };
+    const [message] = (request?.messages ?? []) as unknown as { content: unknown }[];
+    expect(message?.content).toEqual([
+      content[0],
+      image,
+      image,
+      { type: 'input_audio', input_audio: { data: WAV.toString('base64'), format: 'wav' } },
+      content[4],
+    ]);
+  });
+
+  it('names the part whose address can not be fetched, or must not be', async () => {
+    const { server, url } = await soundServer();
+    const part = { type: 'media', media: { url: `${url}/gone` } };
+    const field = 'messages[0].content[0].media';
+    const refused = { code: 'BAD_USER_INPUT', field };
+    await expect(say(ask([part]), { http: trusting(engine.http, url) })).rejects.toMatchObject(refused);
+    // This machine's own addresses are not public.
+    await expect(say(ask([part]))).rejects.toMatchObject(refused);
+    server.close();
+  });
+});
+
+const WAV = Buffer.from(
+  '524946462400000057415645666d74201000000001000100401f0000401f0000010008006461746100000000',
+  'hex',
+);
+
+async function soundServer(): Promise<{ server: Server; url: string }> {
+  const server = createServer((request, response) => {
+    response.statusCode = request.url === '/a.wav' ? 200 : 404;
+    response.end(WAV);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** The same client, for which this one origin counts as public. */
+function trusting(http: TestEngine['http'], origin: string): TestEngine['http'] {
+  return { ...http, request: (request) => http.request({ ...request, trustedOrigins: [origin] }) };
+}

@@ -1,0 +1,148 @@
+import { fileTypeFromBuffer } from 'file-type';
+
+import { AppError, badInput } from '../../../platform/errors.ts';
+import { HttpFailure, type HttpClient } from '../../../platform/http-client.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { FileService, StoredFile } from '../files/files.ts';
+import type { Conversation, MediaPart } from './messages.ts';
+
+/** The files of a conversation, turned into what a language model's wire takes: bytes within the message. */
+
+export interface MediaPartDependencies {
+  readonly files: FileService;
+  readonly http: HttpClient;
+}
+
+/** Most bytes of all files of one conversation: they travel inside one request. */
+const MAX_MEDIA_BYTES = 14 << 20;
+const FETCH_TIMEOUT_MS = 30_000;
+
+/** Refuses files that are gone or too large, before anything is paid for. Foreign addresses are looked at later. */
+export async function checkMedia(
+  { files }: MediaPartDependencies,
+  conversation: Conversation,
+): Promise<void> {
+  let bytes = 0;
+  for (const part of mediaParts(conversation)) {
+    const id = idOf(files, part);
+    if (id === null) checkAddress(part);
+    else bytes += (await ownFile(files, id, part)).bytes;
+    if (bytes > MAX_MEDIA_BYTES) throw tooLarge(part);
+  }
+}
+
+/** The messages as the provider takes them. BAD_USER_INPUT naming the field when a file can't be had. */
+export async function messagesWithMedia(
+  dependencies: MediaPartDependencies,
+  conversation: Conversation,
+  signal: AbortSignal,
+): Promise<Json> {
+  let room = MAX_MEDIA_BYTES;
+  const messages: JsonObject[] = [];
+  for (const { role, content } of conversation.messages) {
+    if (typeof content === 'string') {
+      messages.push({ role, content });
+      continue;
+    }
+    const parts: JsonObject[] = [];
+    for (const part of content) {
+      if ('plain' in part) parts.push(part.plain);
+      else {
+        const media = await readMedia(dependencies, part, { room, signal });
+        room -= media.bytes.length;
+        parts.push(partOf(media, part));
+      }
+    }
+    messages.push({ role, content: parts });
+  }
+  return messages;
+}
+
+function mediaParts({ messages }: Conversation): readonly MediaPart[] {
+  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+  return parts.flatMap((part) => ('media' in part ? [part] : []));
+}
+
+function idOf(files: FileService, { media }: MediaPart): string | null {
+  return 'fileId' in media ? media.fileId : files.idOfUrl(media.url);
+}
+
+function checkAddress({ media, field }: MediaPart): void {
+  const url = 'url' in media && URL.canParse(media.url) ? new URL(media.url) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '') {
+    throw badInput(field, `${field} must be an http or https address, or a file uploaded here`);
+  }
+}
+
+async function ownFile(files: FileService, id: string, { field }: MediaPart): Promise<StoredFile> {
+  const [file] = isUuid(id) ? await files.byIds([id]) : [];
+  if (!file) throw badInput(field, `${field} names a file that does not exist (any more)`);
+  return file;
+}
+
+interface ReadMedia {
+  readonly bytes: Buffer;
+  readonly contentType: string;
+}
+
+interface Reading {
+  readonly room: number;
+  readonly signal: AbortSignal;
+}
+
+async function readMedia(
+  { files, http }: MediaPartDependencies,
+  part: MediaPart,
+  { room, signal }: Reading,
+): Promise<ReadMedia> {
+  const id = idOf(files, part);
+  if (id === null) return fetchMedia(http, part, { room, signal });
+  const { contentType, bytes } = await ownFile(files, id, part);
+  if (bytes > room) throw tooLarge(part);
+  const stream = await files.open(id);
+  return { bytes: Buffer.concat(await stream.toArray({ signal })), contentType };
+}
+
+async function fetchMedia(http: HttpClient, part: MediaPart, { room, signal }: Reading): Promise<ReadMedia> {
+  try {
+    const { status, headers, body } = await http.request({
+      method: 'GET',
+      url: 'url' in part.media ? part.media.url : '',
+      timeoutMs: FETCH_TIMEOUT_MS,
+      maxBytes: room,
+      signal,
+      retry: 'safe',
+    });
+    if (status !== 200) throw badInput(part.field, `${part.field}: fetching it answered HTTP ${status}`);
+    const declared = headers['content-type']?.split(';')[0]?.trim() ?? '';
+    return { bytes: body, contentType: (await fileTypeFromBuffer(body))?.mime ?? declared };
+  } catch (error) {
+    if (error instanceof HttpFailure && error.code === 'TOO_LARGE') throw tooLarge(part);
+    if (signal.aborted || !(error instanceof HttpFailure)) throw error;
+    const message = `${part.field} could not be fetched: ${error.message}`;
+    throw new AppError('BAD_USER_INPUT', message, { field: part.field, cause: error });
+  }
+}
+
+/** In OpenAI's words; a video as the compatible servers that take videos have it. */
+function partOf({ bytes, contentType }: ReadMedia, { field }: MediaPart): JsonObject {
+  const data = bytes.toString('base64');
+  const url = `data:${contentType};base64,${data}`;
+  if (contentType.startsWith('image/')) return { type: 'image_url', image_url: { url } };
+  if (contentType.startsWith('video/')) return { type: 'video_url', video_url: { url } };
+  if (contentType.startsWith('audio/')) {
+    return { type: 'input_audio', input_audio: { data, format: formatOf(contentType) } };
+  }
+  throw badInput(field, `${field} is neither an image, a sound nor a video but ${contentType || 'unknown'}`);
+}
+
+/** The short name of a sound's format, as OpenAI has it. */
+function formatOf(contentType: string): string {
+  const name = contentType.slice('audio/'.length).replace(/^x-|^vnd\./, '');
+  return { mpeg: 'mp3', wave: 'wav', mp4: 'm4a' }[name] ?? name;
+}
+
+function tooLarge({ field }: MediaPart): AppError {
+  return badInput(field, `${field}: all files of a conversation may have at most ${MAX_MEDIA_BYTES} bytes`);
+}

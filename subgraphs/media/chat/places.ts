@@ -1,0 +1,48 @@
+import type { Binding } from '../generators/binding.ts';
+
+/** The free places of each binding within this process: so many conversations at once, the rest waits in order. */
+export interface Places {
+  /** Runs the work when a place is free; gives up waiting when the signal is aborted. */
+  within<Result>(binding: Binding, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
+}
+
+export function createPlaces(): Places {
+  const lines = new Map<string, { taken: number; readonly waiting: Set<() => void> }>();
+  return {
+    async within(binding, signal, work) {
+      const line = lines.get(binding.id) ?? { taken: 0, waiting: new Set() };
+      lines.set(binding.id, line);
+      if (line.taken < binding.concurrency) line.taken += 1;
+      // Whoever leaves hands the place over, so `taken` stays as it is.
+      else await turn(line.waiting, signal);
+      try {
+        return await work();
+      } finally {
+        const [next] = line.waiting;
+        if (next) next();
+        else line.taken -= 1;
+        if (line.taken === 0) lines.delete(binding.id);
+      }
+    },
+  };
+}
+
+function turn(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      waiting.delete(enter);
+      signal.removeEventListener('abort', giveUp);
+    };
+    const enter = (): void => {
+      leave();
+      resolve();
+    };
+    const giveUp = (): void => {
+      leave();
+      reject(signal.reason as Error);
+    };
+    signal.throwIfAborted();
+    signal.addEventListener('abort', giveUp, { once: true });
+    waiting.add(enter);
+  });
+}

@@ -1,0 +1,80 @@
+import { toError } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import type { ChatStore } from './store.ts';
+
+/** The bus topic of kept replies: a reply has more pieces, or has ended. */
+export const CHAT_TOPIC = 'chat';
+
+/** Milliseconds that words are gathered before they become one piece. */
+const GATHER_MS = 100;
+/** Milliseconds between signs of life while nothing is said. */
+const SIGN_OF_LIFE_MS = 3_000;
+/** Failures of the database in a row after which a reply is lost. */
+const MAX_FAILURES = 50;
+
+/** Writes what is said as pieces, and gives signs of life; one per reply that is being made. */
+export interface Recorder {
+  readonly add: (delta: string) => void;
+  /** Writes the rest. Throws when it can't be written. */
+  finish(): Promise<void>;
+  /** Stops, and wakes whoever follows: the reply has ended. */
+  close(): void;
+}
+
+export interface RecorderOptions {
+  readonly id: string;
+  readonly store: ChatStore;
+  readonly bus: EventBus;
+  /** Called once when pieces can't be written, or somebody has given the reply up. */
+  readonly onLost: (reason: Error) => void;
+}
+
+export function createRecorder({ id, store, bus, onLost }: RecorderOptions): Recorder {
+  let gathered = '';
+  let position = 0;
+  let lastWrite = performance.now();
+  let failures = 0;
+  let lost: Error | null = null;
+  let writing = Promise.resolve();
+
+  async function write(): Promise<void> {
+    const delta = gathered === '' ? null : gathered;
+    if (lost !== null || (delta === null && performance.now() - lastWrite < SIGN_OF_LIFE_MS)) return;
+    if (!(await store.append(id, position, delta))) {
+      failures = MAX_FAILURES;
+      throw new Error('the reply was given up by others');
+    }
+    failures = 0;
+    lastWrite = performance.now();
+    if (delta === null) return;
+    gathered = gathered.slice(delta.length);
+    position += 1;
+    bus.announce(CHAT_TOPIC, id, position);
+  }
+  // One after the other, so that pieces keep their order; what could not be written is tried again.
+  function schedule(): Promise<void> {
+    writing = writing.then(write).catch((thrown: unknown) => {
+      failures += 1;
+      if (lost !== null || failures < MAX_FAILURES) return;
+      lost = toError(thrown);
+      onLost(lost);
+    });
+    return writing;
+  }
+  const hasMore = (): boolean => gathered !== '' && lost === null;
+  const timer = setInterval(() => void schedule(), GATHER_MS);
+  return {
+    add: (delta) => void (gathered += delta),
+    async finish() {
+      while (hasMore()) {
+        await schedule();
+        if (failures > 0) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      }
+      if (lost !== null) throw lost;
+    },
+    close() {
+      clearInterval(timer);
+      bus.announce(CHAT_TOPIC, id, position + 1);
+    },
+  };
+}

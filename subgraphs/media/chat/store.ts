@@ -1,0 +1,173 @@
+import { sql, type Kysely } from 'kysely';
+
+import { newId } from '../../../platform/ids.ts';
+import type { ChatReply } from './chat.ts';
+import type { ChatFailure, ChatTables } from './tables.ts';
+
+/** The SQL of kept replies. Every clock is the database's. */
+
+/** A key as it is stored: hashed, and scoped to its owner. */
+export interface KeptUnder {
+  readonly owner: string;
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+/** A kept reply without its text. */
+export interface KeptReply {
+  readonly id: string;
+  readonly fingerprint: string;
+  readonly state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
+  readonly chunks: number;
+  readonly reply: Omit<ChatReply, 'text'> | null;
+  readonly error: ChatFailure | null;
+  /** It should run and gave no sign of life: its process is gone. */
+  readonly isStale: boolean;
+  /** Its day is over: it is forgotten when its key comes again. */
+  readonly isOld: boolean;
+}
+
+/** Hours a reply is kept. */
+const KEPT_HOURS = 24;
+/** Seconds without a sign of life after which the process that makes a reply is taken for dead. */
+const STALE_SECONDS = 15;
+/** Most old replies removed at once. */
+const PRUNE_BATCH = 500;
+
+/** How a reply ends. */
+type End = { readonly reply: Omit<ChatReply, 'text'> } | { readonly error: ChatFailure };
+
+export interface ChatStore {
+  /** Writes down that a reply is being made; null when the key is taken. */
+  begin(entry: KeptUnder): Promise<string | null>;
+  byKey(entry: KeptUnder): Promise<KeptReply | null>;
+  byId(id: string): Promise<KeptReply | null>;
+  /** Pieces from a position on, in order. */
+  chunks(id: string, from: number, limit: number): Promise<readonly string[]>;
+  /** Adds a piece, or with null only gives a sign of life. False when the reply was given up meanwhile. */
+  append(id: string, position: number, delta: string | null): Promise<boolean>;
+  /** Ends a reply that still runs. */
+  end(id: string, end: End): Promise<void>;
+  /** Gives up a reply whose process is gone. Asked by whoever finds it stale. */
+  giveUp(id: string, error: ChatFailure): Promise<void>;
+  /** Removes what is kept no longer. */
+  prune(): Promise<void>;
+}
+
+export function createChatStore(database: Kysely<ChatTables>): ChatStore {
+  return {
+    begin: (entry) => begin(database, entry),
+    byKey: ({ owner, key }) => readReply(database, sql`owner = ${owner} and key = ${key}`),
+    byId: (id) => readReply(database, sql`id = ${id}::uuid`),
+    chunks: (id, from, limit) => readChunks(database, id, { from, limit }),
+    append: (id, position, delta) => append(database, id, { position, delta }),
+    end: (id, how) => end(database, id, how),
+    async giveUp(id, error) {
+      await sql`/* chat.give-up */
+        update media.chat_replies set state = 'FAILED', error = ${JSON.stringify(error)}::jsonb, ended_at = now()
+        where id = ${id}::uuid and state = 'RUNNING'
+          and alive_at < now() - make_interval(secs => ${STALE_SECONDS})`.execute(database);
+    },
+    async prune() {
+      await sql`/* chat.prune */
+        delete from media.chat_replies where id in (
+          select id from media.chat_replies where created_at < now() - make_interval(hours => ${KEPT_HOURS})
+          order by created_at limit ${PRUNE_BATCH} for update skip locked)`.execute(database);
+    },
+  };
+}
+
+async function begin(
+  database: Kysely<ChatTables>,
+  { owner, key, fingerprint }: KeptUnder,
+): Promise<string | null> {
+  await sql`/* chat.forget */
+    delete from media.chat_replies where owner = ${owner} and key = ${key}
+      and created_at < now() - make_interval(hours => ${KEPT_HOURS})`.execute(database);
+  const row = await database
+    .insertInto('media.chat_replies')
+    .values({ id: newId(), owner, key, fingerprint })
+    .onConflict((conflict) => conflict.columns(['owner', 'key']).doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
+async function readChunks(
+  database: Kysely<ChatTables>,
+  id: string,
+  { from, limit }: { readonly from: number; readonly limit: number },
+): Promise<readonly string[]> {
+  const rows = await database
+    .selectFrom('media.chat_chunks')
+    .select('delta')
+    .where('reply_id', '=', id)
+    .where('position', '>=', from)
+    .orderBy('position')
+    .limit(limit)
+    .execute();
+  return rows.map(({ delta }) => delta);
+}
+
+async function end(database: Kysely<ChatTables>, id: string, how: End): Promise<void> {
+  const { model, provider, usage } = 'reply' in how ? how.reply : NO_REPLY;
+  await database
+    .updateTable('media.chat_replies')
+    .set({
+      state: 'reply' in how ? 'SUCCEEDED' : 'FAILED',
+      model,
+      provider,
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      error: 'error' in how ? JSON.stringify(how.error) : null,
+      ended_at: sql<Date>`now()`,
+    })
+    .where('id', '=', id)
+    .where('state', '=', 'RUNNING')
+    .execute();
+}
+
+const NO_REPLY = {
+  model: null,
+  provider: null,
+  usage: { inputTokens: null, outputTokens: null },
+};
+
+async function append(
+  database: Kysely<ChatTables>,
+  id: string,
+  { position, delta }: { readonly position: number; readonly delta: string | null },
+): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`/* chat.append */
+    with alive as (
+      update media.chat_replies set alive_at = now(), chunks = ${position + (delta === null ? 0 : 1)}
+      where id = ${id}::uuid and state = 'RUNNING' returning id
+    ), chunk as (
+      insert into media.chat_chunks (reply_id, position, delta)
+      select id, ${position}::integer, ${delta}::text from alive where ${delta}::text is not null
+    )
+    select id from alive`.execute(database);
+  return rows.length > 0;
+}
+
+async function readReply(
+  database: Kysely<ChatTables>,
+  which: ReturnType<typeof sql<boolean>>,
+): Promise<KeptReply | null> {
+  const row = await database
+    .selectFrom('media.chat_replies')
+    .selectAll()
+    .select(
+      sql<boolean>`state = 'RUNNING' and alive_at < now() - make_interval(secs => ${STALE_SECONDS})`.as(
+        'is_stale',
+      ),
+    )
+    .select(sql<boolean>`created_at < now() - make_interval(hours => ${KEPT_HOURS})`.as('is_old'))
+    .where(which)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { id, fingerprint, state, chunks, model, provider, error } = row;
+  const usage = { inputTokens: row.input_tokens ?? 0, outputTokens: row.output_tokens ?? 0 };
+  const reply = state === 'SUCCEEDED' ? { model: model ?? '', provider: provider ?? '', usage } : null;
+  return { id, fingerprint, state, chunks, reply, error, isStale: row.is_stale, isOld: row.is_old };
+}

@@ -1,0 +1,78 @@
+import type { ChatChunk as ChatChunkShape, ChatReply as ChatReplyShape } from '../chat/chat.ts';
+import { builder } from './builder.ts';
+import { TokenUsage } from './token-usage.ts';
+
+const ChatInput = builder.inputType('ChatInput', {
+  description: 'A conversation so far, and who goes on with it.',
+  fields: (t) => ({
+    generator: t.string({ required: true, description: 'Who answers, such as llm or llm/altllm.' }),
+    model: t.string({ description: "Which of the generator's models; absent means its default." }),
+    messages: t.field({
+      type: 'JSON',
+      required: true,
+      description:
+        'A list of { role, content }: role system, user or assistant; content a text, or parts { type: text, image_url, input_audio, video_url or media }. A media part is { type: "media", media: { url or fileId } } of any kind of file.',
+    }),
+    system: t.string({ description: 'How to behave, in front of the messages.' }),
+    temperature: t.float({ description: 'From 0 (sober) to 2.' }),
+    maxTokens: t.int({ description: 'Most tokens of the answer.' }),
+  }),
+});
+
+const ChatReply = builder.objectRef<ChatReplyShape>('ChatReply').implement({
+  description: "A language model's answer.",
+  fields: (t) => ({
+    text: t.exposeString('text', { description: 'What it says.' }),
+    model: t.exposeString('model', { description: 'The model that answered.' }),
+    provider: t.exposeString('provider', { description: 'The upstream wire it was asked over.' }),
+    usage: t.expose('usage', { type: TokenUsage, description: 'What it took.' }),
+  }),
+});
+
+const ChatChunk = builder.objectRef<ChatChunkShape>('ChatChunk').implement({
+  description: 'A piece of an answer.',
+  fields: (t) => ({
+    index: t.exposeInt('index', { description: 'Number of the piece, from 0 without gaps.' }),
+    delta: t.exposeString('delta', { description: 'What follows the pieces before; empty in the last one.' }),
+    reply: t.expose('reply', {
+      type: ChatReply,
+      nullable: true,
+      description: 'The whole answer, whose text is all deltas in order; in the last piece only.',
+    }),
+  }),
+});
+
+builder.mutationField('chat', (t) =>
+  t.field({
+    type: ChatReply,
+    description: 'Has a language model go on with a conversation, and waits for all of it.',
+    rule: 'spend',
+    args: {
+      input: t.arg({ type: ChatInput, required: true, description: 'The conversation.' }),
+      idempotencyKey: t.arg.string({
+        description: 'The same key and input again answer the same reply for a day, without paying again.',
+      }),
+    },
+    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
+      services.chat.chat(caller, input, { idempotencyKey, signal }),
+  }),
+);
+
+builder.subscriptionField('chatStream', (t) =>
+  t.field({
+    type: ChatChunk,
+    description:
+      'Has a language model go on with a conversation, in pieces as they come. Subscribing again with the same key and input replays the pieces from the first one and goes on live; it never pays again.',
+    rule: 'spend',
+    args: {
+      input: t.arg({ type: ChatInput, required: true, description: 'The conversation.' }),
+      idempotencyKey: t.arg.string({
+        required: true,
+        description: 'A key of your own, new for each question.',
+      }),
+    },
+    subscribe: (_, { input, idempotencyKey }, { caller, services, signal }) =>
+      services.chat.stream(caller, input, { idempotencyKey, signal }),
+    resolve: (chunk) => chunk,
+  }),
+);
