@@ -8,13 +8,20 @@ import { startLoad } from './load/load.ts';
 import { restStatus } from './rest-status/rest-status.ts';
 import { starts } from './starts/starts.ts';
 import { submits } from './submits/submits.ts';
+import { subscribers } from './subscribers/subscribers.ts';
 import { tableOf } from './table.ts';
 
 /**
  * `npm run bench [-- NAME ...]`: measures Kiln against baselines on this machine, each in turns with its own, and prints
  * one table. Below a target is said, and is no failure: only a bench that could not measure ends with 1.
  */
-const benches: readonly Bench[] = [federation, restStatus, submits, starts];
+const benches: readonly Bench[] = [federation, restStatus, submits, subscribers, starts];
+
+/** Stops the bench that runs now. */
+let stopRunning: (reason: string) => Promise<void> = () => Promise.resolve();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void stopRunning(signal).then(() => process.exit(1)));
+}
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -44,9 +51,8 @@ async function main(words: readonly string[]): Promise<void> {
 
 /** One bench with a workshop of its own, which is empty again afterwards. */
 async function runAlone(bench: Bench): Promise<readonly Figure[]> {
-  const logger = createLogger({ level: 'warn' });
-  const lifecycle = createLifecycle({ logger, graceMs: 60_000 });
-  lifecycle.onSignals();
+  const lifecycle = createLifecycle({ logger: createLogger({ level: 'warn' }), graceMs: 60_000 });
+  stopRunning = (reason) => lifecycle.stop(reason);
   try {
     const load = await startLoad();
     lifecycle.add('load', () => load.stop());

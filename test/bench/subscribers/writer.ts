@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { sql } from 'kysely';
+import type { PoolConfig } from 'pg';
+
+import { createDatabase } from '../../../platform/database.ts';
+import { newId } from '../../../platform/ids.ts';
+import { createLogger } from '../../../platform/logger.ts';
+import { createEventBus } from '../../../platform/postgres-event-bus.ts';
+import type { MediaTables } from '../../../subgraphs/media/database.ts';
+import { appendEvents } from '../../../subgraphs/media/tasks/event-store.ts';
+import { TASK_TOPIC } from '../../../subgraphs/media/tasks/transactor.ts';
+
+// Makes running tasks and writes progress to them as a worker does, from a process of its own: rows, then wake-ups. The
+// words are the connection as JSON and how many tasks.
+const [connection = '{}', count = '0'] = process.argv.slice(2);
+const logger = createLogger({ level: 'warn' });
+const config = JSON.parse(connection) as PoolConfig;
+const database = createDatabase({ config, maxConnections: 4, applicationName: 'bench writer', logger });
+const bus = await createEventBus({ database, logger });
+const media = database.typed<MediaTables>();
+
+/** Pause between two batches. */
+const TICK_MS = 50;
+
+const ids = Array.from({ length: Number(count) }, newId);
+await sql`insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq)
+  select id, 'anon', 'IMAGE', 'imga', '{}', 'RUNNING', 'frame 0', 0 from unnest(${ids}::uuid[]) as id`.execute(
+  media,
+);
+
+process.on('message', (message) => {
+  const { perSecond, ms } = message as { readonly perSecond: number; readonly ms: number };
+  void write(perSecond, ms).then((answer) => process.send?.(answer));
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ ids });
+
+let frame = 0;
+
+/** One event per task and turn, at this rate, for so long; batches that come late are not made up for. */
+async function write(perSecond: number, ms: number): Promise<{ readonly written: number }> {
+  const perTick = Math.round((perSecond * TICK_MS) / 1000);
+  const end = performance.now() + ms;
+  let written = 0;
+  for (let next = performance.now(); next < end; next = Math.max(next + TICK_MS, performance.now())) {
+    await pause(Math.max(0, next - performance.now()));
+    const events = Array.from({ length: perTick }, () => {
+      const taskId = ids[frame % ids.length] ?? '';
+      frame += 1;
+      return { taskId, stage: `frame ${frame}` };
+    });
+    const appended = await appendEvents(media, events);
+    for (const { taskId, seq } of appended) bus.announce(TASK_TOPIC, taskId, seq);
+    written += appended.length;
+  }
+  return { written };
+}
