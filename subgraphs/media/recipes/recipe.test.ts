@@ -85,12 +85,69 @@ describe('a set of images', () => {
       outcome: { mediaIds: ['m0', 'm1', 'm2'], notes: [] },
     });
   });
+});
 
-  it('says of a vlog that its video is missing', () => {
-    const vlog = { ...tea, taskType: 'vlog', presetPrompts: [] };
-    const [step] = started(nextSteps(vlog, [], options));
-    const next = nextSteps(vlog, [done(step?.input ?? description, { mediaIds: ['m'] })], options);
-    expect(next).toMatchObject({ outcome: { notes: [expect.stringContaining('video is missing')] } });
+describe('a vlog', () => {
+  const vlog = { ...tea, taskType: 'vlog', presetPrompts: ['at dawn', 'at dusk'] };
+  const images = started(nextSteps(vlog, [], options)).map(({ input }, index) =>
+    done(input, { mediaIds: [`m${index}`] }),
+  );
+  const withVideos = (takes: (input: StepInput) => boolean) => ({
+    ...options,
+    video: { generator: 'agg/vidb', takes },
+  });
+  const frames = { firstFrame: { fileId: 'm0' }, lastFrame: { fileId: 'm1' } };
+
+  it('makes a video from its first image to its last, and the video comes first', () => {
+    const next = nextSteps(
+      vlog,
+      images,
+      withVideos(() => true),
+    );
+    expect(started(next)).toEqual([
+      { label: 'video', input: { kind: 'VIDEO', generator: 'agg/vidb', prompt: 'a cup of tea', ...frames } },
+    ]);
+    const video = done(started(next)[0]?.input ?? description, { mediaIds: ['v'] });
+    expect(
+      nextSteps(
+        vlog,
+        [...images, video],
+        withVideos(() => true),
+      ),
+    ).toMatchObject({
+      kind: 'done',
+      outcome: { mediaIds: ['v', 'm0', 'm1'], notes: [] },
+    });
+  });
+
+  it('begins at its first image where the generator takes no last one, or where there is one image alone', () => {
+    const noLast = withVideos((input) => !('lastFrame' in input));
+    expect(started(nextSteps(vlog, images, noLast))[0]?.input).not.toHaveProperty('lastFrame');
+    const single = { ...vlog, presetPrompts: [] };
+    const [image] = started(nextSteps(single, [], options)).map(({ input }) =>
+      done(input, { mediaIds: ['m'] }),
+    );
+    const next = nextSteps(
+      single,
+      [image ?? done(description)],
+      withVideos(() => true),
+    );
+    expect(started(next)[0]?.input).toMatchObject({ firstFrame: { fileId: 'm' } });
+    expect(started(next)[0]?.input).not.toHaveProperty('lastFrame');
+  });
+
+  it('says that its video is missing where no generator makes one', () => {
+    for (const without of [options, withVideos(() => false)]) {
+      const next = nextSteps(vlog, images, without);
+      expect(next).toMatchObject({
+        outcome: { mediaIds: ['m0', 'm1'], notes: [expect.stringContaining('video is missing')] },
+      });
+    }
+  });
+
+  it('counts its video in the progress', () => {
+    expect(progressOf(vlog, images)).toBe(50);
+    expect(progressOf(tea, images)).toBe(66);
   });
 });
 

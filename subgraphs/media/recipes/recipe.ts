@@ -6,8 +6,9 @@ import type { RecipeWork, StepInput, TaskOutcome, Work } from '../tasks/task.ts'
  * step. No SQL, no clock, no provider here.
  *
  * tea, chop, lady, vlog and every other task type: an image that was given is described first; then a set of images,
- * one for each preset prompt, whose prompts the description joins. When an image fails the task fails (a set with a
- * hole is not what was asked for), and the others are cancelled.
+ * one for each preset prompt, whose prompts the description joins. A vlog then makes its video, from the first image to
+ * the last, and the video comes first in its result: it is what was asked for. When a step fails the task fails (a set
+ * with a hole is not what was asked for), and the others are cancelled.
  */
 
 /** A step as the recipe sees it. */
@@ -32,14 +33,22 @@ export type NextSteps =
 export interface RecipeOptions {
   /** Generator that describes and makes the images of recipes. */
   readonly generator: string;
+  /** Who makes the videos; absent where there are none. */
+  readonly video?: {
+    readonly generator: string;
+    /** Whether one of the generator's models takes this work. */
+    readonly takes: (input: StepInput) => boolean;
+  };
 }
 
+/** The task type that makes a video of its images. */
+const VLOG = 'vlog';
 /** Most images of one set. */
 const MAX_SET = 4;
 /** Longest prompt of an image step; a description that does not fit is cut. */
 const MAX_PROMPT = 2_000;
-const IMAGE_WEIGHT = 3;
-const DESCRIPTION_WEIGHT = 1;
+const WEIGHTS: Readonly<Partial<Record<StepInput['kind'], number>>> = { DESCRIPTION: 1, IMAGE: 3, VIDEO: 6 };
+const NO_VIDEO = 'the video is missing: no generator for videos is configured here';
 
 /** What comes next, given every step so far in order. Steps that failed never get here: the task has ended then. */
 export function nextSteps(work: Work, steps: readonly StepSoFar[], options: RecipeOptions): NextSteps {
@@ -49,9 +58,15 @@ export function nextSteps(work: Work, steps: readonly StepSoFar[], options: Reci
     const input: StepInput = { kind: 'DESCRIPTION', generator: options.generator, image: work.image };
     return { kind: 'start', steps: [{ label: 'describing the image', input }] };
   }
-  if (steps.some((step) => step.input.kind === 'IMAGE'))
-    return { kind: 'done', outcome: gather(work, steps) };
-  return { kind: 'start', steps: imageSteps(work, describedAs(steps), options) };
+  if (!steps.some((step) => step.input.kind === 'IMAGE')) {
+    return { kind: 'start', steps: imageSteps(work, describedAs(steps), options) };
+  }
+  if (work.taskType !== VLOG || steps.some((step) => step.input.kind === 'VIDEO')) {
+    return { kind: 'done', outcome: gather(steps) };
+  }
+  const input = videoInput(work, steps, options);
+  if (input === null) return { kind: 'done', outcome: gather(steps, [NO_VIDEO]) };
+  return { kind: 'start', steps: [{ label: 'video', input }] };
 }
 
 function plain(work: StepInput, steps: readonly StepSoFar[]): NextSteps {
@@ -74,6 +89,30 @@ function imageSteps(work: RecipeWork, description: string, options: RecipeOption
   }));
 }
 
+/** From the first image to the last, where the generator takes both; null when it takes neither way. */
+function videoInput(
+  work: RecipeWork,
+  steps: readonly StepSoFar[],
+  { video }: RecipeOptions,
+): StepInput | null {
+  const [first, ...others] = imagesOf(steps);
+  if (video === undefined || first === undefined) return null;
+  // No aspect ratio: the video has the shape of its first image.
+  const input: StepInput = {
+    kind: 'VIDEO',
+    generator: video.generator,
+    prompt: promptOf(work, '', describedAs(steps)),
+    firstFrame: { fileId: first },
+  };
+  const last = others.at(-1);
+  const whole: StepInput = last === undefined ? input : { ...input, lastFrame: { fileId: last } };
+  return [whole, input].find((candidate) => video.takes(candidate)) ?? null;
+}
+
+function imagesOf(steps: readonly StepSoFar[]): readonly string[] {
+  return steps.flatMap(({ input, outcome }) => (input.kind === 'IMAGE' ? (outcome?.mediaIds ?? []) : []));
+}
+
 function imagePresets(work: RecipeWork): readonly string[] {
   const presets = work.presetPrompts.map((preset) => preset.trim()).filter((preset) => preset !== '');
   return presets.length === 0 ? [''] : presets.slice(0, MAX_SET);
@@ -92,27 +131,35 @@ function describedAs(steps: readonly StepSoFar[]): string {
   return text.replaceAll(/\s--[a-z]+(\s+[^\s-]\S*)?/gi, '').trim();
 }
 
-function gather(work: RecipeWork, steps: readonly StepSoFar[]): TaskOutcome {
-  const outcomes = steps.flatMap((step) => (step.outcome === null ? [] : [step.outcome]));
-  const missing =
-    work.taskType === 'vlog' ? ['the video is missing: no generator for videos is configured here'] : [];
+/** The video first, then the images in order. */
+function gather(steps: readonly StepSoFar[], notes: readonly string[] = []): TaskOutcome {
+  const ordered = [
+    ...steps.filter(({ input }) => input.kind === 'VIDEO'),
+    ...steps.filter(({ input }) => input.kind !== 'VIDEO'),
+  ];
+  const outcomes = ordered.flatMap((step) => (step.outcome === null ? [] : [step.outcome]));
   return {
     mediaIds: outcomes.flatMap((outcome) => outcome.mediaIds),
     texts: outcomes.flatMap((outcome) => outcome.texts),
-    notes: [...outcomes.flatMap((outcome) => outcome.notes), ...missing],
+    notes: [...outcomes.flatMap((outcome) => outcome.notes), ...notes],
     facts: Object.assign({}, ...outcomes.map((outcome) => outcome.facts)) as TaskOutcome['facts'],
   };
 }
 
-/** Task progress, 0 to 100: the weighted sum over the steps that are planned, whether they have begun or not. */
+/**
+ * Task progress, 0 to 100: the weighted sum over the steps that are planned, whether they have begun or not. A vlog's
+ * video is always among them; where none can be made, the end comes a little earlier than expected.
+ */
 export function progressOf(work: Work, steps: readonly Pick<StepSoFar, 'input' | 'progress'>[]): number {
   if (work.kind !== 'RECIPE') return steps[0]?.progress ?? 0;
   const planned =
-    (work.image === undefined ? 0 : DESCRIPTION_WEIGHT) + imagePresets(work).length * IMAGE_WEIGHT;
-  const reached = steps.reduce((sum, step) => sum + weightOf(step.input) * step.progress, 0);
+    (work.image === undefined ? 0 : weightOf('DESCRIPTION')) +
+    imagePresets(work).length * weightOf('IMAGE') +
+    (work.taskType === VLOG ? weightOf('VIDEO') : 0);
+  const reached = steps.reduce((sum, step) => sum + weightOf(step.input.kind) * step.progress, 0);
   return Math.min(100, Math.floor(reached / planned));
 }
 
-function weightOf(input: StepInput): number {
-  return input.kind === 'IMAGE' ? IMAGE_WEIGHT : DESCRIPTION_WEIGHT;
+function weightOf(kind: StepInput['kind']): number {
+  return WEIGHTS[kind] ?? 1;
 }

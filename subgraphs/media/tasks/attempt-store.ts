@@ -66,11 +66,11 @@ export async function lockBinding(transaction: MediaTransaction, binding: string
 /** Adds the next attempt of a step as STARTING; nothing has been sent for it yet. */
 export async function insertAttempt(
   transaction: MediaTransaction,
-  { taskId, step, binding }: { taskId: string; step: number; binding: Binding },
+  { taskId, step, binding, model }: { taskId: string; step: number; binding: Binding; model: string | null },
 ): Promise<AttemptTable> {
   const { rows } = await sql<AttemptTable>`/* attempts.insert */
     insert into media.attempts (task_id, step, number, binding, provider, model, reference)
-    select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${binding.provider.name}, ${binding.connection.model},
+    select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${binding.provider.name}, ${model},
       concat_ws('/', ${taskId}::text, ${step}::text, next.number::text)
     from (select coalesce(max(number), 0) + 1 as number from media.attempts
           where task_id = ${taskId}::uuid and step = ${step}) next

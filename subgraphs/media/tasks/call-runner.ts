@@ -9,6 +9,7 @@ import { failureFrom, START_UNKNOWN, storageFailure } from './failures.ts';
 import { finishAttempt, outcomeOf, writable } from './finish.ts';
 import { startQueue } from './queues.ts';
 import { HopelessResult, storeResultFile } from './result-files.ts';
+import { resultKindOf } from './result-kinds.ts';
 import { moveStep } from './step-store.ts';
 import { completeStep } from './store-worker.ts';
 import { lockTask } from './task-store.ts';
@@ -119,7 +120,8 @@ async function keepOutcome(
   if (!(await beginStoring(engine, scene, claim))) return;
   try {
     const mediaIds = await storeBytes(engine, scene, { outcome, signal: call.signal });
-    const done = { taskId: attempt.task_id, step: attempt.step, outcome: outcomeOf(outcome, mediaIds) };
+    const kept = outcomeOf(outcome, { mediaIds, provider: attempt.provider });
+    const done = { taskId: attempt.task_id, step: attempt.step, outcome: kept };
     await completeStep(engine, { ...done, open: { attempt, claim } });
   } catch (error) {
     call.signal.throwIfAborted();
@@ -156,12 +158,12 @@ async function beginStoring(
 
 async function storeBytes(
   engine: Engine,
-  { task, binding }: AttemptScene,
+  { task, binding, step }: AttemptScene,
   { outcome, signal }: { outcome: Outcome; signal: AbortSignal },
 ): Promise<readonly string[]> {
   const mediaIds: string[] = [];
   for (const [position, file] of outcome.files.entries()) {
-    const result = { file, binding, owner: task.owner, expected: 'image', position, signal } as const;
+    const result = { file, binding, owner: task.owner, kind: resultKindOf(step.input), position, signal };
     mediaIds.push(await withRetries(engine, async () => (await storeResultFile(engine, result)).id));
   }
   return mediaIds;

@@ -4,7 +4,9 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { Queue } from '../../../platform/queue.ts';
 import type { MediaDatabase } from '../database.ts';
 import type { FileService } from '../files/files.ts';
+import type { ProviderResources } from '../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
+import { modelFor } from '../generators/limits.ts';
 import type { Connection, WorkRequest } from '../providers/provider.ts';
 import type { Advancer } from './advance.ts';
 import { closeAttempt, readAttempts, type AttemptKey } from './attempt-store.ts';
@@ -23,6 +25,7 @@ export interface Engine {
   readonly bus: EventBus;
   readonly http: HttpClient;
   readonly files: FileService;
+  readonly resources: ProviderResources;
   readonly registry: GeneratorRegistry;
   readonly transactor: Transactor;
   readonly advance: Advancer;
@@ -72,11 +75,14 @@ export function keyOf(attempt: Pick<AttemptTable, 'task_id' | 'step' | 'number'>
   return { taskId: attempt.task_id, step: attempt.step, number: attempt.number };
 }
 
-/** The connection for one piece of work: the caller may have named another model of the same generator. */
+/**
+ * The connection for one piece of work: with the model that the caller named, else the binding's first for this kind
+ * of work. A binding without a model of its own names none on the wire.
+ */
 export function connectionFor(binding: Binding, input: StepInput): Connection {
   const { connection } = binding;
-  if (input.model === undefined || connection.model === null) return connection;
-  return { ...connection, model: input.model };
+  if (connection.model === null) return connection;
+  return { ...connection, model: input.model ?? modelFor(binding, input)?.id ?? connection.model };
 }
 
 /** A stage as callers read it: which step, when there are several, and what it does. */

@@ -2,17 +2,11 @@ import type { Outcome, RemoteFile } from '../providers/provider.ts';
 import { closeAttempt } from './attempt-store.ts';
 import { keyOf, stageOf, type Engine } from './engine.ts';
 import { STORE_QUEUE, startQueue, type StepJob } from './queues.ts';
+import { resultKindOf } from './result-kinds.ts';
 import { moveStep, readSteps } from './step-store.ts';
 import type { AttemptTable, FinishedWork, TaskTable } from './tables.ts';
 import { lockTask } from './task-store.ts';
-import {
-  asJson,
-  isFinal,
-  type AttemptState,
-  type Failure,
-  type StepInput,
-  type TaskOutcome,
-} from './task.ts';
+import { asJson, isFinal, type AttemptState, type Failure, type TaskOutcome } from './task.ts';
 import type { TransactionScope } from './transactor.ts';
 
 /** What happens when an upstream has finished: its attempt is closed, and its files are fetched or its texts kept. */
@@ -51,7 +45,7 @@ export async function finishAttempt(engine: Engine, finish: UpstreamFinish): Pro
     scope.wake(startQueue(attempt.binding));
     if (isFinal(task.state)) return true;
     if (discarded) await engine.advance.settleCancel(scope, task);
-    else await keep(engine, { scope, task, step: attempt.step, outcome });
+    else await keep(engine, { scope, task, attempt, outcome });
     return true;
   });
 }
@@ -61,10 +55,11 @@ async function keep(
   {
     scope,
     task,
-    step,
+    attempt,
     outcome,
-  }: { scope: TransactionScope; task: TaskTable; step: number; outcome: Outcome },
+  }: { scope: TransactionScope; task: TaskTable; attempt: AttemptTable; outcome: Outcome },
 ): Promise<void> {
+  const { step, provider } = attempt;
   const steps = await readSteps(scope.transaction, task.id);
   const current = steps.find((entry) => entry.step === step);
   if (current === undefined) return;
@@ -78,10 +73,10 @@ async function keep(
     await scope.append([{ taskId: task.id, stage: stageOf(current, 'storing result') }]);
     const data: StepJob = { taskId: task.id, step };
     await scope.enqueue({ queue: STORE_QUEUE, data: asJson(data) });
-  } else if (needsFiles(current.input)) {
+  } else if (resultKindOf(current.input).needsFile) {
     await advance.failStep(scope, task, { step, failure: EMPTY_RESULT });
   } else {
-    await advance.finishStep(scope, task, { step, outcome: outcomeOf(outcome, []) });
+    await advance.finishStep(scope, task, { step, outcome: outcomeOf(outcome, { mediaIds: [], provider }) });
   }
 }
 
@@ -96,15 +91,11 @@ function isPlainUrl(file: RemoteFile): file is Extract<RemoteFile, { url: string
   return 'url' in file && Object.keys(file.headers ?? {}).length === 0;
 }
 
-/** The outcome as the task keeps it. */
+/** The outcome as the task keeps it; facts name the provider that they come from. */
 export function outcomeOf(
-  outcome: Pick<Outcome, 'texts' | 'facts'>,
-  mediaIds: readonly string[],
+  { texts, facts = {} }: Pick<Outcome, 'texts' | 'facts'>,
+  { mediaIds, provider }: { readonly mediaIds: readonly string[]; readonly provider: string },
 ): TaskOutcome {
-  return { mediaIds, texts: outcome.texts, notes: [], facts: outcome.facts ?? {} };
-}
-
-/** Kinds of which a result without a file is none. */
-function needsFiles({ kind }: StepInput): boolean {
-  return kind === 'IMAGE' || kind === 'VIDEO' || kind === 'SPEECH' || kind === 'COMFY_WORKFLOW';
+  const known = Object.keys(facts).length > 0;
+  return { mediaIds, texts, notes: [], facts: known ? { ...facts, provider } : facts };
 }

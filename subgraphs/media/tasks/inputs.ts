@@ -1,20 +1,9 @@
-import { AppError } from '../../../platform/errors.ts';
-import { HttpFailure } from '../../../platform/http-client.ts';
-import type { StoredFile } from '../files/files.ts';
-import { UpstreamError, type InputFile, type WorkRequest } from '../providers/provider.ts';
+import type { InputFile, WorkRequest } from '../providers/provider.ts';
 import type { Engine } from './engine.ts';
+import { prepareFile, type InputOptions } from './input-files.ts';
 import type { InputRef, StepInput } from './task.ts';
 
-/**
- * A step's input as its provider takes it. Files of ours are opened in the object store; a foreign URL is fetched by
- * the worker, under the outbound rule and a size limit, and kept as a temporary file.
- */
-export interface InputOptions {
-  readonly owner: string;
-  readonly signal: AbortSignal;
-}
-
-/** Throws UpstreamError INVALID_INPUT, naming the field, when an input can't be had. */
+/** A step's input as its provider takes it. Throws UpstreamError INVALID_INPUT, naming the field, when an input can't be had. */
 export async function prepareRequest(
   engine: Engine,
   input: StepInput,
@@ -53,7 +42,7 @@ export async function prepareRequest(
         node: input.node ?? null,
       };
     }
-    case 'ANALYSIS': {
+    default: {
       const { prompt, system = null } = input;
       return { kind: input.kind, media: await file(input.media, 'media'), prompt, system };
     }
@@ -133,86 +122,13 @@ function refsOf(input: StepInput): readonly InputRef[] {
       return input.images ?? [];
     case 'VIDEO':
       return [input.image, input.firstFrame, input.lastFrame].filter((ref) => ref !== undefined);
-    case 'SPEECH':
-      return [];
     case 'VOICE_CLONE':
       return [input.sample];
     case 'COMFY_WORKFLOW':
       return Object.values(input.files);
     case 'ANALYSIS':
       return [input.media];
+    default:
+      return [];
   }
-}
-
-async function prepareFile(
-  engine: Engine,
-  ref: InputRef,
-  field: string,
-  options: InputOptions,
-): Promise<InputFile> {
-  const file =
-    'fileId' in ref ? await ownFile(engine, ref.fileId) : await fetchFile(engine, ref.url, field, options);
-  if (file === null) throw badFile(field, 'the file is gone; upload it again');
-  return {
-    name: file.name,
-    contentType: file.contentType,
-    bytes: file.bytes,
-    publicUrl: null,
-    uploaded: null,
-    // What can't be read was certainly not sent: an error of its own, which leaves no doubt about the start.
-    open: () =>
-      engine.files.open(file.id).catch((error: unknown) => {
-        throw badFile(field, 'the file could not be read', error);
-      }),
-  };
-}
-
-async function ownFile(engine: Engine, id: string): Promise<StoredFile | null> {
-  const [file] = await engine.files.byIds([id]);
-  return file ?? null;
-}
-
-async function fetchFile(
-  { http, files, limits }: Engine,
-  url: string,
-  field: string,
-  { owner, signal }: InputOptions,
-): Promise<StoredFile> {
-  try {
-    const { status, headers, body } = await http.download({
-      method: 'GET',
-      url,
-      timeoutMs: limits.downloadTimeoutMs,
-      maxBytes: limits.maxInputBytes,
-      signal,
-      retry: 'safe',
-    });
-    if (status !== 200) {
-      body.destroy();
-      throw badFile(field, `fetching it answered HTTP ${status}`);
-    }
-    return await files.store({
-      owner,
-      body,
-      name: nameOf(url),
-      declaredType: headers['content-type'] ?? null,
-      temporary: true,
-      maxBytes: limits.maxInputBytes,
-      signal,
-    });
-  } catch (error) {
-    if (signal.aborted || error instanceof UpstreamError) throw error;
-    if (error instanceof HttpFailure || error instanceof AppError) {
-      throw badFile(field, `it could not be fetched: ${error.message}`, error);
-    }
-    throw error;
-  }
-}
-
-function nameOf(url: string): string {
-  return new URL(url).pathname.split('/').at(-1) || 'input';
-}
-
-function badFile(field: string, reason: string, cause?: unknown): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `${field}: ${reason}`, { retryable: false, field, cause });
 }

@@ -1,7 +1,7 @@
 import type { MediaTransaction } from '../database.ts';
 import type { Binding } from '../generators/binding.ts';
 import { countOpen, insertAttempt, lockBinding, readAttempts } from './attempt-store.ts';
-import { stageOf, type AttemptScene, type Engine } from './engine.ts';
+import { connectionFor, stageOf, type AttemptScene, type Engine } from './engine.ts';
 import type { StepJob } from './queues.ts';
 import { moveStep, readSteps } from './step-store.ts';
 import { lockOpenTask } from './task-store.ts';
@@ -34,7 +34,8 @@ export async function openAttempt(engine: Engine, job: StepJob, binding: Binding
     if (step.state !== 'QUEUED') return { kind: 'gone' };
     await lockBinding(transaction, binding.id);
     if ((await countOpen(transaction, binding.id)) >= binding.concurrency) return { kind: 'full' };
-    const attempt = await insertAttempt(transaction, { taskId: task.id, step: step.step, binding });
+    const { model } = connectionFor(binding, step.input);
+    const attempt = await insertAttempt(transaction, { taskId: task.id, step: step.step, binding, model });
     await moveStep(transaction, { taskId: task.id, step: step.step, state: 'RUNNING' });
     await scope.append([
       { taskId: task.id, state: 'RUNNING', stage: stageOf(step, 'starting'), sandbox: binding.sandbox },

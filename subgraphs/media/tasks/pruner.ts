@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../database.ts';
 import type { FileService } from '../files/files.ts';
+import { createProviderResources } from '../files/provider-resources.ts';
 
-/** Removes what is kept for a time only: event logs, idempotency records, temporary files. */
+/** Removes what is kept for a time only: event logs, idempotency records, temporary files, what providers kept of files. */
 export interface PruneOptions {
   readonly database: MediaDatabase;
   readonly files: FileService;
@@ -26,7 +27,9 @@ export async function prune({ database, files, eventRetentionDays }: PruneOption
     await pruneIdempotency(transaction);
     return true;
   });
-  if (ours) await files.prune(BATCH);
+  if (!ours) return;
+  await files.prune(BATCH);
+  await createProviderResources(database).prune(BATCH);
 }
 
 /** Whole logs only: a log with a hole would look complete to a reader. */

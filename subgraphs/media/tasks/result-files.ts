@@ -4,8 +4,9 @@ import { AppError } from '../../../platform/errors.ts';
 import { HttpFailure } from '../../../platform/http-client.ts';
 import type { StoredFile } from '../files/files.ts';
 import type { Binding } from '../generators/binding.ts';
-import type { RemoteFile } from '../providers/provider.ts';
+import type { Connection, RemoteFile } from '../providers/provider.ts';
 import type { Engine } from './engine.ts';
+import type { ResultKind } from './result-kinds.ts';
 import { isWhole } from './whole-file.ts';
 
 /** Bringing one result file into the object store. */
@@ -13,8 +14,8 @@ export interface ResultFile {
   readonly file: RemoteFile;
   readonly binding: Binding;
   readonly owner: string;
-  /** `image`: what the measured content must be; anything else (an error page) is refused. */
-  readonly expected: 'image';
+  /** What it must be, as measured. */
+  readonly kind: ResultKind;
   readonly position: number;
   readonly signal: AbortSignal;
 }
@@ -37,10 +38,9 @@ export async function storeResultFile(engine: Engine, result: ResultFile): Promi
       'content' in file
         ? await store(engine, result, { body: Readable.from([file.content]), type: file.contentType })
         : await download(engine, result, file);
-    if (!stored.contentType.startsWith(`${result.expected}/`)) {
-      throw new StaleResult(
-        `the upstream answered with ${stored.contentType} instead of an ${result.expected}`,
-      );
+    const { types, words } = result.kind;
+    if (!types.some((type) => stored.contentType.startsWith(type))) {
+      throw new StaleResult(`the upstream answered with ${stored.contentType} instead of ${words}`);
     }
     if (!(await isWhole(engine.files, stored))) throw new StaleResult('its end is missing');
     return stored;
@@ -70,7 +70,7 @@ async function download(
     maxBytes: engine.limits.maxOutputBytes,
     signal: result.signal,
     retry: 'never',
-    trustedOrigins: [new URL(connection.baseUrl).origin, ...connection.resultOrigins],
+    trustedOrigins: originsOf(connection),
   });
   if (status !== 200) {
     body.destroy();
@@ -86,18 +86,23 @@ async function download(
 
 function store(
   engine: Engine,
-  { owner, position, signal }: ResultFile,
+  { owner, kind, position, signal }: ResultFile,
   content: { readonly body: AsyncIterable<Uint8Array>; readonly type: string | null },
 ): Promise<StoredFile> {
   return engine.files.store({
     owner,
     body: content.body,
-    name: `result-${position + 1}`,
+    name: `${kind.name}-${position + 1}`,
     declaredType: content.type,
     temporary: true,
     maxBytes: engine.limits.maxOutputBytes,
     signal,
   });
+}
+
+/** Where the operator configured results to come from: the upstream itself, its machines, and the origins named beside it. */
+function originsOf({ baseUrl, nodes, resultOrigins }: Connection): readonly string[] {
+  return [...[baseUrl, ...nodes].map((url) => new URL(url).origin), ...resultOrigins];
 }
 
 function isTooLarge(error: unknown): boolean {

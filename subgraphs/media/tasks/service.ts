@@ -8,6 +8,7 @@ import { shareReads, type SharedRead } from '../../../platform/shared-reads.ts';
 import type { MediaDatabase } from '../database.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
+import { recipeOptionsOf, type RecipeGenerators } from '../recipes/options.ts';
 import { createAdvancer } from './advance.ts';
 import { readAttempts, toAttempt } from './attempt-store.ts';
 import { cancelTask } from './cancel.ts';
@@ -20,18 +21,15 @@ import { listTasks, readTasks, toTask } from './task-store.ts';
 import type { Attempt, TaskEvent } from './task.ts';
 import { createTransactor } from './transactor.ts';
 import { createWaitingLines } from './waiting-lines.ts';
-import { DEFAULT_RECIPE_GENERATOR } from './worker.ts';
 
 /** The rules of tasks as callers meet them: who may see and change what, and what is refused before it is written. */
-export interface TaskServiceOptions {
+export interface TaskServiceOptions extends RecipeGenerators {
   readonly database: MediaDatabase;
   readonly queue: Queue;
   readonly bus: EventBus;
   readonly files: FileService;
   readonly registry: GeneratorRegistry;
   readonly logger: Logger;
-  /** Generator of the steps of recipes (default agg/imga). The same as the worker's. */
-  readonly recipeGenerator?: string;
   /** Times of the event hub; tests shorten them. */
   readonly hub?: Partial<EventHubLimits>;
 }
@@ -51,7 +49,7 @@ const MAX_EVENTS = 1_000;
 export function createTaskService(options: TaskServiceOptions): RunningTaskService {
   const { database, bus, registry, logger } = options;
   const transactor = createTransactor(options);
-  const recipe = { generator: options.recipeGenerator ?? DEFAULT_RECIPE_GENERATOR };
+  const recipe = recipeOptionsOf(registry, options);
   const advance = createAdvancer({ registry, recipe, maxAttempts: 1, budgetSeconds: 0 });
   const lines = createWaitingLines({ database, logger });
   const hub = createEventHub({ database, bus, logger, ...options.hub });

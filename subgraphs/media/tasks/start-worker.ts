@@ -93,13 +93,13 @@ async function prepareOrEnd(
   scene: AttemptScene,
   signal: AbortSignal,
 ): Promise<WorkRequest | null> {
-  const { task, step, attempt } = scene;
+  const { task, step, attempt, binding } = scene;
   if (fetchesInput(step.input)) {
     const stage = stageOf(step, 'fetching input');
     await engine.transactor.append([{ taskId: task.id, stage, runningStep: step.step }]);
   }
   try {
-    return await prepareRequest(engine, step.input, { owner: task.owner, signal });
+    return await prepareRequest(engine, step.input, { owner: task.owner, binding, signal });
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     await endAttempt(engine, attempt, { from: ['STARTING'], failure: failureFrom(error) });

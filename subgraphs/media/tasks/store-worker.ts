@@ -15,6 +15,7 @@ import { storageFailure } from './failures.ts';
 import { outcomeOf } from './finish.ts';
 import { startQueue, type StepJob } from './queues.ts';
 import { HopelessResult, storeResultFile } from './result-files.ts';
+import { resultKindOf } from './result-kinds.ts';
 import { countStoreTry, readSteps, rememberStored } from './step-store.ts';
 import type { AttemptTable } from './tables.ts';
 import { lockOpenTask } from './task-store.ts';
@@ -45,21 +46,21 @@ export function createStoreHandler(engine: Engine): JobHandler {
 }
 
 async function storeAll(engine: Engine, scene: AttemptScene, signal: AbortSignal): Promise<TaskOutcome> {
-  const { task, step, binding } = scene;
+  const { task, step, binding, attempt } = scene;
   const outcome = step.finished === null ? await askAgain(engine, scene) : remembered(step.finished);
   const mediaIds: string[] = [];
   for (const [position, file] of outcome.files.entries()) {
     const known = step.stored[String(position)];
     mediaIds.push(known ?? (await storeOne(position, file)));
   }
-  return outcomeOf(outcome, mediaIds);
+  return outcomeOf(outcome, { mediaIds, provider: attempt.provider });
 
   async function storeOne(position: number, file: RemoteFile): Promise<string> {
     const { id } = await storeResultFile(engine, {
       file,
       binding,
       owner: task.owner,
-      expected: 'image',
+      kind: resultKindOf(step.input),
       position,
       signal,
     });

@@ -5,7 +5,9 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { Queue, QueueWorker } from '../../../platform/queue.ts';
 import type { MediaDatabase } from '../database.ts';
 import type { FileService } from '../files/files.ts';
+import { createProviderResources } from '../files/provider-resources.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
+import { recipeOptionsOf, type RecipeGenerators } from '../recipes/options.ts';
 import { createAdvancer } from './advance.ts';
 import { createCallRunner } from './call-runner.ts';
 import type { Engine, WorkerLimits } from './engine.ts';
@@ -26,7 +28,7 @@ export interface TaskWorker {
   stop(graceSeconds: number): Promise<void>;
 }
 
-export interface TaskWorkerOptions {
+export interface TaskWorkerOptions extends RecipeGenerators {
   readonly database: MediaDatabase;
   readonly queue: Queue;
   readonly bus: EventBus;
@@ -36,8 +38,6 @@ export interface TaskWorkerOptions {
   readonly logger: Logger;
   /** Days an event log is kept after its task's end; 0 keeps for ever. */
   readonly eventRetentionDays: number;
-  /** Generator of the steps of recipes (default agg/imga). */
-  readonly recipeGenerator?: string;
   /** Fewest attempts per step (default 3). */
   readonly maxAttempts?: number;
   /** Seconds after a step's first start in which further attempts may begin (default 3,600). */
@@ -46,9 +46,6 @@ export interface TaskWorkerOptions {
   readonly storeSlots?: number;
   readonly limits?: Partial<WorkerLimits>;
 }
-
-/** Generator of recipe steps when none is given. */
-export const DEFAULT_RECIPE_GENERATOR = 'agg/imga';
 
 const DEFAULT_LIMITS: WorkerLimits = {
   claimStaleSeconds: 15,
@@ -118,12 +115,13 @@ function engineOf(options: TaskWorkerOptions): Engine {
     bus,
     http,
     files,
+    resources: createProviderResources(database),
     registry,
     logger,
     transactor: createTransactor({ database, queue, bus }),
     advance: createAdvancer({
       registry,
-      recipe: { generator: options.recipeGenerator ?? DEFAULT_RECIPE_GENERATOR },
+      recipe: recipeOptionsOf(registry, options),
       maxAttempts: options.maxAttempts ?? 3,
       budgetSeconds: options.budgetSeconds ?? 3_600,
     }),

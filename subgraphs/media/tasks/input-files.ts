@@ -1,0 +1,103 @@
+import { AppError } from '../../../platform/errors.ts';
+import { HttpFailure } from '../../../platform/http-client.ts';
+import type { StoredFile } from '../files/files.ts';
+import type { Binding } from '../generators/binding.ts';
+import { UpstreamError, type InputFile } from '../providers/provider.ts';
+import type { Engine } from './engine.ts';
+import type { InputRef } from './task.ts';
+
+/**
+ * An input file as its provider takes it. Files of ours are opened in the object store; a foreign URL is fetched by the
+ * worker, under the outbound rule and a size limit, and kept as a temporary file.
+ */
+export interface InputOptions {
+  readonly owner: string;
+  /** Who will do the work: what its provider keeps of a file already is not sent again. */
+  readonly binding: Binding;
+  readonly signal: AbortSignal;
+}
+
+/** Throws UpstreamError INVALID_INPUT, naming the field, when the file can't be had. */
+export async function prepareFile(
+  engine: Engine,
+  ref: InputRef,
+  field: string,
+  options: InputOptions,
+): Promise<InputFile> {
+  const file =
+    'fileId' in ref ? await ownFile(engine, ref.fileId) : await fetchFile(engine, ref.url, field, options);
+  if (file === null) throw badFile(field, 'the file is gone; upload it again');
+  return {
+    name: file.name,
+    contentType: file.contentType,
+    bytes: file.bytes,
+    publicUrl: null,
+    uploaded: await uploadedCopy(engine, file, options),
+    // What can't be read was certainly not sent: an error of its own, which leaves no doubt about the start.
+    open: () =>
+      engine.files.open(file.id).catch((error: unknown) => {
+        throw badFile(field, 'the file could not be read', error);
+      }),
+  };
+}
+
+/** What the binding's provider still keeps of the file, where it keeps files at all. */
+async function uploadedCopy(
+  { resources }: Engine,
+  { id }: StoredFile,
+  { binding }: InputOptions,
+): Promise<InputFile['uploaded']> {
+  if (binding.provider.upload === undefined) return null;
+  const [kept] = await resources.ofMedia([id], binding);
+  return kept ? { id: kept.resourceId, uri: kept.uri } : null;
+}
+
+async function ownFile(engine: Engine, id: string): Promise<StoredFile | null> {
+  const [file] = await engine.files.byIds([id]);
+  return file ?? null;
+}
+
+async function fetchFile(
+  { http, files, limits }: Engine,
+  url: string,
+  field: string,
+  { owner, signal }: InputOptions,
+): Promise<StoredFile> {
+  try {
+    const { status, headers, body } = await http.download({
+      method: 'GET',
+      url,
+      timeoutMs: limits.downloadTimeoutMs,
+      maxBytes: limits.maxInputBytes,
+      signal,
+      retry: 'safe',
+    });
+    if (status !== 200) {
+      body.destroy();
+      throw badFile(field, `fetching it answered HTTP ${status}`);
+    }
+    return await files.store({
+      owner,
+      body,
+      name: nameOf(url),
+      declaredType: headers['content-type'] ?? null,
+      temporary: true,
+      maxBytes: limits.maxInputBytes,
+      signal,
+    });
+  } catch (error) {
+    if (signal.aborted || error instanceof UpstreamError) throw error;
+    if (error instanceof HttpFailure || error instanceof AppError) {
+      throw badFile(field, `it could not be fetched: ${error.message}`, error);
+    }
+    throw error;
+  }
+}
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.split('/').at(-1) || 'input';
+}
+
+function badFile(field: string, reason: string, cause?: unknown): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `${field}: ${reason}`, { retryable: false, field, cause });
+}
