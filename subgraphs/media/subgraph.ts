@@ -11,10 +11,12 @@ import type { ChatService } from './chat/chat.ts';
 import { createChatService } from './chat/service.ts';
 import type { MediaTables } from './database.ts';
 import type { FileDoor, FileService } from './files/files.ts';
+import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
 import type { FileTables } from './files/tables.ts';
 import type { GeneratorRegistry } from './generators/binding.ts';
+import { createUploads } from './questions/uploads.ts';
 import { createVoices } from './questions/voices.ts';
 import { createMediaContext, mediaSchema, type MediaHealth, type MediaServices } from './schema/index.ts';
 import { createSubmissionService } from './submissions/service.ts';
@@ -74,10 +76,12 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const database = options.database.typed<MediaTables>();
   const files = filesOf(options);
   const tasks = createTaskService({ ...options, database, files });
+  const resources = createProviderResources(options.database.typed<FileTables>());
   const videoTemplates = createVideoTemplateService(database);
-  const submissions = createSubmissionService({ ...options, tasks, files, videoTemplates });
+  const submissions = createSubmissionService({ ...options, tasks, files, resources, videoTemplates });
   const health = () => healthOf(options);
   const chat = createChatService({ ...options, database, files });
+  const uploads = createUploads({ ...options, database: options.database.typed<never>(), files, resources });
   const voices = createVoices(registry);
   const services: MediaServices = {
     tasks,
@@ -87,6 +91,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     registry,
     voices,
     chat,
+    uploads,
     health,
   };
   return {

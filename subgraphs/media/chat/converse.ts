@@ -63,7 +63,7 @@ async function converseAt(
 ): Promise<ChatOutcome> {
   const { system, temperature, maxTokens } = conversation;
   const request: ChatRequest = { messages, system, temperature, maxTokens };
-  const context = { connection: connectionFor(binding.connection, model), signal };
+  const context = { connection: connectionFor(binding, model), signal };
   const speech = createSpeech((delta) => {
     said.push(delta);
     onDelta(delta);
@@ -114,7 +114,9 @@ async function* piecesOf(
   else throw new UpstreamError('UNAVAILABLE', `${provider.name} does not talk`, { retryable: true });
 }
 
-/** As for tasks: a named model replaces the binding's own. */
-function connectionFor(connection: Connection, model: string | null): Connection {
-  return model === null || connection.model === null ? connection : { ...connection, model };
+/** As for tasks: with the model that the caller named, else the binding's first that talks. */
+function connectionFor({ connection, models = [] }: Binding, model: string | null): Connection {
+  if (connection.model === null) return connection;
+  const first = models.find(({ kinds }) => kinds.includes('CHAT'));
+  return { ...connection, model: model ?? first?.id ?? connection.model };
 }

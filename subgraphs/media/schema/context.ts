@@ -6,6 +6,7 @@ import type { AuthMode } from '../../../platform/policy.ts';
 import type { ChatService } from '../chat/chat.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { Uploads } from '../questions/uploads.ts';
 import type { Voices } from '../questions/voices.ts';
 import type { SubmissionService } from '../submissions/submissions.ts';
 import type { TaskService } from '../tasks/service-types.ts';
@@ -21,6 +22,7 @@ export interface MediaServices {
   readonly registry: GeneratorRegistry;
   readonly voices: Voices;
   readonly chat: ChatService;
+  readonly uploads: Uploads;
   readonly health: () => Promise<MediaHealth>;
 }
 

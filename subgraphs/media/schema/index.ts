@@ -14,6 +14,7 @@ import './image.ts';
 import './video.ts';
 import './speech.ts';
 import './analysis.ts';
+import './provider-resource.ts';
 import './chat.ts';
 import './comfy-workflow.ts';
 import './running-node.ts';

@@ -17,7 +17,7 @@ const Model = builder.objectRef<CatalogModel>('Model').implement({
     }),
     sizes: t.stringList({
       nullable: true,
-      description: 'Sizes or aspect ratios it can make; null when any.',
+      description: 'Values of `resolution` it takes; null when any.',
       resolve: ({ sizes }) => (sizes === null ? null : [...sizes]),
     }),
     durations: t.floatList({
@@ -26,6 +26,31 @@ const Model = builder.objectRef<CatalogModel>('Model').implement({
       resolve: ({ durations }) => (durations === null ? null : [...durations]),
     }),
     maxPrompt: t.exposeInt('maxPrompt', { nullable: true, description: 'Most characters of a prompt.' }),
+    kinds: t.stringList({
+      description: 'Kinds of task it does, such as VIDEO; CHAT for `chat`.',
+      resolve: ({ kinds }) => [...kinds],
+    }),
+    needs: t.stringList({
+      description: 'Inputs it can not do without, besides those that are required anyway.',
+      resolve: ({ needs }) => [...needs],
+    }),
+    aspectRatios: t.stringList({
+      nullable: true,
+      description: 'Values of `aspectRatio` it takes; null when any.',
+      resolve: ({ aspectRatios }) => (aspectRatios === null ? null : [...aspectRatios]),
+    }),
+    formats: t.stringList({
+      nullable: true,
+      description: 'Values of `format` it takes; null when any.',
+      resolve: ({ formats }) => (formats === null ? null : [...formats]),
+    }),
+    ranges: t.field({
+      type: 'JSON',
+      description: 'Inputs that are numbers, by name: [least, most].',
+      resolve: ({ ranges }) => ranges,
+    }),
+    maxCount: t.exposeInt('maxCount', { nullable: true, description: 'Most results of one request.' }),
+    maxImages: t.exposeInt('maxImages', { nullable: true, description: 'Most input images.' }),
     sandbox: t.exposeBoolean('sandbox', {
       description: 'Whether it is the sandbox and not a real upstream.',
     }),

@@ -76,6 +76,8 @@ describe('the media schema', () => {
       'synthesizeSpeech',
       'updateVideoTemplate',
       'uploadFile',
+      'uploadToProvider',
+      'uploadVoiceSample',
     ]);
     expect(rootFields(mediaSchema.getSubscriptionType())).toEqual(['chatStream', 'taskProgress']);
   });

@@ -4,6 +4,7 @@ import type { Caller } from '../../../platform/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
+import type { ProviderResources } from '../files/provider-resources.ts';
 import type { InputRef } from '../tasks/task.ts';
 import type { MediaInput } from './submissions.ts';
 
@@ -13,7 +14,12 @@ export interface InputFile {
   readonly identity: { readonly sha256: string } | { readonly url: string };
 }
 
-export interface InputFileDependencies {
+export interface InputFileDependencies extends UploadDependencies {
+  /** Knows the addresses of our files in providers' storage. */
+  readonly resources: Pick<ProviderResources, 'byUri'>;
+}
+
+export interface UploadDependencies {
   readonly files: FileService;
   /** Most bytes of one upload. */
   readonly uploadMaxBytes: number;
@@ -36,11 +42,11 @@ export interface NamedInput {
  * uploads are read at once, because on the wire they may come in any order.
  */
 export async function resolveInputs(
-  { files, uploadMaxBytes }: InputFileDependencies,
+  { files, resources, uploadMaxBytes }: InputFileDependencies,
   request: { readonly caller: Caller; readonly signal: AbortSignal; readonly inputs: readonly NamedInput[] },
 ): Promise<readonly InputFile[]> {
   const { caller, signal, inputs } = request;
-  const sources = inputs.map((named) => sourceOf(named, files));
+  const sources = await Promise.all(inputs.map((named) => sourceOf(named, { files, resources })));
   const known = await knownFiles(files, sources);
   return Promise.all(
     sources.map(async (source) => {
@@ -54,7 +60,7 @@ export async function resolveInputs(
 
 /** Streams an upload into a file of the caller's. */
 export async function storeUpload(
-  { files, uploadMaxBytes }: InputFileDependencies,
+  { files, uploadMaxBytes }: UploadDependencies,
   caller: Caller,
   upload: Promise<FileUpload>,
   { temporary, signal }: StoreOptions,
@@ -76,20 +82,26 @@ type Source =
   | { readonly kind: 'file'; readonly id: string; readonly field: string }
   | { readonly kind: 'upload'; readonly upload: Promise<FileUpload> };
 
+type Finders = Pick<InputFileDependencies, 'files' | 'resources'>;
+
 /** Which one of the three it is. BAD_USER_INPUT when it is none or several, or can be no address or id. */
-function sourceOf({ field, input }: NamedInput, files: FileService): Source {
+async function sourceOf({ field, input }: NamedInput, finders: Finders): Promise<Source> {
   const { url = null, upload = null, fileId = null } = input;
   if ([url, upload, fileId].filter((member) => member !== null).length !== 1) {
     throw badInput(field, `${field} takes exactly one of url, upload and fileId`);
   }
   if (upload !== null) return { kind: 'upload', upload };
   if (fileId !== null) return { kind: 'file', id: String(fileId), field: `${field}.fileId` };
-  return sourceOfUrl(String(url), `${field}.url`, files);
+  return sourceOfUrl(String(url), `${field}.url`, finders);
 }
 
-/** Our own addresses are read from the object store, never fetched; others must be http or https without a user in them. */
-function sourceOfUrl(url: string, field: string, files: FileService): Source {
-  const id = files.idOfUrl(url);
+/**
+ * Our own addresses are read from the object store, never fetched, and so are those of our files in a provider's
+ * storage, whatever their scheme; others must be http or https without a user in them.
+ */
+async function sourceOfUrl(url: string, field: string, { files, resources }: Finders): Promise<Source> {
+  if (url.length > 4096) throw badInput(field, `${field} may have at most 4096 characters`);
+  const id = files.idOfUrl(url) ?? (await resources.byUri(url))?.mediaId ?? null;
   if (id !== null) return { kind: 'file', id, field };
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
@@ -98,7 +110,6 @@ function sourceOfUrl(url: string, field: string, files: FileService): Source {
   if (parsed.username !== '' || parsed.password !== '') {
     throw badInput(field, `${field} must not carry a user name or password`);
   }
-  if (url.length > 4096) throw badInput(field, `${field} may have at most 4096 characters`);
   return { kind: 'url', url: parsed.href };
 }
 

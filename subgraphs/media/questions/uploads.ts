@@ -1,0 +1,90 @@
+import type { FileUpload } from 'graphql-upload-minimal';
+import type { Kysely } from 'kysely';
+
+import type { Caller } from '../../../platform/caller.ts';
+import { badInput } from '../../../platform/errors.ts';
+import type { Json } from '../../../platform/json.ts';
+import type { FileService, StoredFile } from '../files/files.ts';
+import type { ProviderResources } from '../files/provider-resources.ts';
+import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { UploadRequest } from '../providers/provider.ts';
+import { storeUpload } from '../submissions/input-files.ts';
+import { bindingsWith, firstAnswer } from './ask.ts';
+
+/** A file of ours that a provider has a copy of. */
+export interface UploadedResource {
+  readonly media: StoredFile;
+  /** Address within the provider's storage, where it has one. */
+  readonly uri: string | null;
+  /** The provider's own answer. */
+  readonly answer: Json;
+}
+
+export interface Uploads {
+  /**
+   * Stores the file as the caller's, hands it to the provider's own storage, and notes what it is called there. The
+   * media id and the uri name it from then on; work at this provider does not send it again while it is kept. Refuses
+   * files of another kind before the provider hears of them; what the provider refuses is gone after an hour.
+   */
+  upload(caller: Caller, request: UploadToProvider, signal: AbortSignal): Promise<UploadedResource>;
+}
+
+export interface UploadToProvider {
+  readonly generator: string;
+  readonly file: Promise<FileUpload>;
+  readonly purpose: UploadRequest['purpose'];
+}
+
+export interface UploadsOptions {
+  readonly database: Kysely<never>;
+  readonly files: FileService;
+  readonly resources: ProviderResources;
+  readonly registry: GeneratorRegistry;
+  /** Most bytes of one upload. */
+  readonly uploadMaxBytes: number;
+}
+
+const TIMEOUT_MS = 5 * 60_000;
+
+/** What a file must be for a purpose, by its measured type; and how callers are told. */
+const KINDS: Readonly<Record<UploadRequest['purpose'], { readonly type: RegExp; readonly words: string }>> = {
+  'voice-sample': { type: /^(audio|video)\//, words: 'a recording' },
+  analysis: { type: /^(audio|video|image)\//, words: 'a recording, a video or an image' },
+};
+
+export function createUploads(options: UploadsOptions): Uploads {
+  const { database, files, resources, registry } = options;
+  return {
+    async upload(caller, { generator, file: upload, purpose }, signal) {
+      const bindings = bindingsWith(registry, generator, 'upload');
+      const media = await storeUpload(options, caller, upload, { temporary: true, signal });
+      checkKind(media, purpose);
+      const file = inputFileOf(files, media);
+      const { account, uploaded } = await firstAnswer(bindings, async (binding) => ({
+        account: binding,
+        uploaded: await binding.provider.upload(
+          { file, purpose },
+          {
+            connection: binding.connection,
+            signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+          },
+        ),
+      }));
+      await database.transaction().execute((transaction) => files.claim(transaction, [media.id]));
+      await resources.save({ mediaId: media.id, owner: caller.id, account, uploaded });
+      return { media, uri: uploaded.uri, answer: uploaded.answer };
+    },
+  };
+}
+
+function checkKind({ contentType }: StoredFile, purpose: UploadRequest['purpose']): void {
+  const { type, words } = KINDS[purpose];
+  if (!type.test(contentType)) throw badInput('file', `file must be ${words}; this is ${contentType}`);
+}
+
+function inputFileOf(
+  files: FileService,
+  { id, name, contentType, bytes }: StoredFile,
+): UploadRequest['file'] {
+  return { name, contentType, bytes, publicUrl: null, uploaded: null, open: () => files.open(id) };
+}
