@@ -198,8 +198,7 @@ describe('a midjourney task', () => {
       { id },
     );
     expect(await ended(id)).toMatchObject({ state: 'CANCELLED', attempts: [{ state: 'CANCELLED' }] });
-    const jobs = await fetch(`${world.sandbox.url}/_control/jobs`);
-    expect(await jobs.json()).toMatchObject([{ state: 'cancelled' }]);
+    expect(await world.jobStates()).toEqual(['cancelled']);
   });
 });
 

@@ -43,11 +43,6 @@ async function submit(...bindings: Binding[]) {
   return { id, attempts, ended: () => engine.ended(service, id) };
 }
 
-async function jobStates(): Promise<string[]> {
-  const answer = await fetch(`${world.sandbox.url}/_control/jobs`);
-  return ((await answer.json()) as { state: string }[]).map(({ state }) => state).toSorted();
-}
-
 describe('work at midjourney', () => {
   it('that stalls is cancelled there, and goes on at the next binding', async () => {
     await world.plan({ wire: 'midjourney', operation: 'imagine', fault: 'stall' });
@@ -57,7 +52,7 @@ describe('work at midjourney', () => {
       { state: 'FAILED', error: { code: 'TIMED_OUT', retryable: true } },
       { state: 'SUCCEEDED' },
     ]);
-    expect(await jobStates()).toEqual(['cancelled', 'finished']);
+    expect((await world.jobStates()).toSorted()).toEqual(['cancelled', 'finished']);
   });
 
   it('whose worker died between its start and the saving of its handle is found by its reference', async () => {

@@ -86,6 +86,8 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
       await expect.poll(() => sent().length, { timeout: 10_000 }).toBe(1);
       giveUp.abort();
       expect(await failed).toMatchObject({ retryable: true, startUnknown: true });
+      // It is carried out all the same, and the next test must not meet it.
+      await expect.poll(() => world().jobStates(), { timeout: 10_000 }).toEqual(['finished']);
     });
 
     it('may have happened after an answer that is too large', async () => {

@@ -38,6 +38,8 @@ export interface World {
   pace(change: PaceChange): Promise<void>;
   /** Starts that the stand-in has accepted, by reference. */
   starts(): Promise<Readonly<Record<string, number>>>;
+  /** States of all the jobs that the stand-ins keep. */
+  jobStates(): Promise<readonly string[]>;
   /** As new: no jobs, faults, paces, requests. */
   reset(): Promise<void>;
   close(): Promise<void>;
@@ -79,6 +81,10 @@ export async function openWorld(): Promise<World> {
     plan: async (fault) => void (await control('POST', '/faults', fault)),
     pace: async (change) => void (await control('POST', '/pace', change)),
     starts: async () => (await control('GET', '/starts')) as Record<string, number>,
+    async jobStates() {
+      const jobs = (await control('GET', '/jobs')) as { readonly state: string }[];
+      return jobs.map(({ state }) => state);
+    },
     async reset() {
       await control('DELETE', '');
       door.forget();
