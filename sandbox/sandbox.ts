@@ -13,11 +13,12 @@ import { listen } from './http/listener.ts';
 import { BodyTooLarge } from './http/read-body.ts';
 import { sendAnswer } from './http/send.ts';
 import { serveWire } from './http/serve-wire.ts';
-import type { Wire } from './http/wire.ts';
+import type { Wire, WireUpgrade } from './http/wire.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { openJournal } from './jobs/journal.ts';
 import { createPage } from './page.ts';
-import { FIRST_PACES, createStandIns } from './stand-ins.ts';
+import { FIRST_PACES, createStandIns, sandboxWires } from './stand-ins.ts';
+import type { SandboxWires, Secrets } from './stand-ins.ts';
 import { createInstantStudio } from './studio/instant-studio.ts';
 import { createStudio } from './studio/studio.ts';
 
@@ -29,7 +30,7 @@ export interface Sandbox {
   /** Origin of the listener. */
   readonly url: string;
   /** Base URL of each stand-in, as its provider's setting takes it. */
-  readonly wires: { readonly midjourney: string; readonly openai: string };
+  readonly wires: SandboxWires;
   /** The part for people, to be mounted under /sandbox by the gateway. Never reaches /_control. */
   readonly browser: (
     request: IncomingMessage,
@@ -55,7 +56,7 @@ export interface SandboxOptions {
   /** Serve one plain tiny picture instead of rendering: for tests with hundreds of tasks. */
   readonly instantImages?: boolean;
   /** Secrets that the stand-ins demand; without one every caller is let in. */
-  readonly secrets?: { readonly midjourney?: string; readonly openai?: string };
+  readonly secrets?: Secrets;
   /** Paces and misfortunes from the beginning, as /_control takes them. */
   readonly paces?: readonly PaceChange[];
   readonly faults?: readonly FaultInput[];
@@ -103,12 +104,13 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     port: options.port ?? 0,
     logger,
     serve: (request, response) => serve({ wires, faults, origin, control }, request, response),
+    upgrade: (request, socket, head) => upgrade({ wires, faults, origin }, { request, socket, head }),
   });
   origin = listener.origin;
   for (const runner of runners) runner.resume();
   return {
     url: origin,
-    wires: { midjourney: `${origin}/midjourney`, openai: `${origin}/openai/v1` },
+    wires: sandboxWires(origin),
     browser: createPage({ wires: [...wires.values()], journal }),
     async close() {
       await listener.close();
@@ -130,6 +132,19 @@ interface Serving {
   readonly faults: Faults;
   readonly origin: string;
   readonly control: Control;
+}
+
+/** A request for a WebSocket, led to the stand-in that it is for. */
+function upgrade(
+  { wires, faults, origin }: Omit<Serving, 'control'>,
+  { request, socket, head }: Pick<WireUpgrade, 'request' | 'socket' | 'head'>,
+): void {
+  const url = new URL(request.url ?? '/', origin);
+  const [, mount = '', path = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
+  const wire = wires.get(mount);
+  if (wire?.upgrade === undefined) return void socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
+  if (faults.take(wire.name, 'socket') !== null) return void socket.destroy();
+  wire.upgrade({ path, query: url.searchParams, request, socket, head });
 }
 
 /** The first path segment says which stand-in; `_control` is the tests' door. */

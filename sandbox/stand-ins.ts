@@ -20,7 +20,27 @@ export interface StandInsOptions {
   readonly paceOf: (wire: string) => Pace;
   /** Where a mount is reached; only asked once the listener is up. */
   readonly baseUrl: (mount: string) => string;
-  readonly secrets: { readonly midjourney?: string; readonly openai?: string };
+  readonly secrets: Secrets;
+}
+
+/** What each stand-in demands of its callers, by wire; without one everybody is let in. */
+export type Secrets = Readonly<Record<string, string>>;
+
+/** Base URL of each stand-in, as its provider's setting takes it. */
+export interface SandboxWires {
+  readonly midjourney: string;
+  readonly openai: string;
+  /** The machines of the pool. */
+  readonly comfyui: readonly string[];
+}
+
+/** Where each stand-in is reached at this origin. */
+export function sandboxWires(origin: string): SandboxWires {
+  return {
+    midjourney: `${origin}/midjourney`,
+    openai: `${origin}/openai/v1`,
+    comfyui: [`${origin}/comfyui-a`, `${origin}/comfyui-b`],
+  };
 }
 
 /** Every stand-in there is. A new one is a folder in providers/, a line here and its first pace. */
@@ -32,7 +52,7 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
       journal,
       logger,
       pace: () => options.paceOf(MIDJOURNEY),
-      secret: secrets.midjourney ?? null,
+      secret: secrets['midjourney'] ?? null,
       baseUrl: () => options.baseUrl('midjourney'),
     }),
     createOpenai({
@@ -40,7 +60,7 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
       journal,
       logger,
       pace: () => options.paceOf(OPENAI),
-      secret: secrets.openai ?? null,
+      secret: secrets['openai'] ?? null,
     }),
   ];
 }

@@ -6,6 +6,8 @@ export const FAULTS = {
   'rate-limited': 'door',
   /** 500; with `accepted` after the request was carried out. */
   'server-error': 'door',
+  /** The connection is reset before anything happens, and so are the open ones: the machine is gone. */
+  'node-down': 'door',
   /** The answer comes `delayMs` late. */
   slow: 'door',
   /** Carried out, then the connection is reset without an answer. */
@@ -37,7 +39,7 @@ export const FAULTS = {
 export type FaultName = keyof typeof FAULTS;
 
 const faultRule = z.strictObject({
-  /** A wire's name, or `*`. */
+  /** A wire's name, or `*`; `comfyui` covers comfyui-a and comfyui-b. */
   wire: z.string().default('*'),
   /** A route's operation, or `*`. */
   operation: z.string().default('*'),
@@ -83,7 +85,7 @@ export function createFaults(): Faults {
     },
     take(wire, operation) {
       for (const rule of rules) {
-        if (!covers(rule.fault.wire, wire) || !covers(rule.fault.operation, operation)) continue;
+        if (!coversWire(rule.fault.wire, wire) || !covers(rule.fault.operation, operation)) continue;
         if (rule.passed < rule.fault.after) {
           rule.passed += 1;
           continue;
@@ -99,6 +101,11 @@ export function createFaults(): Faults {
       rules = [];
     },
   };
+}
+
+/** Whether a rule for `pattern` is for this wire: all, itself, or the pool that it is a machine of. */
+export function coversWire(pattern: string, wire: string): boolean {
+  return covers(pattern, wire) || wire.startsWith(`${pattern}-`);
 }
 
 function covers(pattern: string, name: string): boolean {

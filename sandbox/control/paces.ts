@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { DEFAULT_PACE } from '../jobs/pace.ts';
 import type { Pace } from '../jobs/pace.ts';
+import { coversWire } from './faults.ts';
 
 const paceChange = z.strictObject({
   /** A wire's name, or `*` for all. */
@@ -37,7 +38,7 @@ export function createPaces(first: Readonly<Record<string, Partial<Pace>>>): Pac
       const { wire, ...given } = paceChange.parse(change);
       const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
       for (const [name, pace] of paces) {
-        if (wire === '*' || wire === name) paces.set(name, { ...pace, ...values });
+        if (coversWire(wire, name)) paces.set(name, { ...pace, ...values });
       }
       return list();
     },

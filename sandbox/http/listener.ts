@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -17,6 +18,8 @@ export interface ListenerOptions {
   readonly host: '127.0.0.1' | '::1';
   readonly port: number;
   readonly serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** Takes requests for WebSockets; it owns their sockets. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly logger: Logger;
 }
 
@@ -29,12 +32,22 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     }
     options.serve(request, response).catch((thrown: unknown) => fail(response, thrown, options.logger));
   });
+  const upgraded = new Set<Duplex>();
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy()); // the other side went away: nothing is to be done
+    if (!isLoopbackName(request.headers.host)) {
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+      return;
+    }
+    upgraded.add(socket.once('close', () => upgraded.delete(socket)));
+    options.upgrade(request, socket, head);
+  });
   server.keepAliveTimeout = 30_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);
   });
-  return { origin: originOf(server, options.host), close: () => close(server) };
+  return { origin: originOf(server, options.host), close: () => close(server, upgraded) };
 }
 
 function originOf(server: Server, host: string): string {
@@ -42,10 +55,11 @@ function originOf(server: Server, host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-async function close(server: Server): Promise<void> {
+async function close(server: Server, upgraded: ReadonlySet<Duplex>): Promise<void> {
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
+    for (const socket of upgraded) socket.destroy();
   });
 }
 

@@ -46,6 +46,7 @@ export async function serveWire(
   const match = matchRoute(wire.routes, asked.method, door.path);
   if (match === null) return sendAnswer(response, wire.refuse(404, `no route ${asked.method} ${asked.path}`));
   const fault = faults.take(wire.name, match.route.operation);
+  if (fault?.fault === 'node-down') return cutOff(wire, response);
   const refusal = await atTheDoor(wire, fault, hangUp.signal);
   if (refusal !== null) return sendAnswer(response, refusal);
   const played = fault !== null && FAULTS[fault.fault] === 'wire' ? fault : null;
@@ -56,6 +57,11 @@ export async function serveWire(
   if (fault?.fault === 'server-error') return sendAnswer(response, serverError(wire));
   if (fault !== null && FAULTS[fault.fault] === 'answer') return spoil(response, answer, fault.fault);
   return sendAnswer(response, answer);
+}
+
+function cutOff(wire: Wire, response: ServerResponse): void {
+  response.socket?.resetAndDestroy();
+  wire.cutOff?.();
 }
 
 /** What happens before the request is carried out; an answer ends it there. */

@@ -1,3 +1,6 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+
 import type { Fault } from '../control/faults.ts';
 import type { Answer } from './answer.ts';
 
@@ -14,12 +17,26 @@ export interface Wire {
   ) =>
     | { readonly path: string; readonly params: Readonly<Record<string, string>> }
     | { readonly answer: Answer };
+  /** Takes a WebSocket; absent where the wire has none. */
+  readonly upgrade?: (upgrade: WireUpgrade) => void;
+  /** The machine is down (fault `node-down`): whoever is connected is cut off. */
+  readonly cutOff?: () => void;
   /** The upstream's own form of an HTTP-level refusal. */
   readonly refuse: (status: 404 | 413 | 429 | 500, message: string) => Answer;
 }
 
+/** A request for a WebSocket, as node:http hands it out. */
+export interface WireUpgrade {
+  /** The upstream's own path, without the mount. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
 export interface WireRoute {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `/mj/task/:id/fetch`: segments with a colon are parameters. */
   readonly path: string;
   /** How faults name it. */

@@ -38,12 +38,15 @@ export interface JobResult {
   readonly facts: JsonObject;
 }
 
-/** One picture in the journal's file folder. */
+/** One file in the journal's file folder. */
 interface ResultFile {
   readonly name: string;
   readonly contentType: string;
-  readonly width: number;
-  readonly height: number;
+  /** Pixels of pictures and videos. */
+  readonly width?: number;
+  readonly height?: number;
+  /** Seconds of videos and sounds. */
+  readonly duration?: number;
 }
 
 /** Whether nothing will happen to this job any more. */
