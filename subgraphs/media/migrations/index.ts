@@ -5,6 +5,7 @@ import { files } from './0002-files.ts';
 import { videoTemplates } from './0003-video-templates.ts';
 import { providerResources } from './0004-provider-resources.ts';
 import { chat } from './0005-chat.ts';
+import { watchers } from './0006-watchers.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -13,4 +14,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0003-video-templates': videoTemplates,
   '0004-provider-resources': providerResources,
   '0005-chat': chat,
+  '0006-watchers': watchers,
 };

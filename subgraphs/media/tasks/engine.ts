@@ -7,7 +7,7 @@ import type { FileService } from '../files/files.ts';
 import type { ProviderResources } from '../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
 import { modelFor } from '../generators/limits.ts';
-import type { Connection, WorkRequest } from '../providers/provider.ts';
+import type { Connection, JobCapability, WorkRequest } from '../providers/provider.ts';
 import type { Advancer } from './advance.ts';
 import { closeAttempt, readAttempts, type AttemptKey } from './attempt-store.ts';
 import { isTransient, START_UNKNOWN } from './failures.ts';
@@ -188,6 +188,11 @@ async function goOn(
     retryAfter: end.retryAfter,
     attempt: { ...keyOf(attempt), binding: attempt.binding },
   });
+}
+
+/** Pause before a new job is asked for the first time, in milliseconds: at once where it can be followed from then on. */
+export function firstPollMs({ watch, pollMs }: Pick<JobCapability, 'watch' | 'pollMs'>): number {
+  return watch === undefined ? pollMs : 0;
 }
 
 /** A job capability of a binding for a kind of work, when it has one. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { toError } from '../../../platform/errors.ts';
 import type { Handle, JobCapability } from '../providers/provider.ts';
 import { readAttempts } from './attempt-store.ts';
-import { connectionFor, type AttemptScene, type Engine } from './engine.ts';
+import { connectionFor, firstPollMs, type AttemptScene, type Engine } from './engine.ts';
 import { recordHandle } from './record-handle.ts';
 import type { AttemptTable } from './tables.ts';
 
@@ -36,7 +36,7 @@ export async function bringLateHandle(engine: Engine, scene: AttemptScene, late:
     const saved = await recordHandle(engine, scene, {
       claim: attempt.claim,
       handle,
-      pollMs: capability.pollMs,
+      pollMs: firstPollMs(capability),
     });
     if (saved) {
       engine.logger.info(log, 'a start came back after its claim was lost; nobody had decided, so it counts');

@@ -26,6 +26,8 @@ export interface DueAttempt extends AttemptTable {
       readonly progress: number;
     }[];
   } | null;
+  /** Whether some process follows the upstream's stream of it. */
+  readonly watched: boolean;
   /** Seconds since the upstream took the work. */
   readonly running_seconds: number;
 }
@@ -55,6 +57,7 @@ export async function leaseDue(
         select jsonb_agg(jsonb_build_object('step', each.step, 'input', each.input, 'progress', each.progress)
                          order by each.step)
         from media.task_steps each where each.task_id = task.id)) end as recipe,
+      coalesce(leased.watched_until > now(), false) as watched,
       extract(epoch from now() - leased.running_at)::double precision as running_seconds
     from leased join media.tasks task on task.id = leased.task_id
       join media.task_steps step on step.task_id = leased.task_id and step.step = leased.step`.execute(

@@ -10,6 +10,7 @@ import type { ProgressWriter } from './progress-writer.ts';
 import { reportOf } from './progress.ts';
 import { isFinal } from './task.ts';
 import { CANCEL_TOPIC } from './transactor.ts';
+import { createWatchers, type Watchers } from './watchers.ts';
 
 /**
  * Asks upstreams where running attempts stand. Due attempts are leased in batches over all workers; each has its own
@@ -46,7 +47,7 @@ export function createPoller(engine: Engine, progress: ProgressWriter): Poller {
     const batch = await leaseDue(database, { leaseSeconds: limits.leaseSeconds, limit });
     hungry = batch.length === limit;
     for (const due of batch) {
-      const work = attend(engine, { due, progress, stopping: stopping.signal })
+      const work = attend(engine, { due, progress, watchers, stopping: stopping.signal })
         .then((poll) => void (poll && next.push(poll)))
         .catch((error: unknown) => {
           // The lease runs out and the attempt is due again.
@@ -60,15 +61,19 @@ export function createPoller(engine: Engine, progress: ProgressWriter): Poller {
     }
   }
   const loop: Loop = createLoop({ tick, everyMs: limits.pollTickMs, logger, name: 'poller' });
+  const watchers = createWatchers(engine, progress, () => loop.wake());
   const unlisten = engine.bus.listen(CANCEL_TOPIC, () => loop.wake());
   return {
-    start: () => loop.start(),
+    start() {
+      watchers.start();
+      loop.start();
+    },
     wake: () => loop.wake(),
     async stop(graceSeconds) {
       unlisten();
       await loop.stop();
       const timer = setTimeout(() => stopping.abort(new Error('the worker stops')), graceSeconds * 1000);
-      await Promise.allSettled(running);
+      await Promise.allSettled([...running, watchers.stop()]);
       clearTimeout(timer);
       await writeBack();
     },
@@ -78,11 +83,13 @@ export function createPoller(engine: Engine, progress: ProgressWriter): Poller {
 interface Attendance {
   readonly due: DueAttempt;
   readonly progress: ProgressWriter;
+  readonly watchers: Watchers;
   readonly stopping: AbortSignal;
 }
 
 /** Looks after one due attempt; answers when it is due again, or null when it is closed. */
-async function attend(engine: Engine, { due, progress, stopping }: Attendance): Promise<NextPoll | null> {
+async function attend(engine: Engine, attendance: Attendance): Promise<NextPoll | null> {
+  const { due, stopping } = attendance;
   const binding = engine.registry.byId(due.binding);
   const capability = binding?.provider.jobs?.[due.step_input.kind];
   if (binding === null || capability === undefined) {
@@ -108,14 +115,15 @@ async function attend(engine: Engine, { due, progress, stopping }: Attendance): 
     stopping.throwIfAborted();
     return afterFailedPoll(scene, error);
   }
-  return settle(scene, status, progress);
+  return settle(scene, status, attendance);
 }
 
 async function settle(
-  { engine, due, capability }: Scene,
+  scene: Scene,
   status: JobStatus,
-  progress: ProgressWriter,
+  { progress, watchers }: Pick<Attendance, 'progress' | 'watchers'>,
 ): Promise<NextPoll | null> {
+  const { engine, due, capability } = scene;
   if (status.state === 'finished') {
     await finishAttempt(engine, { attempt: due, from: 'RUNNING', outcome: status.outcome });
     return null;
@@ -130,6 +138,7 @@ async function settle(
   }
   const report = reportOf(due, status);
   if (report !== null) progress.report(report);
+  watchers.follow(scene);
   return again(due, { inMs: capability.pollMs, failures: 0 });
 }
 

@@ -15,6 +15,8 @@ const ESTIMATE_TOP = 90;
 
 /** The report that follows from a status, or null when it would say what the newest event says already. */
 export function reportOf(due: DueAttempt, status: OpenStatus): ProgressReport | null {
+  // The upstream's own stream says it better than our estimate.
+  if (due.watched && due.task_progress > 0 && isEstimate(status)) return null;
   const own = ownProgress(due, status);
   const progress = Math.min(99, taskProgress(due, own));
   const stage = stageOf(due, stageText(status));
@@ -24,9 +26,13 @@ export function reportOf(due: DueAttempt, status: OpenStatus): ProgressReport | 
     step: due.step,
     stage,
     progress,
-    estimated: status.state === 'running' && status.progress === null,
+    estimated: isEstimate(status),
     stepProgress: due.recipe === null ? null : own,
   };
+}
+
+function isEstimate(status: OpenStatus): boolean {
+  return status.state === 'running' && status.progress === null;
 }
 
 function ownProgress(due: DueAttempt, status: OpenStatus): number {

@@ -7,6 +7,7 @@ import { findStaleClaims, takeOverClaim } from './attempt-store.ts';
 import {
   connectionFor,
   endAttempt,
+  firstPollMs,
   jobOf,
   keyOf,
   loadScene,
@@ -61,7 +62,8 @@ async function resolve(engine: Engine, scene: AttemptScene, claim: string): Prom
   if (answer === 'absent') {
     return endAttempt(engine, attempt, { from: ['STARTING'], claim, failure: START_LOST });
   }
-  const pollMs = jobOf(binding, scene.step.input.kind)?.pollMs ?? 0;
+  const capability = jobOf(binding, scene.step.input.kind);
+  const pollMs = capability === undefined ? 0 : firstPollMs(capability);
   return recordHandle(engine, scene, { claim, handle: answer, pollMs });
 }
 

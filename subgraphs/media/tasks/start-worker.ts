@@ -9,6 +9,7 @@ import { holdClaim, now, type HeldClaim } from './claim.ts';
 import {
   connectionFor,
   endAttempt,
+  firstPollMs,
   jobOf,
   keyOf,
   stageOf,
@@ -148,7 +149,7 @@ async function startJob(options: StartWorkerOptions, scene: AttemptScene, start:
     await afterFailedStart(recovery, engine, { scene, error, claim: held.id });
     return;
   }
-  const { pollMs } = capability;
+  const pollMs = firstPollMs(capability);
   if (await recordHandle(engine, scene, { claim: held.id, handle, pollMs })) return;
   await bringLateHandle(engine, scene, { capability, handle });
 }

@@ -75,6 +75,9 @@ export interface AttemptTable {
   readonly running_at: Date | null;
   readonly next_poll_at: Date | null;
   readonly poll_failures: number;
+  /** The process that follows the upstream's stream of it, and until when that counts. */
+  readonly watcher: string | null;
+  readonly watched_until: Date | null;
   readonly error: Failure | null;
   readonly started_at: Date;
   readonly ended_at: Date | null;

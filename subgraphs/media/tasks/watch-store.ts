@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+
+import type { MediaDatabase } from '../database.ts';
+import type { AttemptKey } from './attempt-store.ts';
+import { jsonText } from './json-text.ts';
+
+/** SQL of following attempts: one process at a time has the upstream's stream of one attempt. */
+
+/** Takes or keeps the streams of running attempts for some seconds; answers those that are ours now. */
+export async function holdWatches(
+  database: MediaDatabase,
+  keys: readonly AttemptKey[],
+  { watcher, seconds }: { watcher: string; seconds: number },
+): Promise<readonly AttemptKey[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await sql<AttemptKey>`/* attempts.hold-watches */
+    update media.attempts attempt
+    set watcher = ${watcher}::uuid, watched_until = now() + make_interval(secs => ${seconds})
+    from jsonb_to_recordset(${jsonText(keys)}::jsonb) as entry("taskId" uuid, step integer, number integer)
+    where attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
+      and attempt.state = 'RUNNING'
+      and (attempt.watcher = ${watcher}::uuid or attempt.watched_until is null or attempt.watched_until < now())
+    returning attempt.task_id as "taskId", attempt.step, attempt.number`.execute(database);
+  return rows;
+}
+
+/** Lets go of a stream that has ended: something has happened, so the attempt is due to be asked now. */
+export async function endWatch(database: MediaDatabase, key: AttemptKey, watcher: string): Promise<void> {
+  await sql`/* attempts.end-watch */
+    update media.attempts set watched_until = null, next_poll_at = least(next_poll_at, now())
+    where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
+      and state = 'RUNNING' and watcher = ${watcher}::uuid`.execute(database);
+}
