@@ -1,0 +1,227 @@
+import { Readable } from 'node:stream';
+
+import type { FileUpload } from 'graphql-upload-minimal';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import type { Caller } from '../../../platform/caller.ts';
+import { newId } from '../../../platform/ids.ts';
+import { testDatabase } from '../../../test/kit/postgres.ts';
+import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
+import type { StoredFile } from '../files/files.ts';
+import { createProviderResources } from '../files/provider-resources.ts';
+import type { Submission } from '../tasks/service-types.ts';
+import type { Task } from '../tasks/task.ts';
+import { createSubmissionService, type SubmissionDependencies } from './service.ts';
+import type { SubmissionService } from './submissions.ts';
+
+const me: Caller = { kind: 'user', id: 'usr_me', scopes: [], traceId: 'test', address: null };
+const options = { idempotencyKey: 'key', signal: new AbortController().signal };
+
+let world: FileWorld;
+let submissions: SubmissionService;
+let file: StoredFile;
+/** What tasks/ was given. */
+let submitted: Submission[] = [];
+const last = () => submitted.at(-1);
+
+beforeAll(async () => {
+  world = await fileWorld(await testDatabase());
+  const files = world.service();
+  const resources = createProviderResources(world.database);
+  const take = async (submission: Submission) => (submitted.push(submission), { id: newId() } as Task);
+  const tasks = { submit: (_: Caller, submission: Submission) => take(submission), start: take };
+  submissions = createSubmissionService({
+    files,
+    resources,
+    uploadMaxBytes: 1_000,
+    ...({ tasks, videoTemplates: {} } as unknown as Pick<SubmissionDependencies, 'tasks' | 'videoTemplates'>),
+  });
+  file = await files.store({
+    owner: me.id,
+    body: Readable.from([Buffer.from('bytes')]),
+    name: 'a.txt',
+    declaredType: 'text/plain',
+    temporary: false,
+    maxBytes: 100,
+  });
+  const account = {
+    provider: { name: 'gemini' },
+    connection: { baseUrl: '', pathPrefix: '', headers: {}, credentials: {} },
+  };
+  const uploaded = { id: 'files/1', uri: 'gs://bucket/1', expiresAt: null, answer: null };
+  await resources.save({ mediaId: file.id, owner: me.id, account, uploaded });
+});
+beforeEach(() => {
+  submitted = [];
+});
+afterAll(() => world.close());
+
+const upload = async (content: string): Promise<FileUpload> =>
+  ({
+    filename: 'b.txt',
+    mimetype: 'text/plain',
+    createReadStream: () => Readable.from([Buffer.from(content)]),
+  }) as unknown as FileUpload;
+
+describe('a video', () => {
+  it('is submitted with its frames, and its fingerprint knows which is which', async () => {
+    const url = 'https://example.org/end.png';
+    const request = {
+      generator: 'vidb',
+      prompt: 'a fox',
+      firstFrame: { fileId: file.id },
+      lastFrame: { url },
+      duration: 6,
+      seed: null,
+    };
+    await submissions.generateVideo(me, request, options);
+    expect(last()).toMatchObject({
+      work: {
+        kind: 'VIDEO',
+        generator: 'vidb',
+        prompt: 'a fox',
+        duration: 6,
+        firstFrame: { fileId: file.id },
+        lastFrame: { url },
+      },
+      fileIds: [file.id],
+      idempotencyKey: 'key',
+    });
+    expect(last()?.work).not.toHaveProperty('seed');
+    const { firstFrame, lastFrame, ...rest } = request;
+    await submissions.generateVideo(me, { ...rest, firstFrame: lastFrame, lastFrame: firstFrame }, options);
+    expect(submitted[0]?.fingerprint).not.toEqual(submitted[1]?.fingerprint);
+    await submissions.generateVideo(
+      me,
+      { ...request, firstFrame: { url: world.service().urlOf(file) } },
+      options,
+    );
+    expect(submitted[2]?.fingerprint).toEqual(submitted[0]?.fingerprint);
+  });
+
+  it.each([
+    ['neither words nor a picture', {}, 'prompt'],
+    ['empty words', { prompt: ' ' }, 'prompt'],
+    [
+      'two first frames',
+      { image: { url: 'https://a.b/1' }, firstFrame: { url: 'https://a.b/2' } },
+      'firstFrame',
+    ],
+    ['a picture that is nothing', { image: {} }, 'image'],
+    ['a file that is gone', { prompt: 'x', lastFrame: { fileId: newId() } }, 'lastFrame.fileId'],
+    ['a scheme nobody knows', { image: { url: 'gs://bucket/2' } }, 'image.url'],
+  ])('is refused with %s, naming the field', async (_, change, field) => {
+    const refused = submissions.generateVideo(me, { generator: 'vidb', ...change }, options);
+    await expect(refused).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field });
+    expect(submitted).toEqual([]);
+  });
+});
+
+describe('speech', () => {
+  it('is submitted as it was asked for', async () => {
+    const request = { generator: 'speech', text: 'hello', voiceId: 'v1', speed: 1.5, emotion: null };
+    await submissions.synthesizeSpeech(me, request, options);
+    expect(last()?.work).toEqual({
+      kind: 'SPEECH',
+      generator: 'speech',
+      text: 'hello',
+      voiceId: 'v1',
+      speed: 1.5,
+    });
+  });
+
+  it.each([
+    [{ text: ' ' }, 'text'],
+    [{ voiceId: '' }, 'voiceId'],
+  ])('is refused with %j', async (change, field) => {
+    const request = { generator: 'speech', text: 'hello', voiceId: 'v1', ...change };
+    await expect(submissions.synthesizeSpeech(me, request, options)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field,
+    });
+  });
+
+  it('is cloned from an upload, which is the same one when it comes again', async () => {
+    const request = () => ({ generator: 'speech', voiceId: 'mine', sample: { upload: upload('a voice') } });
+    await submissions.cloneVoice(me, request(), options);
+    await submissions.cloneVoice(me, request(), options);
+    const [one, two] = submitted;
+    expect(one).toMatchObject({
+      work: { kind: 'VOICE_CLONE', voiceId: 'mine', sample: { fileId: one?.fileIds[0] } },
+    });
+    expect(two?.fingerprint).toEqual(one?.fingerprint);
+    expect(two?.fileIds).not.toEqual(one?.fileIds);
+  });
+});
+
+describe('an analysis', () => {
+  it('takes the address of a file in its provider’s storage for our own copy', async () => {
+    const request = {
+      generator: 'llm/altllm',
+      prompt: 'what is it?',
+      system: 'be short',
+      media: { url: 'gs://bucket/1' },
+    };
+    await submissions.analyzeMedia(me, request, options);
+    expect(last()?.work).toEqual({ kind: 'ANALYSIS', ...request, media: { fileId: file.id } });
+  });
+
+  it('needs a question', async () => {
+    const request = { generator: 'llm/altllm', prompt: '', media: { fileId: file.id } };
+    await expect(submissions.analyzeMedia(me, request, options)).rejects.toMatchObject({ field: 'prompt' });
+  });
+});
+
+describe('a comfy workflow', () => {
+  it('is filled in and gets its files', async () => {
+    const inputs = { image: file.id, prompt: 'a fox' };
+    await submissions.runComfyWorkflow(
+      me,
+      { workflowName: 'image-to-image', inputs, node: 'http://a' },
+      options,
+    );
+    expect(last()).toMatchObject({
+      work: {
+        kind: 'COMFY_WORKFLOW',
+        generator: 'comfy',
+        workflowName: 'image-to-image',
+        node: 'http://a',
+        files: { '10.image': { fileId: file.id } },
+      },
+      fileIds: [file.id],
+    });
+  });
+
+  it('names the input whose file is gone', async () => {
+    const request = { workflowName: 'image-to-image', inputs: { image: newId(), prompt: 'a fox' } };
+    await expect(submissions.runComfyWorkflow(me, request, options)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: expect.stringMatching(/^inputs\.image/) as string,
+    });
+  });
+});
+
+describe('a start by another service', () => {
+  const start = (what: object) =>
+    submissions.startTask(
+      me,
+      { id: newId(), owner: 'usr_1', onEnd: null, start: what },
+      { signal: options.signal },
+    );
+
+  it.each([
+    [{ image: { generator: 'union', prompt: 'x' } }, 'IMAGE'],
+    [{ video: { generator: 'vidb', prompt: 'x' } }, 'VIDEO'],
+    [{ comfy: { workflowName: 'text-to-image', inputs: { prompt: 'x' } } }, 'COMFY_WORKFLOW'],
+  ])('takes %j', async (what, kind) => {
+    await start(what);
+    expect(last()).toMatchObject({ work: { kind }, owner: 'usr_1', idempotencyKey: null });
+  });
+
+  it('refuses nothing, and two things at once', async () => {
+    const two = { video: { generator: 'v', prompt: 'x' }, image: { generator: 'u', prompt: 'x' } };
+    const refused = { code: 'BAD_USER_INPUT', field: 'start' };
+    await expect(start({})).rejects.toMatchObject(refused);
+    await expect(start(two)).rejects.toMatchObject(refused);
+  });
+});
