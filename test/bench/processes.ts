@@ -22,7 +22,9 @@ export async function startProgram<Ready>(
   words: readonly string[] = [],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Program<Ready>> {
-  const child = fork(fileURLToPath(program), [...words], { env: { ...process.env, ...settings } });
+  // In a session of its own, as the Kiln it is held against: Linux shares a busy processor out by session.
+  const options = { env: { ...process.env, ...settings }, detached: true };
+  const child = fork(fileURLToPath(program), [...words], options);
   const ready = (await nextMessage(child, program)) as Ready;
   return {
     pid: child.pid ?? 0,

@@ -35,11 +35,14 @@ export function servedSubject(
   return { name, pid, measure: (ms) => load.measure({ ...request, ms }) };
 }
 
+/** Code that has not run often is slow: a server is measured as it is after some seconds of work. */
+const WARM_UP_MS = 8_000;
+
 /** Warms every subject up, then measures them in turns. */
 export async function measureInTurns(workshop: Workshop, subjects: readonly Subject[]): Promise<Rounds> {
   const { rounds, runMs } = workshop;
   const found: Record<string, Measured[]> = Object.fromEntries(subjects.map(({ name }) => [name, []]));
-  for (const subject of subjects) await subject.measure(Math.min(2_000, runMs));
+  for (const subject of subjects) await subject.measure(WARM_UP_MS);
   for (let round = 1; round <= rounds; round += 1) {
     for (const subject of subjects) {
       const { name, pid } = subject;
