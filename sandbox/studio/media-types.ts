@@ -46,7 +46,7 @@ export interface SpeechRequest {
   readonly format: SpeechFormat;
 }
 
-export type SpeechFormat = 'mp3' | 'wav';
+type SpeechFormat = 'mp3' | 'wav';
 
 export interface StudioSpeech {
   readonly bytes: Buffer;

@@ -1,4 +1,5 @@
 import type { Logger } from '../../platform/logger.ts';
+import { StudioRefusal } from './media-types.ts';
 import type {
   Analysis,
   MatchedVoice,
@@ -13,6 +14,7 @@ import { VOICES } from './speech/voices.ts';
 import type { Description, Studio, StudioCallOptions, StudioImage } from './types.ts';
 import type { WorkerRequest } from './worker-messages.ts';
 import { createWorkerPool } from './worker-pool.ts';
+import type { RunOptions } from './worker-pool.ts';
 
 export interface StudioOptions {
   /** Rendering processes (default 1); each is about 130 MB idle. */
@@ -27,6 +29,8 @@ export interface StudioOptions {
 }
 
 const QUEUE_LIMIT = 5_000;
+/** Reading a file takes milliseconds; a few bytes in an MP4's index, changed on purpose, make it minutes. */
+const READING_MS = 30_000;
 const MAX_RSS_BYTES = 700 * 1024 * 1024;
 
 /** The studio: procedural pictures, videos and voices and measured facts, made in processes of their own. None runs before it is needed. */
@@ -39,8 +43,16 @@ export function createStudio(options: StudioOptions): Studio {
     maxRssBytes: MAX_RSS_BYTES,
   });
   const size = options.size ?? 'normal';
-  const run = async <Value extends object>(request: WorkerRequest, call: StudioCallOptions = {}) =>
+  const run = async <Value extends object>(request: WorkerRequest, call: RunOptions = {}) =>
     withBuffers(await pool.run(request, call)) as Value;
+  const read = async <Value extends object>(request: WorkerRequest, call: StudioCallOptions = {}) => {
+    try {
+      return await run<Value>(request, { ...call, timeoutMs: READING_MS });
+    } catch (error) {
+      if (!isTimeout(error) || call.signal?.aborted === true) throw error;
+      throw new StudioRefusal('UNREADABLE_MEDIA', 'the file takes too long to read', { cause: error });
+    }
+  };
   return {
     image: async (request, call) =>
       run<StudioImage>({ kind: 'image', request, ...planImage(request, size) }, call),
@@ -54,15 +66,19 @@ export function createStudio(options: StudioOptions): Studio {
       return run<StudioSpeech>({ kind: 'speech', request }, call);
     },
     voices: () => VOICES,
-    matchVoice: (media, call) => run<MatchedVoice>({ kind: 'matchVoice', media }, call),
-    probe: (media, call) => run<MediaFacts>({ kind: 'probe', media }, call),
-    analyse: (media, call) => run<Analysis>({ kind: 'analyse', media }, call),
-    thumbnail: (media, call) => run<StudioThumbnail>({ kind: 'thumbnail', media }, call),
+    matchVoice: (media, call) => read<MatchedVoice>({ kind: 'matchVoice', media }, call),
+    probe: (media, call) => read<MediaFacts>({ kind: 'probe', media }, call),
+    analyse: (media, call) => read<Analysis>({ kind: 'analyse', media }, call),
+    thumbnail: (media, call) => read<StudioThumbnail>({ kind: 'thumbnail', media }, call),
     async close() {
       await pool.close();
       options.logger.debug('the studio is closed');
     },
   };
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError';
 }
 
 /** What comes from another process has plain arrays where buffers were. */

@@ -10,9 +10,11 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-interface RunOptions {
+export interface RunOptions {
   readonly onProgress?: ((percent: number, stage: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Less time than the pool gives, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface WorkerPoolOptions extends WorkerPlacesOptions {
@@ -25,12 +27,12 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const places = createWorkerPlaces(options);
   const closing = new AbortController();
   return {
-    async run(request, { onProgress, signal }) {
+    async run(request, { onProgress, signal, timeoutMs = options.timeoutMs }) {
       const leave = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
       leave.throwIfAborted();
       const worker = await places.acquire(leave);
       // Counted from here: a hundred videos in the line are no reason to give up the last.
-      const stop = AbortSignal.any([leave, AbortSignal.timeout(options.timeoutMs)]);
+      const stop = AbortSignal.any([leave, AbortSignal.timeout(Math.min(timeoutMs, options.timeoutMs))]);
       const kill = () => worker.process.kill();
       stop.addEventListener('abort', kill, { once: true });
       try {

@@ -85,6 +85,19 @@ test('refuses files that are cut off', async () => {
   await expect(studio.analyse(half)).rejects.toEqual(refusal('UNREADABLE_MEDIA'));
 });
 
+test('gives up a file whose index was made to keep its reader busy', async () => {
+  const { bytes } = await createInstantStudio().video({ prompt: 'anything' });
+  const costly = Buffer.from(bytes);
+  // The samples of each chunk: two thousand million, instead of a few.
+  costly.writeUInt32BE(0x98_00_00_18, costly.indexOf('stsc') + 16);
+  const hasty = createStudio({ logger: silentLogger(), timeoutMs: 3_000 });
+  try {
+    await expect(hasty.probe(costly)).rejects.toEqual(refusal('UNREADABLE_MEDIA'));
+  } finally {
+    await hasty.close();
+  }
+});
+
 test('puts into words what it measured, and that it recognises nothing', async () => {
   const film = await studio.analyse((await video({ soundtrack: 'ambient' })).bytes);
   expect(film.facts.kind).toBe('video');

@@ -6,6 +6,9 @@ import { StudioRefusal } from '../media-types.ts';
 import { joined } from './sound.ts';
 import type { Sound } from './sound.ts';
 
+/** Beyond these a rate is a mistake or an attack: a second of sound would become hours of work. */
+const [LOWEST_RATE, HIGHEST_RATE] = [4_000, 384_000] as const;
+
 /**
  * The sound of a WAV (any plain samples) or an MP3, also inside a video, mixed into one channel; no more than so many
  * seconds of it. Throws UNREADABLE_MEDIA: no decoder for AAC, Opus or others is on board.
@@ -17,6 +20,9 @@ export async function decodeSound(media: Uint8Array, mostSeconds: number): Promi
     if (track === null) throw new StudioRefusal('UNREADABLE_MEDIA', 'the file has no sound');
     const sound = await decodeTrack(track, mostSeconds);
     if (sound.samples.length === 0) throw new StudioRefusal('UNREADABLE_MEDIA', 'the sound is empty');
+    if (sound.sampleRate < LOWEST_RATE || sound.sampleRate > HIGHEST_RATE) {
+      throw new StudioRefusal('UNREADABLE_MEDIA', `no sound has ${sound.sampleRate} samples a second`);
+    }
     return sound;
   } catch (cause) {
     if (cause instanceof StudioRefusal) throw cause;

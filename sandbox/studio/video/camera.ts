@@ -75,25 +75,33 @@ function sample(
   from: { readonly left: number; readonly top: number; readonly step: number },
   into: Size & { readonly frame: Uint8Array; readonly at: number },
 ): void {
-  const step = Math.floor(from.step * ONE);
-  const firstX = Math.floor(from.left * ONE);
-  let fineY = Math.floor(from.top * ONE);
-  // The last column and row have no neighbour; just before them is as near as it gets.
-  const [lastX, lastY] = [(width - 1) * ONE - 1, (height - 1) * ONE - 1];
-  for (let y = 0; y < into.height; y += 1, fineY += step) {
-    const insideY = Math.min(fineY, lastY);
-    const row = (insideY >> 16) * width;
-    const down = (insideY >> 8) & 255;
-    let fineX = firstX;
-    for (let x = 0; x < into.width; x += 1, fineX += step) {
-      const insideX = Math.min(fineX, lastX);
-      const at = row + (insideX >> 16);
-      const across = (insideX >> 8) & 255;
+  const { frame, width: wide, height: high } = into;
+  const columns = places(from.left, from.step, wide, width);
+  const rows = places(from.top, from.step, high, height);
+  let to = into.at;
+  for (let y = 0; y < high; y += 1) {
+    const fineY = rows[y] ?? 0;
+    const row = (fineY >> 8) * width;
+    const down = fineY & 255;
+    for (let x = 0; x < wide; x += 1, to += 1) {
+      const fineX = columns[x] ?? 0;
+      const at = row + (fineX >> 8);
+      const across = fineX & 255;
       const upper = mix(plane[at] ?? 0, plane[at + 1] ?? 0, across);
       const lower = mix(plane[at + width] ?? 0, plane[at + width + 1] ?? 0, across);
-      into.frame[into.at + y * into.width + x] = ((upper << 8) + (lower - upper) * down) >> 16;
+      frame[to] = ((upper << 8) + (lower - upper) * down) >> 16;
     }
   }
+}
+
+/** Where each column (or row) is taken from, in 256ths. The last one has no neighbour; just before it is as near as it gets. */
+function places(start: number, step: number, count: number, length: number): Int32Array {
+  const fineStep = Math.floor(step * ONE);
+  const last = (length - 1) * ONE - 1;
+  let fine = Math.floor(start * ONE);
+  const taken = new Int32Array(count);
+  for (let index = 0; index < count; index += 1, fine += fineStep) taken[index] = Math.min(fine, last) >> 8;
+  return taken;
 }
 
 /** 256 times the mixture of two values, the share in 256ths. */
