@@ -17,6 +17,10 @@ import type { OpenaiContext } from './start.ts';
 const part = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
+  z.object({
+    type: z.literal('input_audio'),
+    input_audio: z.object({ data: z.string().min(1), format: z.enum(['wav', 'mp3']) }),
+  }),
 ]);
 const chatRequest = z.object({
   model: z.string().min(1),
@@ -51,12 +55,16 @@ export async function chat(
       'messages',
     );
   }
+  const sounds = asked.messages.flatMap(soundsOf);
+  const media = [...pictures.filter((picture) => picture !== undefined), ...sounds];
   const outcome = await startAndWait(context, {
     operation: 'chat',
     request,
     fault,
-    pictures: pictures.filter((picture) => picture !== undefined),
+    pictures: media,
     input: {
+      // Pictures come first; only without any is it the sound that is answered about.
+      isSound: pictures.length === 0 && sounds.length > 0,
       prompt: textOfMessage(asked.messages.findLast(({ role }) => role === 'user')),
       system: asked.messages
         .filter(({ role }) => role === 'system' || role === 'developer')
@@ -116,6 +124,13 @@ function textOfMessage(message: Message | undefined): string {
     .map((piece) => (piece.type === 'text' ? piece.text : ''))
     .join('\n')
     .trim();
+}
+
+function soundsOf({ content }: Message): Buffer[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((piece) =>
+    piece.type === 'input_audio' ? [Buffer.from(piece.input_audio.data, 'base64')] : [],
+  );
 }
 
 function pictureUrls({ content }: Message): string[] {

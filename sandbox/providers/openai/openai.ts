@@ -1,23 +1,22 @@
-import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/logger.ts';
+import type { Fault } from '../../control/faults.ts';
 import { bytes, json, text } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
-import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { Pace } from '../../jobs/pace.ts';
-import type { ImageFormat, ImageRequest, Studio } from '../../studio/types.ts';
+import type { Studio } from '../../studio/types.ts';
 import { createExpiry } from '../shared/expiry.ts';
-import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
-import { textOf } from '../shared/text-of.ts';
 import { chat } from './chat.ts';
 import { openaiError, refuse, wrongKey } from './errors.ts';
 import { editImages, generateImages } from './images.ts';
-import { replyTo } from './rules/reply.ts';
+import { perform } from './perform.ts';
+import { speak } from './speech.ts';
 import { MODERATED } from './start.ts';
 import type { OpenaiContext } from './start.ts';
+import { showVideo, startVideo, videoContent } from './videos.ts';
 
 /** The name of this wire in faults, paces and jobs, and its mount. */
 export const OPENAI = 'openai';
@@ -31,7 +30,7 @@ export interface OpenaiOptions {
   readonly logger: Logger;
 }
 
-/** The OpenAI wire: chat (local-rules, no language model), pictures (local-studio), models. */
+/** The OpenAI wire: chat (local-rules, no language model), pictures, speech and videos (local-studio), models. */
 export function createOpenai(options: OpenaiOptions): { wire: Wire; runner: JobRunner } {
   const runner = createJobRunner({
     wire: OPENAI,
@@ -73,23 +72,22 @@ function routesOf(context: OpenaiContext): WireRoute[] {
       operation: 'models',
       handle: ({ params }) => modelAnswer(params['id'] ?? ''),
     },
+    post(context, { path: '/v1/chat/completions', operation: 'chat', handle: chat }),
+    post(context, { path: '/v1/images/generations', operation: 'images', handle: generateImages }),
+    post(context, { path: '/v1/images/edits', operation: 'edits', handle: editImages }),
+    post(context, { path: '/v1/audio/speech', operation: 'speech', handle: speak }),
+    post(context, { path: '/v1/videos', operation: 'videos', handle: startVideo }),
     {
-      method: 'POST',
-      path: '/v1/chat/completions',
-      operation: 'chat',
-      handle: (request, fault) => chat(context, request, fault),
+      method: 'GET',
+      path: '/v1/videos/:id',
+      operation: 'video',
+      handle: (request, fault) => showVideo(context, request, fault),
     },
     {
-      method: 'POST',
-      path: '/v1/images/generations',
-      operation: 'images',
-      handle: (request, fault) => generateImages(context, request, fault),
-    },
-    {
-      method: 'POST',
-      path: '/v1/images/edits',
-      operation: 'edits',
-      handle: (request, fault) => editImages(context, request, fault),
+      method: 'GET',
+      path: '/v1/videos/:id/content',
+      operation: 'content',
+      handle: (request) => videoContent(context, request),
     },
     {
       method: 'GET',
@@ -101,6 +99,16 @@ function routesOf(context: OpenaiContext): WireRoute[] {
       },
     },
   ];
+}
+
+interface Posted {
+  readonly path: string;
+  readonly operation: string;
+  readonly handle: (context: OpenaiContext, request: WireRequest, fault: Fault | null) => Promise<Answer>;
+}
+
+function post(context: OpenaiContext, { path, operation, handle }: Posted): WireRoute {
+  return { method: 'POST', path, operation, handle: (request, fault) => handle(context, request, fault) };
 }
 
 function modelAnswer(id: string) {
@@ -121,55 +129,4 @@ async function download({ runner, journal, expiry }: OpenaiContext, { params }: 
   const picture = isGood ? await journal.readPicture(name) : null;
   if (file === undefined || picture === null) return text('This link has expired.', 403);
   return bytes(picture, file.contentType);
-}
-
-async function perform(
-  workshop: Workshop,
-  job: Job,
-  signal: AbortSignal,
-  onPreview: () => void,
-): Promise<JobResult> {
-  const pictures = await inputPictures(workshop.journal, job.input);
-  if (job.operation === 'chat') return answerChat(workshop, job, pictures.length > 0, signal);
-  const count = Number(job.input['n'] ?? 1);
-  const files: JobResult['files'][number][] = [];
-  for (let index = 0; index < count; index += 1) {
-    const request = imageRequest(job.input, index, pictures);
-    const one = await renderPicture(workshop, { id: job.id, index, onPreview }, request, signal);
-    files.push(...one.files);
-  }
-  return { files, texts: [], facts: {} };
-}
-
-async function answerChat(
-  workshop: Workshop,
-  { input }: Job,
-  hasPicture: boolean,
-  signal: AbortSignal,
-): Promise<JobResult> {
-  if (hasPicture) {
-    const { texts, facts } = await describePicture(workshop, input, signal);
-    const caption = textOf(facts['caption']) ?? '';
-    return {
-      files: [],
-      texts: [`${caption} (measured by local-rules, nothing is recognised) ${texts[0] ?? ''}`],
-      facts,
-    };
-  }
-  const question = { system: textOf(input['system']) ?? '', user: textOf(input['prompt']) ?? '' };
-  return { files: [], texts: [replyTo(question)], facts: {} };
-}
-
-const AUTO_SIZE = { width: 1_024, height: 1_024 };
-
-function imageRequest(input: JsonObject, index: number, references: readonly Buffer[]): ImageRequest {
-  const [, width, height] = /^(\d+)x(\d+)$/.exec(textOf(input['size']) ?? '') ?? [];
-  const isExact = width !== undefined && height !== undefined;
-  return {
-    prompt: textOf(input['prompt']) ?? '',
-    format: (textOf(input['format']) ?? 'png') as ImageFormat,
-    size: isExact ? { width: Number(width), height: Number(height) } : AUTO_SIZE,
-    references,
-    ...(index === 0 ? {} : { seed: index }),
-  };
 }

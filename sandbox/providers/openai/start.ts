@@ -10,7 +10,7 @@ import type { Journal } from '../../jobs/journal.ts';
 import type { Expiry } from '../shared/expiry.ts';
 import { misfortuneOf } from '../shared/misfortune.ts';
 import { keepInputs } from '../shared/perform.ts';
-import { moderated, openaiError, refuse } from './errors.ts';
+import { invalid, moderated, openaiError, refuse } from './errors.ts';
 
 /** What every handler of this wire works with. */
 export interface OpenaiContext {
@@ -22,7 +22,7 @@ export interface OpenaiContext {
 }
 
 export interface OpenaiStart {
-  readonly operation: 'chat' | 'images' | 'edits';
+  readonly operation: 'chat' | 'images' | 'edits' | 'speech' | 'videos';
   readonly request: WireRequest;
   readonly fault: Fault | null;
   readonly input: JsonObject;
@@ -31,14 +31,22 @@ export interface OpenaiStart {
 
 const IDEMPOTENCY_HEADER = 'idempotency-key';
 
+/** Does a piece of work and waits for its end; the answer is what the wire says when there is no result. */
+export async function startAndWait(context: OpenaiContext, start: OpenaiStart): Promise<Started> {
+  const accepted = await accept(context, start);
+  if ('answer' in accepted) return accepted;
+  const { runner } = context;
+  return endOf(await runner.ended(accepted.job.id, start.request.signal), runner);
+}
+
+/** The job of a start, or why there is none. */
+export type Started = { readonly job: Job } | { readonly answer: Answer };
+
 /**
- * Does a piece of work and waits for its end; the answer is what the wire says when there is no result. The same
- * Idempotency-Key again gives the same work, also after a crash of the stand-in; with another body it is refused.
+ * Accepts a piece of work. The same Idempotency-Key again gives the same work, also after a crash of the stand-in;
+ * with another body it is refused.
  */
-export async function startAndWait(
-  context: OpenaiContext,
-  start: OpenaiStart,
-): Promise<{ readonly job: Job } | { readonly answer: Answer }> {
+export async function accept(context: OpenaiContext, start: OpenaiStart): Promise<Started> {
   const { runner, starting } = context;
   const { request, fault } = start;
   if (fault?.fault === 'moderation') return { answer: moderated() };
@@ -50,14 +58,13 @@ export async function startAndWait(
   const earlier = reference === null ? undefined : runner.list().find((job) => job.reference === reference);
   if (earlier !== undefined) {
     const isSame = earlier.input['fingerprint'] === fingerprint;
-    return isSame ? endOf(await runner.ended(earlier.id, request.signal), runner) : { answer: keyConflict() };
+    return isSame ? { job: earlier } : { answer: keyConflict() };
   }
   const submitting = submit(context, start, { reference, fingerprint });
   if (reference !== null) starting.set(reference, submitting);
   try {
     const job = await submitting;
-    if (job === null) return { answer: refuse(429, 'Too many requests wait already.') };
-    return endOf(await runner.ended(job.id, request.signal), runner);
+    return job === null ? { answer: refuse(429, 'Too many requests wait already.') } : { job };
   } finally {
     if (reference !== null) starting.delete(reference);
   }
@@ -68,7 +75,8 @@ async function submit(
   { operation, input, pictures, fault }: OpenaiStart,
   mark: { readonly reference: string | null; readonly fingerprint: string },
 ): Promise<Job | null> {
-  const id = `${operation}-${randomUUID()}`;
+  const id =
+    operation === 'videos' ? `video_${randomUUID().replaceAll('-', '')}` : `${operation}-${randomUUID()}`;
   const names = await keepInputs(journal, id, pictures);
   return runner.submit({
     id,
@@ -86,15 +94,20 @@ function fingerprintOf({ operation, input, pictures }: OpenaiStart): string {
   return hash.digest('hex');
 }
 
-function endOf(job: Job, runner: JobRunner): { readonly job: Job } | { readonly answer: Answer } {
+function endOf(job: Job, runner: JobRunner): Started {
   if (job.state === 'finished') return { job };
   if (job.failure === MODERATED) return { answer: moderated() };
+  if (job.failure?.startsWith(UNSPEAKABLE)) {
+    return { answer: invalid(job.failure.slice(UNSPEAKABLE.length), 'input') };
+  }
   const message = job.failure ?? 'The request was cancelled.';
   return { answer: refuse(500, runner.get(job.id) === null ? 'The request was lost.' : message) };
 }
 
 /** The words of a job that was refused half-way for its content. */
 export const MODERATED = 'moderated';
+/** How the failure of a job begins whose text cannot be spoken. */
+export const UNSPEAKABLE = 'unspeakable: ';
 
 function keyConflict(): Answer {
   return openaiError(409, {

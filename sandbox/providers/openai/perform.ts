@@ -1,0 +1,125 @@
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Job, JobResult } from '../../jobs/job.ts';
+import { StudioRefusal } from '../../studio/media-types.ts';
+import type { StudioVoiceId } from '../../studio/media-types.ts';
+import type { ImageFormat, ImageRequest } from '../../studio/types.ts';
+import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { textOf } from '../shared/text-of.ts';
+import { replyTo } from './rules/reply.ts';
+import { UNSPEAKABLE } from './start.ts';
+
+/** Does the work of a job of this wire. */
+export async function perform(
+  workshop: Workshop,
+  job: Job,
+  signal: AbortSignal,
+  onPreview: () => void,
+): Promise<JobResult> {
+  const pictures = await inputPictures(workshop.journal, job.input);
+  if (job.operation === 'chat') return answerChat(workshop, job, pictures, signal);
+  if (job.operation === 'speech') return performSpeech(workshop, job, signal);
+  if (job.operation === 'videos') return performVideo(workshop, job, pictures[0], signal);
+  const count = Number(job.input['n'] ?? 1);
+  const files: JobResult['files'][number][] = [];
+  for (let index = 0; index < count; index += 1) {
+    const request = imageRequest(job.input, index, pictures);
+    const one = await renderPicture(workshop, { id: job.id, index, onPreview }, request, signal);
+    files.push(...one.files);
+  }
+  return { files, texts: [], facts: {} };
+}
+
+async function answerChat(
+  workshop: Workshop,
+  { input }: Job,
+  media: readonly Buffer[],
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const [first] = media;
+  if (first !== undefined && input['isSound'] === true) {
+    const { summary } = await workshop.studio.analyse(first, { signal });
+    return { files: [], texts: [summary], facts: {} };
+  }
+  if (first !== undefined) {
+    const { texts, facts } = await describePicture(workshop, input, signal);
+    const caption = textOf(facts['caption']) ?? '';
+    return {
+      files: [],
+      texts: [`${caption} (measured by local-rules, nothing is recognised) ${texts[0] ?? ''}`],
+      facts,
+    };
+  }
+  const question = { system: textOf(input['system']) ?? '', user: textOf(input['prompt']) ?? '' };
+  return { files: [], texts: [replyTo(question)], facts: {} };
+}
+
+const AUTO_SIZE = { width: 1_024, height: 1_024 };
+
+function imageRequest(input: JsonObject, index: number, references: readonly Buffer[]): ImageRequest {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(textOf(input['size']) ?? '') ?? [];
+  const isExact = width !== undefined && height !== undefined;
+  return {
+    prompt: textOf(input['prompt']) ?? '',
+    format: (textOf(input['format']) ?? 'png') as ImageFormat,
+    size: isExact ? { width: Number(width), height: Number(height) } : AUTO_SIZE,
+    references,
+    ...(index === 0 ? {} : { seed: index }),
+  };
+}
+
+async function performSpeech(
+  { studio, journal }: Workshop,
+  { id, input }: Job,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const format = input['format'] === 'wav' ? 'wav' : 'mp3';
+  const request = {
+    text: textOf(input['prompt']) ?? '',
+    voice: input['voice'] as StudioVoiceId,
+    speed: Number(input['speed'] ?? 1),
+    format,
+  } as const;
+  const { bytes, contentType, duration } = await studio
+    .speech(request, { signal })
+    .catch((error: unknown) => {
+      if (error instanceof StudioRefusal) throw new Error(`${UNSPEAKABLE}${error.message}`, { cause: error });
+      throw error;
+    });
+  const name = `${id}.${format}`;
+  await journal.writePicture(name, bytes);
+  return { files: [{ name, contentType, duration }], texts: [], facts: {} };
+}
+
+async function performVideo(
+  { studio, journal }: Workshop,
+  { id, input }: Job,
+  firstFrame: Buffer | undefined,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const [width = 1_280, height = 720] = (textOf(input['size']) ?? '').split('x').map(Number);
+  const video = await studio.video(
+    {
+      prompt: textOf(input['prompt']) ?? '',
+      aspectRatio: `${width}:${height}`,
+      resolution: Math.min(width, height),
+      durationSeconds: Number(input['seconds']),
+      soundtrack: 'ambient',
+      ...(firstFrame === undefined ? {} : { firstFrame }),
+    },
+    { signal },
+  );
+  const [name, poster] = [`${id}.mp4`, `${id}.jpg`];
+  await journal.writePicture(poster, video.poster);
+  await journal.writePicture(name, video.bytes);
+  const { contentType, duration } = video;
+  const size = { width: video.width, height: video.height };
+  return {
+    files: [
+      { name, contentType, duration, ...size },
+      { name: poster, contentType: 'image/jpeg', ...size },
+    ],
+    texts: [],
+    facts: {},
+  };
+}

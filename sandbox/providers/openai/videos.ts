@@ -1,0 +1,127 @@
+import { z } from 'zod';
+
+import type { Fault } from '../../control/faults.ts';
+import { bytes, json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { Job } from '../../jobs/job.ts';
+import { invalid, openaiError } from './errors.ts';
+import { readForm } from './multipart.ts';
+import { MODERATED, accept } from './start.ts';
+import type { OpenaiContext } from './start.ts';
+
+/** The /videos operations: start, status, content. Nothing here stops a video, as on the real wire. */
+
+const videoRequest = z.object({
+  prompt: z.string().min(1).max(32_000),
+  model: z.string().min(1).default('sora-2'),
+  seconds: z.coerce
+    .string()
+    .pipe(z.enum(['4', '8', '12']))
+    .default('4'),
+  size: z.enum(['720x1280', '1280x720', '1024x1792', '1792x1024']).default('720x1280'),
+});
+
+/** Seconds that a finished video is said to be kept. */
+const KEPT_SECONDS = 3_600;
+
+/** POST /v1/videos: multipart (with `input_reference`) or JSON. */
+export async function startVideo(
+  context: OpenaiContext,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const form = jsonObject(request) === null ? await readForm(request) : null;
+  const parsed = videoRequest.safeParse(form?.fields ?? jsonObject(request));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return invalid(issue?.message ?? 'invalid body', issue?.path.join('.') ?? 'body');
+  }
+  const frames = (form?.files ?? []).filter(({ field }) => field === 'input_reference');
+  const started = await accept(context, {
+    operation: 'videos',
+    request,
+    fault,
+    pictures: frames.map((frame) => frame.bytes),
+    input: parsed.data,
+  });
+  return 'answer' in started ? started.answer : json(videoJson(context, started.job));
+}
+
+/** GET /v1/videos/{id}. */
+export async function showVideo(
+  context: OpenaiContext,
+  { params }: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const { id = '' } = params;
+  if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await context.runner.forget(id);
+  const job = videoOf(context, id);
+  return job === null ? noVideo(id) : json(videoJson(context, job));
+}
+
+/** GET /v1/videos/{id}/content?variant=video|thumbnail. */
+export async function videoContent(context: OpenaiContext, { params, query }: WireRequest): Promise<Answer> {
+  const { id = '' } = params;
+  const job = videoOf(context, id);
+  if (job === null) return noVideo(id);
+  if (job.result === null)
+    return invalid('Video is not ready yet, use GET /v1/videos/{video_id} to check.', 'id');
+  const variant = query.get('variant') ?? 'video';
+  const wanted = { video: 'video/', thumbnail: 'image/' }[variant];
+  const file = job.result.files.find(
+    ({ contentType }) => wanted !== undefined && contentType.startsWith(wanted),
+  );
+  if (file === undefined) return invalid('This stand-in has the variants video and thumbnail.', 'variant');
+  const content = await context.journal.readPicture(file.name);
+  return content === null ? noVideo(id) : bytes(content, file.contentType);
+}
+
+function videoOf({ runner }: OpenaiContext, id: string): Job | null {
+  const job = runner.get(id);
+  return job?.operation === 'videos' ? job : null;
+}
+
+function noVideo(id: string): Answer {
+  return openaiError(404, {
+    message: `Video with id '${id}' not found.`,
+    type: 'invalid_request_error',
+    param: 'video_id',
+  });
+}
+
+const STATUS = {
+  queued: 'queued',
+  running: 'in_progress',
+  finished: 'completed',
+  failed: 'failed',
+  cancelled: 'failed',
+} as const;
+
+function videoJson({ runner }: OpenaiContext, job: Job): object {
+  const { id, state, input, submittedAt, endedAt, failure } = job;
+  const endedSeconds = endedAt === null ? null : Math.floor(endedAt / 1_000);
+  const isDone = state === 'finished';
+  return {
+    id,
+    object: 'video',
+    model: input['model'],
+    status: STATUS[state],
+    progress: runner.progressOf(job),
+    created_at: Math.floor(submittedAt / 1_000),
+    completed_at: isDone ? endedSeconds : null,
+    expires_at: isDone && endedSeconds !== null ? endedSeconds + KEPT_SECONDS : null,
+    size: input['size'],
+    seconds: input['seconds'],
+    prompt: input['prompt'],
+    remixed_from_video_id: null,
+    error: failure === null ? null : errorOf(failure),
+  };
+}
+
+function errorOf(failure: string): object {
+  return failure === MODERATED
+    ? { code: 'moderation_blocked', message: 'Your request was blocked by our moderation system.' }
+    : { code: 'internal_error', message: failure };
+}
