@@ -33,13 +33,16 @@ export const subscribers: Bench = {
   async run(workshop) {
     const kiln = await startBenchedKiln(workshop);
     const before = memoryMiB(kiln.pid);
-    const start = async <Ready>(name: string, words: readonly string[] = []) => {
-      const program = await startProgram<Ready>(new URL(`${name}.ts`, import.meta.url), words);
-      workshop.lifecycle.add(name, () => program.stop());
+    const start = async <Ready>(url: URL, words: readonly string[] = []) => {
+      const program = await startProgram<Ready>(url, words);
+      workshop.lifecycle.add(url.pathname, () => program.stop());
       return program;
     };
-    const writer = await start<{ ids: readonly string[] }>('writer', [kiln.connection, String(SUBSCRIBERS)]);
-    const crowd = await start('crowd');
+    const writer = await start<{ ids: readonly string[] }>(new URL('writer.ts', import.meta.url), [
+      kiln.connection,
+      String(SUBSCRIBERS),
+    ]);
+    const crowd = await start(new URL('crowd.ts', import.meta.url));
     const url = `${kiln.url.replace('http', 'ws')}/graphql`;
     await crowd.ask({ url, ids: writer.ready.ids });
     const write = (ms: number) => writer.ask<{ written: number }>({ perSecond: EVENTS_PER_SECOND, ms });
