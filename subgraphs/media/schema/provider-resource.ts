@@ -26,7 +26,7 @@ builder.mutationField('uploadVoiceSample', (t) =>
   t.field({
     type: ProviderResource,
     description: 'Hands a recording to the provider of a generator that clones voices.',
-    rule: 'spend',
+    rule: 'anyone',
     args: {
       generator: t.arg.string({
         required: true,
@@ -44,7 +44,7 @@ builder.mutationField('uploadToProvider', (t) =>
     type: ProviderResource,
     description:
       'Hands a file to the provider of a generator, so that it is sent only once for several analyses.',
-    rule: 'spend',
+    rule: 'anyone',
     args: {
       generator: t.arg.string({ required: true, description: 'Who will look at it, such as llm/altllm.' }),
       file: t.arg({ type: 'Upload', required: true, description: 'The file, in a multipart request.' }),
