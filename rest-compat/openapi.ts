@@ -1,5 +1,5 @@
+import { namesOf } from './names.ts';
 import { components } from './openapi-components.ts';
-import { namesOf } from './params.ts';
 import type { Param, ParamType } from './params.ts';
 import type { Route, Section } from './route.ts';
 import { sections as allSections } from './tables.ts';
@@ -121,9 +121,16 @@ function bodyOf(route: Route): OpenApiOperation['requestBody'] {
     type: 'object',
     properties: Object.fromEntries(fields.map(([name, param]) => [name, fieldSchema(name, param)])),
     ...(required.length === 0 ? {} : { required }),
+    ...oneOfSchema(body.oneOf),
     ...(body.additionalProperties === true ? { additionalProperties: true } : {}),
   };
   return { required: body.required, content: { [body.type]: { schema } } };
+}
+
+/** At least one field of each group; of several the first one is used. */
+function oneOfSchema(groups: readonly (readonly string[])[] = []): JsonSchema {
+  if (groups.length === 0) return {};
+  return { allOf: groups.map((names) => ({ anyOf: names.map((name) => ({ required: [name] })) })) };
 }
 
 function fieldSchema(name: string, param: Param<unknown>): JsonSchema {
@@ -138,6 +145,7 @@ const types: Readonly<Record<ParamType, JsonSchema>> = {
   integer: { type: 'integer' },
   number: { type: 'number' },
   boolean: { type: 'boolean' },
+  json: { type: 'string', contentMediaType: 'application/json' },
   file: { type: 'string', contentMediaType: 'application/octet-stream' },
 };
 
@@ -149,6 +157,7 @@ function schemaOf(param: Param<unknown>): JsonSchema {
     ...(param.maximum === undefined ? {} : { maximum: param.maximum }),
     ...(param.enum === undefined ? {} : { enum: param.enum }),
     ...(param.known === undefined ? {} : { 'x-known-values': param.known }),
+    ...(param.accepts === undefined ? {} : { 'x-accepted-types': param.accepts }),
   };
 }
 

@@ -1,7 +1,9 @@
+import type { Json } from '../platform/json.ts';
 import {
   readBoolean,
   readChoice,
   readInteger,
+  readJsonText,
   readNullableText,
   readNumber,
   readText,
@@ -14,8 +16,19 @@ import type { Reading } from './values.ts';
 /** Where a parameter travels. `form` is urlencoded or multipart text, `file` a multipart file part. */
 export type Source = 'query' | 'path' | 'form' | 'json' | 'file';
 
-/** The documents' words for a type; `url` is a string that names an address. */
-export type ParamType = 'string' | 'url' | 'string|null' | 'integer' | 'number' | 'boolean' | 'file';
+/** The documents' words for a type; `url` is a string that names an address, `json` one that holds JSON. */
+export type ParamType = 'string' | 'url' | 'string|null' | 'integer' | 'number' | 'boolean' | 'json' | 'file';
+
+/** Where a file part goes: to our own files, or also to the storage of a generator's provider. */
+export type Destination =
+  | {
+      readonly to: 'files';
+      /** Kept for good instead of until an hour has passed without work claiming it. */
+      readonly keep: boolean;
+      /** Whether its address is the CDN's, where one is configured. */
+      readonly cdn: boolean;
+    }
+  | { readonly to: 'provider' | 'voice-samples'; readonly generator: string };
 
 /** One documented input of an operation: what OpenAPI says about it, and how it is read. */
 export interface Param<Value> {
@@ -32,8 +45,10 @@ export interface Param<Value> {
   readonly known?: readonly string[] | undefined;
   /** Values outside are moved to the nearer end, with a note in msg. */
   readonly clamp?: readonly [number, number] | undefined;
-  /** File parts only: kept as a permanent file of the caller instead of for an hour. */
-  readonly keep?: { readonly cdn: boolean };
+  /** File parts only: where the part is sent as it arrives. */
+  readonly destination?: Destination;
+  /** File parts only: the media types that are taken, such as `image/*`; all when absent. */
+  readonly accepts?: readonly string[] | undefined;
   /** Checks and types one present value. */
   readonly read: (raw: unknown) => Reading<Value>;
 }
@@ -62,18 +77,22 @@ interface NumberOptions extends Options<number> {
   readonly clamp?: readonly [number, number];
 }
 
-/** A file part that was sent to uploadFile: what a route passes on. */
+/** A file part that was stored: what a route passes on. */
 export interface UploadedFile {
   readonly id: string;
   readonly url: string;
   readonly contentType: string;
   readonly bytes: number;
   readonly sha256: string;
+  /** What the provider said, when it was sent on to one. */
+  readonly resource?: { readonly uri: string | null; readonly extra: Json };
 }
 
 type Given<Value, O> = O extends { readonly optional: true } ? Value | undefined : Value;
 
-type Facts = Partial<Pick<Param<unknown>, 'minimum' | 'maximum' | 'enum' | 'known' | 'clamp' | 'keep'>>;
+type Facts = Partial<
+  Pick<Param<unknown>, 'minimum' | 'maximum' | 'enum' | 'known' | 'clamp' | 'destination' | 'accepts'>
+>;
 
 function param<Value, O extends Options<Value>>(
   identity: { readonly in: Source; readonly type: ParamType },
@@ -134,6 +153,9 @@ function buildersOf(source: Exclude<Source, 'file'>) {
     /** true/false/1/0/yes/no/on/off. */
     boolean: <const O extends Options<boolean> = object>(options?: O) =>
       param<boolean, O>({ in: source, type: 'boolean' }, readBoolean, options ?? ({} as O)),
+    /** A text that holds JSON of any kind. */
+    jsonText: <const O extends Options<Json> = object>(options?: O) =>
+      param<Json, O>({ in: source, type: 'json' }, readJsonText, options ?? ({} as O)),
     /** One of the allowed words; anything else is a 422. */
     choice: <const Word extends string, const O extends Options<NoInfer<Word>> = object>(
       allowed: readonly Word[],
@@ -154,29 +176,23 @@ export const form = buildersOf('form');
 /** Fields of a JSON object. */
 export const json = buildersOf('json');
 
-/**
- * A file part of a multipart body. It streams to uploadFile as it arrives, and the value says which file it became:
- * one that disappears after an hour unless work claims it, or with `keep` a permanent one of the caller.
- */
-export function file<
-  const O extends { readonly optional?: true; readonly keep?: { readonly cdn: boolean } } = object,
->(options?: O): Param<Given<UploadedFile, O>> {
-  const read = (raw: unknown): Reading<UploadedFile> => ({ value: raw as UploadedFile });
-  const facts = options?.keep === undefined ? {} : { keep: options.keep };
-  return param<UploadedFile, O>({ in: 'file', type: 'file' }, read, options ?? ({} as O), facts);
+interface FileOptions {
+  readonly optional?: true;
+  /** Absent: a temporary file of ours, which disappears after an hour unless work claims it. */
+  readonly destination?: Destination;
+  /** Media types that are taken; a file that turns out to be of another one is an application failure. */
+  readonly accepts?: readonly string[];
 }
 
-const aliasGroups: readonly (readonly string[])[] = ['img', 'audio', 'video'].flatMap((short) => {
-  const long = short === 'img' ? ['image'] : [];
-  const names = [short, ...long];
-  return [
-    [`${short}_file`, ...long.map((name) => `${name}_file`), ...names],
-    names.map((name) => `${name}_url`),
-  ];
-});
+const temporary: Destination = { to: 'files', keep: false, cdn: false };
 
-/** Every name under which a parameter is accepted, the documented one first. */
-export function namesOf(name: string): readonly string[] {
-  const group = aliasGroups.find((names) => names.includes(name)) ?? [];
-  return [name, ...group.filter((alias) => alias !== name)];
+/**
+ * A file part of a multipart body. It streams to its destination as it arrives, and the value says which file it
+ * became.
+ */
+export function file<const O extends FileOptions = object>(options?: O): Param<Given<UploadedFile, O>> {
+  const { destination = temporary, accepts }: FileOptions = options ?? {};
+  const read = (raw: unknown): Reading<UploadedFile> => ({ value: raw as UploadedFile });
+  const given: Options<UploadedFile> & O = options ?? ({} as O);
+  return param<UploadedFile, O>({ in: 'file', type: 'file' }, read, given, { destination, accepts });
 }

@@ -3,7 +3,7 @@ import type { GraphqlExecutor, RequestContext } from '../platform/graphql/execut
 import type { Logger } from '../platform/logger.ts';
 import type { IncomingFile } from './body/file-part.ts';
 import type { Param, UploadedFile } from './params.ts';
-import { removeFile, uploadPart } from './upload.ts';
+import { isPermanent, removeFile, uploadPart } from './upload.ts';
 
 /**
  * Stores the file parts of one request and knows which of them are permanent: those must go again when the request
@@ -29,7 +29,7 @@ export function createPartStore({ executor, context, logger }: PartStoreDeps): P
   return {
     store(file, param) {
       const stored = uploadPart({ executor, context }, file, param);
-      if (param.keep !== undefined) permanent.push(stored);
+      if (isPermanent(param)) permanent.push(stored);
       return stored;
     },
     async keepOnly(files) {

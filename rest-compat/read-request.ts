@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
+import { badInput } from '../platform/errors.ts';
 import type { JsonObject } from '../platform/json.ts';
 import { MalformedBody } from './body/failures.ts';
 import type { IncomingFile } from './body/file-part.ts';
 import { readFormBody } from './body/form.ts';
 import type { FormBody, StoredPart } from './body/form.ts';
 import { readJsonBody } from './body/json.ts';
-import { namesOf } from './params.ts';
+import { settleGroups } from './groups.ts';
+import { namesOf } from './names.ts';
 import type { Param, UploadedFile } from './params.ts';
 import type { Problem } from './replies/validation.ts';
 import type { Route } from './route.ts';
@@ -39,7 +41,10 @@ export interface ReadOptions {
   readonly store: (file: IncomingFile, param: Param<unknown>) => Promise<UploadedFile>;
 }
 
-/** Reads everything a route declares. Throws PAYLOAD_TOO_LARGE, HungUp, or what `store` throws. */
+/**
+ * Reads everything a route declares. Throws PAYLOAD_TOO_LARGE, BAD_USER_INPUT (nothing sent of a group of which one is
+ * needed, a file of a type that is not taken), HungUp, or what `store` throws.
+ */
 export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   const reader = createReader(options.route);
   reader.read('query', lastValues(options.query));
@@ -91,6 +96,7 @@ function createReader(route: Route) {
     },
     result(json: JsonObject): RestRequest {
       if (problems.length > 0) return { problems };
+      if (route.body !== undefined) settleGroups(route.body, { given, values, notes });
       return { input: Object.fromEntries(values), given, notes, json };
     },
   };
@@ -191,6 +197,7 @@ function assignFiles(params: FileParams, body: FormBody, reader: Reader): void {
     const part = partFor(name, params.length === 1, body.files);
     if (part !== undefined) {
       reader.add(name, param, part.file);
+      if (part.file !== null) requireAccepted(name, param, part.file);
     } else if (body.fields.has(name)) {
       const msg = 'Value error, expected a file part, received text';
       reader.problems.push({ loc: ['body', name], msg, type: 'value_error' });
@@ -198,6 +205,17 @@ function assignFiles(params: FileParams, body: FormBody, reader: Reader): void {
       reader.absent(name, param, received);
     }
   }
+}
+
+/** Throws BAD_USER_INPUT for a file whose measured type is not taken. */
+function requireAccepted(name: string, { accepts }: Param<unknown>, { contentType }: UploadedFile): void {
+  if (accepts === undefined || accepts.some((range) => isWithin(contentType, range))) return;
+  throw badInput(name, `${name} is ${contentType}; send ${accepts.join(' or ')}`);
+}
+
+/** Whether a media type is the one named, or any of a kind named as `image/*`. */
+function isWithin(contentType: string, range: string): boolean {
+  return range.endsWith('/*') ? contentType.startsWith(range.slice(0, -1)) : contentType === range;
 }
 
 function partFor(name: string, isOnlyParam: boolean, files: readonly StoredPart[]): StoredPart | undefined {

@@ -1,3 +1,4 @@
+import type { AppErrorCode } from '../platform/errors.ts';
 import type { JsonObject } from '../platform/json.ts';
 import type { Rule } from '../platform/policy.ts';
 import type { Params, Values } from './params.ts';
@@ -25,11 +26,15 @@ export function operation<Data, Variables extends object>(text: string): Operati
 export type RateClass = 'status' | 'read' | 'start';
 
 /** The body an operation documents. The two form types are interchangeable when read. */
-interface BodySpec {
+export interface BodySpec {
   readonly type: 'application/json' | 'multipart/form-data' | 'application/x-www-form-urlencoded';
   readonly required: boolean;
   /** JSON only: fields beyond the named ones are kept, and handed to `variables` as `json`. */
   readonly additionalProperties?: true;
+  /** Groups of fields of which one is needed. Of several the first is used, with a note in msg. */
+  readonly oneOf?: readonly (readonly string[])[];
+  /** The same without the need: groups of fields of which at most one is used. */
+  readonly atMostOneOf?: readonly (readonly string[])[];
 }
 
 /** What replies may depend on besides data and input. */
@@ -62,10 +67,10 @@ interface RouteBase<P extends Params> {
   readonly answers?: 'PagedTemplates';
 }
 
-export interface RouteSpec<Data, Variables, P extends Params> extends RouteBase<P> {
+/** The part of a route that asks its one document. */
+interface AskingSpec<Data, P extends Params> extends RouteBase<P> {
   /** Only to tighten: the rule of the document's root field holds in any case. */
   readonly rule?: Rule;
-  readonly variables: (input: Values<P>, json: JsonObject) => Variables;
   /**
    * Makes the operation synchronous: the task under this key of the data is waited for on its own events, then read
    * again, before `reply` sees it. `ceiling` names the parameter with the caller's own limit in seconds.
@@ -73,6 +78,19 @@ export interface RouteSpec<Data, Variables, P extends Params> extends RouteBase<
   readonly wait?: { readonly task: keyof Data & string; readonly ceiling?: keyof P & string };
   /** The body of the answer; HTTP 200. A thrown AppError becomes the envelope of its code. */
   readonly reply: (data: Data, context: ReplyContext<Values<P>>) => object;
+  /** Codes of the schema's refusals that are an answer here, not a failure. */
+  readonly refusals?: Partial<Record<AppErrorCode, (context: ReplyContext<Values<P>>) => object>>;
+}
+
+interface RouteSpec<Data, Variables, P extends Params> extends AskingSpec<Data, P> {
+  readonly variables: (input: Values<P>, json: JsonObject) => Variables;
+}
+
+interface TwoStepSpec<Found, FirstVariables, Data, Variables, P extends Params> extends AskingSpec<Data, P> {
+  /** Variables of the document that is asked first; null when it is not needed. */
+  readonly first: (input: Values<P>) => FirstVariables | null;
+  /** `found` is what the first one answered; null when it was not asked. Throws to refuse. */
+  readonly variables: (input: Values<P>, found: Found | null) => Variables;
 }
 
 /** A route that asks nothing of the schema beyond storing its file parts. */
@@ -86,9 +104,14 @@ export interface LocalRouteSpec<P extends Params> extends RouteBase<P> {
 export interface Route extends RouteBase<Params> {
   readonly rule?: Rule;
   readonly asks: Operation<unknown, object> | null;
-  readonly variables: (input: never, json: JsonObject) => object;
+  readonly first?: {
+    readonly asks: Operation<unknown, object>;
+    readonly variables: (input: never) => object | null;
+  };
+  readonly variables: (input: never, json: JsonObject, found: never) => object;
   readonly wait?: { readonly task: string; readonly ceiling?: string };
   readonly reply: (data: never, context: ReplyContext<never>) => object;
+  readonly refusals?: Partial<Record<AppErrorCode, (context: ReplyContext<never>) => object>>;
 }
 
 /**
@@ -99,6 +122,21 @@ export function route<Data, Variables extends object>(asks: Operation<Data, Vari
   return function at<P extends Params>(spec: RouteSpec<Data, Variables, P>): Route {
     const { text } = asks;
     return { ...spec, asks: { text } };
+  };
+}
+
+/** Ties two GraphQL operations to one REST path: what the first one finds decides how the second one is asked. */
+export function routeAfter<Found, FirstVariables extends object, Data, Variables extends object>(
+  first: Operation<Found, FirstVariables>,
+  asks: Operation<Data, Variables>,
+) {
+  return function at<P extends Params>(spec: TwoStepSpec<Found, FirstVariables, Data, Variables, P>): Route {
+    return {
+      ...spec,
+      asks: { text: asks.text },
+      first: { asks: { text: first.text }, variables: spec.first },
+      variables: (input, _, found) => spec.variables(input, found),
+    };
   };
 }
 

@@ -5,7 +5,7 @@ import type { GraphqlExecutor, RequestContext } from '../platform/graphql/execut
 import type { Logger } from '../platform/logger.ts';
 import { enforce } from '../platform/policy.ts';
 import type { AuthMode } from '../platform/policy.ts';
-import { TaskById } from './media/documents.ts';
+import { TaskById } from './media/documents/task.ts';
 import { createPartStore } from './part-store.ts';
 import { readRequest } from './read-request.ts';
 import type { RestRequest } from './read-request.ts';
@@ -46,10 +46,21 @@ export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestAnsw
   if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
   const read = await readParts(deps, run);
   if ('problems' in read) return { status: 422, body: validationError(read.problems) };
-  const data = await waitIfTold(deps, run, read, await ask(deps, run, read));
-  const replyContext = { input: read.input as never, settings: deps.settings };
-  const body = route.reply(data as never, replyContext);
+  const body = await answerTo(deps, run, read);
   return { status: 200, body: withNotes(body, read.notes) };
+}
+
+async function answerTo(deps: RunDeps, run: RunRequest, read: Sound): Promise<object> {
+  const { route } = run;
+  const replyContext = { input: read.input as never, settings: deps.settings };
+  try {
+    const data = await waitIfTold(deps, run, read, await ask(deps, run, read));
+    return route.reply(data as never, replyContext);
+  } catch (error) {
+    const answer = error instanceof AppError ? route.refusals?.[error.code] : undefined;
+    if (answer === undefined) throw error;
+    return answer(replyContext);
+  }
 }
 
 /** Reads the request; of its permanent file parts only those stay that a sound request names. */
@@ -68,13 +79,23 @@ async function readParts(deps: RunDeps, run: RunRequest): Promise<RestRequest> {
 
 type Data = Readonly<Record<string, unknown>>;
 
-async function ask({ executor }: RunDeps, run: RunRequest, read: Sound): Promise<Data> {
+async function ask(deps: RunDeps, run: RunRequest, read: Sound): Promise<Data> {
   const { route, request, context } = run;
   if (route.asks === null) return {};
   const query = route.asks.text;
-  const own = route.variables(read.input as never, read.json);
+  const found = await askFirst(deps, run, read);
+  const own = route.variables(read.input as never, read.json, found as never);
   const variables = { ...own, ...idempotencyOf(query, request) };
-  return dataOf(await executor.execute({ query, variables, context }));
+  return dataOf(await deps.executor.execute({ query, variables, context }));
+}
+
+async function askFirst({ executor }: RunDeps, run: RunRequest, read: Sound): Promise<Data | null> {
+  const { first } = run.route;
+  const variables = first?.variables(read.input as never) ?? null;
+  if (first === undefined || variables === null) return null;
+  const query = first.asks.text;
+  const given: Readonly<Record<string, unknown>> = { ...variables };
+  return dataOf(await executor.execute({ query, variables: given, context: run.context }));
 }
 
 /** The Idempotency-Key header becomes the argument of every document that takes one; an empty header counts as absent. */

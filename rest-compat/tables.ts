@@ -1,9 +1,35 @@
 import { aggImgaImage } from './media/agg-imga-image.ts';
+import { aggImgaVideo } from './media/agg-imga-video.ts';
+import { aggVidb } from './media/agg-vidb.ts';
+import { aggVidc } from './media/agg-vidc.ts';
+import { comfy } from './media/comfy.ts';
 import { files } from './media/files.ts';
+import { imgaImage } from './media/imga-image.ts';
+import { imgaVideo } from './media/imga-video.ts';
+import { llm } from './media/llm.ts';
 import { prompt } from './media/prompt.ts';
+import { speech } from './media/speech.ts';
 import { tasks } from './media/tasks.ts';
 import { templates } from './media/templates.ts';
+import { union } from './media/union.ts';
+import { vidb } from './media/vidb.ts';
 import type { Section } from './route.ts';
 
 /** Every section there is, in the order of the documents. A new table is listed here and nowhere else. */
-export const sections: readonly Section[] = [files, templates, tasks, aggImgaImage, prompt];
+export const sections: readonly Section[] = [
+  files,
+  templates,
+  tasks,
+  vidb,
+  aggImgaImage,
+  aggVidb,
+  aggImgaVideo,
+  aggVidc,
+  speech,
+  comfy,
+  union,
+  llm,
+  prompt,
+  imgaVideo,
+  imgaImage,
+];

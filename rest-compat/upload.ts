@@ -2,15 +2,17 @@ import { Upload } from 'graphql-upload-minimal';
 import type { FileUpload } from 'graphql-upload-minimal';
 
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
+import type { Json } from '../platform/json.ts';
 import type { IncomingFile } from './body/file-part.ts';
-import type { Param, UploadedFile } from './params.ts';
+import type { Destination, Param, UploadedFile } from './params.ts';
 import { dataOf } from './replies/failures.ts';
 import { operation } from './route.ts';
+import type { Operation } from './route.ts';
 
 /** A REST file part becomes a GraphQL `Upload` value: the same mutation, the same rules, nothing held whole. */
 
 /** Stores one file. `cdn` asks for the CDN's address where one is configured. */
-export const UploadFile = operation<
+const UploadFile = operation<
   { readonly uploadFile: UploadedFile },
   { readonly file: unknown; readonly temporary: boolean; readonly cdn: boolean }
 >(/* GraphQL */ `
@@ -25,17 +27,62 @@ export const UploadFile = operation<
   }
 `);
 
-/** Removes a file that was stored before a better named part of the same request came. */
-export const RemoveFile = operation<
-  { readonly deleteMedia: { readonly id: string } },
-  { readonly id: string }
->(/* GraphQL */ `
-  mutation RemoveFile($id: ID!) {
-    deleteMedia(id: $id) {
+interface ResourceAnswer {
+  readonly id: string;
+  readonly uri: string | null;
+  readonly extra: Json;
+  readonly media: Omit<UploadedFile, 'id' | 'resource'>;
+}
+
+type ToProvider = Operation<
+  { readonly upload: ResourceAnswer },
+  { readonly generator: string; readonly file: unknown }
+>;
+
+/** Stores one file and sends it on to the storage of a generator's provider. */
+const UploadToProvider: ToProvider = operation(/* GraphQL */ `
+  mutation UploadToProvider($generator: String!, $file: Upload!) {
+    upload: uploadToProvider(generator: $generator, file: $file) {
       id
+      uri
+      extra
+      media {
+        url
+        contentType
+        bytes
+        sha256
+      }
     }
   }
 `);
+
+/** The same for a sample of a voice that is to be cloned. */
+const UploadVoiceSample: ToProvider = operation(/* GraphQL */ `
+  mutation UploadVoiceSample($generator: String!, $file: Upload!) {
+    upload: uploadVoiceSample(generator: $generator, file: $file) {
+      id
+      uri
+      extra
+      media {
+        url
+        contentType
+        bytes
+        sha256
+      }
+    }
+  }
+`);
+
+/** Removes a file that was stored before a better named part of the same request came. */
+const RemoveFile = operation<{ readonly deleteMedia: { readonly id: string } }, { readonly id: string }>(
+  /* GraphQL */ `
+    mutation RemoveFile($id: ID!) {
+      deleteMedia(id: $id) {
+        id
+      }
+    }
+  `,
+);
 
 interface Asking {
   readonly executor: GraphqlExecutor;
@@ -48,12 +95,36 @@ export async function uploadPart(
   file: IncomingFile,
   param: Param<unknown>,
 ): Promise<UploadedFile> {
-  const { keep } = param;
-  const variables = { file: uploadOf(file), temporary: keep === undefined, cdn: keep?.cdn ?? false };
-  const result = await executor.execute({ query: UploadFile.text, variables, context });
+  const { query, variables } = requestFor(param, uploadOf(file));
+  const result = await executor.execute({ query, variables, context });
   // The guard of the part knows best why it broke off; the schema may only have seen a stream that failed.
   if (file.body.errored !== null) throw file.body.errored;
-  return dataOf(result)['uploadFile'] as UploadedFile;
+  const data = dataOf(result);
+  if (data['uploadFile'] !== undefined) return data['uploadFile'] as UploadedFile;
+  const { id, uri, extra, media } = data['upload'] as ResourceAnswer;
+  return { ...media, id, resource: { uri, extra } };
+}
+
+function requestFor({ destination }: Param<unknown>, file: Upload) {
+  if (destination === undefined || destination.to === 'files') {
+    const { keep = false, cdn = false } = destination ?? {};
+    return { query: UploadFile.text, variables: { file, temporary: !keep, cdn } };
+  }
+  const { to, generator } = destination;
+  return { query: toProvider[to].text, variables: { generator, file } };
+}
+
+const toProvider = { provider: UploadToProvider, 'voice-samples': UploadVoiceSample } as const;
+
+/** Whether a file of this parameter stays until somebody removes it. */
+export function isPermanent({ destination }: Param<unknown>): boolean {
+  return destination !== undefined && (destination.to !== 'files' || destination.keep);
+}
+
+/** Every document that storing a part may run. */
+export function documentsOfUpload(destination: Destination): readonly string[] {
+  if (destination.to !== 'files') return [toProvider[destination.to].text, RemoveFile.text];
+  return destination.keep ? [UploadFile.text, RemoveFile.text] : [UploadFile.text];
 }
 
 /** Removes a stored part again. */

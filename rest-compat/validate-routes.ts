@@ -1,10 +1,10 @@
 import { parse, validate } from 'graphql';
 import type { GraphQLSchema } from 'graphql';
 
-import { TaskById } from './media/documents.ts';
+import { TaskById } from './media/documents/task.ts';
 import type { Route, Section } from './route.ts';
 import { sections as allSections } from './tables.ts';
-import { RemoveFile, UploadFile } from './upload.ts';
+import { documentsOfUpload } from './upload.ts';
 import { TaskEvents } from './wait.ts';
 
 /**
@@ -30,7 +30,7 @@ function documentsOf(route: Route): readonly string[] {
   return [
     ...(route.asks === null ? [] : [route.asks.text]),
     ...(route.wait === undefined ? [] : [TaskEvents.text, TaskById.text]),
-    ...(params.some((param) => param.in === 'file') ? [UploadFile.text] : []),
-    ...(params.some((param) => param.keep !== undefined) ? [RemoveFile.text] : []),
+    ...(route.first === undefined ? [] : [route.first.asks.text]),
+    ...params.flatMap(({ destination }) => (destination === undefined ? [] : documentsOfUpload(destination))),
   ];
 }

@@ -1,3 +1,5 @@
+import type { Json } from '../platform/json.ts';
+
 /**
  * Raw value -> typed value, or what is wrong with it, in the words of the framework behind the documents
  * (spec: decisions, "Inputs" and "422"). Pure; knows nothing of HTTP or of where the value came from.
@@ -129,6 +131,18 @@ export function isSoundJson(value: unknown, depth = 64): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (depth === 0) return false;
   return Object.entries(value).every(([name, inner]) => isSoundText(name) && isSoundJson(inner, depth - 1));
+}
+
+/** A JSON text as the value it says. */
+export function readJsonText(raw: unknown): Reading<Json> {
+  if (typeof raw !== 'string') return refuse('string_type', 'Input should be a valid string');
+  let value: unknown;
+  try {
+    value = JSON.parse(raw);
+  } catch {
+    return refuse('json_invalid', 'Invalid JSON');
+  }
+  return isSoundJson(value) ? { value: value as Json } : { problem: unsoundJson };
 }
 
 /** The problem of a JSON value that `isSoundJson` refuses. */

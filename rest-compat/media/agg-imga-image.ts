@@ -1,13 +1,22 @@
-import { file, form, query } from '../params.ts';
-import type { UploadedFile } from '../params.ts';
-import { taskReply } from '../replies/task.ts';
-import { route } from '../route.ts';
+import { query } from '../params.ts';
+import { success } from '../replies/envelope.ts';
+import type { Envelope } from '../replies/envelope.ts';
+import { submitted, taskReply } from '../replies/task.ts';
+import { route, routeAfter } from '../route.ts';
 import type { Section } from '../route.ts';
-import { GenerateImage } from './documents.ts';
-import type { MediaInput } from './documents.ts';
+import { describeFile, describeLink } from './describe-operations.ts';
+import { GenerateImage } from './documents/start.ts';
+import { CancelTask, TaskById } from './documents/task.ts';
+import { imageFields, optionalMultipart, references, seconds } from './inputs.ts';
+import { statusReply, taskOfGroup } from './status.ts';
 
-/** Seconds a caller may wait, and between polls: anything else is moved to the nearer end. */
-const seconds = { clamp: [1, 3600] } as const;
+const generator = 'agg/imga';
+const group = { generators: [generator], kinds: ['IMAGE', 'DESCRIPTION'] };
+/** The path to cancel names no kind, so it takes whatever this generator makes. */
+const cancellable = { generators: [generator], kinds: [...group.kinds, 'VIDEO'] };
+
+/** How fast, and how dear. */
+const modes = { fallback: 'fast', known: ['fast', 'turbo'] } as const;
 
 /** Aggregated image generator A. */
 export const aggImgaImage: Section = {
@@ -16,22 +25,61 @@ export const aggImgaImage: Section = {
   routes: [
     route(GenerateImage)({
       method: 'POST',
+      path: '/api/agg/imga/async/generate/image',
+      params: { prompt: query.text(), ...imageFields },
+      body: optionalMultipart,
+      rateClass: 'start',
+      variables: ({ prompt, img_file, img_url, ar }) => ({
+        input: { generator, prompt, images: references(img_file, img_url), aspectRatio: ar },
+      }),
+      reply: ({ generateImage }) => submitted(generateImage),
+    }),
+    routeAfter(
+      TaskById,
+      CancelTask,
+    )({
+      method: 'POST',
+      path: '/api/agg/imga/task/cancel',
+      params: { task_id: query.text() },
+      rateClass: 'start',
+      first: ({ task_id }) => ({ id: task_id, cdn: false }),
+      variables: ({ task_id }, found) => ({ id: taskOfGroup(found?.task ?? null, task_id, cancellable).id }),
+      reply: ({ cancelTask: { id, state } }) =>
+        cancelReply(id, state === 'CANCELLED' ? 'cancelled' : 'canceling'),
+      refusals: { TOO_LATE: ({ input: { task_id } }) => cancelReply(task_id, 'too_late') },
+    }),
+    route(TaskById)({
+      method: 'GET',
+      path: '/api/agg/imga/async/query/status',
+      params: {
+        task_id: query.text(),
+        // Hints of old callers: the task itself knows what it is, and how fast it was asked to be.
+        task_type: query.text({ fallback: 'image', known: ['image', 'describe'] }),
+        cdn_flag: query.boolean({ fallback: false }),
+        mode: query.text(modes),
+      },
+      rateClass: 'status',
+      variables: ({ task_id, cdn_flag }) => ({ id: task_id, cdn: cdn_flag }),
+      reply: ({ task }, { input: { task_id } }) => statusReply(task, task_id, group),
+    }),
+    describeLink({ path: '/api/agg/imga/sync/img/describe', generator }),
+    describeFile({ path: '/api/agg/imga/sync/file/img/describe', generator }),
+    route(GenerateImage)({
+      method: 'POST',
       path: '/api/agg/imga/sync/image',
       params: {
         prompt: query.text(),
         max_wait_time: query.integer({ fallback: 500, ...seconds }),
         // Accepted for old callers: the wait hears of the end at once.
         poll_interval: query.integer({ fallback: 4, ...seconds }),
-        mode: query.text({ fallback: 'fast', known: ['fast', 'turbo'] }),
-        img_file: file({ optional: true }),
-        img_url: form.url({ optional: true }),
-        ar: form.text({ optional: true }),
+        mode: query.text(modes),
+        ...imageFields,
       },
-      body: { type: 'multipart/form-data', required: false },
+      body: optionalMultipart,
       rateClass: 'start',
       variables: ({ prompt, mode, img_file, img_url, ar }) => ({
         input: {
-          generator: 'agg/imga',
+          generator,
           prompt,
           images: references(img_file, img_url),
           aspectRatio: ar,
@@ -44,14 +92,12 @@ export const aggImgaImage: Section = {
   ],
 };
 
-/** The reference images of a request: a file, a link or both; undefined when there is none. */
-function references(
-  image: UploadedFile | undefined,
-  url: string | undefined,
-): readonly MediaInput[] | undefined {
-  const images = [
-    ...(image === undefined ? [] : [{ fileId: image.id }]),
-    ...(url === undefined ? [] : [{ url }]),
-  ];
-  return images.length === 0 ? undefined : images;
+const cancelWords = {
+  cancelled: 'the task is cancelled',
+  canceling: 'the task is being cancelled; ask for its status',
+  too_late: 'the task has ended, or its result is being stored: too late to cancel',
+} as const;
+
+function cancelReply(id: string, outcome: keyof typeof cancelWords): Envelope {
+  return success({ task_id: id, outcome }, cancelWords[outcome]);
 }

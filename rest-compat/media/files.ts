@@ -28,7 +28,7 @@ export const files: Section = {
       method: 'POST',
       path: '/api/file/upload',
       deprecated: true,
-      params: { file: file({ keep: { cdn: false } }) },
+      params: { file: file({ destination: { to: 'files', keep: true, cdn: false } }) },
       body: multipart,
       rateClass: 'start',
       rule: 'anyone',
@@ -37,7 +37,7 @@ export const files: Section = {
     localRoute({
       method: 'POST',
       path: '/api/file/upload/s3',
-      params: { file: file({ keep: { cdn: true } }) },
+      params: { file: file({ destination: { to: 'files', keep: true, cdn: true } }) },
       body: multipart,
       rateClass: 'start',
       rule: 'anyone',

@@ -3,7 +3,7 @@ import { query } from '../params.ts';
 import { success } from '../replies/envelope.ts';
 import { route } from '../route.ts';
 import type { Section } from '../route.ts';
-import { VideoTemplates } from './documents.ts';
+import { VideoTemplates } from './documents/template.ts';
 import { healthRoute } from './health.ts';
 
 /** Prompt helper (deprecated). */

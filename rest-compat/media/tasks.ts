@@ -3,7 +3,8 @@ import { json, path } from '../params.ts';
 import { submitted, taskReply } from '../replies/task.ts';
 import { route } from '../route.ts';
 import type { Route, Section } from '../route.ts';
-import { CreateTask, TaskById } from './documents.ts';
+import { CreateTask } from './documents/start.ts';
+import { TaskById } from './documents/task.ts';
 import { healthRoute } from './health.ts';
 
 /** Task management: recipes of the bundled video templates. */

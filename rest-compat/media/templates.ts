@@ -8,7 +8,7 @@ import {
   TaskTypeAvailable,
   UpdateVideoTemplate,
   VideoTemplates,
-} from './documents.ts';
+} from './documents/template.ts';
 import { templateInput, templateReply } from './video-template.ts';
 
 /** The documented word for "every category". */

@@ -6,7 +6,7 @@ import type { Envelope } from './envelope.ts';
  * "Envelope" and "Results").
  */
 
-/** What every reply about a task is made of; asked for in media/documents.ts. */
+/** What every reply about a task is made of; asked for in media/documents/task.ts. */
 export interface TaskAnswer {
   readonly id: string;
   readonly kind: string;
@@ -37,7 +37,25 @@ export interface MediaAnswer {
 }
 
 /** The typed results by their GraphQL type; media alone is in `outputs`. */
-type TaskResultAnswer = { readonly __typename: 'Description'; readonly prompts: readonly string[] };
+type TaskResultAnswer =
+  | { readonly __typename: 'Description'; readonly prompts: readonly string[] }
+  | {
+      readonly __typename: 'ClonedVoice';
+      readonly voice: { readonly id: string };
+      readonly demo: { readonly url: string } | null;
+    }
+  | AnalysisAnswer;
+
+interface AnalysisAnswer extends LanguageFacts {
+  readonly __typename: 'Analysis';
+}
+
+/** Who made a text, and what it took. */
+interface LanguageFacts {
+  readonly model: string;
+  readonly provider: string;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+}
 
 /** True when nothing comes after this state. */
 export function isEnded(task: Pick<TaskAnswer, 'state'>): boolean {
@@ -53,7 +71,7 @@ export function submitted(task: Pick<TaskAnswer, 'id'>): Envelope {
 export function taskReply(task: TaskAnswer): Envelope {
   if (task.state === 'QUEUED') return running(task, 'queued');
   if (task.state === 'RUNNING') return running(task, 'running');
-  if (task.state === 'SUCCEEDED') return success(resultOf(task), [task.stage, ...task.notes].join('; '));
+  if (task.state === 'SUCCEEDED') return { ...success(resultOf(task), wordsOf(task)), ...extraOf(task) };
   if (task.state === 'CANCELLED') {
     return failed(task, { code: 'CANCELLED', message: 'the task was cancelled', retryable: false });
   }
@@ -72,11 +90,39 @@ function failed(task: TaskAnswer, error: NonNullable<TaskAnswer['error']>): Enve
   return { status: false, data, msg: message };
 }
 
+/** The reply of a synchronous analysis: `data` is the text itself as soon as there is one. */
+export function analysisReply(task: TaskAnswer): Envelope {
+  const reply = taskReply(task);
+  return task.state === 'SUCCEEDED' ? { ...reply, data: task.text ?? '' } : reply;
+}
+
+/** What language operations add to their text as `extra`. */
+export function languageExtra({ model, provider, usage }: LanguageFacts): object {
+  return {
+    model,
+    provider,
+    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+  };
+}
+
+function wordsOf({ stage, notes }: TaskAnswer): string {
+  return [stage, ...notes].join('; ');
+}
+
+function extraOf({ result }: TaskAnswer): { readonly extra?: object } {
+  return result?.__typename === 'Analysis' ? { extra: languageExtra(result) } : {};
+}
+
 function resultOf(task: TaskAnswer): object {
-  if (task.result?.__typename === 'Description') {
-    const { prompts } = task.result;
-    return { task_id: task.id, prompt: task.text ?? prompts[0] ?? null, prompts };
+  const { id, text, result } = task;
+  if (result?.__typename === 'Description') {
+    const { prompts } = result;
+    return { task_id: id, prompt: text ?? prompts[0] ?? null, prompts };
   }
+  if (result?.__typename === 'ClonedVoice') {
+    return { voice_id: result.voice.id, demo_url: result.demo?.url ?? null };
+  }
+  if (result?.__typename === 'Analysis') return { task_id: id, text };
   const media = task.outputs.map(mediaOf);
   const urls = media.map(({ url }) => url);
   return { task_id: task.id, url: urls[0] ?? null, urls, media };

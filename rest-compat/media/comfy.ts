@@ -1,0 +1,65 @@
+import { form, query } from '../params.ts';
+import { failure, success } from '../replies/envelope.ts';
+import { submitted, taskReply } from '../replies/task.ts';
+import { route } from '../route.ts';
+import type { Section } from '../route.ts';
+import { RunningNode } from './documents/questions.ts';
+import { RunComfyWorkflow } from './documents/start.ts';
+import { optional, urlencoded } from './inputs.ts';
+import { statusRoute } from './status.ts';
+
+/** The largest number that the schema's integers hold; no pool has room for so many. */
+const most = 2 ** 31 - 1;
+
+const params = {
+  workflow: form.jsonText(optional),
+  workflow_name: form.text(optional),
+  inputs: form.jsonText(optional),
+  node: form.text(optional),
+};
+
+/** A graph of the caller's own, or one of ours by its name. */
+const start = route(RunComfyWorkflow);
+const common = {
+  method: 'POST',
+  params,
+  body: { ...urlencoded, oneOf: [['workflow', 'workflow_name']] },
+  rateClass: 'start',
+} as const;
+
+/** Workflow execution. */
+export const comfy: Section = {
+  service: 'media',
+  title: 'Workflow execution',
+  routes: [
+    route(RunningNode)({
+      method: 'GET',
+      path: '/api/comfy/fetch/running/node',
+      params: { task_count: query.integer({ fallback: 1 }) },
+      rateClass: 'read',
+      variables: ({ task_count }) => ({ taskCount: Math.min(Math.max(task_count, 1), most) }),
+      reply: ({ runningNode }, { input: { task_count } }) => {
+        if (runningNode === null) return failure(`no node has room for ${Math.max(task_count, 1)} more now`);
+        const { node, queueRunning, queuePending, capacity } = runningNode;
+        return success({ node, queue_running: queueRunning, queue_pending: queuePending, capacity });
+      },
+    }),
+    start({
+      ...common,
+      path: '/api/comfy/async/submit/task',
+      variables: ({ workflow_name, ...fields }) => ({ input: { ...fields, workflowName: workflow_name } }),
+      reply: ({ runComfyWorkflow }) => submitted(runComfyWorkflow),
+    }),
+    statusRoute({
+      path: '/api/comfy/async/task/status',
+      group: { generators: ['comfy'], kinds: ['COMFY_WORKFLOW'] },
+    }),
+    start({
+      ...common,
+      path: '/api/comfy/sync/execute/workflow',
+      variables: ({ workflow_name, ...fields }) => ({ input: { ...fields, workflowName: workflow_name } }),
+      wait: { task: 'runComfyWorkflow' },
+      reply: ({ runComfyWorkflow }) => taskReply(runComfyWorkflow),
+    }),
+  ],
+};

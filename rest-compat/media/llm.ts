@@ -1,0 +1,106 @@
+import type { Json } from '../../platform/json.ts';
+import { file, form } from '../params.ts';
+import { success } from '../replies/envelope.ts';
+import { analysisReply, languageExtra, submitted } from '../replies/task.ts';
+import { localRoute, route } from '../route.ts';
+import type { Route, Section } from '../route.ts';
+import { Chat } from './documents/questions.ts';
+import { AnalyzeMedia } from './documents/start.ts';
+import { multipart, optional, urlencoded } from './inputs.ts';
+import { modelsRoute } from './models.ts';
+import { statusRoute } from './status.ts';
+
+const main = 'llm';
+const alternative = 'llm/altllm';
+
+/** What both ways to ask for an analysis have. */
+const analysis = {
+  method: 'POST',
+  params: {
+    prompt: form.text(),
+    media_url: form.text(),
+    model: form.text(optional),
+    system: form.text(optional),
+  },
+  body: urlencoded,
+  rateClass: 'start',
+  variables: ({ media_url, ...fields }: AnalysisFields) => ({
+    input: { generator: alternative, ...fields, media: { url: media_url } },
+  }),
+} as const;
+
+interface AnalysisFields {
+  readonly prompt: string;
+  readonly media_url: string;
+  readonly model?: string | undefined;
+  readonly system?: string | undefined;
+}
+
+/** Language models. */
+export const llm: Section = {
+  service: 'media',
+  title: 'Language models',
+  routes: [
+    modelsRoute({ path: '/api/llm/model/list', category: 'language', within: main }),
+    chatRoute('/api/llm/chat', main),
+    chatRoute('/api/llm/altllm/chat', alternative),
+    route(AnalyzeMedia)({
+      ...analysis,
+      path: '/api/llm/altllm/sync/media/analysis',
+      wait: { task: 'analyzeMedia' },
+      reply: ({ analyzeMedia }) => analysisReply(analyzeMedia),
+    }),
+    route(AnalyzeMedia)({
+      ...analysis,
+      path: '/api/llm/altllm/async/media/analysis',
+      reply: ({ analyzeMedia }) => submitted(analyzeMedia),
+    }),
+    localRoute({
+      method: 'POST',
+      path: '/api/llm/altllm/cloudstore/upload',
+      params: {
+        local_file: file({
+          destination: { to: 'provider', generator: alternative },
+          accepts: ['audio/*', 'video/*', 'image/*'],
+        }),
+      },
+      body: multipart,
+      rateClass: 'start',
+      rule: 'spend',
+      reply: (_, { input: { local_file } }) => {
+        const { url, resource } = local_file;
+        return { ...success(resource?.uri ?? url, 'file stored'), extra: resource?.extra ?? null };
+      },
+    }),
+    statusRoute({
+      path: '/api/llm/task/status',
+      group: { generators: [main, alternative], kinds: ['ANALYSIS'] },
+    }),
+  ],
+};
+
+/** One question and its whole answer. */
+function chatRoute(path: string, generator: string): Route {
+  return route(Chat)({
+    method: 'POST',
+    path,
+    params: {
+      prompt: form.text(optional),
+      messages: form.jsonText(optional),
+      model: form.text(optional),
+      system: form.text(optional),
+      temperature: form.number(optional),
+      max_tokens: form.integer(optional),
+    },
+    body: { ...urlencoded, oneOf: [['prompt', 'messages']] },
+    rateClass: 'start',
+    variables: ({ prompt, messages, max_tokens, ...fields }) => ({
+      input: { generator, ...fields, messages: messagesOf(prompt, messages), maxTokens: max_tokens },
+    }),
+    reply: ({ chat }) => ({ ...success(chat.text), extra: languageExtra(chat) }),
+  });
+}
+
+function messagesOf(prompt: string | undefined, messages: Json | undefined): Json {
+  return messages ?? [{ role: 'user', content: prompt ?? '' }];
+}

@@ -1,0 +1,46 @@
+import { success } from '../replies/envelope.ts';
+import type { Envelope } from '../replies/envelope.ts';
+import { route } from '../route.ts';
+import type { Route } from '../route.ts';
+import { Models } from './documents/questions.ts';
+import type { ModelAnswer } from './documents/questions.ts';
+
+/** A list of models with their limits: of one generator, or of all whose name begins with `within`. */
+export function modelsRoute(options: {
+  readonly path: string;
+  readonly category: string;
+  readonly within: string;
+}): Route {
+  const { path, category, within } = options;
+  return route(Models)({
+    method: 'GET',
+    path,
+    params: {},
+    rateClass: 'read',
+    variables: () => ({ generator: null, category }),
+    reply: ({ models }) => modelsReply(models.filter(({ generator }) => isWithin(generator, within))),
+  });
+}
+
+function isWithin(generator: string, name: string): boolean {
+  return generator === name || generator.startsWith(`${name}/`);
+}
+
+function modelsReply(models: readonly ModelAnswer[]): Envelope {
+  const list = models.map(({ maxPrompt, ...model }) => {
+    const { id, name, category, provider, generator, inputs, sizes, durations, sandbox } = model;
+    return {
+      id,
+      name,
+      category,
+      provider,
+      generator,
+      inputs,
+      sizes,
+      durations,
+      max_prompt: maxPrompt,
+      sandbox,
+    };
+  });
+  return success(list, `${list.length} models`);
+}

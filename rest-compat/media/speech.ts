@@ -1,0 +1,99 @@
+import { badInput } from '../../platform/errors.ts';
+import { file, form } from '../params.ts';
+import { success } from '../replies/envelope.ts';
+import { taskReply } from '../replies/task.ts';
+import { route, routeAfter, localRoute } from '../route.ts';
+import type { Section } from '../route.ts';
+import { ProviderVoices, Voices } from './documents/questions.ts';
+import type { VoiceAnswer } from './documents/questions.ts';
+import { CloneVoice, SynthesizeSpeech } from './documents/start.ts';
+import { multipart, optional, urlencoded } from './inputs.ts';
+
+const generator = 'agg/speech_router';
+
+/** Speech. */
+export const speech: Section = {
+  service: 'media',
+  title: 'Speech',
+  routes: [
+    routeAfter(
+      Voices,
+      SynthesizeSpeech,
+    )({
+      method: 'POST',
+      path: '/api/agg/speech_router/sync/generate/speech',
+      params: {
+        text: form.text(),
+        voice_id: form.text(optional),
+        model: form.text(optional),
+        speed: form.number(optional),
+        pitch: form.number(optional),
+        volume: form.number(optional),
+        emotion: form.text(optional),
+        format: form.text(optional),
+      },
+      body: urlencoded,
+      rateClass: 'start',
+      first: ({ voice_id }) => (voice_id === undefined ? { generator } : null),
+      variables: ({ voice_id, ...fields }, found) => ({
+        input: { generator, ...fields, voiceId: voice_id ?? firstVoice(found?.voices ?? []) },
+      }),
+      wait: { task: 'synthesizeSpeech' },
+      reply: ({ synthesizeSpeech }) => taskReply(synthesizeSpeech),
+    }),
+    route(ProviderVoices)({
+      method: 'GET',
+      path: '/api/agg/speech_router/sync/get/voices',
+      params: {},
+      rateClass: 'read',
+      variables: () => ({ generator }),
+      reply: ({ voices, providerVoices }) => {
+        const cloned = voices.filter((voice) => voice.cloned);
+        const list = cloned.map(({ id, name, language }) => ({ voice_id: id, name, language }));
+        return { ...success(list, `${list.length} cloned voices`), extra: providerVoices };
+      },
+    }),
+    localRoute({
+      method: 'POST',
+      path: '/api/agg/speech_router/sync/file/upload',
+      params: {
+        file: file({ destination: { to: 'voice-samples', generator } }),
+        // Accepted for old callers: what is uploaded here is a sample to clone.
+        purpose: form.text(optional),
+      },
+      body: multipart,
+      rateClass: 'start',
+      rule: 'spend',
+      reply: (_, { input: { file: sample } }) => {
+        const { id, url, contentType, bytes, sha256, resource } = sample;
+        const facts = { url, content_type: contentType, bytes, sha256, provider: resource?.extra ?? null };
+        return { ...success(id, 'sample stored'), extra: facts };
+      },
+    }),
+    route(CloneVoice)({
+      method: 'POST',
+      path: '/api/agg/speech_router/sync/voice/clone',
+      params: {
+        voice_id: form.text(),
+        file_id: form.text(optional),
+        file: file(optional),
+        text: form.text(optional),
+        model: form.text(optional),
+      },
+      body: { ...multipart, oneOf: [['file_id', 'file']] },
+      rateClass: 'start',
+      variables: ({ voice_id, file_id, file: sample, text, model }) => ({
+        input: { generator, model, sample: { fileId: file_id ?? sample?.id ?? '' }, voiceId: voice_id, text },
+      }),
+      wait: { task: 'cloneVoice' },
+      reply: ({ cloneVoice }) => taskReply(cloneVoice),
+    }),
+  ],
+};
+
+/** The voice that speaks when none is named: the first one that the provider itself brings. */
+function firstVoice(voices: readonly VoiceAnswer[]): string {
+  const voice = voices.find(({ cloned }) => !cloned) ?? voices[0];
+  if (voice === undefined) throw badInput('voice_id', 'voice_id: name a voice; the provider lists none');
+  return voice.id;
+}

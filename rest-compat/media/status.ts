@@ -1,0 +1,52 @@
+import { AppError, notFound } from '../../platform/errors.ts';
+import { query } from '../params.ts';
+import type { Envelope } from '../replies/envelope.ts';
+import { taskReply } from '../replies/task.ts';
+import type { TaskAnswer } from '../replies/task.ts';
+import { route } from '../route.ts';
+import type { Method, Route } from '../route.ts';
+import { TaskById } from './documents/task.ts';
+
+/** Whose tasks a status path tells about: those of its generators and kinds, however they were started. */
+export interface TaskGroup {
+  readonly generators: readonly string[];
+  /** Kinds of the schema's TaskKind. */
+  readonly kinds: readonly string[];
+}
+
+interface StatusOptions {
+  readonly path: string;
+  readonly group: TaskGroup;
+  /** GET when absent. */
+  readonly method?: Method;
+  readonly deprecated?: true;
+}
+
+/** A status operation that takes nothing but `task_id`. */
+export function statusRoute({ path, group, method = 'GET', ...options }: StatusOptions): Route {
+  return route(TaskById)({
+    method,
+    path,
+    ...options,
+    params: { task_id: query.text() },
+    rateClass: 'status',
+    variables: ({ task_id }) => ({ id: task_id, cdn: false }),
+    reply: ({ task }, { input: { task_id } }) => statusReply(task, task_id, group),
+  });
+}
+
+/** The state of a task of the group. Throws NOT_FOUND for any other. */
+export function statusReply(task: TaskAnswer | null, id: string, group: TaskGroup): Envelope {
+  return taskReply(taskOfGroup(task, id, group));
+}
+
+/** The task, when it is one of the group. Throws NOT_FOUND for any other, saying where to ask. */
+export function taskOfGroup(task: TaskAnswer | null, id: string, group: TaskGroup): TaskAnswer {
+  if (task === null) throw notFound('task', id);
+  if (group.generators.includes(task.generator) && group.kinds.includes(task.kind)) return task;
+  const what = `${task.kind.toLowerCase()} task of ${task.generator}`;
+  throw new AppError(
+    'NOT_FOUND',
+    `task ${task.id} is a ${what}, which this path does not serve; GET /api/task/status/${task.id} does`,
+  );
+}

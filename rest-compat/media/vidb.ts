@@ -1,0 +1,36 @@
+import { form } from '../params.ts';
+import { submitted } from '../replies/task.ts';
+import { route } from '../route.ts';
+import type { Section } from '../route.ts';
+import { GenerateVideo } from './documents/start.ts';
+import { healthRoute } from './health.ts';
+import { optional, urlencoded } from './inputs.ts';
+import { statusRoute } from './status.ts';
+import { submitVideo, videoInput, videoOptions, waitForVideo } from './video-operations.ts';
+
+const generator = 'vidb';
+
+/** Video generator B. */
+export const vidb: Section = {
+  service: 'media',
+  title: 'Video generator B',
+  routes: [
+    // The document says JSON and no more: a submission, as its name has no `sync`.
+    route(GenerateVideo)({
+      method: 'POST',
+      path: '/api/vidb/generate-video',
+      params: { prompt: form.text(), img_url: form.url(optional), ...videoOptions },
+      body: urlencoded,
+      rateClass: 'start',
+      variables: (fields) => ({ input: videoInput(generator, fields) }),
+      reply: ({ generateVideo }) => submitted(generateVideo),
+    }),
+    waitForVideo({ path: '/api/vidb/sync/generate/video', generator }),
+    submitVideo({ path: '/api/vidb/async/generate/video', generator }),
+    statusRoute({
+      path: '/api/vidb/async/query/status',
+      group: { generators: [generator], kinds: ['VIDEO'] },
+    }),
+    healthRoute('/api/vidb/health'),
+  ],
+};
