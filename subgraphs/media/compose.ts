@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Runtime } from '../../platform/runtime.ts';
 import { bundledBindings, type BundledOptions } from './generators/bundled-bindings.ts';
+import { withGeneratorsFile } from './generators/generators-file.ts';
 import { createGeneratorRegistry } from './generators/registry.ts';
 import { createProviders } from './providers/registry.ts';
 import { createMediaSubgraph, type MediaSubgraph } from './subgraph.ts';
@@ -15,12 +16,17 @@ export interface ComposeMediaOptions {
   readonly fileSecret: string;
 }
 
-/** The media subgraph as the settings ask for it: real providers where they are configured, the sandbox elsewhere. */
+/**
+ * The media subgraph as the settings ask for it: real providers where they are configured, the sandbox elsewhere.
+ * Throws NOT_CONFIGURED with every mistake of GENERATORS_FILE.
+ */
 export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): MediaSubgraph {
   const { config, http } = runtime;
   const { sandboxUrls, publicUrl, fileSecret } = options;
   const providers = createProviders({ http });
-  const bindings = bundledBindings({ sandboxUrls, settings: config.providers, providers });
+  const bundled = bundledBindings({ sandboxUrls, settings: config.providers, providers });
+  const file = config.providers.generatorsFile;
+  const bindings = file === null ? bundled : withGeneratorsFile(bundled, { file, providers });
   return createMediaSubgraph({
     ...runtime,
     registry: createGeneratorRegistry(bindings),

@@ -1,6 +1,6 @@
 import type { Provider } from '../providers/provider.ts';
 import type { Binding, ModelLimits } from './binding.ts';
-import { modelsOf } from './catalog.ts';
+import { modelsOf, namesModel } from './catalog.ts';
 import { isAble, type RegistryOptions } from './registry.ts';
 import type { SandboxWires } from './sandbox-wires.ts';
 import {
@@ -34,8 +34,6 @@ interface BundledBinding {
   readonly route: Route;
   /** The models that callers may name, the default first. */
   readonly models: readonly ModelLimits[];
-  /** Whether the model travels on the wire; some upstreams have only the one. */
-  readonly namesModel: boolean;
 }
 
 /** Which models of a wire, and under which ids. */
@@ -48,8 +46,8 @@ const ofKinds = (...kinds: string[]): Offer => {
 const throughAggregator: Offer = (models) =>
   models.map((model) => ({ ...model, id: `agg/${model.id}`, name: `${model.name} through the aggregator` }));
 
-function offer(provider: string, route: Route, pick: Offer = all, namesModel = true): BundledBinding {
-  return { provider, route, models: pick(modelsOf(provider)), namesModel };
+function offer(provider: string, route: Route, pick: Offer = all): BundledBinding {
+  return { provider, route, models: pick(modelsOf(provider)) };
 }
 
 const video = ofKinds('VIDEO');
@@ -57,15 +55,15 @@ const voice = ofKinds('SPEECH', 'VOICE_CLONE');
 
 /** generator -> its bindings, in the order of fall-back. */
 const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
-  imga: [offer('midjourney', midjourney, all, false)],
-  'agg/imga': [offer('midjourney', aggregated(midjourney, ''), throughAggregator, false)],
+  imga: [offer('midjourney', midjourney)],
+  'agg/imga': [offer('midjourney', aggregated(midjourney, ''), throughAggregator)],
   vidb: [offer('minimax', minimax, video)],
   'agg/vidb': [offer('minimax', aggregated(minimax, '/minimax'), video)],
   vidc: [offer('kling', kling, video)],
   'agg/vidc': [offer('kling', aggregated(kling, '/kling'), video)],
   speech_router: [offer('minimax', minimax, voice)],
   'agg/speech_router': [offer('minimax', aggregated(minimax, '/minimax'), voice)],
-  comfy: [offer('comfyui', comfyui, all, false)],
+  comfy: [offer('comfyui', comfyui)],
   // One binding per wire and kind: the model that runs unnamed is the binding's first.
   union: [
     offer('openai', openai, ofKinds('IMAGE')),
@@ -130,7 +128,7 @@ function bindingOf(entry: BundledBinding, { id, generator, provider, target, san
       credentials: {},
       nodes: [],
       ...target,
-      model: entry.namesModel ? (entry.models[0]?.id ?? null) : null,
+      model: namesModel(provider.name) ? (entry.models[0]?.id ?? null) : null,
       resultOrigins: [],
     },
     sandbox,

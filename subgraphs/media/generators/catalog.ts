@@ -166,3 +166,26 @@ function model(id: string, name: string, told: Told): ModelLimits {
 export function modelsOf(provider: string): readonly ModelLimits[] {
   return Object.hasOwn(catalog, provider) ? (catalog[provider] ?? []) : [];
 }
+
+/** Whether this wire carries a model's name; the others have but one model, or graphs that name theirs. */
+export function namesModel(provider: string): boolean {
+  return provider !== 'midjourney' && provider !== 'comfyui';
+}
+
+const CATEGORIES: Readonly<Record<string, string>> = {
+  IMAGE: 'image',
+  DESCRIPTION: 'image',
+  VIDEO: 'video',
+  SPEECH: 'speech',
+  VOICE_CLONE: 'speech',
+  COMFY_WORKFLOW: 'workflow',
+  ANALYSIS: 'language',
+  CHAT: 'language',
+};
+
+/** A model that Kiln does not know: it takes every input, within no limits but those that all have. */
+export function unknownModel(id: string, kinds: readonly string[]): ModelLimits {
+  const category = CATEGORIES[kinds[0] ?? ''] ?? 'other';
+  const inputs = ['prompt', 'negativePrompt', 'images', 'image', 'firstFrame', 'lastFrame', 'aspectRatio'];
+  return model(id, id, { category, kinds, inputs: [...inputs, 'resolution', 'duration', 'count', 'seed'] });
+}

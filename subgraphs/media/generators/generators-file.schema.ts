@@ -1,0 +1,112 @@
+import { z } from 'zod';
+
+/** The form of GENERATORS_FILE. Each message is the remedy. */
+
+const KINDS = [
+  'IMAGE',
+  'DESCRIPTION',
+  'VIDEO',
+  'SPEECH',
+  'VOICE_CLONE',
+  'COMFY_WORKFLOW',
+  'ANALYSIS',
+  'CHAT',
+] as const;
+
+function must(words: string) {
+  return {
+    error: ({ input }: { readonly input?: unknown }) =>
+      input === undefined ? `is missing: it ${words}` : words,
+  };
+}
+
+const text = z.string(must('must be a text')).min(1, must('must not be empty'));
+const texts = z.array(text, must('must be a list of texts'));
+const address = z
+  .string(must('must be an http:// or https:// address'))
+  .refine(isAddress, must('must be an http:// or https:// address without user name, query or fragment'))
+  .transform((value) => value.replace(/\/+$/, ''));
+const origin = z
+  .string(must('must be an origin such as https://cdn.example.org'))
+  .refine(
+    (value) => URL.parse(value)?.origin === value,
+    must('must be an origin such as https://cdn.example.org'),
+  );
+const headerValues = z.record(
+  z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, must('must be the name of a header')),
+  z.string(must('must be a text')).regex(/^[^\r\n\0]*$/, must('must be one line')), // oxlint-disable-line no-control-regex -- refused, as in every header
+  must('must be an object: header name -> value'),
+);
+
+function whole(least: number, most: number) {
+  const words = must(`must be a whole number from ${least} to ${most}`);
+  return z.int(words).min(least, words).max(most, words);
+}
+
+function isAddress(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+}
+
+const limits = z.strictObject({
+  inputs: texts.optional(),
+  needs: texts.optional(),
+  sizes: texts.optional(),
+  aspectRatios: texts.optional(),
+  durations: z
+    .array(z.number(must('must be a number of seconds')), must('must be a list of seconds'))
+    .optional(),
+  formats: texts.optional(),
+  maxPrompt: whole(1, 10_000_000).optional(),
+  maxCount: whole(1, 100).optional(),
+  maxImages: whole(0, 100).optional(),
+});
+
+/** One binding; `providers` are the wires that there are. */
+function bindingOf(providers: readonly string[]) {
+  return z.strictObject(
+    {
+      provider: z.enum(providers as [string, ...string[]], must(`must be one of ${providers.join(', ')}`)),
+      model: text.optional(),
+      kinds: z
+        .array(z.enum(KINDS, must(`must be one of ${KINDS.join(', ')}`)), must('must be a list of kinds'))
+        .min(1, must('must not be empty'))
+        .optional(),
+      baseUrl: address.optional(),
+      pathPrefix: z
+        .string(must('must be a text'))
+        .regex(/^(\/[^/?#\s]+)*$/, must('must be a path such as /vendor, without a slash at its end'))
+        .optional(),
+      headers: headerValues.optional(),
+      credentials: z.record(z.string(), text, must('must be an object: name -> secret')).optional(),
+      concurrency: whole(1, 10_000).optional(),
+      maxWaiting: whole(1, 1_000_000).optional(),
+      restartUnknown: z.boolean(must('must be true or false')).optional(),
+      stallSeconds: whole(1, 86_400).optional(),
+      resultOrigins: z.array(origin, must('must be a list of origins')).optional(),
+      nodes: z
+        .array(address, must('must be a list of addresses'))
+        .min(1, must('must not be empty'))
+        .optional(),
+      limits: limits.optional(),
+    },
+    must('must be an object with provider, baseUrl, ...'),
+  );
+}
+
+/** The whole file: generator -> its bindings in the order of fall-back. */
+export function generatorsFileSchema(providers: readonly string[]) {
+  const words =
+    'must be like the generators of the API: lower-case words and digits, in parts between slashes';
+  return z.record(
+    z.string().regex(/^[a-z0-9_]{1,40}(\/[a-z0-9_]{1,40}){0,3}$/, must(words)),
+    z
+      .array(bindingOf(providers), must('must be a list of bindings'))
+      .max(32, must('must be at most 32 bindings')),
+    must('must be an object: generator -> list of bindings'),
+  );
+}
+
+/** One binding as it is written. */
+export type WrittenBinding = z.infer<ReturnType<typeof bindingOf>>;

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+
+import { AppError } from '../../../platform/errors.ts';
+import type { Provider } from '../providers/provider.ts';
+import { withGeneratorsFile } from './generators-file.ts';
+import { parseWithLines } from './json-with-lines.ts';
+import { createGeneratorRegistry, type RegistryOptions } from './registry.ts';
+
+const job = { start: async () => ({}), status: async () => ({ state: 'queued' }) as const, pollMs: 1 };
+const call = { call: async () => ({ files: [], texts: [] }) };
+const providers: Record<string, Provider> = {
+  midjourney: { name: 'midjourney', jobs: { IMAGE: job, DESCRIPTION: job } },
+  kling: { name: 'kling', jobs: { VIDEO: job } },
+  openai: { name: 'openai', calls: { IMAGE: call }, jobs: { VIDEO: job } },
+  comfyui: { name: 'comfyui', jobs: { COMFY_WORKFLOW: job } },
+};
+
+const bundled: RegistryOptions = {
+  bindings: [],
+  missing: { vidc: 'KLING_API_KEY', 'agg/imga': 'AGG_BASE_URL and AGG_API_KEY' },
+};
+
+function read(text: string, variables: Record<string, string> = {}) {
+  const file = { path: '/etc/kiln/generators.json', text, variables };
+  return createGeneratorRegistry(withGeneratorsFile(bundled, { file, providers }));
+}
+
+/** The lines of the refusal, without the two blanks before each. */
+function mistakesOf(text: string, variables?: Record<string, string>): readonly string[] {
+  try {
+    read(text, variables);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'NOT_CONFIGURED') throw error;
+    const [, ...lines] = error.message.split('\n');
+    return lines.map((line) => line.trim());
+  }
+  return [];
+}
+
+describe('a bindings file', () => {
+  it('gives a generator its bindings in the order of fall-back', () => {
+    const registry = read(
+      `{
+        "vidc": [
+          { "provider": "kling", "baseUrl": "https://kling.example/", "model": "kling-v1-6",
+            "credentials": { "accessKey": "\${KLING_AK}", "secretKey": "\${KLING_SK}" }, "concurrency": 3 },
+          { "provider": "openai", "baseUrl": "https://agg.example", "pathPrefix": "/v1", "model": "made-up",
+            "kinds": ["VIDEO"], "headers": { "authorization": "Bearer \${AGG}" }, "stallSeconds": 60,
+            "maxWaiting": 5, "restartUnknown": true, "resultOrigins": ["https://cdn.example"],
+            "limits": { "durations": [3], "maxPrompt": 100 } }
+        ],
+        "comfy": [{ "provider": "comfyui", "nodes": ["http://10.0.0.1:8188/", "http://10.0.0.2:8188"] }]
+      }`,
+      { KLING_AK: 'ak', KLING_SK: 'sk', AGG: 'secret' },
+    );
+    expect(registry.bindingsFor('vidc', 'VIDEO')).toMatchObject([
+      {
+        id: 'vidc#0',
+        sandbox: false,
+        concurrency: 3,
+        connection: {
+          baseUrl: 'https://kling.example',
+          model: 'kling-v1-6',
+          credentials: { accessKey: 'ak', secretKey: 'sk' },
+        },
+      },
+      {
+        id: 'vidc#1',
+        maxWaiting: 5,
+        restartUnknown: true,
+        stallSeconds: 60,
+        connection: {
+          pathPrefix: '/v1',
+          model: 'made-up',
+          headers: { authorization: 'Bearer secret' },
+          resultOrigins: ['https://cdn.example'],
+        },
+      },
+    ]);
+    expect(registry.bindingsFor('comfy', 'COMFY_WORKFLOW')[0]?.connection).toMatchObject({
+      baseUrl: 'http://10.0.0.1:8188',
+      nodes: ['http://10.0.0.1:8188', 'http://10.0.0.2:8188'],
+      model: null,
+    });
+    expect(registry.models({ generator: 'vidc' })).toMatchObject([
+      { id: 'kling-v1-6', durations: [5, 10], category: 'video' },
+      { id: 'made-up', durations: [3], maxPrompt: 100, category: 'video' },
+    ]);
+    expect(registry.bindingsFor('vidc', 'VIDEO', 'made-up').map(({ id }) => id)).toEqual(['vidc#1']);
+  });
+
+  it('leaves the others as they are, and may take one away', () => {
+    const registry = read('{ "vidc": [] }');
+    expect(() => registry.bindingsFor('vidc', 'VIDEO')).toThrow('GENERATORS_FILE');
+    expect(() => registry.bindingsFor('agg/imga', 'IMAGE')).toThrow('AGG_BASE_URL');
+  });
+});
+
+describe('every mistake of a bindings file', () => {
+  it('is told at once, with its line, its field and the remedy', () => {
+    const mistakes = mistakesOf(`{
+  "imga": [
+    { "provider": "midjurney",
+      "baseUrl": "mj.example" },
+    { "provider": "midjourney",
+      "baseUrl": "https://mj.example",
+      "headers": {
+        "mj-api-secret": "\${MJ_SECRET}"
+      },
+      "concurency": 4,
+      "concurrency": 0,
+      "resultOrigins": ["https://cdn.example/path"]
+    }
+  ],
+  "Vid C": [],
+  "vidb": { "provider": "kling" }
+}`);
+    expect(mistakes).toEqual([
+      'generators.json, line 3: imga[0].provider must be one of midjourney, kling, openai, comfyui',
+      expect.stringMatching(/^generators\.json, line 4: imga\[0\]\.baseUrl must be an http/),
+      expect.stringMatching(
+        /^generators\.json, line 8: imga\[1\]\.headers\.mj-api-secret refers to \$\{MJ_SECRET\}, which is not set: set it/,
+      ),
+      expect.stringMatching(
+        /^generators\.json, line 10: imga\[1\]\.concurency is no field of a binding: remove it/,
+      ),
+      'generators.json, line 11: imga[1].concurrency must be a whole number from 1 to 10000',
+      expect.stringMatching(/^generators\.json, line 12: imga\[1\]\.resultOrigins\[0\] must be an origin/),
+      expect.stringMatching(/^generators\.json, line 15: Vid C must be like the generators of the API/),
+      'generators.json, line 16: vidb must be a list of bindings',
+    ]);
+  });
+
+  it.each([
+    ['{"vidc": [{"provider": "kling"}]}', 'vidc[0].baseUrl is missing'],
+    ['{"vidc": [{"baseUrl": "https://x.example"}]}', 'vidc[0].provider is missing'],
+    [
+      '{"vidc": [{"provider": "kling", "baseUrl": "https://x.example", "model": "new"}]}',
+      'vidc[0].kinds is missing',
+    ],
+    [
+      '{"vidc": [{"provider": "kling", "baseUrl": "https://x.example", "kinds": ["IMAGE"]}]}',
+      'kling does not do',
+    ],
+    [
+      '{"vidc": [{"provider": "openai", "baseUrl": "https://x.example", "model": "sora-2", "kinds": []}]}',
+      'vidc[0].kinds must not be empty',
+    ],
+    [
+      '{"vidc": [{"provider": "kling", "baseUrl": "https://x.example", "credentials": {"accessKey": "a"}}]}',
+      'secretKey together',
+    ],
+    ['{"vidc": [], "vidc": []}', 'vidc comes twice'],
+    ['[]', 'the file must be an object'],
+  ])('%s is refused', (text, remedy) => {
+    expect(mistakesOf(text)).toEqual([expect.stringContaining(remedy)]);
+  });
+
+  it.each([
+    ['{\n "vidc": [\n {}\n {}\n ]\n}', 4, 'needs a comma or "]"'],
+    ['{\n "vidc": [],\n}', 3, 'comma too many'],
+    ['{\n // mine\n}', 2, 'has a comment'],
+    ["{\n 'vidc': []\n}", 2, 'double quotes'],
+    ['{\n "vidc": [', 2, 'ends too early'],
+    ['{}\n{}', 2, 'must end'],
+    ['', 1, 'ends too early'],
+    ['{"a" 1}', 1, 'needs a colon'],
+  ])('%j is no JSON, and the line is told', (text, line, remedy) => {
+    const [mistake = '', ...others] = mistakesOf(text);
+    expect(others).toEqual([]);
+    expect(mistake).toContain(`generators.json, line ${line}: the file `);
+    expect(mistake).toContain(remedy);
+  });
+
+  it('never repeats a secret', () => {
+    const text =
+      '{"imga": [{"provider": "midjourney", "baseUrl": "${KEY}", "headers": {"${KEY}": "${KEY}\\n"}}]}';
+    const mistakes = mistakesOf(text, { KEY: 'hunter2' });
+    expect(mistakes.length).toBeGreaterThan(0);
+    expect(mistakes.join()).not.toContain('hunter2');
+  });
+});
+
+describe('JSON with lines', () => {
+  it('means the same as JSON', () => {
+    const text = '{"a": [1, -2.5e3, true, null, {}, [], "x\\u00e9\\n"],\n "b": {"c": "\\"}"}}';
+    const { value, lineOf } = parseWithLines(text);
+    expect(value).toEqual(JSON.parse(text));
+    expect(lineOf(['a', 6])).toBe(1);
+    expect(lineOf(['b', 'c'])).toBe(2);
+    expect(lineOf(['b', 'absent'])).toBe(2);
+    expect(lineOf(['absent'])).toBe(1);
+  });
+});

@@ -1,0 +1,230 @@
+import path from 'node:path';
+
+import type { z } from 'zod';
+
+import type { GeneratorsFileText } from '../../../platform/config/generators-file.ts';
+import { AppError } from '../../../platform/errors.ts';
+import type { Json } from '../../../platform/json.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { Binding, ModelLimits } from './binding.ts';
+import { LIMITS } from './bundled-bindings.ts';
+import { modelsOf, namesModel, unknownModel } from './catalog.ts';
+import { generatorsFileSchema, type WrittenBinding } from './generators-file.schema.ts';
+import { JsonMistake, parseWithLines, type JsonWithLines } from './json-with-lines.ts';
+import { isAble, type RegistryOptions } from './registry.ts';
+
+/**
+ * GENERATORS_FILE: generator -> its bindings, in the order of fall-back. A generator that it names has these bindings
+ * and no other (an empty list: none); every other one keeps the bundled ones. `${NAME}` in a text stands for an
+ * environment variable, so that secrets need not be in the file.
+ */
+export interface GeneratorsFileOptions {
+  readonly file: GeneratorsFileText;
+  readonly providers: Readonly<Record<string, Provider>>;
+}
+
+type Path = readonly (string | number)[];
+type Complain = (path: Path, message: string) => void;
+
+/** Puts the file's bindings in the place of the bundled ones. Throws AppError NOT_CONFIGURED with every mistake, each with line, field and remedy. */
+export function withGeneratorsFile(
+  bundled: RegistryOptions,
+  options: GeneratorsFileOptions,
+): RegistryOptions {
+  const written = readGenerators(options);
+  const emptied = [...written].filter(([, bindings]) => bindings.length === 0);
+  const missing = Object.entries(bundled.missing ?? {}).filter(([generator]) => !written.has(generator));
+  return {
+    bindings: [
+      ...bundled.bindings.filter(({ generator }) => !written.has(generator)),
+      ...[...written.values()].flat(),
+    ],
+    missing: {
+      ...Object.fromEntries(missing),
+      ...Object.fromEntries(emptied.map(([generator]) => [generator, 'a binding for it in GENERATORS_FILE'])),
+    },
+  };
+}
+
+function readGenerators({ file, providers }: GeneratorsFileOptions): ReadonlyMap<string, readonly Binding[]> {
+  const name = path.basename(file.path);
+  let json: JsonWithLines;
+  try {
+    json = parseWithLines(file.text);
+  } catch (error) {
+    if (!(error instanceof JsonMistake)) throw error;
+    throw refusal([`${name}, line ${error.line}: the file ${error.message}`]);
+  }
+  const mistakes: { readonly line: number; readonly text: string }[] = [];
+  const blamed = new Set<string>();
+  const complain: Complain = (at, message) => {
+    // One mistake per field: what follows from it (an empty address for an unset variable) is no news.
+    if (blamed.has(fieldOf(at))) return;
+    blamed.add(fieldOf(at));
+    const line = json.lineOf(at);
+    mistakes.push({ line, text: `${name}, line ${line}: ${fieldOf(at)} ${message}` });
+  };
+  for (const at of json.repeated) complain(at, 'comes twice: the second would silently win, remove one');
+  const bindings = checkedBindings(withVariables(json.value, file, complain), providers, complain);
+  if (mistakes.length > 0) {
+    throw refusal(mistakes.toSorted((one, other) => one.line - other.line).map(({ text }) => text));
+  }
+  return bindings;
+}
+
+function refusal(lines: readonly string[]): AppError {
+  return new AppError(
+    'NOT_CONFIGURED',
+    `GENERATORS_FILE has mistakes\n${lines.map((line) => `  ${line}`).join('\n')}`,
+  );
+}
+
+/** A path as a person writes it: imga[0].headers.authorization. */
+function fieldOf(at: Path): string {
+  if (at.length === 0) return 'the file';
+  return at
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('');
+}
+
+/** Every text with its variables filled in; one that is not set is a mistake of its own. */
+function withVariables(
+  value: Json,
+  { variables }: Pick<GeneratorsFileText, 'variables'>,
+  complain: Complain,
+): Json {
+  const fill = (part: Json, at: Path): Json => {
+    if (typeof part === 'string')
+      return part.replaceAll(/\$\{([^}]*)\}/g, (_, name: string) => variable(name, at));
+    if (isList(part)) return part.map((item, index) => fill(item, [...at, index]));
+    if (part === null || typeof part !== 'object') return part;
+    return Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, fill(inner, [...at, key])]));
+  };
+  const variable = (name: string, at: Path): string => {
+    const text = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (text === undefined) {
+      complain(at, `refers to \${${name}}, which is not set: set it in the environment, or write the value`);
+    }
+    return text ?? '';
+  };
+  return fill(value, []);
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function checkedBindings(
+  value: Json,
+  providers: Readonly<Record<string, Provider>>,
+  complain: Complain,
+): ReadonlyMap<string, readonly Binding[]> {
+  const parsed = generatorsFileSchema(Object.keys(providers)).safeParse(value);
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) complainOf(issue, complain);
+    return new Map();
+  }
+  return new Map(
+    Object.entries(parsed.data).map(([generator, written]) => [
+      generator,
+      written.flatMap((entry, index) => {
+        const provider = providers[entry.provider];
+        if (provider === undefined) return [];
+        checkTogether(entry, provider, (field, message) => complain([generator, index, field], message));
+        return [toBinding(entry, { generator, index, provider })];
+      }),
+    ]),
+  );
+}
+
+function complainOf(issue: z.core.$ZodIssue, complain: Complain): void {
+  const at = issue.path.filter((part) => typeof part !== 'symbol');
+  if (issue.code === 'unrecognized_keys') {
+    for (const key of issue.keys)
+      complain([...at, key], 'is no field of a binding: remove it, or correct its name');
+  } else if (issue.code === 'invalid_key') {
+    for (const { message } of issue.issues) complain(at, message);
+  } else {
+    complain(at, issue.message);
+  }
+}
+
+/** What the fields of one binding demand of each other. */
+function checkTogether(
+  written: WrittenBinding,
+  provider: Provider,
+  complain: (field: string, message: string) => void,
+): void {
+  const { baseUrl, nodes, model, kinds, credentials = {}, provider: name } = written;
+  if (baseUrl === undefined && nodes === undefined)
+    complain('baseUrl', 'is missing: the address of the upstream');
+  const unable = (kinds ?? []).filter((kind) => !isAble(provider, kind));
+  if (unable.length > 0) complain('kinds', `has ${unable.join(', ')}, which ${name} does not do: remove it`);
+  const known = modelsOf(name).some(({ id }) => id === model);
+  if (model !== undefined && !known && kinds === undefined) {
+    complain(
+      'kinds',
+      `is missing: Kiln does not know the model ${JSON.stringify(model)}, so say what it makes`,
+    );
+  } else if (unable.length === 0 && modelsIn(written, provider).length === 0) {
+    complain('kinds', `leaves nothing for this binding to do: name a model, or other kinds of ${name}`);
+  }
+  if ('accessKey' in credentials !== 'secretKey' in credentials) {
+    complain('credentials', 'needs accessKey and secretKey together');
+  }
+}
+
+interface Place {
+  readonly generator: string;
+  readonly index: number;
+  readonly provider: Provider;
+}
+
+function toBinding(written: WrittenBinding, { generator, index, provider }: Place): Binding {
+  const { model, nodes = [], baseUrl = nodes[0] ?? '' } = written;
+  const models = modelsIn(written, provider);
+  return {
+    id: `${generator}#${index}`,
+    generator,
+    provider,
+    connection: {
+      baseUrl,
+      pathPrefix: written.pathPrefix ?? '',
+      headers: written.headers ?? {},
+      credentials: written.credentials ?? {},
+      model: namesModel(provider.name) ? (model ?? models[0]?.id ?? null) : null,
+      nodes: provider.name === 'comfyui' && nodes.length === 0 ? [baseUrl] : nodes,
+      resultOrigins: written.resultOrigins ?? [],
+    },
+    sandbox: false,
+    concurrency: written.concurrency ?? LIMITS.concurrency,
+    maxWaiting: written.maxWaiting ?? LIMITS.maxWaiting,
+    restartUnknown: written.restartUnknown ?? LIMITS.restartUnknown,
+    stallSeconds: written.stallSeconds ?? LIMITS.stallSeconds,
+    models: models.map((entry) => ({ ...entry, generator, provider: provider.name, sandbox: false })),
+  };
+}
+
+/** The model that is written, or every known one of the wire; with the limits of the catalog, then those of the file. */
+function modelsIn(
+  { model, kinds, limits = {}, provider: name }: WrittenBinding,
+  provider: Provider,
+): readonly ModelLimits[] {
+  const known = modelsOf(name);
+  const unknown = unknownModel(model ?? name, kinds ?? []);
+  const chosen =
+    model === undefined && known.length > 0 ? known : [known.find(({ id }) => id === model) ?? unknown];
+  const own = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+  return chosen
+    .map((entry) => {
+      // Who names both model and kinds knows better than the catalog.
+      const wanted =
+        model === undefined ? entry.kinds.filter((kind) => isIn(kinds, kind)) : (kinds ?? entry.kinds);
+      return { ...entry, ...own, kinds: wanted.filter((kind) => isAble(provider, kind)) };
+    })
+    .filter((entry) => entry.kinds.length > 0);
+}
+
+function isIn(kinds: readonly string[] | undefined, kind: string): boolean {
+  return kinds === undefined || kinds.includes(kind);
+}
