@@ -25,6 +25,8 @@ export interface Bench {
   /** Asks whether a start with this reference happened. */
   readonly find: (reference: string) => Promise<Handle | 'absent' | 'unknowable'>;
   readonly cancel: (handle: Handle) => Promise<'cancelled' | 'too-late'>;
+  /** What the wire carries for a reference. */
+  readonly carried: (reference: string) => string;
   /** How many requests of the start went out. */
   readonly startsSent: () => number;
 }
@@ -36,7 +38,8 @@ export const REFERENCE = '01890000-0000-7000-8000-000000000001/1/1';
 export const isOver = ({ state }: JobStatus) => state === 'finished' || state === 'failed';
 
 /** Lays out the work of one row in a world. */
-export function benchOf(row: ContractRow, { kind, operation, request }: JobRow, world: World): Bench {
+export function benchOf(row: ContractRow, wanted: JobRow, world: World): Bench {
+  const { kind, operation, request, carried = (reference: string) => reference } = wanted;
   const job = world.providers[row.provider]?.jobs?.[kind];
   if (job === undefined) throw new Error(`${row.provider} has no job ${kind}`);
   const context = contextOf(world.connection(row.basePath, row.headers));
@@ -63,6 +66,7 @@ export function benchOf(row: ContractRow, { kind, operation, request }: JobRow, 
     end: async (handle) => must((await follow(handle, isOver)).at(-1), 'end'),
     find: async (reference) => must(await job.find?.(reference, context), 'way to ask for a start'),
     cancel: async (handle) => must(await job.cancel?.(handle, context), 'way to cancel'),
+    carried,
     startsSent: () => world.door.sent.filter(({ path }) => path.endsWith(startPath)).length,
   };
 }
@@ -84,4 +88,9 @@ export function filesOf(status: JobStatus): readonly RemoteFile[] {
 /** The address of a result that lies at the upstream. */
 export function urlOf(file: RemoteFile | undefined): string {
   return must(file !== undefined && 'url' in file ? file.url : null, 'address of a result');
+}
+
+/** What a result must be fetched with. */
+export function headersOf(file: RemoteFile): Readonly<Record<string, string>> {
+  return 'url' in file ? (file.headers ?? {}) : {};
 }

@@ -1,3 +1,4 @@
+import type { FaultName } from '../../sandbox/control/faults.ts';
 import type { CallContext, Provider, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import type { Fixture, SentFields } from './wire-shape.ts';
@@ -22,18 +23,40 @@ export interface JobRow {
   readonly request: WorkRequest;
   /** What the start must carry, besides the reference. */
   readonly fields: SentFields;
-  /** The field that carries the reference. */
-  readonly referenceField: string;
+  /** The field that carries the reference; or `{ header }`, or null where the wire has no place for it. */
+  readonly referenceField: string | { readonly header: string } | null;
+  /** What the wire carries for a reference, where that is not the reference itself. */
+  readonly carried?: (reference: string) => string;
   /** Names of the other operations. */
   readonly operations: {
     readonly status: string;
     readonly list: string;
     readonly cancel: string;
     readonly download: string;
+    /** Documented requests that may go along with a start or a status. */
+    readonly besides?: readonly string[];
   };
+  /** Misfortunes that this wire has no words for. */
+  readonly unplayed?: readonly FaultName[];
+  /** What its results are, where they are not pictures that anybody may fetch, that can be seen early and whose addresses expire. */
+  readonly results?: ResultTraits;
+  /** Whether its status tells how far it is (default yes). */
+  readonly tellsProgress?: boolean;
   /** A status answer whose state is a word that nobody knows. */
   readonly unknownState: ScriptedAnswer;
   readonly outcome: { readonly files: number; readonly texts: number };
+}
+
+/** What is not so of every result. */
+export interface ResultTraits {
+  /** How its bytes begin (default PNG). */
+  readonly type?: 'png' | 'mp4';
+  /** Fetched with the connection's own credentials. */
+  readonly needsKey?: boolean;
+  /** Its address never changes. */
+  readonly isLasting?: boolean;
+  /** Nothing can be seen before the end. */
+  readonly isHidden?: boolean;
 }
 
 /** Work that is answered at once. */
@@ -43,6 +66,8 @@ export interface ShortRow {
   readonly fields: SentFields;
   /** Whether a start is counted by its reference (Idempotency-Key). */
   readonly hasReference: boolean;
+  /** The answer is a file of which a half can't be told from a whole here; the engine measures it. */
+  readonly isFile?: boolean;
   /** Does it: a call, or a chat. */
   run(provider: Provider, context: CallContext & { readonly reference: string }): Promise<unknown>;
   /** Fails unless the answer is what was asked for. */

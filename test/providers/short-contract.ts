@@ -61,7 +61,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
       expect(error).toMatchObject({ code: 'MODERATION_REFUSED', retryable: false, startUnknown: false });
     });
 
-    it.each([
+    const unclear = [
       ['an error before it was carried out', { fault: 'server-error' }],
       ['an error after it was carried out', { fault: 'server-error', accepted: true }],
       ['a failure half-way', { fault: 'upstream-error' }],
@@ -69,7 +69,10 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
       ['a page in place of an answer', { fault: 'wrong-content-type' }],
       ['less than was announced', { fault: 'wrong-length' }],
       ['a broken connection', { fault: 'cut' }],
-    ] as const)('may have happened after %s, and is not sent again', async (_what, fault) => {
+    ] as const;
+    const played = unclear.filter(([, { fault }]) => short.isFile !== true || fault !== 'malformed');
+
+    it.each(played)('may have happened after %s, and is not sent again', async (_what, fault) => {
       await world().plan({ wire, operation, ...fault });
       expect(await failureOf(run())).toMatchObject({
         code: 'UNAVAILABLE',

@@ -52,7 +52,10 @@ export async function expectDocumented(
   expect(sent.method).toBe(wanted.method);
   const path = wanted.path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replace('{id}', '[^/]+');
   expect(sent.path).toMatch(new RegExp(`^${basePath}${path}$`));
-  expect(sent.headers).toMatchObject({ 'user-agent': 'Kiln', accept: 'application/json' });
+  expect(sent.headers).toMatchObject({
+    'user-agent': 'Kiln',
+    accept: expect.stringMatching(/^(application\/json|text\/event-stream)$/),
+  });
   if (wanted.contentType === undefined) {
     expect(sent.body.length).toBe(0);
     return {};
@@ -63,6 +66,24 @@ export async function expectDocumented(
   expect({ ...wanted.fields, ...types }).toEqual(wanted.fields);
   expect(Object.keys(fields)).toEqual(expect.arrayContaining([...(wanted.required ?? [])]));
   return fields;
+}
+
+/** Fails unless the request is one of these that the wire documents. */
+export async function expectOneOf(
+  sent: SentRequest,
+  {
+    row,
+    names,
+  }: {
+    readonly row: { readonly fixture: Fixture; readonly basePath: string };
+    readonly names: readonly string[];
+  },
+): Promise<void> {
+  const tries = await Promise.allSettled(
+    names.map((name) => expectDocumented(sent, documented(row.fixture, name), row.basePath)),
+  );
+  const [first] = tries;
+  if (first?.status === 'rejected' && !tries.some(({ status }) => status === 'fulfilled')) throw first.reason;
 }
 
 async function fieldsOf({ headers, body }: SentRequest): Promise<SentFields> {

@@ -52,7 +52,7 @@ export async function openWorld(): Promise<World> {
     dataDir,
     logger: silentLogger(),
     instantImages: true,
-    secrets: { midjourney: SECRET, openai: SECRET },
+    secrets: { midjourney: SECRET, openai: SECRET, comfyui: SECRET },
   });
   const door = await openDoor(sandbox.url);
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
@@ -201,17 +201,24 @@ export function isPng(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(1, 4)).toString('latin1') === 'PNG';
 }
 
-/** The bytes behind a result's address, fetched as the engine does: without the connection's headers. */
+/** Whether these bytes begin as an MP4 does. */
+export function isMp4(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(4, 8)).toString('latin1') === 'ftyp';
+}
+
+/** The bytes behind a result's address, fetched as the engine does: with the headers that came with it, and no others. */
 export async function fetchResult(
-  { http, sandbox }: World,
+  { http, sandbox, door }: World,
   url: string,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ status: number; bytes: Buffer }> {
   const { status, body } = await http.download({
     method: 'GET',
     url,
     timeoutMs: 10_000,
     maxBytes: 1 << 20,
-    trustedOrigins: [sandbox.url],
+    headers,
+    trustedOrigins: [sandbox.url, door.origin],
   });
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk as Buffer);

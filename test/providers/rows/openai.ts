@@ -1,9 +1,32 @@
 import { expect } from 'vitest';
 
-import type { CallContext, Outcome, Provider } from '../../../subgraphs/media/providers/provider.ts';
-import { imageRequest, type ContractRow, type ImageRequest } from '../row.ts';
+import type {
+  CallContext,
+  ChatPiece,
+  Outcome,
+  Provider,
+} from '../../../subgraphs/media/providers/provider.ts';
+import { imageRequest, type ContractRow, type ImageRequest, type ShortRow } from '../row.ts';
 import { readFixture } from '../wire-shape.ts';
 import { isPng, must, picture, SECRET } from '../world.ts';
+
+const SPEECH = {
+  kind: 'SPEECH',
+  text: 'This is a test.',
+  voiceId: 'alloy',
+  speed: 1.25,
+  pitch: null,
+  volume: null,
+  emotion: 'calm',
+  format: null,
+} as const;
+
+const CHAT = {
+  messages: [{ role: 'user', content: 'what is 2 + 3?' }],
+  system: 'be brief',
+  temperature: 0.5,
+  maxTokens: 200,
+};
 
 /** OpenAI and whatever is compatible: chat, images from words and from images. */
 export const openai: ContractRow = {
@@ -11,7 +34,36 @@ export const openai: ContractRow = {
   basePath: '/openai/v1',
   headers: { authorization: `Bearer ${SECRET}` },
   fixture: readFixture('openai'),
-  jobs: [],
+  jobs: [
+    {
+      kind: 'VIDEO',
+      operation: 'videos',
+      referenceField: { header: 'idempotency-key' },
+      request: {
+        kind: 'VIDEO',
+        prompt: 'a lighthouse',
+        negativePrompt: 'people',
+        firstFrame: picture(),
+        lastFrame: null,
+        aspectRatio: '9:16',
+        resolution: null,
+        duration: 4,
+        seed: null,
+      },
+      fields: {
+        model: 'sora-2',
+        // Forms have CRLF where texts have line ends.
+        prompt: expect.stringMatching(/^a lighthouse\s+Avoid: people$/),
+        size: '720x1280',
+        seconds: '4',
+        input_reference: expect.any(File),
+      },
+      operations: { status: 'video', list: 'none', cancel: 'none', download: 'content' },
+      results: { type: 'mp4', needsKey: true, isLasting: true, isHidden: true },
+      unknownState: { body: { id: 'video_1', object: 'video', status: 'a_new_word', progress: 61 } },
+      outcome: { files: 1, texts: 0 },
+    },
+  ],
   short: [
     {
       title: 'an image from words',
@@ -37,37 +89,74 @@ export const openai: ContractRow = {
       check: (answer) => expectImages(answer as Outcome, 1),
     },
     {
-      title: 'a chat',
-      operation: 'chat',
-      hasReference: false,
+      title: 'speech',
+      operation: 'speech',
+      hasReference: true,
+      isFile: true,
       fields: {
-        model: 'gpt-4o-mini',
-        messages: [
-          { role: 'system', content: 'be brief' },
-          { role: 'user', content: 'what is 2 + 3?' },
-        ],
-        temperature: 0.5,
-        max_completion_tokens: 200,
+        model: 'gpt-4o-mini-tts',
+        input: 'This is a test.',
+        voice: 'alloy',
+        response_format: 'mp3',
+        speed: 1.25,
+        instructions: 'Speak in a calm tone.',
       },
-      run: async (provider, context) =>
-        provider.chat?.(
-          {
-            messages: [{ role: 'user', content: 'what is 2 + 3?' }],
-            system: 'be brief',
-            temperature: 0.5,
-            maxTokens: 200,
-          },
-          context,
-        ),
-      check: (answer) =>
-        expect(answer).toEqual({
-          text: expect.stringContaining('5'),
-          model: 'gpt-4o-mini',
-          usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
-        }),
+      run: async (provider, context) => provider.calls?.SPEECH?.call(SPEECH, context),
+      check: (answer) => {
+        const { files } = answer as Outcome;
+        const [file] = files;
+        const sound = must(file !== undefined && 'content' in file ? file : null, 'sound');
+        expect([files.length, sound.contentType, sound.content.length > 1_000]).toEqual([
+          1,
+          'audio/mpeg',
+          true,
+        ]);
+      },
     },
+    chatRow({
+      title: 'a chat word by word',
+      more: { stream: true, stream_options: { include_usage: true } },
+      async run(provider, context) {
+        const pieces: ChatPiece[] = [];
+        for await (const piece of provider.chatStream?.(CHAT, context) ?? []) pieces.push(piece);
+        const said = pieces.flatMap((piece) => ('delta' in piece ? [piece.delta] : []));
+        const last = pieces.at(-1);
+        const outcome = last !== undefined && 'outcome' in last ? last.outcome : null;
+        return outcome?.text === said.join('') ? outcome : null;
+      },
+    }),
+    chatRow({
+      title: 'a chat',
+      run: async (provider, context) => provider.chat?.(CHAT, context),
+    }),
   ],
 };
+
+function chatRow({
+  title,
+  more = {},
+  run,
+}: Pick<ShortRow, 'title' | 'run'> & { readonly more?: object }): ShortRow {
+  return {
+    title,
+    operation: 'chat',
+    hasReference: false,
+    fields: {
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'system', content: 'be brief' }, ...CHAT.messages],
+      temperature: 0.5,
+      max_completion_tokens: 200,
+      ...more,
+    },
+    run,
+    check: (answer) =>
+      expect(answer).toEqual({
+        text: expect.stringContaining('5'),
+        model: 'gpt-4o-mini',
+        usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
+      }),
+  };
+}
 
 async function callImage(
   provider: Provider,

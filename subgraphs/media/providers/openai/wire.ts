@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError, type ChatOutcome, type RemoteFile } from '../provider.ts';
+import { UpstreamError, type ChatOutcome, type RemoteFile, type WorkRequest } from '../provider.ts';
 
 /** The bodies of the OpenAI wire, read leniently: only what Kiln uses. */
 
@@ -32,13 +32,48 @@ const completion = z.object({
   usage: z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
 });
 
+const chunk = z.object({
+  model: z.string().nullish(),
+  choices: z
+    .array(
+      z.object({
+        delta: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .default([]),
+  usage: z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
+});
+
+/** One piece of a streamed chat. */
+export type ChatChunk = z.output<typeof chunk>;
+
+const video = z.object({
+  id: z.string().min(1),
+  status: z.string(),
+  progress: z.number().nullish(),
+  error: z.object({ code: z.string().nullish(), message: z.string().nullish() }).nullish(),
+});
+
+/** A video as the wire shows it. */
+export type Video = z.output<typeof video>;
+
 /** How the wire's parameters are called in Kiln's own inputs. */
 const FIELDS: Readonly<Record<string, string>> = {
   n: 'count',
   size: 'resolution',
   'image[]': 'images',
   image: 'images',
+  input: 'text',
+  voice: 'voiceId',
+  response_format: 'format',
+  instructions: 'emotion',
+  seconds: 'duration',
+  input_reference: 'image',
 };
+
+/** Words of codes and types that mean a refusal for the content. */
+const MODERATION = /moderation|content_policy|content_filter|safety|sensitive/;
 
 /** Throws what the vendor says is wrong; returns for a success. */
 export function throwRefusal(answer: ExchangeAnswer): void {
@@ -47,7 +82,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   const detail = parsed.success ? parsed.data.error : {};
   const message = `openai: ${detail.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
   const code = `${detail.code ?? ''} ${detail.type ?? ''}`;
-  if (/moderation|content_policy|safety/.test(code)) {
+  if (MODERATION.test(code)) {
     throw new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' });
   }
   if (/insufficient_quota|billing|credit_balance/.test(code)) {
@@ -82,12 +117,7 @@ export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
   if (!parsed.success) throw unreadable(parsed.error);
   const [choice] = parsed.data.choices;
   const text = choice?.message.content ?? choice?.message.refusal ?? '';
-  if (text === '' && choice?.finish_reason === 'content_filter') {
-    throw new UpstreamError('MODERATION_REFUSED', 'openai: the reply was withheld by the content filter', {
-      retryable: false,
-      field: 'messages',
-    });
-  }
+  if (text === '' && choice?.finish_reason === 'content_filter') throw withheld();
   return {
     text,
     model: parsed.data.model ?? 'unknown',
@@ -98,7 +128,50 @@ export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
   };
 }
 
-function unreadable(cause: unknown): UpstreamError {
+/** One piece of a streamed reply. Throws what the vendor says went wrong half-way. */
+export function chatChunk(data: string): ChatChunk {
+  let json: unknown;
+  try {
+    json = JSON.parse(data);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+  if (failure.safeParse(json).success) throwRefusal({ status: 500, headers: {}, json });
+  const parsed = chunk.safeParse(json);
+  if (!parsed.success) throw unreadable(parsed.error);
+  return parsed.data;
+}
+
+/** The content filter kept the whole reply back. */
+export function withheld(): UpstreamError {
+  return new UpstreamError('MODERATION_REFUSED', 'openai: the reply was withheld by the content filter', {
+    retryable: false,
+    field: 'messages',
+  });
+}
+
+/** The video of an answer. */
+export function videoOf(answer: ExchangeAnswer): Video {
+  const parsed = video.safeParse(answer.json);
+  if (!parsed.success) throw unreadable(parsed.error);
+  return parsed.data;
+}
+
+/** Why a video failed. */
+export function videoFailure({ error }: Video): UpstreamError {
+  const message = `openai: ${error?.message ?? 'the video failed'}`.slice(0, 500);
+  return MODERATION.test(error?.code ?? '')
+    ? new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' })
+    : new UpstreamError('UNAVAILABLE', message, { retryable: true });
+}
+
+/** Work of a kind that this wire has not. */
+export function refuseKind(kind: WorkRequest['kind']): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `openai does not make ${kind}`, { retryable: false });
+}
+
+/** An answer that tells nothing: what was asked for may have happened. */
+export function unreadable(cause: unknown): UpstreamError {
   return new UpstreamError('UNAVAILABLE', "openai answered something that can't be read", {
     retryable: true,
     startUnknown: true,

@@ -1,0 +1,105 @@
+import type { EventStream } from '../event-stream.ts';
+import type { Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type ChatOutcome,
+  type ChatPiece,
+  type ChatRequest,
+} from '../provider.ts';
+import { chatChunk, chatOutcome, throwRefusal, unreadable, withheld, type ChatChunk } from './wire.ts';
+
+/** Chat completions. Messages go as they are: their parts (text, image_url, input_audio, file) are this wire's own. */
+
+const DEFAULT_MODEL = 'gpt-4o-mini';
+const TIMEOUT_MS = 120_000;
+/** Most bytes of one streamed reply; each word comes in an envelope of its own. */
+const MAX_STREAM = 64 << 20;
+
+/** The whole reply at once. */
+export async function chat(
+  exchange: Exchange,
+  request: ChatRequest,
+  context: CallContext,
+): Promise<ChatOutcome> {
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: '/chat/completions',
+    json: bodyOf(request, context),
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: 8 << 20,
+  });
+  throwRefusal(answer);
+  return chatOutcome(answer);
+}
+
+/** The reply word by word. A stream that ends without saying why broke off: UNAVAILABLE. */
+export async function* chatStream(
+  events: EventStream,
+  request: ChatRequest,
+  context: CallContext,
+): AsyncGenerator<ChatPiece> {
+  const said: string[] = [];
+  let end: Ending = { isOver: false, isWithheld: false, model: null, usage: null };
+  const stream = events(context, {
+    method: 'POST',
+    path: '/chat/completions',
+    json: { ...bodyOf(request, context), stream: true, stream_options: { include_usage: true } },
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_STREAM,
+    onRefusal: throwRefusal,
+  });
+  for await (const data of stream) {
+    if (data.trim() === '[DONE]') {
+      end = { ...end, isOver: true };
+      break;
+    }
+    const chunk = chatChunk(data);
+    const delta = chunk.choices[0]?.delta?.content ?? chunk.choices[0]?.delta?.refusal ?? '';
+    if (delta !== '') {
+      said.push(delta);
+      yield { delta };
+    }
+    end = withChunk(end, chunk);
+  }
+  if (!end.isOver) {
+    throw new UpstreamError('UNAVAILABLE', 'openai: the reply broke off', {
+      retryable: true,
+      startUnknown: true,
+    });
+  }
+  if (said.length === 0 && end.isWithheld) throw withheld();
+  const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
+  yield { outcome: { text: said.join(''), model: end.model ?? 'unknown', usage } };
+}
+
+/** What the pieces of a stream have said so far, besides words. */
+interface Ending {
+  readonly isOver: boolean;
+  readonly isWithheld: boolean;
+  readonly model: string | null;
+  readonly usage: ChatOutcome['usage'] | null;
+}
+
+function withChunk(end: Ending, { choices, model, usage }: ChatChunk): Ending {
+  const reason = choices[0]?.finish_reason ?? null;
+  return {
+    isOver: end.isOver || reason !== null,
+    isWithheld: end.isWithheld || reason === 'content_filter',
+    model: model ?? end.model,
+    usage: usage
+      ? { inputTokens: usage.prompt_tokens ?? 0, outputTokens: usage.completion_tokens ?? 0 }
+      : end.usage,
+  };
+}
+
+function bodyOf(request: ChatRequest, { connection }: CallContext): object {
+  if (!Array.isArray(request.messages)) throw unreadable(new Error('messages are no list'));
+  const { messages, system, temperature, maxTokens } = request;
+  return {
+    model: connection.model ?? DEFAULT_MODEL,
+    messages: system === null ? messages : [{ role: 'system', content: system }, ...messages],
+    ...(temperature !== null && { temperature }),
+    ...(maxTokens !== null && { max_completion_tokens: maxTokens }),
+  };
+}

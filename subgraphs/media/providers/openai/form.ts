@@ -1,0 +1,10 @@
+/** A multipart body with the header that names its boundary, written by Node's own encoder. */
+export async function encodeForm(
+  form: FormData,
+): Promise<{ readonly bytes: Uint8Array; readonly headers: Record<string, string> }> {
+  const encoded = new Response(form);
+  return {
+    bytes: new Uint8Array(await encoded.arrayBuffer()),
+    headers: { 'content-type': encoded.headers.get('content-type') ?? 'multipart/form-data' },
+  };
+}

@@ -1,0 +1,71 @@
+import { readInput, type Exchange, type ExchangeRequest } from '../exchange.ts';
+import type { Outcome, StartContext, WorkRequest } from '../provider.ts';
+import { encodeForm } from './form.ts';
+import { imageFiles, refuseKind, throwRefusal } from './wire.ts';
+
+/** Images from words (/images/generations) and from images (/images/edits): one call that answers with the pictures. */
+
+type ImageRequest = Extract<WorkRequest, { kind: 'IMAGE' }>;
+type Sent = Pick<ExchangeRequest, 'path' | 'json' | 'bytes'> & { readonly headers: Record<string, string> };
+
+const TIMEOUT_MS = 180_000;
+const MAX_BYTES = 96 << 20;
+const DEFAULT_MODEL = 'gpt-image-1';
+
+/** Makes the images. Throws UpstreamError. */
+export async function makeImages(
+  exchange: Exchange,
+  request: WorkRequest,
+  context: StartContext,
+): Promise<Outcome> {
+  if (request.kind !== 'IMAGE') throw refuseKind(request.kind);
+  const fields = imageFields(request, context.connection.model ?? DEFAULT_MODEL);
+  const sent: Sent =
+    request.images.length === 0
+      ? { path: '/images/generations', json: fields, headers: {} }
+      : await edit(fields, request);
+  const answer = await exchange(context, {
+    ...sent,
+    method: 'POST',
+    headers: { ...sent.headers, 'idempotency-key': context.reference },
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+  });
+  throwRefusal(answer);
+  return { files: imageFiles(answer), texts: [] };
+}
+
+function imageFields(request: ImageRequest, model: string): Record<string, string | number> {
+  const avoided = request.negativePrompt === null ? '' : `\n\nAvoid: ${request.negativePrompt}`;
+  return {
+    model,
+    prompt: request.prompt + avoided,
+    n: request.count ?? 1,
+    size: sizeOf(request),
+    output_format: 'png',
+  };
+}
+
+/** The three sizes that the image models take; the nearest in shape wins. An explicit WxH is passed on as it is. */
+const SIZES = [
+  ['1024x1024', 1],
+  ['1536x1024', 1.5],
+  ['1024x1536', 1 / 1.5],
+] as const;
+
+function sizeOf(request: ImageRequest): string {
+  if (request.resolution !== null && /^\d{2,5}x\d{2,5}$/.test(request.resolution)) return request.resolution;
+  const [width = 1, height = 1] = (request.aspectRatio ?? '1:1').split(':').map(Number);
+  const distance = (shape: number) => Math.abs(Math.log(shape / (width / height)));
+  return SIZES.reduce((best, size) => (distance(size[1]) < distance(best[1]) ? size : best))[0];
+}
+
+async function edit(fields: Record<string, string | number>, request: ImageRequest): Promise<Sent> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
+  for (const image of request.images) {
+    const bytes = new Uint8Array(await readInput(image, 'images'));
+    form.append('image[]', new Blob([bytes], { type: image.contentType }), image.name);
+  }
+  return { path: '/images/edits', ...(await encodeForm(form)) };
+}

@@ -1,0 +1,68 @@
+import type { ByteExchange } from '../exchange.ts';
+import { UpstreamError, type Outcome, type StartContext, type WorkRequest } from '../provider.ts';
+import { refuseKind, throwRefusal, unreadable } from './wire.ts';
+
+/** Speech (/audio/speech): one call whose answer is the sound itself. */
+
+type SpeechRequest = Extract<WorkRequest, { kind: 'SPEECH' }>;
+
+const DEFAULT_MODEL = 'gpt-4o-mini-tts';
+const TIMEOUT_MS = 180_000;
+const MAX_BYTES = 96 << 20;
+const MAX_TEXT = 4_096;
+
+/** What the wire calls its formats, and what they are. */
+const FORMATS: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+};
+
+/** Speaks. Throws UpstreamError; what the wire has no field for (pitch, volume) is refused before anything is sent. */
+export async function speak(
+  exchange: ByteExchange,
+  request: WorkRequest,
+  context: StartContext,
+): Promise<Outcome> {
+  if (request.kind !== 'SPEECH') throw refuseKind(request.kind);
+  const format = request.format ?? 'mp3';
+  checkRequest(request, format);
+  const model = context.connection.model ?? DEFAULT_MODEL;
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: '/audio/speech',
+    headers: { 'idempotency-key': context.reference },
+    json: {
+      model,
+      input: request.text,
+      voice: request.voiceId,
+      response_format: format,
+      ...(request.speed !== null && { speed: request.speed }),
+      // The older models have no instructions, and refuse the field.
+      ...(request.emotion !== null &&
+        !model.startsWith('tts-1') && { instructions: `Speak in a ${request.emotion} tone.` }),
+    },
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+  });
+  throwRefusal(answer);
+  const told = answer.headers['content-type']?.split(';')[0] ?? '';
+  if (answer.status >= 300 || answer.body.length === 0 || /^text\/|json/.test(told)) {
+    throw unreadable(new Error(`HTTP ${answer.status} with ${told || 'no content type'} is no sound`));
+  }
+  const contentType = told.startsWith('audio/') ? told : (FORMATS[format] ?? told);
+  return { files: [{ content: answer.body, contentType }], texts: [] };
+}
+
+function checkRequest({ text, pitch, volume }: SpeechRequest, format: string): void {
+  const refuse = (field: string, why: string) => {
+    throw new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
+  };
+  if (text.length > MAX_TEXT) refuse('text', `this model speaks at most ${MAX_TEXT} characters`);
+  if (pitch !== null && pitch !== 0) refuse('pitch', 'this model has no pitch');
+  if (volume !== null && volume !== 1) refuse('volume', 'this model has no volume');
+  if (!Object.hasOwn(FORMATS, format)) refuse('format', `one of ${Object.keys(FORMATS).join(', ')}`);
+}

@@ -1,0 +1,101 @@
+import { addressOf, readInput, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Handle,
+  type JobCapability,
+  type JobStatus,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { encodeForm } from './form.ts';
+import { refuseKind, throwRefusal, videoFailure, videoOf } from './wire.ts';
+
+/**
+ * Videos (/videos): started, then asked for until their content can be fetched, with the key. OpenAI calls the
+ * operations deprecated, but their shape is what aggregators offer. The wire stops no video, and finds none by our
+ * reference.
+ */
+export function videoJob(exchange: Exchange): JobCapability {
+  return {
+    pollMs: 3_000,
+    start: (request, context) => start(exchange, request, context),
+    status: (handle, context) => status(exchange, handle, context),
+  };
+}
+
+type VideoRequest = Extract<WorkRequest, { kind: 'VIDEO' }>;
+
+const DEFAULT_MODEL = 'sora-2';
+const START_TIMEOUT_MS = 120_000;
+
+async function start(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
+  if (request.kind !== 'VIDEO') throw refuseKind(request.kind);
+  const { bytes, headers } = await encodeForm(await formOf(request, context));
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: '/videos',
+    bytes,
+    headers: { ...headers, 'idempotency-key': context.reference },
+    timeoutMs: START_TIMEOUT_MS,
+  });
+  throwRefusal(answer);
+  return { id: videoOf(answer).id };
+}
+
+async function formOf(request: VideoRequest, { connection }: StartContext): Promise<FormData> {
+  const { prompt, negativePrompt, firstFrame, lastFrame, duration } = request;
+  if (prompt === null) throw refused('prompt', 'this model makes videos from words');
+  if (lastFrame !== null) throw refused('lastFrame', 'this model takes no last frame');
+  const form = new FormData();
+  form.append('model', connection.model ?? DEFAULT_MODEL);
+  form.append('prompt', negativePrompt === null ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`);
+  form.append('size', sizeOf(request));
+  if (duration !== null) form.append('seconds', String(duration));
+  if (firstFrame !== null) {
+    const bytes = new Uint8Array(await readInput(firstFrame, 'image'));
+    form.append('input_reference', new Blob([bytes], { type: firstFrame.contentType }), firstFrame.name);
+  }
+  return form;
+}
+
+/** An explicit WxH is passed on; else the size all models take, upright when that is the shape asked for. */
+function sizeOf({ resolution, aspectRatio }: VideoRequest): string {
+  if (resolution !== null && /^\d{2,5}x\d{2,5}$/.test(resolution)) return resolution;
+  const [width = 16, height = 9] = (aspectRatio ?? '16:9').split(':').map(Number);
+  return width < height ? '720x1280' : '1280x720';
+}
+
+async function status(exchange: Exchange, handle: Handle, context: CallContext): Promise<JobStatus> {
+  const path = `/videos/${encodeURIComponent(idOf(handle))}`;
+  const answer = await exchange(context, { method: 'GET', path, retry: 'safe' });
+  throwRefusal(answer);
+  const video = videoOf(answer);
+  switch (video.status) {
+    case 'queued':
+      return { state: 'queued' };
+    case 'completed':
+    case 'succeeded':
+      return { state: 'finished', outcome: { files: [contentOf(path, context)], texts: [] } };
+    case 'failed':
+      return { state: 'failed', error: videoFailure(video) };
+    default: {
+      const progress = video.progress ?? null;
+      return { state: 'running', progress: progress && Math.min(100, Math.max(0, progress)) };
+    }
+  }
+}
+
+function idOf({ id }: Handle): string {
+  if (typeof id === 'string') return id;
+  throw new UpstreamError('LOST', 'openai: the handle names no video', { retryable: true });
+}
+
+/** The content lies at the same origin, behind the key; redirects elsewhere are followed without it. */
+function contentOf(path: string, { connection }: CallContext) {
+  return { url: addressOf(connection, `${path}/content`), headers: connection.headers };
+}
+
+function refused(field: string, why: string): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
+}
