@@ -3,7 +3,9 @@ import type { Wire } from './http/wire.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import type { Journal } from './jobs/journal.ts';
 import type { Pace } from './jobs/pace.ts';
+import { KLING, createKling } from './providers/kling/kling.ts';
 import { MIDJOURNEY, createMidjourney } from './providers/midjourney/midjourney.ts';
+import { MINIMAX, createMinimax } from './providers/minimax/minimax.ts';
 import { OPENAI, createOpenai } from './providers/openai/openai.ts';
 import type { Studio } from './studio/types.ts';
 
@@ -30,6 +32,8 @@ export type Secrets = Readonly<Record<string, string>>;
 export interface SandboxWires {
   readonly midjourney: string;
   readonly openai: string;
+  readonly minimax: string;
+  readonly kling: string;
   /** The machines of the pool. */
   readonly comfyui: readonly string[];
 }
@@ -39,6 +43,8 @@ export function sandboxWires(origin: string): SandboxWires {
   return {
     midjourney: `${origin}/midjourney`,
     openai: `${origin}/openai/v1`,
+    minimax: `${origin}/minimax`,
+    kling: `${origin}/kling`,
     comfyui: [`${origin}/comfyui-a`, `${origin}/comfyui-b`],
   };
 }
@@ -62,6 +68,20 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
       pace: () => options.paceOf(OPENAI),
       secret: secrets['openai'] ?? null,
     }),
+    createMinimax({
+      studio,
+      journal,
+      logger,
+      pace: () => options.paceOf(MINIMAX),
+      secret: secrets['minimax'] ?? null,
+    }),
+    createKling({
+      studio,
+      journal,
+      logger,
+      pace: () => options.paceOf(KLING),
+      secret: secrets['kling'] ?? null,
+    }),
   ];
 }
 
@@ -70,4 +90,6 @@ export const FIRST_PACES: Readonly<Record<string, Partial<Pace>>> = {
   [MIDJOURNEY]: {},
   // Answered at once, as long as the work itself takes.
   [OPENAI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
+  [MINIMAX]: {},
+  [KLING]: {},
 };

@@ -1,0 +1,146 @@
+import type { Logger } from '../../../platform/logger.ts';
+import type { Fault } from '../../control/faults.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job, JobResult } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import type { VideoRequest } from '../../studio/media-types.ts';
+import type { Studio } from '../../studio/types.ts';
+import { renderVideo } from '../shared/film.ts';
+import { inputPictures } from '../shared/perform.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { createResults } from '../shared/results.ts';
+import type { Results } from '../shared/results.ts';
+import { textOf } from '../shared/text-of.ts';
+import { refusal, success } from './codes.ts';
+import { loginRefusal } from './login.ts';
+import { startVideo } from './start.ts';
+import type { KlingAction } from './start.ts';
+import { taskJson } from './task-json.ts';
+
+/** The name of this wire in faults, paces and jobs, and its mount. */
+export const KLING = 'kling';
+
+export interface KlingOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  /** When set, the API key, and the secret that tokens must be signed with. */
+  readonly secret: string | null;
+  readonly logger: Logger;
+}
+
+/** The Kling wire: videos from words and from pictures, each asked for on its own path. It has no cancel. */
+export function createKling(options: KlingOptions): { wire: Wire; runner: JobRunner } {
+  const { journal, secret } = options;
+  const runner = createJobRunner({
+    wire: KLING,
+    journal,
+    pace: options.pace,
+    perform: (job, signal) => perform(options, job, signal),
+    words: {
+      moderate: 'Failure to pass the risk control system',
+      fail: 'Task failed, please try again later',
+    },
+    logger: options.logger,
+  });
+  const results = createResults(journal, runner);
+  const parts = { runner, journal, results };
+  const routes = (['text2video', 'image2video'] as const).flatMap((action) => routesOf(parts, action));
+  const wire: Wire = {
+    name: KLING,
+    mount: 'kling',
+    refuse: (status, message) => refusal(CODES[status], message),
+    routes: [...routes.map((route) => forKnownCallers(route, secret)), results.route],
+  };
+  return { wire, runner };
+}
+
+const CODES = { 404: 1203, 413: 1201, 429: 1302, 500: 5000 } as const;
+
+function forKnownCallers(route: WireRoute, secret: string | null): WireRoute {
+  return {
+    ...route,
+    handle: async (request, fault) =>
+      (await loginRefusal(request.headers['authorization'], secret)) ?? route.handle(request, fault),
+  };
+}
+
+interface Parts {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+  readonly results: Results;
+}
+
+function routesOf(parts: Parts, action: KlingAction): WireRoute[] {
+  const path = `/v1/videos/${action}`;
+  return [
+    {
+      method: 'POST',
+      path,
+      operation: action,
+      handle: (request, fault) => startVideo(parts, action, request, fault),
+    },
+    {
+      method: 'GET',
+      path,
+      operation: 'list',
+      handle: (request) => list(parts, action, request),
+    },
+    {
+      method: 'GET',
+      path: `${path}/:id`,
+      operation: 'query',
+      handle: (request, fault) => query(parts, action, request, fault),
+    },
+  ];
+}
+
+/** By the vendor's id or by the caller's own; a task of the other path is not known here. */
+async function query(
+  { runner, results }: Parts,
+  action: KlingAction,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const id = decodeURIComponent(request.params['id'] ?? '');
+  if (fault?.fault === 'lost') await runner.forget(id);
+  const job = runner.list().find((other) => other.id === id || other.reference === id);
+  if (job?.operation !== action) return refusal(1203, 'The requested resource does not exist');
+  return success(taskJson(job, results.urlOf(job, request.baseUrl)));
+}
+
+function list({ runner, results }: Parts, action: KlingAction, request: WireRequest): Answer {
+  const page = Number(request.query.get('pageNum') ?? 1);
+  const size = Number(request.query.get('pageSize') ?? 30);
+  if (!isWithin(page, 1_000) || !isWithin(size, 500)) return refusal(1201, 'pageNum or pageSize is invalid');
+  const jobs = runner.list().filter((job) => job.operation === action);
+  const shown = jobs.slice((page - 1) * size, page * size);
+  return success(shown.map((job) => taskJson(job, results.urlOf(job, request.baseUrl))));
+}
+
+function isWithin(value: number, most: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= most;
+}
+
+async function perform(workshop: Workshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+  const pictures = await inputPictures(workshop.journal, job.input);
+  return renderVideo(workshop, job.id, videoRequest(job, pictures), signal);
+}
+
+function videoRequest({ input }: Job, pictures: readonly Buffer[]): VideoRequest {
+  const firstFrame = input['hasFirst'] === true ? pictures[0] : undefined;
+  const lastFrame = input['hasLast'] === true ? pictures.at(-1) : undefined;
+  const aspectRatio = textOf(input['aspectRatio']);
+  return {
+    prompt: textOf(input['prompt']) ?? '',
+    durationSeconds: Number(input['duration']),
+    resolution: input['mode'] === 'pro' ? 1_080 : 720,
+    ...(aspectRatio !== null && { aspectRatio }),
+    ...(firstFrame !== undefined && { firstFrame }),
+    ...(lastFrame !== undefined && { lastFrame }),
+  };
+}

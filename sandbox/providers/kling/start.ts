@@ -1,0 +1,118 @@
+import { z } from 'zod';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Fault } from '../../control/faults.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { bannedWordOf } from '../midjourney/prompt.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { newNumericId } from '../shared/numeric-id.ts';
+import { keepInputs } from '../shared/perform.ts';
+import { refusal, success } from './codes.ts';
+import { taskJson } from './task-json.ts';
+
+/** The two ways to start a video. */
+export type KlingAction = 'text2video' | 'image2video';
+
+const MAX_PROMPT = 2_500;
+const prompt = z.string().max(MAX_PROMPT);
+const common = {
+  model_name: z
+    .string()
+    .regex(/^kling-v\d[\w-]*$/)
+    .default('kling-v1'),
+  negative_prompt: prompt.nullish(),
+  cfg_scale: z.number().min(0).max(1).nullish(),
+  mode: z.enum(['std', 'pro']).default('std'),
+  // The wire takes the seconds as a text.
+  duration: z.enum(['5', '10']).default('5'),
+  external_task_id: z.string().min(1).nullish(),
+};
+const picture = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/, 'File is not in a valid base64 format');
+const forms = {
+  text2video: z.object({
+    ...common,
+    prompt: prompt.min(1),
+    aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9'),
+  }),
+  image2video: z
+    .object({ ...common, prompt: prompt.nullish(), image: picture.nullish(), image_tail: picture.nullish() })
+    .refine(({ image, image_tail: tail }) => Boolean(image) || Boolean(tail), {
+      message: 'image and image_tail cannot both be empty',
+      path: ['image'],
+    })
+    .refine(({ mode, image_tail: tail }) => !tail || mode === 'pro', {
+      message: 'image_tail is supported in pro mode only',
+      path: ['mode'],
+    }),
+};
+
+export interface KlingParts {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+}
+
+/** POST /v1/videos/text2video and /v1/videos/image2video. */
+export async function startVideo(
+  parts: KlingParts,
+  action: KlingAction,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const body = jsonObject(request);
+  if (body === null) return refusal(1201, 'Failed to resolve the request body');
+  const parsed = forms[action].safeParse(body);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return refusal(1201, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
+  }
+  const asked = parsed.data;
+  if (fault?.fault === 'moderation' || bannedWordOf(asked.prompt ?? '') !== null) {
+    return refusal(1301, 'Failure to pass the risk control system');
+  }
+  if (fault?.fault === 'queue-full') return full();
+  const reference = asked.external_task_id ?? null;
+  const isTaken = reference !== null && parts.runner.list().some((job) => job.reference === reference);
+  if (isTaken) return refusal(1201, 'external_task_id already exists');
+  return accept(parts, { action, asked, reference, fault });
+}
+
+function full(): Answer {
+  return refusal(1303, 'parallel task over resource pack limit');
+}
+
+interface Accepting {
+  readonly action: KlingAction;
+  readonly asked: z.output<(typeof forms)[KlingAction]>;
+  readonly reference: string | null;
+  readonly fault: Fault | null;
+}
+
+/** Its start counts from here on, whatever becomes of the answer. */
+async function accept(
+  { runner, journal }: KlingParts,
+  { action, asked, reference, fault }: Accepting,
+): Promise<Answer> {
+  const id = newNumericId('8', 18);
+  const frames = 'image' in asked ? [asked.image, asked.image_tail] : [];
+  const given = frames.filter((frame) => typeof frame === 'string');
+  const input: JsonObject = {
+    prompt: asked.prompt ?? '',
+    mode: asked.mode,
+    duration: Number(asked.duration),
+    aspectRatio: 'aspect_ratio' in asked ? asked.aspect_ratio : null,
+    hasFirst: Boolean(frames[0]),
+    hasLast: Boolean(frames[1]),
+    pictures: await keepInputs(
+      journal,
+      id,
+      given.map((frame) => Buffer.from(frame, 'base64')),
+    ),
+  };
+  const misfortune = misfortuneOf(fault);
+  const job = await runner.submit({ id, operation: action, reference, input, misfortune });
+  return job === null ? full() : success(taskJson(job, null));
+}

@@ -1,0 +1,40 @@
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Fault } from '../../control/faults.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { Job } from '../../jobs/job.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { newNumericId } from '../shared/numeric-id.ts';
+import { keepInputs } from '../shared/perform.ts';
+import { refusal, refusalOf } from './answers.ts';
+import { ID } from './parts.ts';
+import type { MinimaxParts } from './parts.ts';
+
+/** Work that is answered at once. */
+export interface MinimaxCall {
+  readonly operation: 'speech' | 'clone';
+  readonly request: WireRequest;
+  readonly fault: Fault | null;
+  readonly input: JsonObject;
+  readonly samples: readonly Uint8Array[];
+}
+
+/** Does it and waits for its end; the answer is what the wire says when there is no result. */
+export async function runCall(
+  { runner, journal }: MinimaxParts,
+  { operation, request, fault, input, samples }: MinimaxCall,
+): Promise<{ readonly job: Job } | { readonly answer: Answer }> {
+  if (fault?.fault === 'moderation') return { answer: refusal(1026) };
+  if (fault?.fault === 'queue-full') return { answer: refusal(1002) };
+  const id = newNumericId(ID.call, ID.digits);
+  const accepted = await runner.submit({
+    id,
+    operation,
+    reference: null,
+    input: { ...input, pictures: await keepInputs(journal, id, samples) },
+    misfortune: misfortuneOf(fault),
+  });
+  if (accepted === null) return { answer: refusal(1002) };
+  const job = await runner.ended(id, request.signal);
+  return job.state === 'finished' ? { job } : { answer: refusalOf(job) };
+}

@@ -1,0 +1,88 @@
+import type { Logger } from '../../../platform/logger.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import type { Studio } from '../../studio/types.ts';
+import { createResults } from '../shared/results.ts';
+import { FAILED, MODERATED, refusal } from './answers.ts';
+import type { MinimaxParts } from './parts.ts';
+import { perform } from './perform.ts';
+import { synthesize } from './speech.ts';
+import { queryVideo, retrieveFile, startVideo } from './videos.ts';
+import { cloneVoice, getVoices, uploadFile } from './voices.ts';
+
+/** The name of this wire in faults, paces and jobs, and its mount. */
+export const MINIMAX = 'minimax';
+
+export interface MinimaxOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  /** When set, the key that `Authorization: Bearer` must carry. */
+  readonly secret: string | null;
+  readonly logger: Logger;
+}
+
+/** The MiniMax wire, v1: videos, speech, samples and clones of voices. HTTP 200 whatever came of it. */
+export function createMinimax(options: MinimaxOptions): { wire: Wire; runner: JobRunner } {
+  const { journal, studio, secret } = options;
+  const runner: JobRunner = createJobRunner({
+    wire: MINIMAX,
+    journal,
+    pace: options.pace,
+    perform: (job, signal) => perform({ studio, journal, runner }, job, signal),
+    words: { moderate: MODERATED, fail: FAILED },
+    logger: options.logger,
+  });
+  const results = createResults(journal, runner);
+  const wire: Wire = {
+    name: MINIMAX,
+    mount: 'minimax',
+    door: (request) => openDoor(request, secret),
+    refuse: (status, message) =>
+      json({ type: 'error', error: { message, http_code: String(status) } }, status),
+    routes: [...routesOf({ runner, journal, results }), results.route],
+  };
+  return { wire, runner };
+}
+
+function openDoor(
+  { path, headers }: WireRequest,
+  secret: string | null,
+): { path: string; params: Record<string, string> } | { answer: Answer } {
+  const given = headers['authorization'];
+  if (path.startsWith('/results/')) return { path, params: {} };
+  if (given === undefined) return { answer: refusal(1004) };
+  return secret === null || given === `Bearer ${secret}` ? { path, params: {} } : { answer: refusal(2049) };
+}
+
+function routesOf(parts: MinimaxParts): WireRoute[] {
+  const post = (path: string, operation: string, handle: Handler): WireRoute => ({
+    method: 'POST',
+    path,
+    operation,
+    handle: (request, fault) => handle(parts, request, fault),
+  });
+  const get = (path: string, operation: string, handle: Handler): WireRoute => ({
+    ...post(path, operation, handle),
+    method: 'GET',
+  });
+  return [
+    post('/v1/video_generation', 'video', startVideo),
+    get('/v1/query/video_generation', 'query', queryVideo),
+    get('/v1/files/retrieve', 'retrieve', retrieveFile),
+    post('/v1/t2a_v2', 'speech', synthesize),
+    post('/v1/files/upload', 'upload', uploadFile),
+    post('/v1/voice_clone', 'clone', cloneVoice),
+    post('/v1/get_voice', 'voices', getVoices),
+  ];
+}
+
+type Handler = (
+  parts: MinimaxParts,
+  ...asked: Parameters<WireRoute['handle']>
+) => ReturnType<WireRoute['handle']>;

@@ -1,0 +1,82 @@
+import type { JsonObject } from '../../../platform/json.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job, JobResult } from '../../jobs/job.ts';
+import { StudioRefusal } from '../../studio/media-types.ts';
+import type { SpeechRequest, VideoRequest } from '../../studio/media-types.ts';
+import { renderVideo } from '../shared/film.ts';
+import { inputPictures } from '../shared/perform.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { textOf } from '../shared/text-of.ts';
+import { voiceOf } from './voices.ts';
+
+/** Does the work of one job. What the studio will not do is told as the caller's to change. */
+export async function perform(
+  workshop: Workshop & { readonly runner: JobRunner },
+  job: Job,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  try {
+    if (job.operation === 'video') return await film(workshop, job, signal);
+    if (job.operation === 'clone') return await clone(workshop, job, signal);
+    return await speak(workshop, job, { request: speechOf(workshop.runner, job.input), signal });
+  } catch (error) {
+    if (!(error instanceof StudioRefusal)) throw error;
+    throw new Error(`refused: ${error.message}`, { cause: error });
+  }
+}
+
+async function film(workshop: Workshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+  const pictures = await inputPictures(workshop.journal, job.input);
+  const firstFrame = job.input['hasFirst'] === true ? pictures[0] : undefined;
+  const lastFrame = job.input['hasLast'] === true ? pictures.at(-1) : undefined;
+  const request: VideoRequest = {
+    prompt: textOf(job.input['prompt']) ?? '',
+    durationSeconds: Number(job.input['duration']),
+    resolution: Number(job.input['shortEdge']),
+    ...(firstFrame !== undefined && { firstFrame }),
+    ...(lastFrame !== undefined && { lastFrame }),
+  };
+  return renderVideo(workshop, job.id, request, signal);
+}
+
+/** Measures the sample's voice; with a text, speaks it in that voice as a demo. */
+async function clone(workshop: Workshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+  const [sample] = await inputPictures(workshop.journal, job.input);
+  if (sample === undefined) throw new Error('the job has no sample');
+  const voice = await workshop.studio.matchVoice(sample, { signal });
+  const text = textOf(job.input['text']);
+  const demo =
+    text === null ? null : await speak(workshop, job, { request: { text, voice, format: 'mp3' }, signal });
+  // Plain JSON by its own promise.
+  const facts = { ...demo?.facts, voice: voice as unknown as JsonObject };
+  return { files: demo?.files ?? [], texts: [], facts };
+}
+
+function speechOf(runner: JobRunner, input: JsonObject): SpeechRequest {
+  const known = voiceOf(runner, textOf(input['voiceId']) ?? '');
+  if (known === null) throw new Error('the voice is gone');
+  const pitch = Math.max(-12, Math.min(12, Number(input['pitch']) + known.pitch));
+  return {
+    text: textOf(input['text']) ?? '',
+    voice: known.voice,
+    speed: Number(input['speed']),
+    pitch,
+    format: (textOf(input['format']) ?? 'mp3') as SpeechRequest['format'],
+  };
+}
+
+async function speak(
+  { studio, journal }: Workshop,
+  { id }: Job,
+  { request, signal }: { readonly request: SpeechRequest; readonly signal: AbortSignal },
+): Promise<JobResult> {
+  const { bytes, contentType, duration, characters } = await studio.speech(request, { signal });
+  const name = `${id}-0.${request.format}`;
+  await journal.writePicture(name, bytes);
+  signal.throwIfAborted();
+  return {
+    files: [{ name, contentType, duration }],
+    texts: [],
+    facts: { characters },
+  };
+}

@@ -1,0 +1,39 @@
+import { bytes, text } from '../../http/answer.ts';
+import type { WireRoute } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { createExpiry } from './expiry.ts';
+
+/** Where a wire's results are fetched: addresses of their own that need no key and may expire. */
+export interface Results {
+  /** The address of one result of a finished job; null when it has none. */
+  urlOf(job: Job, baseUrl: string, index?: number): string | null;
+  /** `GET /results/:id/:edition/:name`, which faults call `download`. */
+  readonly route: WireRoute;
+}
+
+/** Makes the result addresses of one runner's jobs. */
+export function createResults(journal: Journal, runner: JobRunner): Results {
+  const expiry = createExpiry();
+  return {
+    urlOf(job, baseUrl, index = 0) {
+      const name = job.result?.files[index]?.name;
+      return name === undefined ? null : `${baseUrl}/results/${job.id}/${expiry.editionOf(job.id)}/${name}`;
+    },
+    route: {
+      method: 'GET',
+      path: '/results/:id/:edition/:name',
+      operation: 'download',
+      async handle({ params }, fault) {
+        const { id = '', edition = '', name = '' } = params;
+        if (fault?.fault === 'expired-url') expiry.expire(id);
+        const file = runner.get(id)?.result?.files.find((other) => other.name === name);
+        const isGood = file !== undefined && edition === String(expiry.editionOf(id));
+        const content = isGood ? await journal.readPicture(name) : null;
+        if (file === undefined || content === null) return text('This link has expired.', 403);
+        return bytes(content, file.contentType);
+      },
+    },
+  };
+}
