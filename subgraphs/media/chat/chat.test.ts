@@ -143,6 +143,7 @@ describe('a streamed reply', () => {
     end();
     await done;
     expect(all.map(({ index }) => index)).toEqual(all.map((_, index) => index));
+    expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1));
     expect(all.at(-1)).toMatchObject({
       delta: '',
       reply: {
@@ -171,6 +172,10 @@ describe('a streamed reply', () => {
     expect(await second.done).toEqual(await first.done);
     expect((await other.chat(me, ask(), key)).text).toBe('abc');
     await expect(reader(await other.stream(me, ask(), key)).done).resolves.toEqual(first.all);
+    const [, ...others] = first.all;
+    await expect(reader(await other.stream(me, ask(), { ...key, afterSeq: 1 })).done).resolves.toEqual(
+      others,
+    );
     expect(requests).toHaveLength(1);
     await until(async () => bus.listenerCount() === 0);
     await bus.close();
@@ -226,7 +231,11 @@ describe('a streamed reply', () => {
     say('half');
     fail(new UpstreamError('UNAVAILABLE', 'the line was cut', { retryable: true }));
     const failure = { code: 'UNAVAILABLE', message: 'the line was cut' };
-    await expect(done).rejects.toMatchObject(failure);
+    expect((await done).at(-1)).toMatchObject({
+      delta: '',
+      reply: null,
+      error: { ...failure, retryable: true },
+    });
     expect(text()).toBe('half');
     await expect(service.chat(me, ask(), key)).rejects.toMatchObject(failure);
   });
@@ -238,8 +247,8 @@ describe('a streamed reply', () => {
     const { text, done } = reader(await one.stream(me, ask(), key));
     say('half');
     await until(async () => text() === 'half');
-    const [failure] = await Promise.all([done.catch((error: unknown) => error), one.close()]);
-    expect(failure).toMatchObject({ code: 'UNAVAILABLE', message: /server stopped/ });
+    await one.close();
+    expect((await done).at(-1)?.error).toMatchObject({ code: 'UNAVAILABLE', message: /server stopped/ });
     expect(ends).toHaveLength(1);
     await expect(other.chat(me, ask(), key)).rejects.toMatchObject({ message: /new idempotencyKey/ });
     await expect(one.chat(me, ask(), { ...key, idempotencyKey: null })).rejects.toMatchObject({
@@ -269,7 +278,7 @@ describe('a streamed reply', () => {
     const { text, done } = reader(
       await service.stream(me, ask(), { idempotencyKey: 'slow', signal: here() }),
     );
-    await expect(done).rejects.toMatchObject({ code: 'UNAVAILABLE', message: /took too long/ });
+    expect((await done).at(-1)?.error).toMatchObject({ code: 'TIMED_OUT', message: /took too long/ });
     expect(text()).toBe('slow');
     expect(ends).toHaveLength(1);
   });

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../platform/caller.ts';
+import type { Failure } from '../tasks/task.ts';
 
 /**
  * Talking with a language model: no task, but an answer, at once or word by word. With an idempotency key the answer is
@@ -13,13 +14,18 @@ export interface ChatService {
     options: { readonly idempotencyKey: string | null; readonly signal: AbortSignal },
   ): Promise<ChatReply>;
   /**
-   * The reply in pieces as they come; the last one carries the whole reply. A caller who hangs up does not end the
-   * call upstream. Refusals are thrown before the first piece.
+   * The reply in pieces as they come; the last one carries the whole reply, or why there is none. A caller who hangs up
+   * does not end the call upstream. Refusals are thrown before the first piece.
    */
   stream(
     caller: Caller,
     input: ChatInput,
-    options: { readonly idempotencyKey: string; readonly signal: AbortSignal },
+    options: {
+      readonly idempotencyKey: string;
+      /** Pieces with a greater seq are wanted; absent means all of them. */
+      readonly afterSeq?: number;
+      readonly signal: AbortSignal;
+    },
   ): Promise<AsyncIterableIterator<ChatChunk>>;
   /** Ends what runs here; its kept replies say so. */
   close(): Promise<void>;
@@ -44,10 +50,20 @@ export interface ChatReply {
 }
 
 export interface ChatChunk {
+  /** From 1: the same count as index, as numbered streams have it. */
+  readonly seq: number;
   /** From 0, without gaps. */
   readonly index: number;
   /** What follows the pieces before; empty in the last one. */
   readonly delta: string;
   /** The whole reply, whose text is all deltas in order; in the last piece only. */
   readonly reply: ChatReply | null;
+  /** Why there is no whole reply; in the last piece only. */
+  readonly error: ChatFailure | null;
+}
+
+/** Why a reply failed, as it is kept and told to everybody who asks for it. */
+export interface ChatFailure extends Failure {
+  /** Seconds the upstream asked to wait. */
+  readonly retryAfter?: number;
 }

@@ -1,36 +1,44 @@
 import { AppError } from '../../../platform/errors.ts';
-import { callersError } from '../questions/ask.ts';
-import type { ChatFailure } from './tables.ts';
+import { UpstreamError, failureOf as upstreamFailure } from '../providers/provider.ts';
+import { CALLERS_CODES } from '../questions/ask.ts';
+import type { FailureCode } from '../tasks/task.ts';
+import type { ChatFailure } from './chat.ts';
 
-/** Why a reply failed: as it is kept, and as it is thrown to everybody who asks for it. */
+/** Why a reply failed: as it is kept and shown, and as it is thrown to a caller who waits for all of it. */
 
 /** The process that made a reply ended in the middle of it. */
 export const INTERRUPTED: ChatFailure = {
   code: 'UNAVAILABLE',
   message: 'the server stopped while this reply was being made; ask again with a new idempotencyKey',
+  retryable: true,
 };
 
 /** It took longer than a reply may take. */
 export const TOO_SLOW: ChatFailure = {
-  code: 'UNAVAILABLE',
+  code: 'TIMED_OUT',
   message: 'the reply took too long and was broken off; ask again with a new idempotencyKey',
+  retryable: true,
 };
 
 /** What is kept of whatever was thrown. A mistake of ours says nothing but that. */
 export function failureOf(thrown: unknown): ChatFailure {
-  const error = callersError(thrown);
-  if (!(error instanceof AppError)) return { code: 'INTERNAL', message: 'something went wrong on our side' };
-  const { code, message, field, retryAfter } = error;
-  return {
-    code,
-    message,
-    ...(field === undefined ? {} : { field }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-  };
+  if (thrown instanceof UpstreamError) {
+    const { retryAfter } = thrown;
+    return { ...upstreamFailure(thrown), ...(retryAfter === undefined ? {} : { retryAfter }) };
+  }
+  // An input that turned out to be unusable while its bytes were fetched.
+  if (thrown instanceof AppError && thrown.code === 'BAD_USER_INPUT') {
+    const { message, field } = thrown;
+    return { code: 'INVALID_INPUT', message, retryable: false, ...(field === undefined ? {} : { field }) };
+  }
+  return { code: 'INTERNAL', message: 'something went wrong on our side', retryable: false };
 }
 
+/** The failure as an error for callers. */
 export function errorOf({ code, message, field, retryAfter }: ChatFailure): AppError {
-  return new AppError(code, message, {
+  const codes: Partial<Record<FailureCode, AppError['code']>> = CALLERS_CODES;
+  const moderation = code === 'MODERATION_REFUSED' ? 'refused by moderation: ' : '';
+  return new AppError(codes[code] ?? 'INTERNAL', `${moderation}${message}`, {
     ...(field === undefined ? {} : { field }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
   });

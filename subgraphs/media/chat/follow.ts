@@ -1,19 +1,21 @@
 import { AppError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/event-bus.ts';
 import type { ChatChunk } from './chat.ts';
-import { errorOf, INTERRUPTED } from './failures.ts';
+import { INTERRUPTED } from './failures.ts';
 import { CHAT_TOPIC } from './recorder.ts';
 import type { ChatStore, KeptReply } from './store.ts';
 
 /**
  * A kept reply from its first piece on, then live, whoever makes it: what is handed out comes from rows only, so a lost
- * wake-up costs a tick and nothing else. The last piece carries the reply; a failed one is thrown.
+ * wake-up costs a tick and nothing else. The last piece carries the reply, or why there is none.
  */
 export interface FollowOptions {
   readonly id: string;
   readonly store: ChatStore;
   readonly bus: EventBus;
   readonly signal: AbortSignal;
+  /** Pieces with a greater seq are wanted (default 0, all of them). */
+  readonly afterSeq?: number;
 }
 
 /** Most pieces in one read. */
@@ -42,7 +44,13 @@ export function follow(options: FollowOptions): AsyncIterableIterator<ChatChunk>
   };
 }
 
-async function* chunksOf({ id, store, bus, signal }: FollowOptions): AsyncGenerator<ChatChunk, undefined> {
+async function* chunksOf({
+  id,
+  store,
+  bus,
+  signal,
+  afterSeq = 0,
+}: FollowOptions): AsyncGenerator<ChatChunk, undefined> {
   const bell = createBell(bus, id);
   const said: string[] = [];
   try {
@@ -51,12 +59,14 @@ async function* chunksOf({ id, store, bus, signal }: FollowOptions): AsyncGenera
       const kept = await store.byId(id);
       if (kept === null) throw new AppError('NOT_FOUND', 'this reply is kept no longer');
       for (const delta of await store.chunks(id, said.length, PAGE)) {
-        yield { index: said.length, delta, reply: null };
         said.push(delta);
+        const chunk = { seq: said.length, index: said.length - 1, delta, reply: null, error: null };
+        if (chunk.seq > afterSeq) yield chunk;
       }
       if (said.length < kept.chunks) continue;
       if (kept.state !== 'RUNNING') {
-        yield lastOf(kept, said);
+        const last = lastOf(kept, said);
+        if (last.seq > afterSeq) yield last;
         return undefined;
       }
       if (kept.isStale) await store.giveUp(id, INTERRUPTED);
@@ -69,8 +79,10 @@ async function* chunksOf({ id, store, bus, signal }: FollowOptions): AsyncGenera
 }
 
 function lastOf({ reply, error }: KeptReply, said: readonly string[]): ChatChunk {
-  if (reply === null) throw errorOf(error ?? INTERRUPTED);
-  return { index: said.length, delta: '', reply: { text: said.join(''), ...reply } };
+  const last = { seq: said.length + 1, index: said.length, delta: '' };
+  return reply === null
+    ? { ...last, reply, error: error ?? INTERRUPTED }
+    : { ...last, reply: { text: said.join(''), ...reply }, error: null };
 }
 
 /** Wake-ups of one reply. One that comes between two waits is not lost. */

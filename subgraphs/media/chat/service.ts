@@ -8,6 +8,7 @@ import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
 import { idempotencyOf } from '../tasks/idempotency.ts';
 import type { ChatChunk, ChatInput, ChatReply, ChatService } from './chat.ts';
+import { errorOf } from './failures.ts';
 import { follow } from './follow.ts';
 import { createMaker, type Ready } from './maker.ts';
 import { checkMedia } from './media-parts.ts';
@@ -53,10 +54,10 @@ export function createChatService(options: ChatServiceOptions): ChatService {
       if (entry === null) return maker.once(await readyFor(options, input), signal);
       return wholeOf(follow({ id: await kept(entry, input), store, bus, signal }), signal);
     },
-    async stream(caller, input, { idempotencyKey, signal }) {
+    async stream(caller, input, { idempotencyKey, afterSeq = 0, signal }) {
       const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
       if (entry === null) throw new AppError('INTERNAL', 'a stream without an idempotency key');
-      return follow({ id: await kept(entry, input), store, bus, signal });
+      return follow({ id: await kept(entry, input), store, bus, signal, afterSeq });
     },
     close: () => maker.close(),
   };
@@ -87,7 +88,10 @@ async function sameReply(store: ChatStore, entry: KeptUnder): Promise<string | n
 }
 
 async function wholeOf(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): Promise<ChatReply> {
-  for await (const { reply } of chunks) if (reply !== null) return reply;
+  for await (const { reply, error } of chunks) {
+    if (reply !== null) return reply;
+    if (error !== null) throw errorOf(error);
+  }
   signal.throwIfAborted();
   throw new AppError('UNAVAILABLE', 'the reply broke off');
 }

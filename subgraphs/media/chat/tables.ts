@@ -1,6 +1,6 @@
 import type { Generated, JSONColumnType } from 'kysely';
 
-import type { AppErrorCode } from '../../../platform/errors.ts';
+import type { ChatFailure } from './chat.ts';
 
 /** A reply that is kept under an idempotency key (migrations/0005-chat.ts). */
 interface ChatReplyTable {
@@ -21,15 +21,6 @@ interface ChatReplyTable {
   readonly alive_at: Generated<Date>;
   readonly created_at: Generated<Date>;
   readonly ended_at: Date | null;
-}
-
-/** Why a reply failed, as its callers are told. */
-export interface ChatFailure {
-  readonly code: AppErrorCode;
-  readonly message: string;
-  readonly field?: string;
-  /** Seconds. */
-  readonly retryAfter?: number;
 }
 
 /** A piece of a reply. */

@@ -63,7 +63,8 @@ export async function firstAnswer<Asked extends Binding, Answer>(
   throw callersError(failure);
 }
 
-const CODES: Readonly<Record<UpstreamCode, AppErrorCode>> = {
+/** An upstream's words in the words of callers. */
+export const CALLERS_CODES: Readonly<Record<UpstreamCode, AppErrorCode>> = {
   MODERATION_REFUSED: 'BAD_USER_INPUT',
   INVALID_INPUT: 'BAD_USER_INPUT',
   RATE_LIMITED: 'RATE_LIMITED',
@@ -74,10 +75,10 @@ const CODES: Readonly<Record<UpstreamCode, AppErrorCode>> = {
 };
 
 /** What an upstream said, as callers hear it; everything else stays what it is. */
-export function callersError(thrown: unknown): unknown {
+function callersError(thrown: unknown): unknown {
   if (!(thrown instanceof UpstreamError)) return thrown;
   const moderation = thrown.code === 'MODERATION_REFUSED' ? 'refused by moderation: ' : '';
-  return new AppError(CODES[thrown.code], `${moderation}${thrown.message}`, {
+  return new AppError(CALLERS_CODES[thrown.code], `${moderation}${thrown.message}`, {
     ...(thrown.field === undefined ? {} : { field: thrown.field }),
     ...(thrown.retryAfter === undefined ? {} : { retryAfter: thrown.retryAfter }),
     cause: thrown,

@@ -1,5 +1,6 @@
 import type { ChatChunk as ChatChunkShape, ChatReply as ChatReplyShape } from '../chat/chat.ts';
 import { builder } from './builder.ts';
+import { Failure } from './failure.ts';
 import { TokenUsage } from './token-usage.ts';
 
 const ChatInput = builder.inputType('ChatInput', {
@@ -32,12 +33,18 @@ const ChatReply = builder.objectRef<ChatReplyShape>('ChatReply').implement({
 const ChatChunk = builder.objectRef<ChatChunkShape>('ChatChunk').implement({
   description: 'A piece of an answer.',
   fields: (t) => ({
+    seq: t.exposeInt('seq', { description: 'Number of the piece from 1, to come back with as `afterSeq`.' }),
     index: t.exposeInt('index', { description: 'Number of the piece, from 0 without gaps.' }),
     delta: t.exposeString('delta', { description: 'What follows the pieces before; empty in the last one.' }),
     reply: t.expose('reply', {
       type: ChatReply,
       nullable: true,
       description: 'The whole answer, whose text is all deltas in order; in the last piece only.',
+    }),
+    error: t.expose('error', {
+      type: Failure,
+      nullable: true,
+      description: 'Why there is no whole answer; in the last piece only.',
     }),
   }),
 });
@@ -70,9 +77,10 @@ builder.subscriptionField('chatStream', (t) =>
         required: true,
         description: 'A key of your own, new for each question.',
       }),
+      afterSeq: t.arg.int({ description: 'Seq of the last piece already seen; absent means all of them.' }),
     },
-    subscribe: (_, { input, idempotencyKey }, { caller, services, signal }) =>
-      services.chat.stream(caller, input, { idempotencyKey, signal }),
+    subscribe: (_, { input, idempotencyKey, afterSeq }, { caller, services, signal }) =>
+      services.chat.stream(caller, input, { idempotencyKey, afterSeq: afterSeq ?? 0, signal }),
     resolve: (chunk) => chunk,
   }),
 );
