@@ -128,6 +128,14 @@ function oneOf(
   return [{ field, message: `must be ${choice}` }];
 }
 
+/** A word as the model's own list spells it: the limits do not look at case, some upstreams do. */
+export function spelledAs(
+  accepted: readonly string[] | null | undefined,
+  value: string | null,
+): string | null {
+  return accepted?.find((word) => word.toLowerCase() === value?.toLowerCase()) ?? value;
+}
+
 function inRange(field: string, value: number | undefined, limits: Limits): readonly Problem[] {
   const [least, most] = limits?.ranges[field] ?? [-Infinity, Infinity];
   if (value === undefined || (value >= least && value <= most)) return [];

@@ -1,3 +1,6 @@
+import type { ModelLimits } from '../generators/binding.ts';
+import { modelFor } from '../generators/limits.ts';
+import { spelledAs } from '../generators/problems.ts';
 import type { InputFile, WorkRequest } from '../providers/provider.ts';
 import type { Engine } from './engine.ts';
 import { prepareFile, type InputOptions } from './input-files.ts';
@@ -9,6 +12,7 @@ export async function prepareRequest(
   input: StepInput,
   options: InputOptions,
 ): Promise<WorkRequest> {
+  const limits = modelFor(options.binding, input);
   const file = (ref: InputRef, field: string) => prepareFile(engine, ref, field, options);
   const maybe = async (ref: InputRef | undefined, field: string) =>
     ref === undefined ? null : file(ref, field);
@@ -16,14 +20,14 @@ export async function prepareRequest(
     case 'DESCRIPTION':
       return { kind: input.kind, image: await file(input.image, 'image') };
     case 'IMAGE':
-      return imageRequest(input, await inOrder(input.images ?? [], (ref) => file(ref, 'images')));
+      return imageRequest(input, limits, await inOrder(input.images ?? [], (ref) => file(ref, 'images')));
     case 'VIDEO':
-      return videoRequest(input, {
+      return videoRequest(input, limits, {
         firstFrame: await maybe(input.firstFrame ?? input.image, 'image'),
         lastFrame: await maybe(input.lastFrame, 'lastFrame'),
       });
     case 'SPEECH':
-      return speechRequest(input);
+      return speechRequest(input, limits);
     case 'VOICE_CLONE':
       return {
         kind: input.kind,
@@ -65,14 +69,18 @@ async function inOrder<Item, Result>(
 
 type StepOf<Kind extends StepInput['kind']> = Extract<StepInput, { kind: Kind }>;
 
-function imageRequest(input: StepOf<'IMAGE'>, images: readonly InputFile[]): WorkRequest {
+function imageRequest(
+  input: StepOf<'IMAGE'>,
+  limits: ModelLimits | undefined,
+  images: readonly InputFile[],
+): WorkRequest {
   return {
     kind: 'IMAGE',
     prompt: input.prompt,
     negativePrompt: input.negativePrompt ?? null,
     images,
     aspectRatio: input.aspectRatio ?? null,
-    resolution: input.resolution ?? null,
+    resolution: spelledAs(limits?.sizes, input.resolution ?? null),
     count: input.count ?? null,
     seed: input.seed ?? null,
     speedMode: input.speedMode ?? null,
@@ -81,6 +89,7 @@ function imageRequest(input: StepOf<'IMAGE'>, images: readonly InputFile[]): Wor
 
 function videoRequest(
   input: StepOf<'VIDEO'>,
+  limits: ModelLimits | undefined,
   frames: { readonly firstFrame: InputFile | null; readonly lastFrame: InputFile | null },
 ): WorkRequest {
   return {
@@ -89,13 +98,13 @@ function videoRequest(
     negativePrompt: input.negativePrompt ?? null,
     ...frames,
     aspectRatio: input.aspectRatio ?? null,
-    resolution: input.resolution ?? null,
+    resolution: spelledAs(limits?.sizes, input.resolution ?? null),
     duration: input.duration ?? null,
     seed: input.seed ?? null,
   };
 }
 
-function speechRequest(input: StepOf<'SPEECH'>): WorkRequest {
+function speechRequest(input: StepOf<'SPEECH'>, limits: ModelLimits | undefined): WorkRequest {
   return {
     kind: 'SPEECH',
     text: input.text,
@@ -104,7 +113,7 @@ function speechRequest(input: StepOf<'SPEECH'>): WorkRequest {
     pitch: input.pitch ?? null,
     volume: input.volume ?? null,
     emotion: input.emotion ?? null,
-    format: input.format ?? null,
+    format: spelledAs(limits?.formats, input.format ?? null),
   };
 }
 

@@ -1,0 +1,193 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { createProviderResources } from '../files/provider-resources.ts';
+import type { CatalogModel } from '../generators/binding.ts';
+import {
+  UpstreamError,
+  type CallCapability,
+  type Provider,
+  type WorkRequest,
+} from '../providers/provider.ts';
+import type { Submission } from './service-types.ts';
+import type { RunningTaskService } from './service.ts';
+import type { StepInput } from './task.ts';
+import { me, registryOf, startEngine, type TestEngine } from './testing/engine.ts';
+import { testBinding } from './testing/provider.ts';
+import { PNG } from './testing/upstream.ts';
+
+/** One engine, whose provider answers every kind of work at once, and remembers what it was asked. */
+let engine: TestEngine;
+let service: RunningTaskService;
+const asked: WorkRequest[] = [];
+const files = [{ content: PNG, contentType: 'image/png' }];
+
+beforeAll(async () => {
+  engine = await startEngine();
+  const registry = registryOf(
+    { ...testBinding('test#0', provider(), 'http://127.0.0.1:1'), models: [model] },
+    testBinding('broken#0', { name: 'broken', calls: { VIDEO: refusing } }, 'http://127.0.0.1:1'),
+    testBinding(
+      'broken#1',
+      { name: 'answering', calls: { VIDEO: answering({ files }) } },
+      'http://127.0.0.1:1',
+    ),
+  );
+  service = engine.service(registry);
+  await engine.worker(registry);
+});
+afterAll(() => engine.stop());
+
+const model: CatalogModel = {
+  id: 'one',
+  name: 'One',
+  category: 'video',
+  generator: 'test',
+  provider: 'every',
+  kinds: ['VIDEO', 'SPEECH', 'VOICE_CLONE', 'ANALYSIS', 'COMFY_WORKFLOW'],
+  inputs: ['prompt', 'image', 'firstFrame', 'lastFrame'],
+  needs: [],
+  sizes: ['768P'],
+  aspectRatios: null,
+  durations: null,
+  formats: ['mp3'],
+  ranges: {},
+  maxPrompt: null,
+  maxCount: null,
+  maxImages: null,
+  sandbox: false,
+};
+
+function answering(outcome: { files?: typeof files; texts?: string[]; facts?: object }): CallCapability {
+  return {
+    async call(request) {
+      asked.push(request);
+      return { files: [], texts: [], ...outcome } as Awaited<ReturnType<CallCapability['call']>>;
+    },
+  };
+}
+
+const refusing: CallCapability = {
+  async call() {
+    throw new UpstreamError('RATE_LIMITED', 'too many', { retryable: true });
+  },
+};
+
+function provider(): Provider {
+  return {
+    name: 'every',
+    calls: {
+      VIDEO: answering({ files }),
+      SPEECH: answering({}),
+      VOICE_CLONE: answering({ facts: { voiceId: 'v1', name: 'Mine' } }),
+      COMFY_WORKFLOW: answering({ files }),
+      ANALYSIS: answering({ texts: ['a fox'], facts: { model: 'one', usage: { inputTokens: 1 } } }),
+    },
+    upload: async () => ({ id: 'there', uri: null, expiresAt: null, answer: null }),
+  };
+}
+
+async function done(work: StepInput) {
+  const submission: Submission = { work, fileIds: [], idempotencyKey: null, fingerprint: work };
+  const { id } = await service.submit(me, submission);
+  return engine.ended(service, id);
+}
+
+async function newFile(content: string): Promise<string> {
+  const { id } = await engine.files.store({
+    owner: me.id,
+    body: Readable.from([Buffer.from(content)]),
+    name: 'input',
+    declaredType: null,
+    temporary: false,
+    maxBytes: 1_000,
+  });
+  return id;
+}
+
+describe('the kinds of work', () => {
+  it('hand their inputs over, spelled as the model spells them', async () => {
+    const [first, last] = [await newFile('first'), await newFile('last')];
+    await done({
+      kind: 'VIDEO',
+      generator: 'test',
+      prompt: 'a fox',
+      image: { fileId: first },
+      lastFrame: { fileId: last },
+      resolution: '768p',
+      duration: 6,
+    });
+    const request = asked.at(-1);
+    if (request?.kind !== 'VIDEO') throw new Error('no video was asked for');
+    expect(request).toMatchObject({ prompt: 'a fox', resolution: '768P', duration: 6, negativePrompt: null });
+    expect(await text((await request.firstFrame?.open()) ?? Readable.from([]))).toBe('first');
+    expect(await text((await request.lastFrame?.open()) ?? Readable.from([]))).toBe('last');
+  });
+
+  it('end with facts that name their provider', async () => {
+    const sample = { fileId: await newFile('sample') };
+    expect(await done({ kind: 'VOICE_CLONE', generator: 'test', sample })).toMatchObject({
+      state: 'SUCCEEDED',
+      result: { mediaIds: [], facts: { voiceId: 'v1', name: 'Mine', provider: 'every' } },
+    });
+    expect(await done({ kind: 'ANALYSIS', generator: 'test', media: sample, prompt: 'what?' })).toMatchObject(
+      {
+        result: { texts: ['a fox'], facts: { model: 'one', provider: 'every' } },
+      },
+    );
+  });
+
+  it('refuse a result of another kind, or none', async () => {
+    const video: StepInput = { kind: 'VIDEO', generator: 'test', prompt: 'a fox' };
+    expect(await done(video)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'STORAGE_FAILED', message: expect.stringContaining('image/png instead of a video') },
+    });
+    expect(await done({ kind: 'SPEECH', generator: 'test', text: 'hello', voiceId: 'v' })).toMatchObject({
+      state: 'FAILED',
+      error: { message: 'the upstream finished without a result' },
+    });
+  });
+
+  it('take whatever media a graph makes', async () => {
+    const graph: StepInput = { kind: 'COMFY_WORKFLOW', generator: 'test', workflow: {}, files: {} };
+    const { state, result } = await done(graph);
+    expect(state).toBe('SUCCEEDED');
+    expect(engine.files.stored.get(result?.mediaIds[0] ?? '')?.name).toBe('output-1');
+  });
+
+  it('fall back to the binding of another provider', async () => {
+    const { id } = await done({ kind: 'VIDEO', generator: 'broken', prompt: 'a fox' });
+    expect((await service.attempts([id])).get(id)).toMatchObject([
+      { provider: 'broken', state: 'FAILED', error: { code: 'RATE_LIMITED' } },
+      { provider: 'answering' },
+    ]);
+  });
+
+  it('are refused before anything is written when no model takes them', async () => {
+    const before = await engine.count('media.tasks');
+    const work: StepInput = { kind: 'VIDEO', generator: 'test', prompt: 'a fox', resolution: '4K' };
+    await expect(done(work)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field: 'resolution' });
+    expect(await engine.count('media.tasks')).toBe(before);
+  });
+});
+
+it('a file that the provider keeps already is handed over with its id there', async () => {
+  const media = await newFile('film');
+  // The files of these tests are in memory; the row of this one is needed for its resource.
+  await engine.pool.query(
+    `insert into media.media (id, owner, name, object_key, content_type, bytes, sha256, state)
+     values ($1, $2, 'input', 'key', 'text/plain', 4, '', 'STORED')`,
+    [media, me.id],
+  );
+  const account = testBinding('test#0', provider(), 'http://127.0.0.1:1');
+  const uploaded = { id: 'files/7', uri: 'https://ai.example/files/7', expiresAt: null, answer: null };
+  await createProviderResources(engine.database).save({ mediaId: media, owner: me.id, account, uploaded });
+  await done({ kind: 'ANALYSIS', generator: 'test', media: { fileId: media }, prompt: 'what?' });
+  expect(asked.at(-1)).toMatchObject({ media: { uploaded: { id: 'files/7', uri: uploaded.uri } } });
+  const other = await newFile('another film');
+  await done({ kind: 'ANALYSIS', generator: 'test', media: { fileId: other }, prompt: 'what?' });
+  expect(asked.at(-1)).toMatchObject({ media: { uploaded: null } });
+});
