@@ -7,10 +7,10 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
 import { pictureOfDataUrl } from '../shared/data-url.ts';
+import { countTokens } from '../shared/rules/reply.ts';
 import { textOf } from '../shared/text-of.ts';
 import { streamChat } from './chat-stream.ts';
 import { invalid } from './errors.ts';
-import { countTokens } from './rules/reply.ts';
 import { startAndWait } from './start.ts';
 import type { OpenaiContext } from './start.ts';
 

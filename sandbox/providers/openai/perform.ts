@@ -5,8 +5,8 @@ import type { StudioVoiceId } from '../../studio/media-types.ts';
 import type { ImageFormat, ImageRequest } from '../../studio/types.ts';
 import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
+import { replyTo } from '../shared/rules/reply.ts';
 import { textOf } from '../shared/text-of.ts';
-import { replyTo } from './rules/reply.ts';
 import { UNSPEAKABLE } from './start.ts';
 
 /** Does the work of a job of this wire. */

@@ -7,7 +7,11 @@ import { keywordsOf, summarise } from './text.ts';
 export interface Question {
   readonly system: string;
   readonly user: string;
+  /** How real answers are had; OpenAI's setting when absent. */
+  readonly remedy?: string;
 }
+
+const OPENAI_REMEDY = 'set OPENAI_BASE_URL to any OpenAI-compatible server for real answers';
 
 const SUMMARY = /\b(?:summari[sz]e|summary|tl;?dr)\b|摘要|总结/i;
 const KEYWORDS = /\bkey ?words?\b|关键词/i;
@@ -18,7 +22,7 @@ const PROMPT =
  * What `local-rules` answers. It is no language model: it adds up, picks sentences, lists words and spells out picture
  * prompts; to everything else it says honestly what it is.
  */
-export function replyTo({ system, user }: Question): string {
+export function replyTo({ system, user, remedy = OPENAI_REMEDY }: Question): string {
   const value = calculate(user);
   if (value !== null) return String(Number(value.toFixed(10)));
   const { instruction, body } = split(user);
@@ -26,7 +30,7 @@ export function replyTo({ system, user }: Question): string {
   if (KEYWORDS.test(instruction)) return keywordsOf(body, 8).join(', ');
   if (PROMPT.test(instruction)) return expandPrompt(body);
   if (PROMPT.test(system)) return expandPrompt(user);
-  return whatIAm(user);
+  return whatIAm(user, remedy);
 }
 
 /** "Summarise this: ..." has its instruction before the first colon or line; without one the whole is both. */
@@ -46,12 +50,12 @@ function expandPrompt(prompt: string): string {
   return `${start}, ${scene.time} light, ${air}, ${setting}, ${scene.finish} finish, strong foreground, layered depth`;
 }
 
-function whatIAm(text: string): string {
+function whatIAm(text: string, remedy: string): string {
   const about = keywordsOf(text, 5);
   const topic = about.length === 0 ? '' : ` Your message is about ${about.join(', ')}.`;
   return (
     'I am local-rules, a small rule-based helper and not a language model: I can do arithmetic, summarise, list keywords ' +
-    `and expand picture prompts; set OPENAI_BASE_URL to any OpenAI-compatible server for real answers.${topic}`
+    `and expand picture prompts; ${remedy}.${topic}`
   );
 }
 
