@@ -1,71 +1,88 @@
-import { ALL_FORMATS, CustomSource, Input } from 'mediabunny';
+import { Worker } from 'node:worker_threads';
 
 import { readRange } from './measurable.ts';
 import type { Measurable, Measures } from './measurable.ts';
+import type { FromMeasurer, ToMeasurer } from './recording-messages.ts';
 
-/** A file that makes us read more than this to find its length keeps it to itself. */
-const MAX_READ_BYTES = 64 * 1024 * 1024;
-const MAX_READS = 4_096;
-const CACHE_BYTES = 4 * 1024 * 1024;
+/** Longest time for one file; after it the thread is ended and the file has no facts. */
+const DEADLINE_MS = 10_000;
+/** Threads at once; further files wait for one. */
+const MAX_THREADS = 2;
 
-/** Size and length of a video or audio file, read from its index in ranges. A damaged one keeps its type only. */
-export async function measureRecording(file: Measurable, contentType: string): Promise<Measures> {
-  const reading: Reading = { bytes: 0, reads: 0, failure: undefined };
-  const input = new Input({ formats: ALL_FORMATS, source: rangesOf(file, reading) });
+const idle: Worker[] = [];
+const waiting: (() => void)[] = [];
+let busy = 0;
+
+/**
+ * Size and length of a video or audio file, read from its index in ranges, in a thread of its own with a deadline: a
+ * crafted file must not stop the process. A damaged or too costly one keeps its type only.
+ */
+export async function measureRecording(
+  file: Measurable,
+  contentType: string,
+  deadlineMs = DEADLINE_MS,
+): Promise<Measures> {
+  if (busy >= MAX_THREADS) await new Promise<void>((resolve) => waiting.push(resolve));
+  busy += 1;
+  const thread = idle.pop() ?? startThread();
   try {
-    const video = await input.getPrimaryVideoTrack();
-    const audio = await input.getPrimaryAudioTrack();
-    const duration = await input.computeDuration();
-    return {
-      contentType: typeOf(contentType, { hasVideo: video !== null, hasAudio: audio !== null }),
-      width: video === null ? null : await video.getDisplayWidth(),
-      height: video === null ? null : await video.getDisplayHeight(),
-      duration: Number.isFinite(duration) && duration > 0 ? Math.round(duration * 1_000) / 1_000 : null,
-    };
-  } catch {
-    // The store's own failure is no fact of the file.
-    if (reading.failure !== undefined) throw reading.failure;
-    // Damaged, of a form that is not read here, or too costly: it has no facts that could be told.
-    return { contentType, width: null, height: null, duration: null };
+    const measures = await ask(thread, { file, contentType, deadlineMs });
+    if (measures === null) return { contentType, width: null, height: null, duration: null };
+    thread.unref();
+    idle.push(thread);
+    return measures;
   } finally {
-    input.dispose();
+    if (!idle.includes(thread)) void thread.terminate();
+    busy -= 1;
+    waiting.shift()?.();
   }
 }
 
-interface Reading {
-  bytes: number;
-  reads: number;
-  failure: unknown;
+function startThread(): Worker {
+  const thread = new Worker(new URL('./recording-thread.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  // An idle thread that dies is replaced when the next file comes.
+  thread.on('exit', () => {
+    const index = idle.indexOf(thread);
+    if (index >= 0) idle.splice(index, 1);
+  });
+  return thread;
 }
 
-function rangesOf(file: Measurable, reading: Reading): CustomSource {
-  return new CustomSource({
-    getSize: () => file.bytes,
-    async read(start, end) {
-      reading.bytes += end - start;
-      reading.reads += 1;
-      if (reading.bytes > MAX_READ_BYTES || reading.reads > MAX_READS) {
-        throw new Error('measuring this file takes too much reading');
-      }
-      try {
-        return await readRange(file, { start, end: end - 1 });
-      } catch (error) {
-        reading.failure = error;
-        throw error;
-      }
-    },
-    maxCacheSize: CACHE_BYTES,
-    prefetchProfile: 'fileSystem',
-    // Whoever waits for a read hears of its failure; a prefetch that fails has nobody.
-    handleUnhandledError: () => undefined,
+/** The measures; null when the thread took too long or died. Throws what the store throws. */
+function ask(
+  thread: Worker,
+  { file, contentType, deadlineMs }: { file: Measurable; contentType: string; deadlineMs: number },
+): Promise<Measures | null> {
+  thread.ref();
+  return new Promise((resolve, reject) => {
+    const end = (act: () => void) => {
+      clearTimeout(deadline);
+      thread.removeAllListeners('message');
+      thread.removeListener('error', onDeath);
+      thread.removeListener('exit', onDeath);
+      act();
+    };
+    const onDeath = () => end(() => resolve(null));
+    const deadline = setTimeout(onDeath, deadlineMs);
+    thread.once('error', onDeath);
+    thread.once('exit', onDeath);
+    thread.on('message', (message: FromMeasurer) => {
+      if (message.kind === 'measured') return end(() => resolve(message.measures));
+      return void readRange(file, message).then(
+        (content) => say(thread, { kind: 'range', read: message.read, content }),
+        (error: unknown) => {
+          say(thread, { kind: 'range', read: message.read, content: null });
+          // The store's own failure is no fact of the file.
+          end(() => reject(error));
+        },
+      );
+    });
+    say(thread, { kind: 'measure', bytes: file.bytes, contentType });
   });
 }
 
-/** Containers serve both: what has sound only is audio, whatever its first bytes say. */
-function typeOf(
-  contentType: string,
-  { hasVideo, hasAudio }: { hasVideo: boolean; hasAudio: boolean },
-): string {
-  if (hasVideo) return contentType.replace(/^audio\//, 'video/');
-  return hasAudio ? contentType.replace(/^video\//, 'audio/') : contentType;
+function say(thread: Worker, message: ToMeasurer): void {
+  thread.postMessage(message);
 }

@@ -1,0 +1,90 @@
+import { parentPort } from 'node:worker_threads';
+
+import { ALL_FORMATS, CustomSource, Input } from 'mediabunny';
+
+import type { Measures } from './measurable.ts';
+import type { FromMeasurer, ToMeasurer } from './recording-messages.ts';
+
+/**
+ * The thread in which recordings are measured, one at a time. A small file can be made so that reading its index keeps
+ * a processor busy for minutes: here that harms nobody, and measure-recording.ts ends the thread after its time.
+ */
+
+/** A file that makes us read more than this to find its length keeps it to itself. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+const MAX_READS = 4_096;
+const CACHE_BYTES = 4 * 1024 * 1024;
+
+const pending = new Map<number, (content: Uint8Array | null) => void>();
+let reads = 0;
+
+function say(message: FromMeasurer): void {
+  parentPort?.postMessage(message);
+}
+
+parentPort?.on('message', (message: ToMeasurer) => {
+  if (message.kind === 'measure') {
+    void measure(message.bytes, message.contentType).then((measures) => say({ kind: 'measured', measures }));
+    return;
+  }
+  pending.get(message.read)?.(message.content);
+  pending.delete(message.read);
+});
+
+async function measure(bytes: number, contentType: string): Promise<Measures> {
+  const input = new Input({ formats: ALL_FORMATS, source: rangesOf(bytes) });
+  try {
+    const video = await input.getPrimaryVideoTrack();
+    const audio = await input.getPrimaryAudioTrack();
+    const duration = await input.computeDuration();
+    return {
+      contentType: typeOf(contentType, { hasVideo: video !== null, hasAudio: audio !== null }),
+      width: video === null ? null : await video.getDisplayWidth(),
+      height: video === null ? null : await video.getDisplayHeight(),
+      duration: Number.isFinite(duration) && duration > 0 ? Math.round(duration * 1_000) / 1_000 : null,
+    };
+  } catch {
+    // Damaged, of a form that is not read here, or too costly: it has no facts that could be told.
+    return { contentType, width: null, height: null, duration: null };
+  } finally {
+    input.dispose();
+  }
+}
+
+function rangesOf(bytes: number): CustomSource {
+  let total = 0;
+  let count = 0;
+  return new CustomSource({
+    getSize: () => bytes,
+    async read(start, end) {
+      total += end - start;
+      count += 1;
+      if (total > MAX_READ_BYTES || count > MAX_READS)
+        throw new Error('measuring this file takes too much reading');
+      return askForRange(start, end);
+    },
+    maxCacheSize: CACHE_BYTES,
+    prefetchProfile: 'fileSystem',
+    // Whoever waits for a read hears of its failure; a prefetch that fails has nobody.
+    handleUnhandledError: () => undefined,
+  });
+}
+
+async function askForRange(start: number, end: number): Promise<Uint8Array> {
+  reads += 1;
+  const read = reads;
+  const answered = new Promise<Uint8Array | null>((resolve) => pending.set(read, resolve));
+  say({ kind: 'read', read, start, end: end - 1 });
+  const content = await answered;
+  if (content === null) throw new Error('the file could not be read');
+  return content;
+}
+
+/** Containers serve both: what has sound only is audio, whatever its first bytes say. */
+function typeOf(
+  contentType: string,
+  { hasVideo, hasAudio }: { hasVideo: boolean; hasAudio: boolean },
+): string {
+  if (hasVideo) return contentType.replace(/^audio\//, 'video/');
+  return hasAudio ? contentType.replace(/^video\//, 'audio/') : contentType;
+}
