@@ -1,0 +1,210 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { EventSource } from 'eventsource';
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { until } from '../kit/requests.ts';
+import { askingAt } from './asking.ts';
+
+/** Chat over a live server, at the stand-in of a language model: whole, and in pieces over every kind of stream. */
+
+let kiln: KilnUnderTest;
+let asking: ReturnType<typeof askingAt>;
+beforeAll(async () => {
+  kiln = await startKiln();
+  asking = askingAt(kiln.url);
+});
+afterAll(() => kiln.close());
+
+const CHAT = `mutation ($input: ChatInput!, $key: String) {
+  chat(input: $input, idempotencyKey: $key) { text model provider usage { inputTokens outputTokens } }
+}`;
+const STREAM = `subscription ($input: ChatInput!, $key: String!, $afterSeq: Int) {
+  chatStream(input: $input, idempotencyKey: $key, afterSeq: $afterSeq) {
+    index delta reply { text model provider usage { inputTokens outputTokens } } error { code message }
+  }
+}`;
+const inputOf = (content: unknown) => ({ generator: 'llm', messages: [{ role: 'user', content }] });
+
+interface Piece {
+  readonly index: number;
+  readonly delta: string;
+  readonly reply: { readonly text: string } | null;
+  readonly error: { readonly code: string } | null;
+}
+
+/** Everything that comes over graphql-ws until the end. */
+async function overWebSocket(
+  variables: Record<string, unknown>,
+  { url, pieces = [] }: { readonly url: string; readonly pieces?: Piece[] } = kiln,
+): Promise<Piece[]> {
+  const client = createClient({
+    url: `${url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+  });
+  for await (const { data, errors } of client.iterate<{ chatStream: Piece }>({ query: STREAM, variables })) {
+    expect(errors).toBeUndefined();
+    if (data) pieces.push(data.chatStream);
+  }
+  await client.dispose();
+  return pieces;
+}
+
+/** The same as an EventSource. */
+async function overEvents(variables: Record<string, unknown>): Promise<Piece[]> {
+  const search = new URLSearchParams({ query: STREAM, variables: JSON.stringify(variables) });
+  const source = new EventSource(`${kiln.url}/graphql?${search.toString()}`);
+  const pieces: Piece[] = [];
+  source.addEventListener('next', ({ data }) => {
+    const result = JSON.parse(String(data)) as { data: { chatStream: Piece } };
+    pieces.push(result.data.chatStream);
+  });
+  await new Promise((resolve) => source.addEventListener('complete', resolve));
+  source.close();
+  return pieces;
+}
+
+const textOf = (pieces: readonly Piece[]) => pieces.map(({ delta }) => delta).join('');
+
+describe('chat', () => {
+  it('answers, and the same key streams the same words without asking again', async () => {
+    const input = inputOf('Tell me about lighthouses.');
+    const { chat } = await asking.ok(CHAT, { input, key: 'lighthouse' });
+    expect(chat).toMatchObject({ provider: 'openai', usage: { inputTokens: expect.any(Number) as number } });
+    expect(chat.text.length).toBeGreaterThan(10);
+    const pieces = await overWebSocket({ input, key: 'lighthouse' });
+    expect(textOf(pieces)).toBe(chat.text);
+    expect(pieces.at(-1)?.reply).toEqual(chat);
+    expect(await overEvents({ input, key: 'lighthouse' })).toEqual(pieces);
+    const later = await overEvents({ input, key: 'lighthouse', afterSeq: pieces.length - 1 });
+    expect(later).toEqual(pieces.slice(-1));
+    expect((await asking.ok(CHAT, { input, key: 'lighthouse' })).chat).toEqual(chat);
+  });
+
+  it('streams over two kinds of sockets at once, as one reply', async () => {
+    const variables = { input: inputOf('Tell me about lighthouses, and then about the sea.'), key: 'both' };
+    const [one, other] = await Promise.all([overWebSocket(variables), overEvents(variables)]);
+    expect(one).toEqual(other);
+    expect(one.at(-1)?.reply?.text).toBe(textOf(one));
+  });
+
+  it('sees a picture that was made here', async () => {
+    const { generateImage } = await asking.ok(
+      'mutation { generateImage(input: { generator: "union", prompt: "a red fox" }) { id } }',
+    );
+    const { outputs } = await asking.ended(generateImage.id as string);
+    const image = { type: 'image_url', image_url: { url: outputs[0].url as string } };
+    const { chat } = await asking.ok(CHAT, {
+      input: inputOf([{ type: 'text', text: 'What is this?' }, image]),
+    });
+    expect(chat.text).not.toBe('');
+  });
+
+  it('tells at the end of the stream why there is no reply', async () => {
+    await kiln.control('faults', { wire: 'openai', operation: 'chat', fault: 'server-error', times: 1 });
+    const pieces = await overEvents({ input: inputOf('Hello there'), key: 'fails' });
+    expect(pieces.at(-1)).toMatchObject({ delta: '', reply: null, error: { code: 'UNAVAILABLE' } });
+    expect(await overWebSocket({ input: inputOf('Hello there'), key: 'fails' })).toEqual(pieces);
+  });
+
+  it.each([
+    [{ ...inputOf('x'), generator: 'imga' }, 'generator'],
+    [{ ...inputOf('x'), model: 'gpt-none' }, 'model'],
+    [inputOf([{ type: 'smell' }]), 'messages[0].content[0].type'],
+  ])('refuses %j, naming the field', async (input, field) => {
+    expect(await asking.refusal(CHAT, { input })).toMatchObject({ code: 'BAD_USER_INPUT', field });
+  });
+});
+
+describe('a language model that takes its time', () => {
+  /** Speaks the wire of chat completions, one word whenever the test says so. */
+  const answers: ServerResponse[] = [];
+  const upstream = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    answers.push(response);
+  });
+  const say = (delta: object, finish: string | null = null) =>
+    answers
+      .at(-1)
+      ?.write(
+        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'slow-1', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
+      );
+  let patient: KilnUnderTest;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+    const { port } = upstream.address() as AddressInfo;
+    const settings = {
+      OPENAI_API_KEY: 'sk-test',
+      OPENAI_BASE_URL: `http://127.0.0.1:${port}`,
+      REST_AUTH: 'open',
+    };
+    patient = await startKiln({ settings });
+  });
+  afterAll(async () => {
+    await patient.close();
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+
+  it('is heard word by word, by those who come late from the start, and asked once', async () => {
+    const variables = { input: inputOf('Slowly, please.'), key: 'slow' };
+    const early: Piece[] = [];
+    const late: Piece[] = [];
+    const first = overWebSocket(variables, { url: patient.url, pieces: early });
+    await until(
+      async () => answers.length,
+      (count) => count === 1,
+    );
+    for (const word of ['Once ', 'upon ']) {
+      say({ content: word });
+      await until(
+        async () => textOf(early),
+        (text) => text.endsWith(word),
+      );
+    }
+    const second = overWebSocket(variables, { url: patient.url, pieces: late });
+    await until(
+      async () => textOf(late),
+      (text) => text === 'Once upon ',
+    );
+    say({ content: 'a time.' });
+    say({}, 'stop');
+    answers[0]?.end('data: [DONE]\n\n');
+    expect(await second).toEqual(await first);
+    expect(early.map(({ delta }) => delta)).toEqual(['Once ', 'upon ', 'a time.', '']);
+    expect(early.at(-1)?.reply).toMatchObject({
+      text: 'Once upon a time.',
+      model: 'slow-1',
+      provider: 'openai',
+    });
+    expect(answers).toHaveLength(1);
+  });
+});
+
+describe('what is asked without a task', () => {
+  it('answers comfy workflows with their inputs', async () => {
+    const { comfyWorkflows } = await asking.ok('{ comfyWorkflows { name inputs category } }');
+    expect(comfyWorkflows[0]).toMatchObject({
+      name: 'text-to-image',
+      inputs: { prompt: { required: true } },
+    });
+  });
+
+  it('answers what speaks against a prompt', async () => {
+    const query = '{ checkPrompt(generator: "imga", prompt: "gore") { allowed reasons } }';
+    expect((await asking.ok(query)).checkPrompt).toMatchObject({ allowed: false, reasons: [/gore/] });
+  });
+
+  it('refuses voices of a generator that has none', async () => {
+    expect(await asking.refusal('{ voices(generator: "llm") { id } }')).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'generator',
+    });
+  });
+});
