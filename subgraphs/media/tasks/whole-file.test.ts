@@ -51,3 +51,32 @@ describe('a picture', () => {
     expect(await isWhole(...stored(Buffer.from('GIF89a'), 'image/gif'))).toBe(true);
   });
 });
+
+describe('a video in MP4', () => {
+  const box = (name: string, content: number) => {
+    const head = Buffer.alloc(8 + content);
+    head.writeUInt32BE(head.length, 0);
+    head.write(name, 4, 'latin1');
+    return head;
+  };
+  const whole = Buffer.concat([box('ftyp', 16), box('mdat', 5_000), box('moov', 200)]);
+  const isWholeVideo = (content: Buffer) => isWhole(...stored(content, 'video/mp4'));
+
+  it('is whole when all its boxes are, and its index is among them', async () => {
+    expect(await isWholeVideo(whole)).toBe(true);
+    const long = box('mdat', 5_000);
+    long.writeUInt32BE(1, 0);
+    long.writeBigUInt64BE(BigInt(long.length), 8);
+    expect(await isWholeVideo(Buffer.concat([box('moov', 200), long]))).toBe(true);
+    const open = box('mdat', 5_000);
+    open.writeUInt32BE(0, 0);
+    expect(await isWholeVideo(Buffer.concat([box('moov', 200), open]))).toBe(true);
+  });
+
+  it.each([
+    ['cut', whole.subarray(0, -1)],
+    ['cut before its index', whole.subarray(0, 24 + 5_008)],
+    ['cut within a head', whole.subarray(0, 24 + 3)],
+    ['of an impossible length', Buffer.concat([whole, Buffer.alloc(8, 2)])],
+  ])('%s is not', async (_, content) => expect(await isWholeVideo(content)).toBe(false));
+});

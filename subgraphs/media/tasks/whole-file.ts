@@ -4,7 +4,7 @@ import type { FileService, StoredFile } from '../files/files.ts';
 const TAIL_BYTES = 4_096;
 
 /**
- * Whether a stored picture has its end. An upstream (or a cache before it) that keeps half a file also announces its
+ * Whether a stored picture or video has its end. An upstream (or a cache before it) that keeps half a file also announces its
  * length, so only the format itself tells. Types without an end mark count as whole.
  */
 export async function isWhole(files: Pick<FileService, 'open'>, file: StoredFile): Promise<boolean> {
@@ -21,9 +21,39 @@ export async function isWhole(files: Pick<FileService, 'open'>, file: StoredFile
       const head = await read(0, 8);
       return head.length === 8 && head.readUInt32LE(4) + 8 <= bytes;
     }
+    case 'video/mp4':
+    case 'video/quicktime':
+    case 'audio/mp4':
+    case 'audio/x-m4a':
+      return hasWholeBoxes(bytes, read);
     default:
       return true;
   }
+}
+
+/** Most boxes at the top of an MP4 file that are looked at; one with more (fragments) counts as whole. */
+const MAX_BOXES = 1_000;
+
+/** Whether every box of an MP4 file ends within it, and its index is among them. */
+async function hasWholeBoxes(
+  bytes: number,
+  read: (start: number, end: number) => Promise<Buffer>,
+): Promise<boolean> {
+  let hasIndex = false;
+  let start = 0;
+  for (let box = 0; start < bytes; box += 1) {
+    if (box === MAX_BOXES) return true;
+    const head = await read(start, start + 16);
+    if (head.length < 8) return false;
+    hasIndex ||= head.toString('latin1', 4, 8) === 'moov';
+    const short = head.readUInt32BE(0);
+    // 0: to the end of the file; 1: the length is a longer number behind the name.
+    if (short === 0) return hasIndex;
+    const length = short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short;
+    if (length < 8) return false;
+    start += length;
+  }
+  return hasIndex && start === bytes;
 }
 
 async function readBytes(
