@@ -34,6 +34,11 @@ export async function isWhole(files: Pick<FileService, 'open'>, file: StoredFile
 /** Most boxes at the top of an MP4 file that are looked at; one with more (fragments) counts as whole. */
 const MAX_BOXES = 1_000;
 
+/** The boxes that stand at the top of MP4 files. */
+const BOXES = new Set(
+  'ftyp styp moov mdat free skip wide uuid moof mfra sidx ssix pdin meta emsg prft pnot udta'.split(' '),
+);
+
 /** Whether every box of an MP4 file ends within it, and its index is among them. */
 async function hasWholeBoxes(
   bytes: number,
@@ -45,10 +50,12 @@ async function hasWholeBoxes(
     if (box === MAX_BOXES) return true;
     const head = await read(start, start + 16);
     if (head.length < 8) return false;
-    hasIndex ||= head.toString('latin1', 4, 8) === 'moov';
+    const name = head.toString('latin1', 4, 8);
     const short = head.readUInt32BE(0);
-    // 0: to the end of the file; 1: the length is a longer number behind the name.
-    if (short === 0) return hasIndex;
+    hasIndex ||= name === 'moov';
+    // A length of 0 means: to the end of the file. What is no box (some tools leave padding behind) ends it too.
+    if (short === 0 || !BOXES.has(name)) return hasIndex;
+    // 1: the length is a longer number behind the name.
     const length = short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short;
     if (length < 8) return false;
     start += length;
