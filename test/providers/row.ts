@@ -63,6 +63,8 @@ export interface ResultTraits {
 export interface ShortRow {
   readonly title: string;
   readonly operation: string;
+  /** Documented requests that go before it. */
+  readonly before?: readonly string[];
   readonly fields: SentFields;
   /** Whether a start is counted by its reference (Idempotency-Key). */
   readonly hasReference: boolean;
@@ -88,6 +90,24 @@ export function imageRequest(change: Partial<ImageRequest> = {}): ImageRequest {
     count: null,
     seed: null,
     speedMode: null,
+    ...change,
+  };
+}
+
+type VideoRequest = Extract<WorkRequest, { kind: 'VIDEO' }>;
+
+/** A plain video request. */
+export function videoRequest(change: Partial<VideoRequest> = {}): VideoRequest {
+  return {
+    kind: 'VIDEO',
+    prompt: 'a lighthouse',
+    negativePrompt: null,
+    firstFrame: null,
+    lastFrame: null,
+    aspectRatio: null,
+    resolution: null,
+    duration: null,
+    seed: null,
     ...change,
   };
 }

@@ -10,7 +10,7 @@ const REFERENCE = '01890000-0000-7000-8000-000000000002/1/1';
 /** The contract of work that is answered at once: nothing is ever sent twice, because nobody can be asked afterwards. */
 export function shortContract(row: ContractRow, short: ShortRow, world: () => World): void {
   const wire = row.provider;
-  const { operation } = short;
+  const { operation, before = [] } = short;
   const { path } = documented(row.fixture, operation);
   const run = (change: { baseUrl?: string; headers?: Record<string, string>; signal?: AbortSignal } = {}) => {
     const { signal, ...connection } = change;
@@ -21,7 +21,10 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
       reference: REFERENCE,
     });
   };
-  const sent = () => world().door.sent;
+  /** What goes before it is not counted. */
+  const isBefore = (sentPath: string) =>
+    before.some((name) => sentPath === row.basePath + documented(row.fixture, name).path);
+  const sent = () => world().door.sent.filter((request) => !isBefore(request.path));
 
   describe(`${short.title}, answered at once`, () => {
     it('is asked for once, in documented words', async () => {

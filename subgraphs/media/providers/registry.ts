@@ -1,10 +1,17 @@
 import type { HttpClient } from '../../../platform/http-client.ts';
+import { createKling } from './kling/kling.ts';
 import { createMidjourney } from './midjourney/midjourney.ts';
+import { createMinimax } from './minimax/minimax.ts';
 import { createOpenai } from './openai/openai.ts';
 import type { Provider } from './provider.ts';
 
 /** Every provider, by name. A new one is a folder, a line here, and its stand-in in sandbox/providers. */
 export function createProviders(options: { readonly http: HttpClient }): Readonly<Record<string, Provider>> {
-  const all = [createMidjourney(options), createOpenai(options)];
+  const all = [
+    createMidjourney(options),
+    createOpenai(options),
+    createMinimax(options),
+    createKling(options),
+  ];
   return Object.fromEntries(all.map((provider) => [provider.name, provider]));
 }

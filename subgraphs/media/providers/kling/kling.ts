@@ -1,0 +1,148 @@
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { createExchange, readInput, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Handle,
+  type InputFile,
+  type Provider,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { loginHeaders } from './login.ts';
+import { asTask, jobStatus, listedTasks, submittedId, type KlingTask } from './wire.ts';
+
+/**
+ * The Kling wire: videos from words (text2video) or from pictures (image2video), each with a status path of its own, so
+ * that the handle keeps which. Kiln's reference travels as `external_task_id`, which every listing shows again. There is
+ * no cancel.
+ */
+export function createKling(options: { readonly http: HttpClient }): Provider {
+  const exchange = asKnownCaller(createExchange(options.http));
+  return {
+    name: 'kling',
+    jobs: {
+      VIDEO: {
+        pollMs: 2_000,
+        start: (request, context) => start(exchange, request, context),
+        find: (reference, context) => find(exchange, reference, context),
+        async status(handle, context) {
+          const path = statusPath(handle);
+          return jobStatus(asTask(await exchange(context, { method: 'GET', path, retry: 'safe' })));
+        },
+      },
+    },
+  };
+}
+
+/** Every request says who asks. */
+function asKnownCaller(exchange: Exchange): Exchange {
+  return async (context, request) =>
+    exchange(context, {
+      ...request,
+      headers: { ...request.headers, ...(await loginHeaders(context.connection)) },
+    });
+}
+
+const ACTIONS = ['text2video', 'image2video'] as const;
+const DEFAULT_MODEL = 'kling-v2-5-turbo';
+const MAX_PICTURE = 10 << 20;
+/** Pictures travel inline: up to two of 10 MB each. */
+const START_TIMEOUT_MS = 120_000;
+
+async function start(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
+  if (request.kind !== 'VIDEO') {
+    throw new UpstreamError('INVALID_INPUT', `kling does not make ${request.kind}`, { retryable: false });
+  }
+  const { firstFrame, lastFrame } = request;
+  const action = firstFrame === null && lastFrame === null ? 'text2video' : 'image2video';
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: `/v1/videos/${action}`,
+    json: {
+      model_name: context.connection.model ?? DEFAULT_MODEL,
+      ...settings(request, action),
+      ...(firstFrame !== null && { image: await pictureOf(firstFrame, 'firstFrame') }),
+      ...(lastFrame !== null && { image_tail: await pictureOf(lastFrame, 'lastFrame') }),
+      external_task_id: context.reference,
+    },
+    timeoutMs: START_TIMEOUT_MS,
+  });
+  return { taskId: submittedId(answer), action };
+}
+
+function settings(
+  request: Extract<WorkRequest, { kind: 'VIDEO' }>,
+  action: (typeof ACTIONS)[number],
+): Record<string, string> {
+  const { prompt, negativePrompt, resolution, duration, aspectRatio, lastFrame } = request;
+  // The wire names no sizes: `std` renders 720p, `pro` 1080p, and only `pro` leads to a last frame.
+  const isPro = resolution === '1080p' || lastFrame !== null;
+  return {
+    ...(prompt !== null && { prompt }),
+    ...(negativePrompt !== null && { negative_prompt: negativePrompt }),
+    ...(isPro ? { mode: 'pro' } : resolution !== null && { mode: 'std' }),
+    // A picture brings its own shape.
+    ...(aspectRatio !== null && action === 'text2video' && { aspect_ratio: aspectRatio }),
+    ...(duration !== null && { duration: String(duration) }),
+  };
+}
+
+/** Plain base64: the wire refuses a `data:` prefix. */
+async function pictureOf(file: InputFile, field: string): Promise<string> {
+  if (file.publicUrl !== null) return file.publicUrl;
+  if (file.bytes > MAX_PICTURE) {
+    const message = `${field} is larger than ${MAX_PICTURE} bytes; send a smaller picture`;
+    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field });
+  }
+  return (await readInput(file, field)).toString('base64');
+}
+
+function statusPath(handle: Handle): string {
+  const { taskId, action } = handle;
+  const name = action === 'image2video' ? 'image2video' : 'text2video';
+  return `/v1/videos/${name}/${encodeURIComponent(typeof taskId === 'string' ? taskId : '')}`;
+}
+
+const PAGE_SIZE = 500;
+const MAX_PAGES = 4;
+
+/**
+ * Looks through the listings of both paths. Absent only when both were read to their end: an account with more tasks
+ * than are read here, or an aggregator that has no listing, can't be asked.
+ */
+async function find(
+  exchange: Exchange,
+  reference: string,
+  context: CallContext,
+): Promise<Handle | 'absent' | 'unknowable'> {
+  let isWhole = true;
+  for (const action of ACTIONS) {
+    const found = await findAmong(exchange, { action, reference }, context);
+    if (typeof found === 'object') return { taskId: found.task_id ?? '', action };
+    isWhole &&= found === 'absent';
+  }
+  return isWhole ? 'absent' : 'unknowable';
+}
+
+async function findAmong(
+  exchange: Exchange,
+  { action, reference }: { readonly action: string; readonly reference: string },
+  context: CallContext,
+): Promise<KlingTask | 'absent' | 'unknowable'> {
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const answer = await exchange(context, {
+      method: 'GET',
+      path: `/v1/videos/${action}?pageNum=${page}&pageSize=${PAGE_SIZE}`,
+      retry: 'safe',
+      maxBytes: 16 << 20,
+      mayBePage: true,
+    });
+    const tasks = listedTasks(answer);
+    if (tasks === null) return 'unknowable';
+    const found = tasks.find(({ task_info: info }) => info?.external_task_id === reference);
+    if (found?.task_id) return found;
+    if (tasks.length < PAGE_SIZE) return 'absent';
+  }
+  return 'unknowable';
+}

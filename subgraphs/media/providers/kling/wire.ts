@@ -1,0 +1,196 @@
+import { z } from 'zod';
+
+import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
+import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
+
+/**
+ * The bodies of the Kling wire, read leniently, and its result codes: an HTTP status and a `code` in the body, which
+ * says more. Aggregators of the new-api family answer on the same paths in their own form (`code: "success"`, other
+ * words for the states, the address elsewhere); that is read too.
+ */
+
+/** A text that is nice to have: anything else in its place must not spoil an answer about paid work. */
+const text = z.string().nullish().catch(null);
+const id = z
+  .union([z.string().min(1), z.number()])
+  .transform(String)
+  .nullish()
+  .catch(null);
+
+const task = z.object({
+  task_id: id,
+  task_status: text,
+  task_status_msg: text,
+  task_info: z.object({ external_task_id: text }).nullish().catch(null),
+  task_result: z
+    .object({ videos: z.array(z.object({ url: text }).nullable().catch(null)) })
+    .nullish()
+    .catch(null),
+  // An aggregator's own words for the same things.
+  status: text,
+  url: text,
+  result_url: text,
+  fail_reason: text,
+});
+
+/** A task of Kling as far as Kiln reads it. */
+export type KlingTask = z.output<typeof task>;
+
+const said = z.object({
+  code: z.union([z.number(), z.string()]).nullish().catch(null),
+  message: text,
+  error: z.object({ message: text }).nullish().catch(null),
+});
+
+/** What a refusal is about: a new task, or one that was asked for. */
+export type Asking = 'start' | 'status' | 'list';
+
+/** Throws what the vendor says is wrong; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
+  const { code = null, message: own, error } = said.safeParse(answer.json).data ?? {};
+  const message = `kling: ${own || error?.message || `HTTP ${answer.status}`}`.slice(0, 400);
+  if (typeof code === 'number' && code !== 0) throw errorOfCode(code, { message, answer, asking });
+  if (code === 'task_not_exist' && asking === 'status') throw lost();
+  throwStatus(answer, message, asking);
+}
+
+function throwStatus(answer: ExchangeAnswer, message: string, asking: Asking): void {
+  const byStatus = errorOfStatus(answer, message);
+  if (byStatus === undefined) return;
+  // A path or model that is not there is no lost task.
+  if (byStatus.code === 'LOST' && asking !== 'status') {
+    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  }
+  throw byStatus;
+}
+
+interface Said {
+  readonly message: string;
+  readonly answer: ExchangeAnswer;
+  readonly asking: Asking;
+}
+
+function errorOfCode(code: number, { message, answer, asking }: Said): UpstreamError {
+  const spoken = `${message} (${code})`;
+  switch (code) {
+    case 1000:
+    case 1001:
+    case 1002:
+    case 1003:
+    case 1004:
+    case 1103:
+    case 1304:
+      return new UpstreamError('UNAVAILABLE', `kling refused our credentials (${code})`, { retryable: true });
+    case 1101:
+    case 1102:
+      return new UpstreamError('OUT_OF_CREDIT', 'kling: out of credit', { retryable: true });
+    case 1200:
+    case 1201:
+    case 1202:
+      // Asking with nothing but an id can only be wrong about the id.
+      if (asking === 'status') return lost();
+      return new UpstreamError('INVALID_INPUT', spoken, { retryable: false });
+    case 1203:
+      if (asking === 'status') return lost();
+      return new UpstreamError('UNAVAILABLE', spoken, { retryable: true });
+    case 1300:
+    case 1301:
+      return new UpstreamError('MODERATION_REFUSED', `${spoken}; change the content`, {
+        retryable: false,
+        field: 'prompt',
+      });
+    case 1302:
+    case 1303:
+      return new UpstreamError('RATE_LIMITED', spoken, { retryable: true, ...retryAfterOf(answer) });
+    case 1100:
+      return new UpstreamError('UNAVAILABLE', spoken, { retryable: true });
+    default:
+      // 5000, 5001, 5002 and what nobody knows: it may have begun.
+      return new UpstreamError('UNAVAILABLE', spoken, {
+        retryable: true,
+        startUnknown: true,
+        ...retryAfterOf(answer),
+      });
+  }
+}
+
+function lost(): UpstreamError {
+  return new UpstreamError('LOST', 'kling does not know this task any more', { retryable: true });
+}
+
+/** The task id of a submission. */
+export function submittedId(answer: ExchangeAnswer): string {
+  throwRefusal(answer, 'start');
+  const found =
+    z.object({ data: z.object({ task_id: id }) }).safeParse(answer.json).data?.data.task_id ??
+    // An aggregator's answer has it at the top.
+    z.object({ task_id: id }).safeParse(answer.json).data?.task_id;
+  if (found !== null && found !== undefined) return found;
+  throw unreadable('submission', new Error('no task_id'));
+}
+
+/** The task of a status answer. */
+export function asTask(answer: ExchangeAnswer): KlingTask {
+  throwRefusal(answer, 'status');
+  const body = z.object({ data: z.unknown() }).safeParse(answer.json).data?.data ?? answer.json;
+  const parsed = task.safeParse(body);
+  if (!parsed.success) throw unreadable('task', parsed.error);
+  const { task_status: state, status } = parsed.data;
+  if (!state && !status) throw unreadable('task', new Error('no state'));
+  return parsed.data;
+}
+
+/** The tasks of one page of a listing; null where the answer is no listing. */
+export function listedTasks(answer: ExchangeAnswer): readonly KlingTask[] | null {
+  if (answer.status === 404 || answer.status === 405) return null;
+  throwRefusal(answer, 'list');
+  return z.object({ data: z.array(task) }).safeParse(answer.json).data?.data ?? null;
+}
+
+/** Where the work stands. Words we do not know mean running: a new word must never fail a paid task. */
+export function jobStatus(found: KlingTask): JobStatus {
+  switch ((found.task_status || found.status || '').toLowerCase()) {
+    case 'submitted':
+    case 'queued':
+    case 'not_start':
+      return { state: 'queued', stage: 'queued upstream' };
+    case 'succeed':
+    case 'succeeded':
+    case 'success':
+    case 'completed':
+      return { state: 'finished', outcome: { files: videosOf(found), texts: [] } };
+    case 'failed':
+    case 'failure':
+      return { state: 'failed', error: failureOf(found.task_status_msg || found.fail_reason || '') };
+    default:
+      return { state: 'running', progress: null, stage: 'rendering' };
+  }
+}
+
+function videosOf(found: KlingTask): RemoteFile[] {
+  const own = found.task_result?.videos.flatMap((video) => (video?.url ? [{ url: video.url }] : [])) ?? [];
+  const url = found.result_url || found.url;
+  const files = own.length === 0 && url ? [{ url }] : own;
+  if (files.length === 0) throw unreadable('finished task', new Error('no video'));
+  return files;
+}
+
+function failureOf(reason: string): UpstreamError {
+  const said = `kling failed: ${reason || 'no reason given'}`.slice(0, 500);
+  if (/moderat|sensitive|risk control|content (security|polic)|violat|违规|风控|敏感/i.test(reason)) {
+    return new UpstreamError('MODERATION_REFUSED', said, { retryable: false });
+  }
+  // The same pictures and words would fail, and cost, again.
+  if (/invalid|unsupported|not supported/i.test(reason)) {
+    return new UpstreamError('INVALID_INPUT', said, { retryable: false });
+  }
+  return new UpstreamError('UNAVAILABLE', said, { retryable: true });
+}
+
+function unreadable(what: string, cause: unknown): UpstreamError {
+  return new UpstreamError('UNAVAILABLE', `kling answered a ${what} that can't be read`, {
+    retryable: true,
+    startUnknown: true,
+    cause,
+  });
+}

@@ -1,0 +1,31 @@
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { createExchange } from '../exchange.ts';
+import type { Provider } from '../provider.ts';
+import { synthesize } from './speech.ts';
+import { startVideo, videoStatus } from './video.ts';
+import { cloneVoice, listVoices, uploadFile } from './voices.ts';
+
+/**
+ * The MiniMax wire (v1): videos are jobs, speech and cloned voices are calls, voices and uploads are asked at once.
+ * HTTP 200 says nothing: `base_resp.status_code` does (wire.ts). The wire has no field for Kiln's reference and no list
+ * of tasks, so a start that got no answer can't be found again; it has no cancel either. Both are absent here.
+ */
+export function createMinimax(options: { readonly http: HttpClient }): Provider {
+  const exchange = createExchange(options.http);
+  return {
+    name: 'minimax',
+    jobs: {
+      VIDEO: {
+        pollMs: 2_000,
+        start: (request, context) => startVideo(exchange, request, context),
+        status: (handle, context) => videoStatus(exchange, handle, context),
+      },
+    },
+    calls: {
+      SPEECH: { call: (request, context) => synthesize(exchange, request, context) },
+      VOICE_CLONE: { call: (request, context) => cloneVoice(exchange, request, context) },
+    },
+    voices: (context) => listVoices(exchange, context),
+    upload: (request, context) => uploadFile(exchange, request, context),
+  };
+}

@@ -1,0 +1,12 @@
+import type { Connection } from '../provider.ts';
+
+/** A path with its query. Keys of older accounts work only together with their group. */
+export function pathOf(
+  connection: Connection,
+  path: string,
+  query: Readonly<Record<string, string>> = {},
+): string {
+  const { groupId } = connection.credentials;
+  const parameters = new URLSearchParams({ ...(groupId !== undefined && { GroupId: groupId }), ...query });
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+}

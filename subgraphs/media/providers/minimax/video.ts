@@ -1,0 +1,107 @@
+import { z } from 'zod';
+
+import { dataUri, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Handle,
+  type InputFile,
+  type JobStatus,
+  type RemoteFile,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { pathOf } from './path.ts';
+import { failureOfVideo, id, read, text, throwRefusal } from './wire.ts';
+
+/** Videos: one submission for words, a first frame, or a first and a last one; the result is a file to be asked for. */
+
+const DEFAULT_VIDEO_MODEL = 'MiniMax-Hailuo-02';
+/** Frames travel inline: up to two pictures of 20 MB each. */
+const START_TIMEOUT_MS = 120_000;
+
+const started = z.object({ task_id: id });
+const queried = z.object({ status: text, file_id: id });
+const retrieved = z.object({ file: z.object({ download_url: z.string().min(1) }) });
+
+/** POST /v1/video_generation. */
+export async function startVideo(
+  exchange: Exchange,
+  request: WorkRequest,
+  context: StartContext,
+): Promise<Handle> {
+  if (request.kind !== 'VIDEO') throw wrongKind(request);
+  const { prompt, firstFrame, lastFrame, resolution, duration } = request;
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: pathOf(context.connection, '/v1/video_generation'),
+    json: {
+      model: context.connection.model ?? DEFAULT_VIDEO_MODEL,
+      ...(prompt !== null && { prompt }),
+      ...(duration !== null && { duration }),
+      ...(resolution !== null && { resolution: resolution.toUpperCase() }),
+      ...(firstFrame !== null && { first_frame_image: await pictureOf(firstFrame, 'firstFrame') }),
+      ...(lastFrame !== null && { last_frame_image: await pictureOf(lastFrame, 'lastFrame') }),
+    },
+    timeoutMs: START_TIMEOUT_MS,
+  });
+  throwRefusal(answer, { content: 'prompt', invalid: 'INVALID_INPUT' });
+  const { task_id: taskId } = read(started, answer);
+  // An empty id with code 0 has been seen: nothing to ask for, though work may have begun.
+  if (taskId === null || taskId === undefined) {
+    throw new UpstreamError('UNAVAILABLE', 'minimax accepted a video without naming its task', {
+      retryable: true,
+      startUnknown: true,
+    });
+  }
+  return { taskId };
+}
+
+async function pictureOf(file: InputFile, field: string): Promise<string> {
+  return file.publicUrl ?? dataUri(file, field);
+}
+
+/** GET /v1/query/video_generation, and the file's address once there is one. Words nobody knows mean running. */
+export async function videoStatus(
+  exchange: Exchange,
+  handle: Handle,
+  context: CallContext,
+): Promise<JobStatus> {
+  const taskId = typeof handle['taskId'] === 'string' ? handle['taskId'] : '';
+  const answer = await exchange(context, {
+    method: 'GET',
+    path: pathOf(context.connection, '/v1/query/video_generation', { task_id: taskId }),
+    retry: 'safe',
+  });
+  const status = queried.safeParse(answer.json).data?.status;
+  // A failed video carries its reason as the code of an answer that is itself fine.
+  if (answer.status < 400 && status === 'Fail') return { state: 'failed', error: failureOfVideo(answer) };
+  throwRefusal(answer, { content: 'prompt', invalid: 'LOST' });
+  switch (status) {
+    case 'Preparing':
+    case 'Queueing':
+      return { state: 'queued', stage: 'queued upstream' };
+    case 'Success': {
+      const file = await fileOf(exchange, read(queried, answer).file_id ?? '', context);
+      return { state: 'finished', outcome: { files: [file], texts: [] } };
+    }
+    default:
+      return { state: 'running', progress: null, stage: 'rendering' };
+  }
+}
+
+/** GET /v1/files/retrieve: an address that is good for some hours. Asking again gives a fresh one. */
+async function fileOf(exchange: Exchange, fileId: string, context: CallContext): Promise<RemoteFile> {
+  const answer = await exchange(context, {
+    method: 'GET',
+    path: pathOf(context.connection, '/v1/files/retrieve', { file_id: fileId }),
+    retry: 'safe',
+  });
+  throwRefusal(answer, { content: 'prompt', invalid: 'LOST' });
+  return { url: read(retrieved, answer).file.download_url };
+}
+
+/** A kind of work that this wire does not do. */
+function wrongKind({ kind }: WorkRequest): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `minimax makes no ${kind} as a video`, { retryable: false });
+}

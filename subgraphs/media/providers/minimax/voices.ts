@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+
+import { z } from 'zod';
+
+import type { Json } from '../../../../platform/json.ts';
+import { readInput, type Exchange, type ExchangeAnswer } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type InputFile,
+  type Outcome,
+  type StartContext,
+  type UploadedFile,
+  type UploadRequest,
+  type VoiceList,
+  type WorkRequest,
+} from '../provider.ts';
+import { pathOf } from './path.ts';
+import { DEFAULT_SPEECH_MODEL } from './speech.ts';
+import { id, read, text, throwRefusal, unreadable } from './wire.ts';
+
+/** Voices: a sample is uploaded, cloned under an id of the caller's choice, and listed with the vendor's own. */
+
+const CLONE_TIMEOUT_MS = 180_000;
+const UPLOAD_TIMEOUT_MS = 120_000;
+
+const uploaded = z.object({ file: z.object({ file_id: id }) });
+const cloned = z.object({ demo_audio: text, input_sensitive: z.boolean().nullish().catch(null) });
+const voice = z.object({ voice_id: z.string(), voice_name: text });
+/** One odd entry must not hide all the others; absent lists come as null. */
+const voices = z.array(voice.nullable().catch(null)).nullish().catch(null);
+const listed = z.object({ system_voice: voices, voice_cloning: voices, voice_generation: voices });
+
+/** POST /v1/get_voice. */
+export async function listVoices(exchange: Exchange, context: CallContext): Promise<VoiceList> {
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: pathOf(context.connection, '/v1/get_voice'),
+    json: { voice_type: 'all' },
+    retry: 'safe',
+    maxBytes: 16 << 20,
+  });
+  throwRefusal(answer, { content: 'voiceId', invalid: 'INVALID_INPUT' });
+  const lists = read(listed, answer);
+  const own = [...(lists.voice_cloning ?? []), ...(lists.voice_generation ?? [])];
+  return {
+    voices: [
+      ...(lists.system_voice ?? []).flatMap((entry) => voiceOf(entry, false)),
+      ...own.flatMap((entry) => voiceOf(entry, true)),
+    ],
+    answer: answer.json as Json,
+  };
+}
+
+type Voice = VoiceList['voices'][number];
+
+function voiceOf(entry: z.output<typeof voice> | null, isOwn: boolean): Voice[] {
+  if (entry === null) return [];
+  const { voice_id: voiceId, voice_name: name } = entry;
+  return [
+    { id: voiceId, name: name || voiceId, language: isOwn ? null : languageOf(voiceId), cloned: isOwn },
+  ];
+}
+
+/** The vendor's own voices mostly begin with their language: `English_Graceful_Lady`, `Chinese (Mandarin)_...`. */
+function languageOf(voiceId: string): string | null {
+  return /^([A-Z][a-z]+(?: \([A-Z][a-z]+\))?)_/.exec(voiceId)?.[1] ?? null;
+}
+
+/** POST /v1/files/upload, for samples of voices. */
+export async function uploadFile(
+  exchange: Exchange,
+  { file, purpose }: UploadRequest,
+  context: CallContext,
+): Promise<UploadedFile> {
+  if (purpose !== 'voice-sample') {
+    throw new UpstreamError('INVALID_INPUT', 'minimax keeps samples of voices only', {
+      retryable: false,
+      field: 'purpose',
+    });
+  }
+  const answer = await sendFile(exchange, file, context);
+  throwRefusal(answer, { content: 'sample', invalid: 'INVALID_INPUT' });
+  const fileId = read(uploaded, answer).file.file_id;
+  if (fileId === null || fileId === undefined) throw unreadable(new Error('no file_id'));
+  return { id: fileId, uri: null, expiresAt: null, answer: answer.json as Json };
+}
+
+async function sendFile(exchange: Exchange, file: InputFile, context: CallContext): Promise<ExchangeAnswer> {
+  const bytes = new Uint8Array(await readInput(file, 'sample'));
+  const form = new FormData();
+  form.append('purpose', 'voice_clone');
+  form.append('file', new Blob([bytes], { type: file.contentType }), file.name);
+  // Node's own encoder writes the multipart body and names its boundary.
+  const encoded = new Response(form);
+  return exchange(context, {
+    method: 'POST',
+    path: pathOf(context.connection, '/v1/files/upload'),
+    bytes: new Uint8Array(await encoded.arrayBuffer()),
+    headers: { 'content-type': encoded.headers.get('content-type') ?? 'multipart/form-data' },
+    timeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+}
+
+/** POST /v1/voice_clone. A voice that nobody uses for seven days is deleted by the vendor. */
+export async function cloneVoice(
+  exchange: Exchange,
+  request: WorkRequest,
+  context: StartContext,
+): Promise<Outcome> {
+  if (request.kind !== 'VOICE_CLONE') {
+    throw new UpstreamError('INVALID_INPUT', `minimax clones no ${request.kind}`, { retryable: false });
+  }
+  const voiceId = request.voiceId ?? newVoiceId(context.reference);
+  checkVoiceId(voiceId);
+  const fileId = await sampleOf(exchange, request.sample, context);
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: pathOf(context.connection, '/v1/voice_clone'),
+    json: {
+      file_id: Number.isSafeInteger(Number(fileId)) ? Number(fileId) : fileId,
+      voice_id: voiceId,
+      ...(request.text !== null && {
+        text: request.text,
+        model: context.connection.model ?? DEFAULT_SPEECH_MODEL,
+      }),
+    },
+    timeoutMs: CLONE_TIMEOUT_MS,
+  });
+  throwRefusal(answer, { content: 'sample', invalid: 'INVALID_INPUT' });
+  const { demo_audio: demo, input_sensitive: isRefused } = read(cloned, answer);
+  if (isRefused === true) {
+    const message = 'minimax refuses the words of this sample; use another';
+    throw new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'sample' });
+  }
+  return {
+    files: demo ? [{ url: demo }] : [],
+    texts: [],
+    facts: { voiceId, name: request.name ?? voiceId, language: null },
+  };
+}
+
+/** The sample in the vendor's storage, uploaded now unless it is there. An upload starts nothing that costs. */
+async function sampleOf(exchange: Exchange, sample: InputFile, context: CallContext): Promise<string> {
+  if (sample.uploaded !== null) return sample.uploaded.id;
+  try {
+    const { id: fileId } = await uploadFile(exchange, { file: sample, purpose: 'voice-sample' }, context);
+    return fileId;
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || !error.startUnknown) throw error;
+    throw new UpstreamError(error.code, error.message, {
+      retryable: error.retryable,
+      ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+      cause: error,
+    });
+  }
+}
+
+const MIN_VOICE_ID = 8;
+const MAX_VOICE_ID = 256;
+
+function checkVoiceId(voiceId: string): void {
+  const isGood =
+    voiceId.length >= MIN_VOICE_ID &&
+    voiceId.length <= MAX_VOICE_ID &&
+    /^[A-Za-z][\w-]*[A-Za-z\d]$/.test(voiceId);
+  if (isGood) return;
+  const message = 'use 8 to 256 letters, digits, - and _, with a letter first and a letter or digit last';
+  throw new UpstreamError('INVALID_INPUT', `voiceId: ${message}`, { retryable: false, field: 'voiceId' });
+}
+
+/** The same for the same attempt. */
+function newVoiceId(reference: string): string {
+  return `kiln-${createHash('sha256').update(reference).digest('hex').slice(0, 24)}`;
+}
