@@ -1,3 +1,4 @@
+import { restNamesOf } from '../field-names.ts';
 import { success } from '../replies/envelope.ts';
 import type { Envelope } from '../replies/envelope.ts';
 import { route } from '../route.ts';
@@ -27,20 +28,11 @@ function isWithin(generator: string, name: string): boolean {
 }
 
 function modelsReply(models: readonly ModelAnswer[]): Envelope {
-  const list = models.map(({ maxPrompt, ...model }) => {
-    const { id, name, category, provider, generator, inputs, sizes, durations, sandbox } = model;
-    return {
-      id,
-      name,
-      category,
-      provider,
-      generator,
-      inputs,
-      sizes,
-      durations,
-      max_prompt: maxPrompt,
-      sandbox,
-    };
+  const list = models.map((model) => {
+    const { id, name, category, provider, generator, sizes, durations, maxPrompt, sandbox } = model;
+    const inputs = [...new Set(model.inputs.flatMap(restNamesOf))];
+    const limits = { inputs, sizes, durations, max_prompt: maxPrompt };
+    return { id, name, category, provider, generator, ...limits, sandbox };
   });
-  return success(list, `${list.length} models`);
+  return success(list, `models: ${list.length}`);
 }

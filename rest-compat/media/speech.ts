@@ -50,7 +50,7 @@ export const speech: Section = {
       reply: ({ voices, providerVoices }) => {
         const cloned = voices.filter((voice) => voice.cloned);
         const list = cloned.map(({ id, name, language }) => ({ voice_id: id, name, language }));
-        return { ...success(list, `${list.length} cloned voices`), extra: providerVoices };
+        return { ...success(list, `cloned voices: ${list.length}`), extra: providerVoices };
       },
     }),
     localRoute({

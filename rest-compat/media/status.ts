@@ -44,9 +44,9 @@ export function statusReply(task: TaskAnswer | null, id: string, group: TaskGrou
 export function taskOfGroup(task: TaskAnswer | null, id: string, group: TaskGroup): TaskAnswer {
   if (task === null) throw notFound('task', id);
   if (group.generators.includes(task.generator) && group.kinds.includes(task.kind)) return task;
-  const what = `${task.kind.toLowerCase()} task of ${task.generator}`;
+  const kind = task.kind.toLowerCase().replaceAll('_', ' ');
   throw new AppError(
     'NOT_FOUND',
-    `task ${task.id} is a ${what}, which this path does not serve; GET /api/task/status/${task.id} does`,
+    `task ${task.id} (${task.generator}, ${kind}) is none of this path; ask GET /api/task/status/${task.id}`,
   );
 }

@@ -2,6 +2,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import type { AppErrorCode } from '../../platform/errors.ts';
+import { inRestWords } from '../field-names.ts';
 
 /** How the codes of our errors look over REST on the media service: application failure, or an HTTP status. */
 
@@ -41,7 +42,8 @@ export function failureAnswer(thrown: unknown, traceId: string): FailureAnswer {
     const msg = `internal error; the log has it under trace ${traceId}`;
     return { status: 500, msg, headers: {}, unexpected: true };
   }
-  return { status, msg: thrown.message, headers: headersFor(thrown, status), unexpected: false };
+  const msg = inRestWords(thrown.message, thrown.field);
+  return { status, msg, headers: headersFor(thrown, status), unexpected: false };
 }
 
 function headersFor(error: AppError, status: number): Record<string, string> {

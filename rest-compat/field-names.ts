@@ -1,0 +1,44 @@
+/** What the inputs of the schema are called over REST: in lists of models, and where a refusal names a field. Pure. */
+
+const restNames: Readonly<Record<string, readonly string[]>> = {
+  aspectRatio: ['ar'],
+  count: ['n'],
+  coverUrl: ['cover_url'],
+  firstFrame: ['img_file', 'img_url'],
+  image: ['img_file', 'img_url'],
+  images: ['img_file', 'img_url'],
+  lastFrame: ['tail_img_file', 'tail_img_url'],
+  maxTokens: ['max_tokens'],
+  media: ['media_url'],
+  negativePrompt: ['negative_prompt'],
+  sample: ['file_id', 'file'],
+  speedMode: ['mode'],
+  taskType: ['task_type'],
+  videoUrl: ['video_url'],
+  voiceId: ['voice_id'],
+  workflowName: ['workflow_name'],
+};
+
+/** The REST names of an input; its own name when it is the same. */
+export function restNamesOf(field: string): readonly string[] {
+  return Object.hasOwn(restNames, field) ? (restNames[field] ?? [field]) : [field];
+}
+
+const refusedVariable = /^Variable "\$input" got invalid value .* at "input\.([\w.]+)"; (.*)$/s;
+
+/**
+ * A refusal in the words of the REST documents: a message that begins with a field of the schema begins with the
+ * caller's own name of it.
+ */
+export function inRestWords(message: string, field: string | undefined): string {
+  const [, variable, reason] = refusedVariable.exec(message) ?? [];
+  if (variable !== undefined) return `${nameOf(variable)}: ${reason ?? ''}`;
+  if (field === undefined || !message.startsWith(field)) return message;
+  return `${nameOf(field)}${message.slice(field.length)}`;
+}
+
+function nameOf(field: string): string {
+  const [first = field] = field.split(/[.[]/);
+  // A path into a graph or its inputs says where to look; a member of a file (its url, its id) says nothing new.
+  return Object.hasOwn(restNames, first) ? restNamesOf(first).join(' or ') : field;
+}
