@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { createEventBus } from '../../../platform/postgres-event-bus.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { CatalogModel, GeneratorRegistry } from '../generators/binding.ts';
 import {
   UpstreamError,
   type ChatOutcome,
@@ -271,6 +271,22 @@ describe('a streamed reply', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('is left by a process that was paused and comes back when others have given it up', async () => {
+    const { provider, say, ends } = talker();
+    const service = serviceFor(registryFor(provider));
+    const { text, done } = reader(
+      await service.stream(me, ask(), { idempotencyKey: 'paused', signal: here() }),
+    );
+    say('half');
+    await until(async () => text() === 'half');
+    await engine.pool.query(`update media.chat_replies set state = 'FAILED' where state = 'RUNNING'`);
+    say('more');
+    await until(async () => ends.length === 1);
+    expect(ends).not.toContain('whole');
+    expect((await done).at(-1)?.error).toMatchObject({ message: /server stopped/ });
+    expect(text()).toBe('half');
+  });
+
   it('is broken off when it takes too long', async () => {
     const { provider, say, ends } = talker();
     const service = serviceFor(registryFor(provider), { longestMs: 300 });
@@ -438,6 +454,22 @@ describe('a conversation', () => {
       field,
     });
     expect(heard).toEqual([]);
+  });
+
+  it('that is too long for a model is refused, naming those that would take it', async () => {
+    const model = { kinds: ['CHAT'], generator: 'llm', maxPrompt: 20 } as unknown as CatalogModel;
+    const binding = (index: number, id: string, maxPrompt: number) =>
+      testBinding(`llm#${index}`, listener, 'http://127.0.0.1:1', { models: [{ ...model, id, maxPrompt }] });
+    const service = serviceFor(registryOf(binding(0, 'short', 20), binding(1, 'long', 40)));
+    const options = { idempotencyKey: null, signal: here() };
+    await expect(service.chat(me, ask('x'.repeat(30), { model: 'short' }), options)).rejects.toMatchObject({
+      field: 'messages',
+      message: /at most 20 characters here, these have 30; models that take this request: long \(llm\)/,
+    });
+    expect((await service.chat(me, ask('x'.repeat(30)), options)).text).toBe('yes');
+    await expect(service.chat(me, ask('x'.repeat(41)), options)).rejects.toMatchObject({
+      message: /at most 40/,
+    });
   });
 
   it('is passed on with its settings', async () => {

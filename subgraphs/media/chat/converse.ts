@@ -8,6 +8,7 @@ import {
   type Connection,
 } from '../providers/provider.ts';
 import type { ChatReply } from './chat.ts';
+import { chatModelOf } from './limits.ts';
 import type { Conversation } from './messages.ts';
 import type { Places } from './places.ts';
 
@@ -115,8 +116,8 @@ async function* piecesOf(
 }
 
 /** As for tasks: with the model that the caller named, else the binding's first that talks. */
-function connectionFor({ connection, models = [] }: Binding, model: string | null): Connection {
+function connectionFor(binding: Binding, model: string | null): Connection {
+  const { connection } = binding;
   if (connection.model === null) return connection;
-  const first = models.find(({ kinds }) => kinds.includes('CHAT'));
-  return { ...connection, model: model ?? first?.id ?? connection.model };
+  return { ...connection, model: model ?? chatModelOf(binding, null)?.id ?? connection.model };
 }

@@ -118,9 +118,13 @@ async function record(options: Recording, signals: Signals): Promise<void> {
     await recorder.finish();
     await store.end(id, { reply });
   } catch (thrown) {
+    if (lost.signal.aborted) {
+      logger.warn({ error: toError(lost.signal.reason), id }, 'a reply was left to others');
+      return;
+    }
     const error = endOf(thrown, signals);
     if (error.code === 'INTERNAL') logger.error({ error: toError(thrown), id }, 'a reply failed');
-    if (!lost.signal.aborted) await recorder.finish();
+    await recorder.finish();
     await store.end(id, { error });
   } finally {
     recorder.close();

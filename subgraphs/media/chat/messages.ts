@@ -115,25 +115,34 @@ function mediaPart(given: Json | undefined, field: string, type: 'image_url' | '
   throw badInput(field, `${field} must be { url } or { fileId }`);
 }
 
+/** How long a conversation is, system and all texts. */
+export function charactersOf({ messages, system }: Pick<Conversation, 'messages' | 'system'>): number {
+  const texts = messages.flatMap(({ content }) =>
+    typeof content === 'string' ? [content] : plainParts(content).map(({ text }) => text),
+  );
+  return [system, ...texts].reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? text.length : 0),
+    0,
+  );
+}
+
+function plainParts(parts: readonly Part[]): readonly JsonObject[] {
+  return parts.flatMap((part) => ('plain' in part ? [part.plain] : []));
+}
+
 function checkSizes(messages: readonly Message[], system: string | null): void {
   const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
   if (parts.length > MAX_PARTS) {
     throw badInput('messages', `messages may have at most ${MAX_PARTS} parts, these have ${parts.length}`);
   }
-  const plain = parts.flatMap((part) => ('plain' in part ? [part.plain] : []));
-  const texts = [
-    system ?? '',
-    ...messages.map(({ content }) => (typeof content === 'string' ? content : '')),
-    ...plain.map(({ text }) => (typeof text === 'string' ? text : '')),
-  ];
-  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  const characters = charactersOf({ messages, system });
   if (characters > MAX_CHARACTERS) {
     throw badInput(
       'messages',
       `messages may have at most ${MAX_CHARACTERS} characters, these have ${characters}`,
     );
   }
-  const data = plain.filter(({ type }) => type !== 'text');
+  const data = plainParts(parts).filter(({ type }) => type !== 'text');
   if (data.reduce((sum, part) => sum + JSON.stringify(part).length, 0) > MAX_DATA) {
     throw badInput('messages', 'messages carry too much media as data: upload it and send its address');
   }

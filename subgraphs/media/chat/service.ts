@@ -10,6 +10,7 @@ import { idempotencyOf } from '../tasks/idempotency.ts';
 import type { ChatChunk, ChatInput, ChatReply, ChatService } from './chat.ts';
 import { errorOf } from './failures.ts';
 import { follow } from './follow.ts';
+import { bindingsTaking } from './limits.ts';
 import { createMaker, type Ready } from './maker.ts';
 import { checkMedia } from './media-parts.ts';
 import { checkConversation } from './messages.ts';
@@ -66,8 +67,10 @@ export function createChatService(options: ChatServiceOptions): ChatService {
 /** Everything that can be refused is refused here, before anything is kept or paid for. */
 async function readyFor(options: ChatServiceOptions, input: ChatInput): Promise<Ready> {
   const { generator, model = null } = input;
-  const bindings = options.registry.bindingsFor(generator, 'CHAT', model ?? undefined);
+  // A generator that is not there is said before anything about the words.
+  options.registry.bindingsFor(generator, 'CHAT', model ?? undefined);
   const conversation = checkConversation(input);
+  const bindings = bindingsTaking(options.registry, { generator, model }, conversation);
   await checkMedia(options, conversation);
   return { bindings, model, conversation };
 }

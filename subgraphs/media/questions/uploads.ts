@@ -29,7 +29,7 @@ export interface Uploads {
   upload(caller: Caller, request: UploadToProvider, signal: AbortSignal): Promise<UploadedResource>;
 }
 
-export interface UploadToProvider {
+interface UploadToProvider {
   readonly generator: string;
   readonly file: Promise<FileUpload>;
   readonly purpose: UploadRequest['purpose'];
