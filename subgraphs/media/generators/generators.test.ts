@@ -162,7 +162,7 @@ describe('a request outside the limits of its model', () => {
     const problems = problemsOf({ ...video, duration: 5, resolution: '1080P', aspectRatio: '9:16' });
     expect(Object.keys(problems)).toEqual(['aspectRatio', 'duration']);
     expect(problems['duration']).toMatch(
-      /^must be one of 6, 10; models that take this request: kling-v2-5-turbo \(vidc\), /,
+      /^must be one of 6, 10; models that take this request: kling-v2-5-turbo \(vidc, agg\/vidc, union\), /,
     );
     expect(problems['duration']).not.toContain('MiniMax');
     expect(problemsOf({ ...video, duration: 7 })['duration']).toBe('must be one of 6, 10');

@@ -68,7 +68,9 @@ function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Pr
         kinds.includes(work.kind) && problems.every(({ field }) => inputs.includes(field)),
     )
     .filter((model) => problemsOf(work, model).length === 0);
-  const names = [...new Set(others.map(({ id, generator }) => `${id} (${generator})`))];
+  const names = [...Map.groupBy(others, ({ id }) => id)].map(
+    ([id, same]) => `${id} (${same.map(({ generator }) => generator).join(', ')})`,
+  );
   if (names.length === 0) return problems;
   const named = `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ', ...' : ''}`;
   return problems.map(({ field, message }) => ({
