@@ -159,10 +159,17 @@ describe('a submitted task', () => {
     }
   });
 
-  it('of the type vlog says that its video is missing', async () => {
-    const { msg, data } = await finished(await create({ task_type: 'vlog', prompt: 'a day by the sea' }));
-    expect(msg).toContain('the video is missing');
-    expect(data.urls).toHaveLength(4);
+  it('of the type vlog makes its video of them, from the first to the last, and answers with the video first', async () => {
+    const taskId = await create({ task_type: 'vlog', prompt: 'a day by the sea', ar: '9:16' });
+    const { msg, data } = await finished(taskId);
+    expect(msg).toBe('finished');
+    expect(data.media.map(({ content_type }) => content_type)).toEqual([
+      'video/mp4',
+      ...Array.from({ length: 4 }, () => 'image/png'),
+    ]);
+    const [video] = data.media;
+    expect(video).toMatchObject({ url: data.url, bytes: (await download(data.url)).length });
+    expect((video?.width ?? 0) / (video?.height ?? 1)).toBeCloseTo(9 / 16, 1);
   });
 });
 
