@@ -13,7 +13,7 @@ export interface GeneratorsFileText {
 }
 
 /** A reference to an environment variable, inside a text of the file. */
-export const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** Largest file of bindings. */
 const MAX_BYTES = 1024 * 1024;

@@ -30,7 +30,7 @@ export interface ProviderAccount {
   readonly connection: Pick<Connection, 'baseUrl' | 'pathPrefix' | 'headers' | 'credentials'>;
 }
 
-export interface NewProviderResource {
+interface NewProviderResource {
   /** Our own file with the same content. */
   readonly mediaId: string;
   readonly owner: string;
@@ -39,7 +39,7 @@ export interface NewProviderResource {
   readonly uploaded: UploadedFile;
 }
 
-export interface ProviderResource {
+interface ProviderResource {
   readonly mediaId: string;
   readonly owner: string;
   readonly provider: string;

@@ -1,7 +1,7 @@
 import type { ModelLimits } from './binding.ts';
 
 /** What is not said is not limited. */
-export const NO_LIMITS = {
+const NO_LIMITS = {
   needs: [],
   sizes: null,
   aspectRatios: null,
