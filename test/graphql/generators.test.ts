@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { askingAt } from './asking.ts';
+
+/** Videos, speech, voices, graphs and analyses over a live server's GraphQL face, at the stand-ins of their wires. */
+
+let kiln: KilnUnderTest;
+let asking: ReturnType<typeof askingAt>;
+beforeAll(async () => {
+  kiln = await startKiln();
+  asking = askingAt(kiln.url);
+  await kiln.control('pace', { queuedMs: 0, runningMs: 200 });
+});
+afterAll(() => kiln.close());
+
+const SPEAK = 'mutation ($input: SpeechInput!) { synthesizeSpeech(input: $input) { id kind generator } }';
+
+async function speak(input: object) {
+  const { synthesizeSpeech } = await asking.ok(SPEAK, {
+    input: { generator: 'agg/speech_router', ...input },
+  });
+  expect(synthesizeSpeech).toMatchObject({ kind: 'SPEECH', generator: 'agg/speech_router' });
+  return asking.ended(synthesizeSpeech.id as string);
+}
+
+async function bytesOf(url: string) {
+  return new Uint8Array(await (await fetch(url)).arrayBuffer());
+}
+
+/** The typed result of a task. */
+async function resultOf(id: string) {
+  const query = `query ($id: ID!) { task(id: $id) { text result { __typename
+    ... on ClonedVoice { voice { id name cloned } demo { contentType duration } }
+    ... on Analysis { model provider usage { inputTokens outputTokens } } } } }`;
+  return (await asking.ok(query, { id })).task;
+}
+
+describe('a video', () => {
+  it('is made by every generator of videos, from words or from a picture', async () => {
+    const query = 'mutation ($input: VideoInput!) { generateVideo(input: $input) { id kind } }';
+    const uploaded = await asking.upload(
+      PIXEL,
+      'a.png',
+      'mutation ($file: Upload!) { uploadFile(file: $file) { url } }',
+    );
+    const image = { url: uploaded.data.uploadFile.url as string };
+    const inputs = [
+      { generator: 'vidb' },
+      { generator: 'agg/vidb', image },
+      { generator: 'agg/vidc' },
+      { generator: 'agg/vidc', image },
+    ];
+    // All at once: each waits for its upstream most of the time.
+    const tasks = await Promise.all(
+      inputs.map(async (input) => {
+        const { generateVideo } = await asking.ok(query, { input: { prompt: 'a red fox', ...input } });
+        return asking.ended(generateVideo.id as string);
+      }),
+    );
+    for (const task of tasks) {
+      expect(task).toMatchObject({ error: null, kind: 'VIDEO', outputs: [{ contentType: 'video/mp4' }] });
+      expect(task.outputs[0].duration).toBeGreaterThan(0);
+      expect(task.outputs[0].width).toBeGreaterThan(0);
+    }
+  });
+
+  it('is refused for what no model of the generator takes', async () => {
+    const query =
+      'mutation { generateVideo(input: { generator: "agg/vidb", prompt: "x", duration: 999 }) { id } }';
+    expect(await asking.refusal(query)).toMatchObject({ code: 'BAD_USER_INPUT', field: 'duration' });
+  });
+});
+
+describe('speech', () => {
+  it('is spoken in a voice of the list', async () => {
+    const { voices, providerVoices } = await asking.ok(
+      '{ voices(generator: "agg/speech_router") { id name language cloned } providerVoices(generator: "agg/speech_router") }',
+    );
+    expect(voices.length).toBeGreaterThan(0);
+    expect(providerVoices).not.toBeNull();
+    const task = await speak({ text: 'Hello there, this is a lighthouse.', voiceId: voices[0].id as string });
+    expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [{ contentType: 'audio/mpeg' }] });
+    expect(task.outputs[0].duration).toBeGreaterThan(0);
+  });
+
+  it('is spoken in a voice cloned from a sample that the provider has', async () => {
+    const { voices } = await asking.ok('{ voices(generator: "agg/speech_router") { id } }');
+    const spoken = await speak({
+      text: 'This is what I sound like, for long enough.',
+      voiceId: voices[0].id as string,
+    });
+    const sample = await asking.upload(
+      await bytesOf(spoken.outputs[0].url as string),
+      'me.mp3',
+      'mutation ($file: Upload!) { uploadVoiceSample(generator: "agg/speech_router", file: $file) { id uri extra media { contentType } } }',
+    );
+    expect(sample.errors).toBeUndefined();
+    expect(sample.data.uploadVoiceSample).toMatchObject({ media: { contentType: 'audio/mpeg' } });
+    const { cloneVoice } = await asking.ok(
+      'mutation ($input: VoiceCloneInput!) { cloneVoice(input: $input) { id } }',
+      {
+        input: {
+          generator: 'agg/speech_router',
+          sample: { fileId: sample.data.uploadVoiceSample.id as string },
+          voiceId: 'KilnTestVoice01',
+          text: 'This is my demo.',
+        },
+      },
+    );
+    expect(await asking.ended(cloneVoice.id as string)).toMatchObject({ state: 'SUCCEEDED', error: null });
+    expect((await resultOf(cloneVoice.id as string)).result).toMatchObject({
+      __typename: 'ClonedVoice',
+      voice: { id: 'KilnTestVoice01', cloned: true },
+      demo: { contentType: 'audio/mpeg' },
+    });
+    expect(await speak({ text: 'And now I speak.', voiceId: 'KilnTestVoice01' })).toMatchObject({
+      state: 'SUCCEEDED',
+    });
+  });
+});
+
+const PIXEL = new Uint8Array(
+  Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+);
