@@ -29,7 +29,7 @@ export interface ChatServiceOptions {
 }
 
 /** Milliseconds between removals of old replies by one process. */
-const PRUNE_EVERY_MS = 10 * 60_000;
+const PRUNE_EVERY_MS = 60_000;
 
 /** Makes the service (chat.ts says what each verb does). */
 export function createChatService(options: ChatServiceOptions): ChatService {

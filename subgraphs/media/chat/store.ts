@@ -32,7 +32,7 @@ const KEPT_HOURS = 24;
 /** Seconds without a sign of life after which the process that makes a reply is taken for dead. */
 const STALE_SECONDS = 15;
 /** Most old replies removed at once. */
-const PRUNE_BATCH = 500;
+const PRUNE_BATCH = 5_000;
 
 /** How a reply ends. */
 type End = { readonly reply: Omit<ChatReply, 'text'> } | { readonly error: ChatFailure };
