@@ -5,6 +5,7 @@ import { createLogger } from '../../platform/logger.ts';
 import type { Bench, Figure } from './bench.ts';
 import { federation } from './federation/federation.ts';
 import { startLoad } from './load/load.ts';
+import { polling } from './polling/polling.ts';
 import { restStatus } from './rest-status/rest-status.ts';
 import { starts } from './starts/starts.ts';
 import { submits } from './submits/submits.ts';
@@ -15,7 +16,7 @@ import { tableOf } from './table.ts';
  * `npm run bench [-- NAME ...]`: measures Kiln against baselines on this machine, each in turns with its own, and prints
  * one table. Below a target is said, and is no failure: only a bench that could not measure ends with 1.
  */
-const benches: readonly Bench[] = [federation, restStatus, submits, subscribers, starts];
+const benches: readonly Bench[] = [federation, restStatus, submits, subscribers, polling, starts];
 
 /** Stops the bench that runs now. */
 let stopRunning: (reason: string) => Promise<void> = () => Promise.resolve();

@@ -10,8 +10,8 @@ export interface Program<Ready> {
   readonly pid: number;
   /** Its first message. */
   readonly ready: Ready;
-  /** Sends a message and waits for the next one that comes back; one at a time. */
-  ask<Answer>(message: object): Promise<Answer>;
+  /** Sends a message and waits for the next one that comes back, at most this long (default 60 s); one at a time. */
+  ask<Answer>(message: object, silenceMs?: number): Promise<Answer>;
   /** Resolves when it has ended. */
   stop(): Promise<void>;
 }
@@ -29,8 +29,8 @@ export async function startProgram<Ready>(
   return {
     pid: child.pid ?? 0,
     ready,
-    async ask<Answer>(message: object) {
-      const answer = nextMessage(child, program);
+    async ask<Answer>(message: object, silenceMs?: number) {
+      const answer = nextMessage(child, program, silenceMs);
       child.send(message);
       return (await answer) as Answer;
     },
@@ -46,13 +46,13 @@ export async function startProgram<Ready>(
 /** Longest time a program may take to answer. */
 const SILENCE_MS = 60_000;
 
-async function nextMessage(child: ChildProcess, program: URL): Promise<unknown> {
+async function nextMessage(child: ChildProcess, program: URL, silenceMs = SILENCE_MS): Promise<unknown> {
   const over = new AbortController();
   const { signal } = over;
   try {
     return await Promise.race([
-      pause(SILENCE_MS, undefined, { signal }).then(() => {
-        throw new Error(`${program.pathname} has said nothing for ${SILENCE_MS / 1000} s`);
+      pause(silenceMs, undefined, { signal }).then(() => {
+        throw new Error(`${program.pathname} has said nothing for ${silenceMs / 1000} s`);
       }),
       once(child, 'message', { signal }).then(([message]: unknown[]) => message),
       once(child, 'exit', { signal }).then(([code]) => {

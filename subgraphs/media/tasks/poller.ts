@@ -55,7 +55,8 @@ export function createPoller(engine: Engine, progress: ProgressWriter): Poller {
         })
         .finally(() => {
           running.delete(work);
-          if (hungry) loop.wake();
+          // Half of the places at a time: a lease of one attempt costs as much as one of many.
+          if (hungry && running.size <= limits.maxPolls / 2) loop.wake();
         });
       running.add(work);
     }

@@ -1,0 +1,120 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { sql } from 'kysely';
+import type { PoolConfig } from 'pg';
+
+import { createDatabase } from '../../../platform/database.ts';
+import { silentLogger } from '../../../platform/logger.ts';
+import { migrate } from '../../../platform/migrations.ts';
+import { createQueue } from '../../../platform/pg-boss-queue.ts';
+import { createEventBus } from '../../../platform/postgres-event-bus.ts';
+import { createOutboundRule } from '../../../platform/safe-url.ts';
+import { createHttpClient } from '../../../platform/undici-http-client.ts';
+import type { MediaTables } from '../../../subgraphs/media/database.ts';
+import { createGeneratorRegistry } from '../../../subgraphs/media/generators/registry.ts';
+import { mediaMigrations } from '../../../subgraphs/media/migrations/index.ts';
+import { createExchange } from '../../../subgraphs/media/providers/exchange.ts';
+import type { JobCapability, Provider } from '../../../subgraphs/media/providers/provider.ts';
+import { memoryFiles } from '../../../subgraphs/media/tasks/testing/memory-files.ts';
+import { testBinding } from '../../../subgraphs/media/tasks/testing/provider.ts';
+import { createTaskWorker } from '../../../subgraphs/media/tasks/worker.ts';
+import type { Lag, PollOrder } from './polling.ts';
+
+// One worker over tasks that run already, at an upstream that is asked every 2 to 5 s. The words are the connection as
+// JSON and the upstream's address.
+const [connection = '{}', upstreamUrl = ''] = process.argv.slice(2);
+const logger = silentLogger();
+const platform = createDatabase({
+  config: JSON.parse(connection) as PoolConfig,
+  maxConnections: 10,
+  applicationName: 'bench',
+  logger,
+});
+await migrate({ database: platform, sets: [{ schema: 'media', migrations: mediaMigrations }], logger });
+const database = platform.typed<MediaTables>();
+const bus = await createEventBus({ database: platform, logger });
+const queue = await createQueue({ database: platform, bus, logger });
+const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
+const binding = testBinding('polled#0', upstream(), upstreamUrl, { stallSeconds: 600, concurrency: 10_000 });
+const worker = createTaskWorker({
+  database,
+  queue,
+  bus,
+  http,
+  files: memoryFiles(),
+  registry: createGeneratorRegistry({ bindings: [binding] }),
+  logger,
+  eventRetentionDays: 0,
+});
+
+process.on('message', (message) => {
+  void measure(message as PollOrder).then((lag) => process.send?.(lag));
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ ready: true });
+
+function upstream(): Provider {
+  const exchange = createExchange(http);
+  const job: JobCapability = {
+    start: () => Promise.reject(new Error('nothing is started here')),
+    async status(handle, context) {
+      const { json } = await exchange(context, { method: 'GET', path: `/jobs/${handle['id'] as string}` });
+      const { state } = json as { readonly state: 'running' | 'finished' };
+      if (state === 'running') return { state, progress: null };
+      return { state, outcome: { files: [], texts: ['done'] } };
+    },
+    // Every 2 to 5 s, as the wires of Kiln do; drawn anew for each answer.
+    get pollMs() {
+      return 2_000 + Math.random() * 3_000;
+    },
+  };
+  return { name: 'polled', jobs: { DESCRIPTION: job } };
+}
+
+async function measure({ tasks, shortestSeconds, longestSeconds }: PollOrder): Promise<Lag> {
+  await insertRunning({ tasks, shortestSeconds, longestSeconds });
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  await worker.start();
+  let memoryMiB = 0;
+  for (let open = tasks; open > 0;) {
+    await pause(1_000);
+    memoryMiB = Math.max(memoryMiB, process.memoryUsage.rss() / 1024 ** 2);
+    const { rows } = await sql<{ open: number }>`
+      select count(*)::integer as open from media.attempts where state = 'RUNNING'`.execute(database);
+    open = rows[0]?.open ?? 0;
+  }
+  delay.disable();
+  const { rows } = await sql<{ p50: number; p99: number }>`
+    select percentile_cont(0.5) within group (order by lag) as p50, percentile_cont(0.99) within group (order by lag) as p99
+    from (select extract(epoch from ended_at)::double precision * 1000 - (handle ->> 'id')::double precision as lag
+          from media.attempts) lags`.execute(database);
+  const [lags] = rows;
+  await worker.stop(5);
+  return { p50: lags?.p50 ?? 0, p99: lags?.p99 ?? 0, loopP99: delay.percentile(99) / 1e6, memoryMiB };
+}
+
+/** Tasks as they are when an upstream has just taken them; their first polls are spread as later ones are. */
+async function insertRunning({ tasks, shortestSeconds, longestSeconds }: PollOrder): Promise<void> {
+  const input = JSON.stringify({ kind: 'DESCRIPTION', generator: 'polled', image: { fileId: 'none' } });
+  await sql`
+    with made as (
+      select gen_random_uuid() as id,
+        floor(extract(epoch from now()) * 1000
+          + (${shortestSeconds}::float + random() * ${longestSeconds - shortestSeconds}::float) * 1000) as finishes_at
+      from generate_series(1, ${tasks}::integer)
+    ), task as (
+      insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq, started_at)
+      select id, 'anon', 'DESCRIPTION', 'polled', ${input}::jsonb, 'RUNNING', 'starting', 1, now() from made
+      returning id
+    ), step as (
+      insert into media.task_steps (task_id, step, label, input, state, binding, started_at)
+      select made.id, 1, '', ${input}::jsonb, 'RUNNING', 'polled#0', now() from made join task on task.id = made.id
+      returning task_id
+    )
+    insert into media.attempts (task_id, step, number, binding, provider, reference, state, handle, running_at, next_poll_at)
+    select made.id, 1, 1, 'polled#0', 'polled', made.id || '/1/1', 'RUNNING',
+      jsonb_build_object('id', made.finishes_at::text), now(), now() + random() * interval '3.5 seconds'
+    from made join step on step.task_id = made.id`.execute(database);
+}
