@@ -32,39 +32,45 @@ export interface RecorderOptions {
 export function createRecorder({ id, store, bus, onLost }: RecorderOptions): Recorder {
   let gathered = '';
   let position = 0;
-  let lastWrite = performance.now();
+  let lastWrite = -Infinity;
   let failures = 0;
   let lost: Error | null = null;
-  let writing = Promise.resolve();
+  let writing: Promise<void> | null = null;
 
   async function write(): Promise<void> {
     const delta = gathered === '' ? null : gathered;
     if (lost !== null || (delta === null && performance.now() - lastWrite < SIGN_OF_LIFE_MS)) return;
+    lastWrite = performance.now();
     if (!(await store.append(id, position, delta))) {
       failures = MAX_FAILURES;
       throw new Error('the reply was given up by others');
     }
     failures = 0;
-    lastWrite = performance.now();
     if (delta === null) return;
     gathered = gathered.slice(delta.length);
     position += 1;
     bus.announce(CHAT_TOPIC, id, position);
   }
-  // One after the other, so that pieces keep their order; what could not be written is tried again.
+  // One at a time, so that pieces keep their order; what could not be written is tried again.
   function schedule(): Promise<void> {
-    writing = writing.then(write).catch((thrown: unknown) => {
-      failures += 1;
-      if (lost !== null || failures < MAX_FAILURES) return;
-      lost = toError(thrown);
-      onLost(lost);
-    });
+    writing ??= write()
+      .catch((thrown: unknown) => {
+        failures += 1;
+        if (lost !== null || failures < MAX_FAILURES) return;
+        lost = toError(thrown);
+        onLost(lost);
+      })
+      .finally(() => (writing = null));
     return writing;
   }
   const hasMore = (): boolean => gathered !== '' && lost === null;
   const timer = setInterval(() => void schedule(), GATHER_MS);
   return {
-    add: (delta) => void (gathered += delta),
+    add(delta) {
+      gathered += delta;
+      // A word after a silence is shown at once; those that follow it closely are gathered.
+      if (failures === 0 && performance.now() - lastWrite >= GATHER_MS) void schedule();
+    },
     async finish() {
       while (hasMore()) {
         await schedule();
