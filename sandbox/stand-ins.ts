@@ -3,6 +3,7 @@ import type { Wire } from './http/wire.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import type { Journal } from './jobs/journal.ts';
 import type { Pace } from './jobs/pace.ts';
+import { GEMINI, createGemini } from './providers/gemini/gemini.ts';
 import { KLING, createKling } from './providers/kling/kling.ts';
 import { MIDJOURNEY, createMidjourney } from './providers/midjourney/midjourney.ts';
 import { MINIMAX, createMinimax } from './providers/minimax/minimax.ts';
@@ -34,6 +35,7 @@ export interface SandboxWires {
   readonly openai: string;
   readonly minimax: string;
   readonly kling: string;
+  readonly gemini: string;
   /** The machines of the pool. */
   readonly comfyui: readonly string[];
 }
@@ -45,6 +47,7 @@ export function sandboxWires(origin: string): SandboxWires {
     openai: `${origin}/openai/v1`,
     minimax: `${origin}/minimax`,
     kling: `${origin}/kling`,
+    gemini: `${origin}/gemini/v1beta`,
     comfyui: [`${origin}/comfyui-a`, `${origin}/comfyui-b`],
   };
 }
@@ -82,6 +85,13 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
       pace: () => options.paceOf(KLING),
       secret: secrets['kling'] ?? null,
     }),
+    createGemini({
+      studio,
+      journal,
+      logger,
+      pace: () => options.paceOf(GEMINI),
+      secret: secrets['gemini'] ?? null,
+    }),
   ];
 }
 
@@ -92,4 +102,5 @@ export const FIRST_PACES: Readonly<Record<string, Partial<Pace>>> = {
   [OPENAI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [MINIMAX]: {},
   [KLING]: {},
+  [GEMINI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
 };

@@ -67,7 +67,7 @@ function cutOff(wire: Wire, response: ServerResponse): void {
 /** What happens before the request is carried out; an answer ends it there. */
 async function atTheDoor(wire: Wire, fault: Fault | null, signal: AbortSignal): Promise<Answer | null> {
   if (fault?.fault === 'rate-limited') {
-    const refusal = wire.refuse(429, 'too many requests');
+    const refusal = wire.refuse(429, 'too many requests', fault.retryAfter);
     return { ...refusal, headers: { ...refusal.headers, 'retry-after': String(fault.retryAfter) } };
   }
   if (fault?.fault === 'server-error' && !fault.accepted) return serverError(wire);

@@ -21,8 +21,8 @@ export interface Wire {
   readonly upgrade?: (upgrade: WireUpgrade) => void;
   /** The machine is down (fault `node-down`): whoever is connected is cut off. */
   readonly cutOff?: () => void;
-  /** The upstream's own form of an HTTP-level refusal. */
-  readonly refuse: (status: 404 | 413 | 429 | 500, message: string) => Answer;
+  /** The upstream's own form of an HTTP-level refusal; with 429 come the seconds to wait, for wires that say them in the body. */
+  readonly refuse: (status: 404 | 413 | 429 | 500, message: string, retryAfter?: number) => Answer;
 }
 
 /** A request for a WebSocket, as node:http hands it out. */

@@ -40,8 +40,12 @@ export interface JobRow {
   readonly unplayed?: readonly FaultName[];
   /** What its results are, where they are not pictures that anybody may fetch, that can be seen early and whose addresses expire. */
   readonly results?: ResultTraits;
+  /** Whether what was cancelled while it waited is not known afterwards. */
+  readonly forgetsCancelled?: boolean;
   /** Whether its status tells how far it is (default yes). */
   readonly tellsProgress?: boolean;
+  /** Whether its status tells waiting from running (default yes). */
+  readonly tellsWaiting?: boolean;
   /** A status answer whose state is a word that nobody knows. */
   readonly unknownState: ScriptedAnswer;
   readonly outcome: { readonly files: number; readonly texts: number };
@@ -53,6 +57,8 @@ export interface ResultTraits {
   readonly type?: 'png' | 'mp4';
   /** Fetched with the connection's own credentials. */
   readonly needsKey?: boolean;
+  /** The same, but its address names the upstream's own host: before the suite's door the adapter must not show the key, so the suite does. */
+  readonly needsKeyAtHome?: boolean;
   /** Its address never changes. */
   readonly isLasting?: boolean;
   /** Nothing can be seen before the end. */

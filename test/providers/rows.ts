@@ -1,8 +1,9 @@
 import type { ContractRow } from './row.ts';
+import { gemini } from './rows/gemini.ts';
 import { kling } from './rows/kling.ts';
 import { midjourney } from './rows/midjourney.ts';
 import { minimax } from './rows/minimax.ts';
 import { openai } from './rows/openai.ts';
 
 /** Every provider that there is. A new one is a file in rows/, a line here, its fixture, and its stand-in. */
-export const rows: readonly ContractRow[] = [midjourney, openai, minimax, kling];
+export const rows: readonly ContractRow[] = [gemini, midjourney, openai, minimax, kling];

@@ -52,7 +52,14 @@ export async function openWorld(): Promise<World> {
     dataDir,
     logger: silentLogger(),
     instantImages: true,
-    secrets: { midjourney: SECRET, openai: SECRET, comfyui: SECRET, minimax: SECRET, kling: SECRET },
+    secrets: {
+      midjourney: SECRET,
+      openai: SECRET,
+      comfyui: SECRET,
+      minimax: SECRET,
+      kling: SECRET,
+      gemini: SECRET,
+    },
   });
   const door = await openDoor(sandbox.url);
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });

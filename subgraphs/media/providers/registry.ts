@@ -1,4 +1,5 @@
 import type { HttpClient } from '../../../platform/http-client.ts';
+import { createGemini } from './gemini/gemini.ts';
 import { createKling } from './kling/kling.ts';
 import { createMidjourney } from './midjourney/midjourney.ts';
 import { createMinimax } from './minimax/minimax.ts';
@@ -12,6 +13,7 @@ export function createProviders(options: { readonly http: HttpClient }): Readonl
     createOpenai(options),
     createMinimax(options),
     createKling(options),
+    createGemini(options),
   ];
   return Object.fromEntries(all.map((provider) => [provider.name, provider]));
 }

@@ -1,0 +1,152 @@
+import { createHash, randomInt, randomUUID } from 'node:crypto';
+
+import type { Fault } from '../../control/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { keepInputs } from '../shared/perform.ts';
+import { exhausted, googleError, invalid, noFile } from './errors.ts';
+
+/** The Files API: a file is PROCESSING until its job has ended, and gone after two days. */
+export interface Files {
+  /** POST /upload/v1beta/files: says what will come. */
+  begin(request: WireRequest): Answer;
+  /** POST to the address of an upload: the bytes, in one piece. */
+  finish(request: WireRequest, fault: Fault | null): Promise<Answer>;
+  /** GET /v1beta/files/{id}. */
+  show(request: WireRequest, fault: Fault | null): Promise<Answer>;
+  /** The journal's name of what lies at an address, or why it can't be used. */
+  contentOf(uri: string): { readonly name: string } | { readonly answer: Answer };
+}
+
+interface Announced {
+  readonly displayName: string | null;
+  readonly mimeType: string;
+  readonly bytes: number;
+}
+
+const KEPT_MS = 48 * 3_600_000;
+/** Uploads that were begun and not finished; the oldest is forgotten beyond it. */
+const MAX_BEGUN = 1_000;
+
+interface Shelf {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+  /** Uploads whose bytes have not come yet, by their id. */
+  readonly begun: Map<string, Announced>;
+}
+
+/** Makes the files of one runner. */
+export function createFiles(parts: Omit<Shelf, 'begun'>): Files {
+  const shelf: Shelf = { ...parts, begun: new Map() };
+  return {
+    begin: (request) => begin(shelf, request),
+    finish: (request, fault) => finish(shelf, request, fault),
+    async show({ params, baseUrl }, fault) {
+      const { id = '' } = params;
+      if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await shelf.runner.forget(id);
+      const file = fileOf(shelf, id);
+      return file === null ? noFile(id) : json(fileJson(file, baseUrl));
+    },
+    contentOf(uri) {
+      const id = /\/files\/([\w-]+)$/.exec(uri)?.[1] ?? '';
+      const file = fileOf(shelf, id);
+      const name = Array.isArray(file?.input['pictures']) ? file.input['pictures'][0] : undefined;
+      if (file === null || typeof name !== 'string') return { answer: noFile(id) };
+      if (file.state === 'finished') return { name };
+      const message = `The File ${id} is not in an ACTIVE state and usage is not allowed.`;
+      return { answer: googleError('FAILED_PRECONDITION', message) };
+    },
+  };
+}
+
+function fileOf({ runner }: Shelf, id: string): Job | null {
+  const job = runner.get(id);
+  return job?.operation === 'file' && Date.now() - job.submittedAt < KEPT_MS ? job : null;
+}
+
+function begin({ begun }: Shelf, request: WireRequest): Answer {
+  const { headers, baseUrl } = request;
+  const mimeType = headers['x-goog-upload-header-content-type'];
+  const isStart =
+    headers['x-goog-upload-protocol'] === 'resumable' && headers['x-goog-upload-command'] === 'start';
+  if (!isStart || mimeType === undefined) {
+    return invalid('This stand-in takes resumable uploads with a type.');
+  }
+  const uploadId = randomUUID();
+  const bytes = Number(headers['x-goog-upload-header-content-length']);
+  begun.set(uploadId, { mimeType, bytes, displayName: displayNameOf(request) });
+  const [oldest] = begun.keys();
+  if (begun.size > MAX_BEGUN && oldest !== undefined) begun.delete(oldest);
+  return json({}, 200, {
+    'x-goog-upload-status': 'active',
+    'x-goog-upload-url': `${baseUrl}/upload/v1beta/files?upload_id=${uploadId}&upload_protocol=resumable`,
+  });
+}
+
+async function finish(
+  { runner, journal, begun }: Shelf,
+  { query, headers, body, baseUrl }: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const uploadId = query.get('upload_id') ?? '';
+  const announced = begun.get(uploadId);
+  if (announced === undefined) return googleError('NOT_FOUND', 'Upload not found.');
+  const isWhole =
+    headers['x-goog-upload-command'] === 'upload, finalize' && headers['x-goog-upload-offset'] === '0';
+  if (!isWhole || body.length !== announced.bytes) {
+    return invalid('This stand-in takes an upload in one piece, as long as it was said to be.');
+  }
+  begun.delete(uploadId);
+  const id = newFileId();
+  const sha256Hash = createHash('sha256').update(body).digest('base64');
+  const pictures = await keepInputs(journal, id, [body]);
+  const { mimeType, displayName } = announced;
+  const input = { mimeType, displayName, sizeBytes: String(body.length), sha256Hash, pictures };
+  const misfortune = misfortuneOf(fault);
+  const job = await runner.submit({ id, operation: 'file', reference: null, input, misfortune });
+  return job === null ? exhausted(3) : json({ file: fileJson(job, baseUrl) });
+}
+
+function displayNameOf(request: WireRequest): string | null {
+  const file = jsonObject(request)?.['file'];
+  const name = typeof file === 'object' && file !== null && 'display_name' in file ? file.display_name : null;
+  return typeof name === 'string' ? name : null;
+}
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+/** Twelve small letters and digits, as Google names files. */
+function newFileId(): string {
+  return Array.from({ length: 12 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+}
+
+const STATES = {
+  queued: 'PROCESSING',
+  running: 'PROCESSING',
+  finished: 'ACTIVE',
+  failed: 'FAILED',
+  cancelled: 'FAILED',
+} as const;
+
+function fileJson({ id, input, state, submittedAt, endedAt, failure }: Job, baseUrl: string): object {
+  return {
+    name: `files/${id}`,
+    ...(input['displayName'] !== null && { displayName: input['displayName'] }),
+    mimeType: input['mimeType'],
+    sizeBytes: input['sizeBytes'],
+    createTime: new Date(submittedAt).toISOString(),
+    updateTime: new Date(endedAt ?? submittedAt).toISOString(),
+    expirationTime: new Date(submittedAt + KEPT_MS).toISOString(),
+    sha256Hash: input['sha256Hash'],
+    uri: `${baseUrl}/v1beta/files/${id}`,
+    state: STATES[state],
+    source: 'UPLOADED',
+    ...(failure !== null && { error: { code: 13, message: failure } }),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Logger } from '../../../platform/logger.ts';
+import type { Fault } from '../../control/faults.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import type { Studio } from '../../studio/types.ts';
+import { createExpiry } from '../shared/expiry.ts';
+import { noKey, refuse, wrongKey } from './errors.ts';
+import { createFiles } from './files.ts';
+import { MODERATED, generateContent } from './generate.ts';
+import type { GeminiContext } from './generate.ts';
+import { perform } from './perform.ts';
+import { streamGenerateContent } from './stream.ts';
+import { downloadVideo, showOperation, startVideo } from './veo.ts';
+import type { VeoContext } from './veo.ts';
+
+/** The name of this wire in faults, paces and jobs, and its mount. */
+export const GEMINI = 'gemini';
+
+export interface GeminiOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  /** When set, the key must equal it; some key must be there in any case, as on the real wire. */
+  readonly secret: string | null;
+  readonly logger: Logger;
+}
+
+/**
+ * The Gemini API: text by local-rules (no language model), analyses and pictures and Veo's videos by the studio, files
+ * that are PROCESSING before they are ACTIVE, and downloads that need the key.
+ */
+export function createGemini(options: GeminiOptions): { wire: Wire; runner: JobRunner } {
+  const { journal } = options;
+  const runner = createJobRunner({
+    wire: GEMINI,
+    journal,
+    pace: options.pace,
+    perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
+    words: { moderate: MODERATED, fail: 'Internal error. Please try again.' },
+    logger: options.logger,
+  });
+  const files = createFiles({ runner, journal });
+  const wire: Wire = {
+    name: GEMINI,
+    mount: 'gemini',
+    refuse,
+    door: (request) => openDoor(request, options.secret),
+    routes: routesOf({ runner, journal, files, expiry: createExpiry() }),
+  };
+  return { wire, runner };
+}
+
+/** The key (not for the bytes of an upload, whose address is good by itself), and `:verb` as a segment of its own. */
+function openDoor(
+  { path, headers, query }: WireRequest,
+  secret: string | null,
+): { path: string; params: Record<string, string> } | { answer: Answer } {
+  if (path === '/upload/v1beta/files' && query.has('upload_id')) return { path: `${path}/bytes`, params: {} };
+  const key = headers['x-goog-api-key'] ?? query.get('key');
+  if (key === undefined || key === null || key === '') return { answer: noKey() };
+  if (secret !== null && key !== secret) return { answer: wrongKey() };
+  const routed = path.replace(/:([A-Za-z]+)$/, '/$1');
+  // One path to Google; faults tell answers in pictures from those in words.
+  return { path: routed.replace(/-image(-\w+)*\/generateContent$/, '$&/picture'), params: {} };
+}
+
+type Handler<Context> = (
+  context: Context,
+  request: WireRequest,
+  fault: Fault | null,
+) => Promise<Answer> | Answer;
+
+function routesOf(context: GeminiContext & VeoContext): WireRoute[] {
+  const route = (
+    [method, path]: readonly [WireRoute['method'], string],
+    operation: string,
+    handle: Handler<GeminiContext & VeoContext>,
+  ): WireRoute => ({
+    method,
+    path,
+    operation,
+    handle: (request, fault) => handle(context, request, fault),
+  });
+  const { files } = context;
+  return [
+    route(['POST', '/v1beta/models/:model/generateContent'], 'generate', generateContent),
+    route(['POST', '/v1beta/models/:model/generateContent/picture'], 'image', generateContent),
+    route(['POST', '/v1beta/models/:model/streamGenerateContent'], 'stream', streamGenerateContent),
+    route(['POST', '/v1beta/models/:model/predictLongRunning'], 'video', startVideo),
+    route(['GET', '/v1beta/models/:model/operations/:id'], 'operation', showOperation),
+    route(['GET', '/v1beta/files/:id/download'], 'download', downloadVideo),
+    route(['GET', '/v1beta/files/:id'], 'file', (_context, request, fault) => files.show(request, fault)),
+    route(['POST', '/upload/v1beta/files'], 'begin-upload', (_context, request) => files.begin(request)),
+    route(['POST', '/upload/v1beta/files/bytes'], 'upload', (_context, request, fault) =>
+      files.finish(request, fault),
+    ),
+  ];
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Fault } from '../../control/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { keepInputs } from '../shared/perform.ts';
+import { countTokens } from '../shared/rules/reply.ts';
+import { exhausted, googleError, invalid, refuse } from './errors.ts';
+import type { Files } from './files.ts';
+import { generateRequest, mediaIn, textIn } from './request.ts';
+import type { GenerateRequest } from './request.ts';
+
+/** What the handlers of this wire work with. */
+export interface GeminiContext {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+  readonly files: Files;
+}
+
+/** The words of a job that was refused half-way for its content. */
+export const MODERATED = 'moderated';
+/** How the failure of a job begins whose media can't be read. */
+export const UNREADABLE = 'unreadable: ';
+
+/** A finished or refused answer of a model, as both generateContent and the stream put it on the wire. */
+export interface GeneratedAnswer {
+  readonly id: string;
+  readonly model: string;
+  readonly parts: readonly object[];
+  readonly finishReason: string;
+  readonly promptTokens: number;
+  readonly tokens: number;
+}
+
+/** POST /v1beta/models/{model}:generateContent. */
+export async function generateContent(
+  context: GeminiContext,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const outcome = await generate(context, request, fault);
+  return 'answer' in outcome ? outcome.answer : json(generatedJson(outcome));
+}
+
+/** Does what is asked for and waits for its end; the answer is what the wire says when there is no result. */
+export async function generate(
+  context: GeminiContext,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<GeneratedAnswer | { readonly answer: Answer }> {
+  const model = request.params['model'] ?? '';
+  if (!model.startsWith('gemini-')) return { answer: noModel(model, 'generateContent') };
+  const parsed = generateRequest.safeParse(jsonObject(request));
+  if (!parsed.success) return { answer: invalid(problemOf(parsed.error.issues[0])) };
+  const asked = parsed.data;
+  const isImage = asked.generationConfig?.responseModalities?.includes('IMAGE') ?? false;
+  if (isImage && !model.includes('image')) {
+    return { answer: invalid('The requested combination of response modalities is not supported.') };
+  }
+  if (fault?.fault === 'queue-full') return { answer: exhausted(3) };
+  if (fault?.fault === 'moderation') return { answer: json(blockedJson(model, asked)) };
+  const { runner } = context;
+  const job = await submit(context, asked, { isImage, fault });
+  if ('answer' in job) return job;
+  return endOf(context, await runner.ended(job.id, request.signal), { model, asked, isImage });
+}
+
+async function submit(
+  { runner, journal, files }: GeminiContext,
+  asked: GenerateRequest,
+  { isImage, fault }: { readonly isImage: boolean; readonly fault: Fault | null },
+): Promise<Job | { readonly answer: Answer }> {
+  const { contents, systemInstruction, generationConfig } = asked;
+  const last = contents.findLast(({ role }) => role !== 'model');
+  const all = contents.flatMap(({ parts }) => mediaIn(parts));
+  const media: string[] = [];
+  const inline = all.flatMap((one) => ('bytes' in one ? [one.bytes] : []));
+  for (const one of all) {
+    if ('bytes' in one) continue;
+    const content = files.contentOf(one.uri);
+    if ('answer' in content) return content;
+    media.push(content.name);
+  }
+  const id = `gemini-${randomUUID()}`;
+  const pictures = await keepInputs(journal, id, inline);
+  const input = {
+    prompt: textIn(last?.parts),
+    system: textIn(systemInstruction?.parts),
+    aspectRatio: generationConfig?.imageConfig?.aspectRatio ?? null,
+    seed: generationConfig?.seed ?? null,
+    pictures,
+    // What was uploaded before stays the file's own: it does not go when this job goes.
+    media: [...pictures, ...media],
+  };
+  const operation = isImage ? 'image' : 'generate';
+  const misfortune = misfortuneOf(fault);
+  const job = await runner.submit({ id, operation, reference: null, input, misfortune });
+  return job ?? { answer: exhausted(3) };
+}
+
+interface Asked {
+  readonly model: string;
+  readonly asked: GenerateRequest;
+  readonly isImage: boolean;
+}
+
+async function endOf(
+  { journal }: GeminiContext,
+  { id, failure, result }: Job,
+  { model, asked, isImage }: Asked,
+): Promise<GeneratedAnswer | { readonly answer: Answer }> {
+  const promptTokens = promptTokensOf(asked);
+  if (failure === MODERATED) {
+    const finishReason = isImage ? 'IMAGE_SAFETY' : 'SAFETY';
+    return { id, model, parts: [], finishReason, promptTokens, tokens: 0 };
+  }
+  if (failure?.startsWith(UNREADABLE)) return { answer: invalid(failure.slice(UNREADABLE.length)) };
+  if (result === null) return { answer: refuse(500, failure ?? 'cancelled') };
+  const [file] = result.files;
+  if (file !== undefined) {
+    const picture = await journal.readPicture(file.name);
+    if (picture === null) return { answer: refuse(500, 'the picture is gone') };
+    const data = picture.toString('base64');
+    const parts = [{ inlineData: { mimeType: file.contentType, data } }];
+    return { id, model, parts, finishReason: 'STOP', promptTokens, tokens: 1_290 };
+  }
+  const whole = result.texts[0] ?? '';
+  const limit = asked.generationConfig?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const isCut = countTokens(whole) > limit;
+  const text = isCut ? whole.slice(0, limit * 4) : whole;
+  const finishReason = isCut ? 'MAX_TOKENS' : 'STOP';
+  return { id, model, parts: [{ text }], finishReason, promptTokens, tokens: countTokens(text) };
+}
+
+/** The body of an answer, or of one piece of it; `finishReason` null while more comes. */
+export function generatedJson(
+  { id, model, promptTokens, tokens, ...whole }: GeneratedAnswer,
+  piece: { readonly parts: readonly object[]; readonly finishReason: string | null } = whole,
+): object {
+  const content = piece.parts.length === 0 ? {} : { parts: piece.parts, role: 'model' };
+  return {
+    candidates: [
+      { content, ...(piece.finishReason !== null && { finishReason: piece.finishReason }), index: 0 },
+    ],
+    usageMetadata: {
+      promptTokenCount: promptTokens,
+      candidatesTokenCount: tokens,
+      totalTokenCount: promptTokens + tokens,
+    },
+    modelVersion: model,
+    responseId: id,
+  };
+}
+
+/** The prompt itself was refused: an answer without candidates. */
+function blockedJson(model: string, asked: GenerateRequest): object {
+  const tokens = promptTokensOf(asked);
+  return {
+    promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
+    usageMetadata: { promptTokenCount: tokens, totalTokenCount: tokens },
+    modelVersion: model,
+    responseId: randomUUID(),
+  };
+}
+
+function promptTokensOf({ contents, systemInstruction }: GenerateRequest): number {
+  const texts = [...contents.map(({ parts }) => textIn(parts)), textIn(systemInstruction?.parts)];
+  return texts.reduce((sum, text) => sum + countTokens(text), 0);
+}
+
+/** 404 as Google says it. */
+export function noModel(model: string, method: string): Answer {
+  const message = `models/${model} is not found for API version v1beta, or is not supported for ${method}. Call ListModels to see the list of available models and their supported methods.`;
+  return googleError('NOT_FOUND', message);
+}
+
+/** What is wrong with a body, and where. */
+export function problemOf(
+  issue: { readonly message: string; readonly path: readonly PropertyKey[] } | undefined,
+): string {
+  return `Invalid value at '${issue?.path.map(String).join('.') ?? ''}': ${issue?.message ?? 'invalid body'}`;
+}

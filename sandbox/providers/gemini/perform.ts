@@ -1,0 +1,91 @@
+import type { Job, JobResult } from '../../jobs/job.ts';
+import { StudioRefusal } from '../../studio/media-types.ts';
+import { renderVideo } from '../shared/film.ts';
+import { renderPicture } from '../shared/perform.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { replyTo } from '../shared/rules/reply.ts';
+import { textOf } from '../shared/text-of.ts';
+import { UNREADABLE } from './generate.ts';
+
+const REMEDY = 'set GEMINI_API_KEY for real answers';
+const NO_RESULT: JobResult = { files: [], texts: [], facts: {} };
+
+/** Does the work of a job of this wire. */
+export async function perform(
+  workshop: Workshop,
+  job: Job,
+  signal: AbortSignal,
+  onPreview: () => void,
+): Promise<JobResult> {
+  switch (job.operation) {
+    case 'file':
+      return NO_RESULT;
+    case 'video':
+      return performVideo(workshop, job, signal);
+    case 'image':
+      return performImage(workshop, job, signal, onPreview);
+    default:
+      return answer(workshop, job, signal);
+  }
+}
+
+async function performImage(
+  workshop: Workshop,
+  job: Job,
+  signal: AbortSignal,
+  onPreview: () => void,
+): Promise<JobResult> {
+  const { prompt, aspectRatio, seed } = job.input;
+  const request = {
+    prompt: textOf(prompt) ?? '',
+    aspectRatio: textOf(aspectRatio) ?? '1:1',
+    references: await readAll(workshop, job.input['media']),
+    ...(typeof seed === 'number' && { seed }),
+  };
+  return renderPicture(workshop, { id: job.id, index: 0, onPreview }, request, signal);
+}
+
+async function answer(workshop: Workshop, { input }: Job, signal: AbortSignal): Promise<JobResult> {
+  const media = await readAll(workshop, input['media']);
+  if (media.length === 0) {
+    const question = { system: textOf(input['system']) ?? '', user: textOf(input['prompt']) ?? '' };
+    return { ...NO_RESULT, texts: [replyTo({ ...question, remedy: REMEDY })] };
+  }
+  const summaries: string[] = [];
+  for (const bytes of media) {
+    const { summary } = await workshop.studio.analyse(bytes, { signal }).catch((error: unknown) => {
+      if (error instanceof StudioRefusal) throw new Error(`${UNREADABLE}${error.message}`, { cause: error });
+      throw error;
+    });
+    summaries.push(summary);
+  }
+  const text = `${summaries.join('\n\n')} (Measured by local-rules, which is no language model; ${REMEDY}.)`;
+  return { ...NO_RESULT, texts: [text] };
+}
+
+/** The studio draws at most 1080 lines. */
+const LINES: Readonly<Record<string, number>> = { '720p': 720, '1080p': 1_080, '4k': 1_080 };
+
+async function performVideo(workshop: Workshop, { id, input }: Job, signal: AbortSignal): Promise<JobResult> {
+  const [firstFrame] = await readAll(workshop, input['firstFrame']);
+  const [lastFrame] = await readAll(workshop, input['lastFrame']);
+  const request = {
+    prompt: textOf(input['prompt']) ?? '',
+    aspectRatio: textOf(input['aspectRatio']) ?? '16:9',
+    resolution: LINES[textOf(input['resolution']) ?? ''] ?? 720,
+    durationSeconds: Number(input['seconds']),
+    soundtrack: 'ambient' as const,
+    ...(typeof input['seed'] === 'number' && { seed: input['seed'] }),
+    ...(firstFrame !== undefined && { firstFrame }),
+    ...(lastFrame !== undefined && { lastFrame }),
+  };
+  return renderVideo(workshop, id, request, signal);
+}
+
+/** The files that these names stand for in the journal. */
+async function readAll({ journal }: Workshop, names: unknown): Promise<Buffer[]> {
+  const list = Array.isArray(names) ? names.map(String) : [];
+  const files = await Promise.all(list.map((name) => journal.readPicture(name)));
+  if (files.includes(null)) throw new Error('a file that came with the job is gone');
+  return files.filter((file) => file !== null);
+}

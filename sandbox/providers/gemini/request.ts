@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+/** Requests of generateContent as Google reads them: a name it does not know is refused. */
+
+const blob = z.strictObject({ mimeType: z.string().min(1), data: z.base64() });
+const fileData = z.strictObject({ mimeType: z.string().optional(), fileUri: z.string().min(1) });
+const part = z.union([
+  z.strictObject({ text: z.string() }),
+  z.strictObject({ inlineData: blob }),
+  z.strictObject({ fileData }),
+]);
+const content = z.strictObject({ role: z.enum(['user', 'model']).optional(), parts: z.array(part).min(1) });
+
+/** A body of generateContent and streamGenerateContent. */
+export const generateRequest = z.strictObject({
+  contents: z.array(content).min(1),
+  systemInstruction: z.strictObject({ role: z.string().optional(), parts: z.array(part) }).optional(),
+  generationConfig: z
+    .strictObject({
+      temperature: z.number().min(0).max(2).optional(),
+      maxOutputTokens: z.number().int().min(1).optional(),
+      topP: z.number().optional(),
+      topK: z.number().optional(),
+      seed: z.number().int().optional(),
+      candidateCount: z.literal(1).optional(),
+      responseMimeType: z.string().optional(),
+      responseModalities: z.array(z.enum(['TEXT', 'IMAGE'])).optional(),
+      imageConfig: z
+        .strictObject({
+          aspectRatio: z
+            .enum(['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'])
+            .optional(),
+          imageSize: z.enum(['1K', '2K', '4K']).optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  safetySettings: z.array(z.unknown()).optional(),
+});
+
+export type GenerateRequest = z.output<typeof generateRequest>;
+type Part = z.output<typeof part>;
+type Medium = { readonly bytes: Buffer } | { readonly uri: string };
+
+/** What was said: every text of these parts, in lines. */
+export function textIn(parts: readonly Part[] = []): string {
+  return parts
+    .flatMap((one) => ('text' in one ? [one.text] : []))
+    .join('\n')
+    .trim();
+}
+
+/** The files of these parts: inside the request, or by their address. */
+export function mediaIn(parts: readonly Part[]): readonly Medium[] {
+  return parts.flatMap((one): Medium[] => {
+    if ('inlineData' in one) return [{ bytes: Buffer.from(one.inlineData.data, 'base64') }];
+    return 'fileData' in one ? [{ uri: one.fileData.fileUri }] : [];
+  });
+}

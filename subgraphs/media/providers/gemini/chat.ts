@@ -1,0 +1,125 @@
+import type { JsonObject } from '../../../../platform/json.ts';
+import type { EventStream } from '../event-stream.ts';
+import type { Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type ChatOutcome,
+  type ChatPiece,
+  type ChatRequest,
+} from '../provider.ts';
+import { contentsOf } from './contents.ts';
+import { generatedOf, throwBlocked, throwRefusal, unreadable, type Generated } from './wire.ts';
+
+/** Chat: generateContent, or streamGenerateContent word by word, whose last piece says why it ended. */
+
+const DEFAULT_MODEL = 'gemini-2.5-flash';
+const TIMEOUT_MS = 120_000;
+const MAX_BYTES = 8 << 20;
+/** Most bytes of one streamed reply; each piece comes in an envelope of its own. */
+const MAX_STREAM = 64 << 20;
+
+/** The whole reply at once. Throws UpstreamError. */
+export async function chat(
+  exchange: Exchange,
+  request: ChatRequest,
+  context: CallContext,
+): Promise<ChatOutcome> {
+  return generateText(exchange, context, { body: bodyOf(request), field: 'messages' });
+}
+
+/** Asks a language model for words. `field` is what a refusal for the content names. Throws UpstreamError. */
+export async function generateText(
+  exchange: Exchange,
+  context: CallContext,
+  { body, field }: { readonly body: object; readonly field: string },
+): Promise<ChatOutcome> {
+  const model = context.connection.model ?? DEFAULT_MODEL;
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: `/models/${model}:generateContent`,
+    json: body,
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+  });
+  throwRefusal(answer);
+  const found = generatedOf(answer.json, field);
+  if (found.finishReason === null) throw unreadable(new Error('no candidate'));
+  if (found.text === '') throwBlocked(found.finishReason, field);
+  return outcomeOf(found.text, found, model);
+}
+
+/** The reply word by word. A stream that ends without saying why broke off: UNAVAILABLE. */
+export async function* chatStream(
+  events: EventStream,
+  request: ChatRequest,
+  context: CallContext,
+): AsyncGenerator<ChatPiece> {
+  const model = context.connection.model ?? DEFAULT_MODEL;
+  const stream = events(context, {
+    method: 'POST',
+    path: `/models/${model}:streamGenerateContent?alt=sse`,
+    json: bodyOf(request),
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_STREAM,
+    onRefusal: throwRefusal,
+  });
+  const said: string[] = [];
+  let end: Ending = { finishReason: null, model: null, usage: null };
+  for await (const data of stream) {
+    const piece = pieceOf(data);
+    if (piece.text !== '') {
+      said.push(piece.text);
+      yield { delta: piece.text };
+    }
+    end = {
+      finishReason: piece.finishReason ?? end.finishReason,
+      model: piece.model ?? end.model,
+      usage: piece.usage ?? end.usage,
+    };
+  }
+  if (end.finishReason === null) {
+    throw new UpstreamError('UNAVAILABLE', 'gemini: the reply broke off', {
+      retryable: true,
+      startUnknown: true,
+    });
+  }
+  if (said.length === 0) throwBlocked(end.finishReason, 'messages');
+  yield { outcome: outcomeOf(said.join(''), end, model) };
+}
+
+type Ending = Pick<Generated, 'finishReason' | 'model' | 'usage'>;
+
+function pieceOf(data: string): Generated {
+  let json: unknown;
+  try {
+    json = JSON.parse(data);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+  // An error half-way comes as an event of its own.
+  if (typeof json === 'object' && json !== null && 'error' in json) {
+    throwRefusal({ status: statusOf(json.error), headers: {}, json });
+  }
+  return generatedOf(json, 'messages');
+}
+
+function statusOf(error: unknown): number {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : 500;
+}
+
+function outcomeOf(text: string, { model, usage }: Omit<Ending, 'finishReason'>, asked: string): ChatOutcome {
+  return { text, model: model ?? asked, usage: usage ?? { inputTokens: 0, outputTokens: 0 } };
+}
+
+function bodyOf({ messages, system, temperature, maxTokens }: ChatRequest): object {
+  const generationConfig: JsonObject = {
+    ...(temperature !== null && { temperature }),
+    ...(maxTokens !== null && { maxOutputTokens: maxTokens }),
+  };
+  return {
+    ...contentsOf({ messages, system }),
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+  };
+}

@@ -1,0 +1,81 @@
+import type { Json, JsonObject } from '../../../../platform/json.ts';
+import type { ChatRequest } from '../provider.ts';
+import { refuseInput } from './wire.ts';
+
+/** A conversation in OpenAI's words, as Gemini takes it. Pure. */
+
+/** A body of generateContent; its parts are this wire's own. */
+export interface Contents {
+  readonly contents: readonly { readonly role: 'user' | 'model'; readonly parts: readonly JsonObject[] }[];
+  readonly systemInstruction?: { readonly parts: readonly JsonObject[] };
+}
+
+/** Throws INVALID_INPUT naming `messages` when a part has no counterpart on this wire. */
+export function contentsOf({ messages, system }: Pick<ChatRequest, 'messages' | 'system'>): Contents {
+  const list = Array.isArray(messages) ? messages.map(messageOf) : [];
+  const instructions = list.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts);
+  const contents = list.flatMap(({ role, parts }) => (role === 'system' ? [] : [{ role, parts }]));
+  if (contents.length === 0) throw refuseInput('messages', 'there is nothing to answer');
+  const parts = [...(system === null ? [] : [{ text: system }]), ...instructions];
+  return { contents, ...(parts.length > 0 && { systemInstruction: { parts } }) };
+}
+
+function messageOf(message: Json): {
+  readonly role: 'user' | 'model' | 'system';
+  readonly parts: readonly JsonObject[];
+} {
+  const { role, content } = objectOf(message) ?? {};
+  const parts = Array.isArray(content) ? content.map(partOf) : [{ text: textIn(content) }];
+  if (role === 'assistant') return { role: 'model', parts };
+  return { role: role === 'system' || role === 'developer' ? 'system' : 'user', parts };
+}
+
+function partOf(part: Json): JsonObject {
+  const given = objectOf(part) ?? {};
+  switch (given['type']) {
+    case 'text':
+      return { text: textIn(given['text']) };
+    case 'image_url':
+    case 'video_url':
+      return mediaPart(addressIn(given[given['type']]));
+    case 'input_audio': {
+      const { data, format } = objectOf(given['input_audio']) ?? {};
+      return { inlineData: { mimeType: soundType(textIn(format)), data: textIn(data) } };
+    }
+    case 'file':
+      return mediaPart(textIn(objectOf(given['file'])?.['file_data']));
+    default:
+      throw refuseInput('messages', `gemini takes no part of type ${textIn(given['type'])}`);
+  }
+}
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,/;
+/** Where uploaded files lie, whatever the host in front of it. */
+const FILE_URI = /^https?:\/\/[^?#]+\/files\/[\w-]+$|^gs:\/\//;
+
+/** A data address goes inside the request, one of Google's own files by its name; nothing else is fetched there. */
+function mediaPart(url: string): JsonObject {
+  const match = DATA_URL.exec(url);
+  if (match !== null) {
+    return { inlineData: { mimeType: match[1] ?? '', data: url.slice(match[0].length) } };
+  }
+  if (FILE_URI.test(url)) return { fileData: { fileUri: url } };
+  throw refuseInput('messages', 'gemini takes media as data: addresses, or as files of its own');
+}
+
+/** The MIME type of a sound that OpenAI's wire calls by its short name. */
+function soundType(format: string): string {
+  return `audio/${{ mp3: 'mpeg', m4a: 'mp4' }[format] ?? format}`;
+}
+
+function objectOf(value: Json | undefined): JsonObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+}
+
+function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function addressIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : textIn(objectOf(value)?.['url']);
+}

@@ -1,0 +1,168 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { z } from 'zod';
+
+import type { HttpClient, HttpResponse } from '../../../../platform/http-client.ts';
+import type { Json } from '../../../../platform/json.ts';
+import { addressOf, httpRequestOf, transportError, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Connection,
+  type InputFile,
+  type UploadedFile,
+} from '../provider.ts';
+import { refuseInput, throwRefusal, unreadable } from './wire.ts';
+
+/** The Files API: a resumable upload in one piece, then waiting until Google has looked at the file. */
+
+const file = z.object({
+  name: z.string().regex(/^files\/[\w-]+$/),
+  uri: z.string().min(1),
+  state: z.string().nullish(),
+  expirationTime: z.string().nullish().catch(null),
+  error: z.object({ message: z.string().nullish() }).nullish().catch(null),
+});
+type File = z.output<typeof file>;
+
+/** A file that is uploaded and ready, as the rest of the wire names it. */
+export type GeminiFile = UploadedFile & { readonly uri: string };
+
+const UPLOAD_TIMEOUT_MS = 5 * 60_000;
+/** Longest that a file may be PROCESSING. */
+const PROCESSING_MS = 5 * 60_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 4_000;
+
+/** Uploads a file and waits until it is ACTIVE. Throws UpstreamError. */
+export async function uploadFile(
+  { http, exchange }: { readonly http: HttpClient; readonly exchange: Exchange },
+  input: InputFile,
+  context: CallContext,
+): Promise<GeminiFile> {
+  const url = await beginUpload(exchange, input, context);
+  const begun = fileOf(jsonOf(await sendBytes(http, input, { url, context })), 'file');
+  const { found, answer } = await whenActive(exchange, begun, context);
+  const expires = Date.parse(found.expirationTime ?? '');
+  return {
+    id: found.name,
+    uri: found.uri,
+    expiresAt: Number.isNaN(expires) ? null : new Date(expires),
+    answer,
+  };
+}
+
+/** Says what will come; answers with the address that takes it. */
+async function beginUpload(
+  exchange: Exchange,
+  { name, bytes, contentType }: InputFile,
+  context: CallContext,
+): Promise<string> {
+  const connection = { ...context.connection, ...uploadPlace(context.connection) };
+  const answer = await exchange(
+    { ...context, connection },
+    {
+      method: 'POST',
+      path: '/files',
+      headers: {
+        'x-goog-upload-protocol': 'resumable',
+        'x-goog-upload-command': 'start',
+        'x-goog-upload-header-content-length': String(bytes),
+        'x-goog-upload-header-content-type': contentType,
+      },
+      json: { file: { display_name: name } },
+    },
+  );
+  throwRefusal(answer);
+  const url = answer.headers['x-goog-upload-url'];
+  if (url === undefined || !URL.canParse(url)) throw unreadable(new Error('no address for the upload'));
+  return url;
+}
+
+/** Uploads lie beside the API: `/v1beta` is `/upload/v1beta` there. */
+function uploadPlace(connection: Connection): Pick<Connection, 'baseUrl' | 'pathPrefix'> {
+  const base = addressOf(connection, '');
+  return { baseUrl: base.replace(/\/(v\d\w*)$/, '/upload/$1'), pathPrefix: '' };
+}
+
+/** The address is good by itself: our key does not go there. */
+async function sendBytes(
+  http: HttpClient,
+  input: InputFile,
+  { url, context }: { readonly url: string; readonly context: CallContext },
+): Promise<HttpResponse> {
+  const { trustedOrigins = [], signal } = httpRequestOf(context, { method: 'POST', path: '' });
+  // Opened before anything is sent, so that a file that is gone leaves no doubt.
+  const stream = await input.open();
+  try {
+    return await http.request({
+      method: 'POST',
+      url,
+      headers: {
+        'content-length': String(input.bytes),
+        'x-goog-upload-offset': '0',
+        'x-goog-upload-command': 'upload, finalize',
+      },
+      body: () => stream as AsyncIterable<Uint8Array>,
+      timeoutMs: UPLOAD_TIMEOUT_MS,
+      maxBytes: 1 << 20,
+      ...(signal === undefined ? {} : { signal }),
+      retry: 'never',
+      trustedOrigins,
+    });
+  } catch (error) {
+    throw transportError(error);
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function whenActive(
+  exchange: Exchange,
+  begun: { readonly found: File; readonly answer: Json },
+  context: CallContext,
+): Promise<{ readonly found: File; readonly answer: Json }> {
+  const deadline = Date.now() + PROCESSING_MS;
+  let seen = begun;
+  for (let waitMs = FIRST_PAUSE_MS; seen.found.state === 'PROCESSING'; waitMs *= 2) {
+    if (Date.now() > deadline) {
+      throw new UpstreamError('TIMED_OUT', 'gemini is still processing the file', { retryable: true });
+    }
+    await pause(Math.min(waitMs, LONGEST_PAUSE_MS), undefined, { signal: context.signal }).catch(
+      (cause: unknown) => {
+        throw new UpstreamError('TIMED_OUT', 'nobody waits for the file any more', {
+          retryable: true,
+          cause,
+        });
+      },
+    );
+    const path = `/${seen.found.name}`;
+    const answer = await exchange(context, { method: 'GET', path, retry: 'safe' });
+    throwRefusal(answer);
+    seen = fileOf(answer.json, null);
+  }
+  const { state, error } = seen.found;
+  if (state === 'FAILED') {
+    throw refuseInput('media', `gemini can't process this file: ${error?.message ?? 'no reason given'}`);
+  }
+  return seen;
+}
+
+function jsonOf(response: HttpResponse): unknown {
+  let json: unknown;
+  try {
+    json = JSON.parse(response.body.toString('utf8'));
+  } catch (cause) {
+    if (response.status < 400) throw unreadable(cause);
+  }
+  throwRefusal({ status: response.status, headers: response.headers, json });
+  return json;
+}
+
+/** The file of an answer, which is wrapped in `file` right after the upload. */
+function fileOf(json: unknown, wrapper: 'file' | null): { readonly found: File; readonly answer: Json } {
+  const answer = wrapper === null ? json : (json as { readonly file?: unknown } | null)?.[wrapper];
+  const parsed = file.safeParse(answer);
+  if (!parsed.success) throw unreadable(parsed.error);
+  return { found: parsed.data, answer: answer as Json };
+}

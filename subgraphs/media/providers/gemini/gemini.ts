@@ -1,0 +1,31 @@
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { createEventStream } from '../event-stream.ts';
+import { createExchange } from '../exchange.ts';
+import type { Provider } from '../provider.ts';
+import { analyse } from './analysis.ts';
+import { chat, chatStream } from './chat.ts';
+import { uploadFile } from './files.ts';
+import { makeImages } from './images.ts';
+import { videoJob } from './veo.ts';
+
+/**
+ * The Gemini API: chat (whole or word by word), images and analyses as calls of generateContent, files in Google's own
+ * storage, and videos (Veo) as long-running operations. The key travels as `x-goog-api-key`. No call carries a reference
+ * of ours: the wire has no field for one, and no way to ask for a start by it.
+ */
+export function createGemini({ http }: { readonly http: HttpClient }): Provider {
+  const exchange = createExchange(http);
+  const events = createEventStream(http);
+  const tools = { http, exchange };
+  return {
+    name: 'gemini',
+    jobs: { VIDEO: videoJob(exchange) },
+    calls: {
+      IMAGE: { call: (request, context) => makeImages(exchange, request, context) },
+      ANALYSIS: { call: (request, context) => analyse(tools, request, context) },
+    },
+    chat: (request, context) => chat(exchange, request, context),
+    chatStream: (request, context) => chatStream(events, request, context),
+    upload: ({ file }, context) => uploadFile(tools, file, context),
+  };
+}

@@ -1,0 +1,65 @@
+import { readInput, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type InputFile,
+  type Outcome,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { generatedOf, refuseInput, refuseKind, throwBlocked, throwRefusal, unreadable } from './wire.ts';
+
+/** Images from words and images: generateContent of a model that answers with pictures. */
+
+type ImageRequest = Extract<WorkRequest, { kind: 'IMAGE' }>;
+
+const DEFAULT_MODEL = 'gemini-2.5-flash-image';
+const TIMEOUT_MS = 180_000;
+const MAX_BYTES = 96 << 20;
+
+/** Makes the image. Throws UpstreamError. */
+export async function makeImages(
+  exchange: Exchange,
+  request: WorkRequest,
+  context: StartContext,
+): Promise<Outcome> {
+  if (request.kind !== 'IMAGE') throw refuseKind(request.kind);
+  if ((request.count ?? 1) !== 1) throw refuseInput('count', 'gemini makes one image at a time');
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: `/models/${context.connection.model ?? DEFAULT_MODEL}:generateContent`,
+    json: await bodyOf(request),
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+  });
+  throwRefusal(answer);
+  const { files, finishReason, text } = generatedOf(answer.json, 'prompt');
+  if (files.length > 0) return { files, texts: [] };
+  if (finishReason === null) throw unreadable(new Error('no candidate'));
+  throwBlocked(finishReason, 'prompt');
+  const said = text === '' ? finishReason : text.slice(0, 300);
+  throw new UpstreamError('UNAVAILABLE', `gemini made no image: ${said}`, { retryable: true });
+}
+
+async function bodyOf(request: ImageRequest): Promise<object> {
+  const { prompt, negativePrompt, aspectRatio, resolution, seed } = request;
+  const pictures = await Promise.all(request.images.map((image) => inlinePart(image, 'images')));
+  const imageConfig = {
+    ...(aspectRatio !== null && { aspectRatio }),
+    ...(resolution !== null && /^[124]K$/.test(resolution) && { imageSize: resolution }),
+  };
+  const text = negativePrompt === null ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`;
+  return {
+    contents: [{ role: 'user', parts: [...pictures, { text }] }],
+    generationConfig: {
+      responseModalities: ['IMAGE'],
+      ...(Object.keys(imageConfig).length > 0 && { imageConfig }),
+      ...(seed !== null && { seed }),
+    },
+  };
+}
+
+/** A file inside the request. */
+export async function inlinePart(file: InputFile, field: string): Promise<object> {
+  const data = (await readInput(file, field)).toString('base64');
+  return { inlineData: { mimeType: file.contentType, data } };
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+
+import { addressOf, readInput, type Exchange, type ExchangeAnswer } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Handle,
+  type InputFile,
+  type JobCapability,
+  type JobStatus,
+  type RemoteFile,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { isAboutContent, refuseInput, refuseKind, refusedContent, throwRefusal, unreadable } from './wire.ts';
+
+/**
+ * Videos (Veo): a long-running operation that is asked for until it is done. It shows no progress, can't be stopped, and
+ * can't be found by a reference of ours. Done without a video means refused for its content, or failed without a word.
+ */
+export function videoJob(exchange: Exchange): JobCapability {
+  return {
+    pollMs: 5_000,
+    start: (request, context) => start(exchange, request, context),
+    status: (handle, context) => status(exchange, handle, context),
+  };
+}
+
+type VideoRequest = Extract<WorkRequest, { kind: 'VIDEO' }>;
+
+const DEFAULT_MODEL = 'veo-3.1-generate-preview';
+const START_TIMEOUT_MS = 120_000;
+
+const operation = z.object({
+  name: z.string().nullish(),
+  done: z.boolean().nullish(),
+  error: z.object({ code: z.number().nullish(), message: z.string().nullish() }).nullish(),
+  response: z
+    .object({
+      generateVideoResponse: z
+        .object({
+          generatedSamples: z
+            .array(z.object({ video: z.object({ uri: z.string().nullish() }).nullish() }))
+            .nullish(),
+          raiMediaFilteredCount: z.number().nullish().catch(null),
+          raiMediaFilteredReasons: z.array(z.string()).nullish().catch(null),
+        })
+        .nullish(),
+    })
+    .nullish(),
+});
+type Operation = z.output<typeof operation>;
+
+async function start(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
+  if (request.kind !== 'VIDEO') throw refuseKind(request.kind);
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: `/models/${context.connection.model ?? DEFAULT_MODEL}:predictLongRunning`,
+    json: { instances: [await instanceOf(request)], parameters: parametersOf(request) },
+    timeoutMs: START_TIMEOUT_MS,
+  });
+  throwRefusal(answer);
+  const { name } = operationOf(answer);
+  if (!name) throw unreadable(new Error('an operation without a name'));
+  return { operation: name };
+}
+
+async function instanceOf({ prompt, firstFrame, lastFrame }: VideoRequest): Promise<object> {
+  if (prompt === null) throw refuseInput('prompt', 'this model makes videos from words');
+  if (lastFrame !== null && firstFrame === null) {
+    throw refuseInput('lastFrame', 'this model takes a last frame only along with a first one');
+  }
+  return {
+    prompt,
+    ...(firstFrame !== null && { image: await imageOf(firstFrame, 'image') }),
+    ...(lastFrame !== null && { lastFrame: await imageOf(lastFrame, 'lastFrame') }),
+  };
+}
+
+/** Pictures as Vertex has them: no inlineData here. */
+async function imageOf(file: InputFile, field: string): Promise<object> {
+  const bytes = await readInput(file, field);
+  return { bytesBase64Encoded: bytes.toString('base64'), mimeType: file.contentType };
+}
+
+const RESOLUTIONS: Readonly<Record<string, string>> = {
+  '1280x720': '720p',
+  '1920x1080': '1080p',
+  '3840x2160': '4k',
+};
+
+function parametersOf({ aspectRatio, resolution, duration, seed, negativePrompt }: VideoRequest): object {
+  return {
+    sampleCount: 1,
+    ...(aspectRatio !== null && { aspectRatio }),
+    ...(resolution !== null && { resolution: RESOLUTIONS[resolution] ?? resolution }),
+    ...(duration !== null && { durationSeconds: duration }),
+    ...(seed !== null && { seed }),
+    ...(negativePrompt !== null && { negativePrompt }),
+  };
+}
+
+async function status(exchange: Exchange, handle: Handle, context: CallContext): Promise<JobStatus> {
+  const answer = await exchange(context, { method: 'GET', path: `/${nameOf(handle)}`, retry: 'safe' });
+  throwRefusal(answer);
+  const found = operationOf(answer);
+  if (found.error) return { state: 'failed', error: failureOf(found.error) };
+  if (found.done !== true) return { state: 'running', progress: null };
+  const files = filesOf(found, context);
+  if (files.length > 0) return { state: 'finished', outcome: { files, texts: [] } };
+  return { state: 'failed', error: whyEmpty(found) };
+}
+
+const OPERATION = /^(?:[\w.-]+\/)*operations\/[\w.-]+$/;
+
+function nameOf({ operation: name }: Handle): string {
+  if (typeof name === 'string' && OPERATION.test(name)) return name;
+  throw new UpstreamError('LOST', 'gemini: the handle names no operation', { retryable: true });
+}
+
+function operationOf(answer: ExchangeAnswer): Operation {
+  const parsed = operation.safeParse(answer.json);
+  if (!parsed.success) throw unreadable(parsed.error);
+  return parsed.data;
+}
+
+/** The videos lie behind our key where they lie at our own upstream; nobody else is shown it. */
+function filesOf({ response }: Operation, { connection }: CallContext): RemoteFile[] {
+  const { origin } = new URL(addressOf(connection, ''));
+  const samples = response?.generateVideoResponse?.generatedSamples ?? [];
+  return samples.flatMap(({ video }) => {
+    const url = video?.uri ?? '';
+    if (!URL.canParse(url)) return [];
+    return [new URL(url).origin === origin ? { url, headers: connection.headers } : { url }];
+  });
+}
+
+function whyEmpty({ response }: Operation): UpstreamError {
+  const { raiMediaFilteredCount: filtered, raiMediaFilteredReasons: reasons } =
+    response?.generateVideoResponse ?? {};
+  if ((filtered ?? 0) > 0 || (reasons ?? []).length > 0) {
+    return refusedContent(
+      `gemini: the video was withheld: ${reasons?.[0] ?? 'no reason given'}`.slice(0, 500),
+    );
+  }
+  return new UpstreamError('UNAVAILABLE', 'gemini finished without a video', { retryable: true });
+}
+
+/** Codes of google.rpc.Code. */
+function failureOf({ code, message }: NonNullable<Operation['error']>): UpstreamError {
+  const said = `gemini: ${message ?? 'the video failed'}`.slice(0, 500);
+  if (isAboutContent(said)) return refusedContent(said);
+  if (code === 3) return new UpstreamError('INVALID_INPUT', said, { retryable: false });
+  if (code === 8) return new UpstreamError('RATE_LIMITED', said, { retryable: true });
+  return new UpstreamError('UNAVAILABLE', said, { retryable: true });
+}

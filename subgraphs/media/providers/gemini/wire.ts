@@ -1,0 +1,177 @@
+import { z } from 'zod';
+
+import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
+import { UpstreamError, type ChatOutcome, type RemoteFile, type WorkRequest } from '../provider.ts';
+
+/** The bodies of the Gemini API, read leniently: only what Kiln uses, everything else may change. */
+
+/** A text that is nice to have: anything else in its place must not spoil an answer about paid work. */
+const text = z.string().nullish().catch(null);
+const count = z.number().nullish().catch(null);
+
+const failure = z.object({
+  error: z.object({
+    message: text,
+    status: text,
+    details: z
+      .array(z.looseObject({ reason: text, retryDelay: text }))
+      .nullish()
+      .catch(null),
+  }),
+});
+
+const part = z.object({
+  text,
+  /** The model thinking aloud, which is no part of its answer. */
+  thought: z.boolean().nullish().catch(null),
+  inlineData: z.object({ mimeType: z.string(), data: z.string() }).nullish().catch(null),
+});
+
+const generated = z.object({
+  candidates: z
+    .array(
+      z.object({
+        content: z.object({ parts: z.array(part).nullish() }).nullish(),
+        finishReason: text,
+      }),
+    )
+    .nullish(),
+  promptFeedback: z.object({ blockReason: text }).nullish().catch(null),
+  usageMetadata: z
+    .object({ promptTokenCount: count, candidatesTokenCount: count, thoughtsTokenCount: count })
+    .nullish()
+    .catch(null),
+  modelVersion: text,
+});
+
+/** One answer of a model, whole or a piece of a stream. */
+export interface Generated {
+  readonly text: string;
+  readonly files: readonly RemoteFile[];
+  /** Why it ended; null while it goes on. */
+  readonly finishReason: string | null;
+  readonly model: string | null;
+  /** Null where the answer does not say. */
+  readonly usage: ChatOutcome['usage'] | null;
+}
+
+/** Words of Google's own for a refusal of the content, in error messages. */
+const MODERATION =
+  /responsible ai|safety|sensitive words|prohibited|violates? .{0,60}polic|usage guidelines/i;
+
+/** Throws what Google says is wrong; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer): void {
+  if (answer.status < 400) return;
+  const parsed = failure.safeParse(answer.json);
+  const error = parsed.success ? parsed.data.error : {};
+  const details = error.details ?? [];
+  const message = `gemini: ${error.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
+  const retryAfter = retryDelayOf(details) ?? retryAfterOf(answer).retryAfter;
+  const pause = retryAfter === undefined ? {} : { retryAfter };
+  if (answer.status === 429) {
+    // A quota of the day is not there again after the pause that is named along with it.
+    const isForToday = JSON.stringify(details).includes('PerDay');
+    throw new UpstreamError(isForToday ? 'OUT_OF_CREDIT' : 'RATE_LIMITED', message, {
+      retryable: true,
+      ...pause,
+    });
+  }
+  if (details.some(({ reason }) => reason === 'API_KEY_INVALID') || /API key not valid/i.test(message)) {
+    throw new UpstreamError('UNAVAILABLE', 'the provider refused our credentials', { retryable: true });
+  }
+  if (answer.status === 400 && MODERATION.test(message)) throw refusedContent(message);
+  // Files are in the making for a while, and gone after two days; both are told as if something else were wrong.
+  if (/not in an ACTIVE state/i.test(message)) {
+    throw new UpstreamError('UNAVAILABLE', message, { retryable: true, ...pause });
+  }
+  if (answer.status === 403 && /\bfile\b.*may not exist/i.test(message)) {
+    throw new UpstreamError('LOST', message, { retryable: true });
+  }
+  if (answer.status === 404 && /models\/\S+ is not (found|supported)/i.test(message)) {
+    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  }
+  // Where it may be used from, and whether it is paid for: nothing that the caller can change.
+  if (error.status === 'FAILED_PRECONDITION') {
+    throw new UpstreamError('OUT_OF_CREDIT', message, { retryable: true });
+  }
+  // Google's own word for overloaded (a bare 503 may come from anything on the way).
+  if (answer.status === 503 && error.status === 'UNAVAILABLE') {
+    throw new UpstreamError('UNAVAILABLE', message, { retryable: true, ...pause });
+  }
+  throw errorOfStatus(answer, message) ?? unreadable(new Error(message));
+}
+
+/** Seconds of `retryDelay` ("34.4s") in google.rpc.RetryInfo, rounded up, bounded to an hour. */
+function retryDelayOf(details: readonly { readonly retryDelay?: string | null | undefined }[]) {
+  const delay = details.map(({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(retryDelay ?? '')?.[1]);
+  const seconds = delay.find((value) => value !== undefined);
+  return seconds === undefined ? undefined : Math.min(3_600, Math.ceil(Number(seconds)));
+}
+
+/** The candidate of an answer. Throws MODERATION_REFUSED naming `field` when the prompt or the whole answer was blocked. */
+export function generatedOf(json: unknown, field: string): Generated {
+  const parsed = generated.safeParse(json);
+  if (!parsed.success) throw unreadable(parsed.error);
+  const { candidates, promptFeedback, usageMetadata: usage, modelVersion } = parsed.data;
+  if (promptFeedback?.blockReason) {
+    throw refusedContent(`gemini: the prompt was blocked (${promptFeedback.blockReason})`, field);
+  }
+  const [candidate] = candidates ?? [];
+  const parts = (candidate?.content?.parts ?? []).filter(({ thought }) => thought !== true);
+  return {
+    text: parts.map((one) => one.text ?? '').join(''),
+    files: parts.flatMap(({ inlineData }) =>
+      inlineData
+        ? [{ content: Buffer.from(inlineData.data, 'base64'), contentType: inlineData.mimeType }]
+        : [],
+    ),
+    finishReason: candidate?.finishReason ?? null,
+    model: modelVersion ?? null,
+    usage: usage
+      ? {
+          inputTokens: usage.promptTokenCount ?? 0,
+          outputTokens: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
+        }
+      : null,
+  };
+}
+
+/** Ends without an answer that are refusals of the content. */
+const BLOCKED =
+  /^(IMAGE_)?(SAFETY|PROHIBITED_CONTENT|RECITATION)$|^(BLOCKLIST|SPII|IMAGE_OTHER|LANGUAGE|MODEL_ARMOR)$/;
+
+/** Throws MODERATION_REFUSED when an answer ended because of its content. */
+export function throwBlocked(finishReason: string | null, field: string): void {
+  if (finishReason !== null && BLOCKED.test(finishReason)) {
+    throw refusedContent(`gemini: the answer was withheld (${finishReason})`, field);
+  }
+}
+
+/** A refusal for the content. */
+export function refusedContent(message: string, field = 'prompt'): UpstreamError {
+  return new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field });
+}
+
+/** Whether a text of Google's speaks of a refusal for the content. */
+export function isAboutContent(message: string): boolean {
+  return MODERATION.test(message);
+}
+
+/** Work of a kind that this wire has not. */
+export function refuseKind(kind: WorkRequest['kind']): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `gemini does not make ${kind}`, { retryable: false });
+}
+
+/** An input that this wire can't take. */
+export function refuseInput(field: string, why: string): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
+}
+
+/** An answer that tells nothing: what was asked for may have happened. */
+export function unreadable(cause: unknown): UpstreamError {
+  return new UpstreamError('UNAVAILABLE', "gemini answered something that can't be read", {
+    retryable: true,
+    startUnknown: true,
+    cause,
+  });
+}
