@@ -29,7 +29,9 @@ function section(tag: string, { paths }: OpenApiDocument): string {
 
 function describe(heading: string, operation: OpenApiOperation): string {
   const rows = [
-    ...(operation.parameters ?? []).map((parameter) => row(parameter.name, parameter.in, parameter)),
+    ...(operation.parameters ?? []).map(({ name, in: place, required, schema }) =>
+      row(name, place, { needed: required ? 'yes' : 'no', schema }),
+    ),
     ...bodyRows(operation),
   ];
   const old = operation.deprecated === true ? ' <small class="old">deprecated</small>' : '';
@@ -39,27 +41,39 @@ function describe(heading: string, operation: OpenApiOperation): string {
 
 function bodyRows({ requestBody }: OpenApiOperation): readonly string[] {
   return Object.entries(requestBody?.content ?? {}).flatMap(([type, { schema }]) => {
-    const required = (schema['required'] ?? []) as readonly string[];
-    return Object.entries(schema['properties'] as Record<string, JsonSchema>).map(([name, field]) =>
-      row(name, type, { required: required.includes(name), schema: field }),
+    const fields = Object.entries(schema['properties'] as Record<string, JsonSchema>);
+    return fields.map(([name, field]) =>
+      row(name, type, { needed: neededness(name, schema), schema: field }),
     );
   });
 }
 
+/** Whether a field of a body is needed, or one of a group that it is in. */
+function neededness(name: string, { required, allOf }: JsonSchema): string {
+  if (((required ?? []) as readonly string[]).includes(name)) return 'yes';
+  const groups = (allOf ?? []) as readonly { anyOf: readonly { required: readonly string[] }[] }[];
+  const group = groups
+    .map(({ anyOf }) => anyOf.flatMap((one) => one.required))
+    .find((names) => names.includes(name));
+  return group === undefined ? 'no' : `one of ${group.join(', ')}`;
+}
+
 interface Field {
-  readonly required: boolean;
+  /** In words. */
+  readonly needed: string;
   readonly schema: JsonSchema;
 }
 
-function row(name: string, place: string, { required, schema }: Field): string {
+function row(name: string, place: string, { needed, schema }: Field): string {
   const { type, contentMediaType, ...rest } = schema;
-  const kind = contentMediaType === undefined ? String(type) : 'file';
+  const held = contentMediaType === 'application/json' ? 'JSON text' : 'file';
+  const kind = contentMediaType === undefined ? String(type) : held;
   const facts = Object.entries(rest).map(([keyword, value]) => `${keyword} ${JSON.stringify(value)}`);
   const cells = [
     `<code>${escape(name)}</code>`,
     escape(place),
     escape([kind, ...facts].join(', ')),
-    required ? 'yes' : 'no',
+    escape(needed),
   ];
   return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 }

@@ -439,6 +439,15 @@ describe('graphs', () => {
   });
 });
 
+describe('the readable page', () => {
+  it('says which fields stand for each other, and which hold JSON', async () => {
+    const page = await (await fetch(`${server.url}/docs`)).text();
+    expect(page).toMatch(
+      /<code>workflow<\/code><\/td><td>.*urlencoded<\/td><td>JSON text<\/td><td>one of workflow, workflow_name/,
+    );
+  });
+});
+
 describe('models', () => {
   const idsOf = async (path: string) => {
     const { body } = await server.send('GET', path);
