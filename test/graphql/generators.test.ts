@@ -120,6 +120,58 @@ describe('speech', () => {
   });
 });
 
+describe('an analysis', () => {
+  it('says what is in a picture that the provider was handed before, named by id and by address', async () => {
+    const uploaded = await asking.upload(
+      PIXEL,
+      'a.png',
+      'mutation ($file: Upload!) { uploadToProvider(generator: "llm/altllm", file: $file) { id uri extra media { url } } }',
+    );
+    expect(uploaded.errors).toBeUndefined();
+    const { id, uri, extra } = uploaded.data.uploadToProvider;
+    expect(extra).not.toBeNull();
+    const query = 'mutation ($input: AnalysisInput!) { analyzeMedia(input: $input) { id kind } }';
+    for (const media of [{ fileId: id as string }, { url: uri as string }]) {
+      const input = { generator: 'llm/altllm', media, prompt: 'What is this?' };
+      const { analyzeMedia } = await asking.ok(query, { input });
+      expect(await asking.ended(analyzeMedia.id as string)).toMatchObject({ error: null, kind: 'ANALYSIS' });
+      const { text, result } = await resultOf(analyzeMedia.id as string);
+      expect(text).not.toBe('');
+      expect(result).toMatchObject({ __typename: 'Analysis', provider: 'gemini' });
+      expect(result.usage.inputTokens).toBeGreaterThan(0);
+    }
+  });
+
+  it('takes no uploads for a generator whose provider keeps none, nor of files it could not look at', async () => {
+    const to = (generator: string) =>
+      `mutation ($file: Upload!) { uploadToProvider(generator: "${generator}", file: $file) { id } }`;
+    const refusals = await Promise.all([
+      asking.upload(PIXEL, 'a.png', to('imga')),
+      asking.upload(new Uint8Array(Buffer.from('just words')), 'a.txt', to('llm/altllm')),
+    ]);
+    const extensions = refusals.map(({ errors }) => errors?.[0]?.extensions);
+    expect(extensions).toEqual([
+      { code: 'BAD_USER_INPUT', field: 'generator' },
+      { code: 'BAD_USER_INPUT', field: 'file' },
+    ]);
+  });
+
+  it('can be a chat about a recording, too', async () => {
+    const { voices } = await asking.ok('{ voices(generator: "agg/speech_router") { id } }');
+    const spoken = await speak({ text: 'Ships ahoy.', voiceId: voices[0].id as string });
+    const media = { type: 'media', media: { fileId: spoken.outputs[0].id as string } };
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'What do you hear?' }, media] }];
+    const { chat } = await asking.ok(
+      'mutation ($input: ChatInput!) { chat(input: $input) { text provider } }',
+      {
+        input: { generator: 'llm/altllm', messages },
+      },
+    );
+    expect(chat).toMatchObject({ provider: 'gemini' });
+    expect(chat.text).not.toBe('');
+  });
+});
+
 const PIXEL = new Uint8Array(
   Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
