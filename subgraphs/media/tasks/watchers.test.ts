@@ -88,8 +88,10 @@ describe('an upstream that streams its progress', () => {
     upstream.onStatus = () => (finished ? { state: 'finished' } : { state: 'running', progress: 5 });
     const forever: Watch = async (_, { signal }, report) => {
       most = Math.max(most, (open += 1));
-      report({ progress: 30, stage: 'followed' });
+      // A report is only a hint and may be dropped (before the step runs); a stream goes on reporting.
+      const reporting = setInterval(() => report({ progress: 30, stage: 'followed' }), 20);
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      clearInterval(reporting);
       open -= 1;
     };
     const { service, submit, registry } = await scene(forever, 50);
