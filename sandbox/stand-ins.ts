@@ -3,6 +3,7 @@ import type { Wire } from './http/wire.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import type { Journal } from './jobs/journal.ts';
 import type { Pace } from './jobs/pace.ts';
+import { COMFYUI, createComfyui } from './providers/comfyui/comfyui.ts';
 import { GEMINI, createGemini } from './providers/gemini/gemini.ts';
 import { KLING, createKling } from './providers/kling/kling.ts';
 import { MIDJOURNEY, createMidjourney } from './providers/midjourney/midjourney.ts';
@@ -92,12 +93,26 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
       pace: () => options.paceOf(GEMINI),
       secret: secrets['gemini'] ?? null,
     }),
+    ...COMFYUI.map((machine) =>
+      createComfyui({
+        machine,
+        studio,
+        journal,
+        logger,
+        pace: () => options.paceOf(machine),
+        secret: secrets['comfyui'] ?? null,
+      }),
+    ),
   ];
 }
+
+/** A machine does one thing after the other. */
+const COMFYUI_PACE = { queuedMs: 0, progressSteps: 8, concurrency: 1 };
 
 /** How fast each wire works unless it is told otherwise. */
 export const FIRST_PACES: Readonly<Record<string, Partial<Pace>>> = {
   [MIDJOURNEY]: {},
+  ...Object.fromEntries(COMFYUI.map((machine) => [machine, COMFYUI_PACE])),
   // Answered at once, as long as the work itself takes.
   [OPENAI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [MINIMAX]: {},

@@ -1,4 +1,5 @@
 import type { ContractRow } from './row.ts';
+import { comfyui } from './rows/comfyui.ts';
 import { gemini } from './rows/gemini.ts';
 import { kling } from './rows/kling.ts';
 import { midjourney } from './rows/midjourney.ts';
@@ -6,4 +7,4 @@ import { minimax } from './rows/minimax.ts';
 import { openai } from './rows/openai.ts';
 
 /** Every provider that there is. A new one is a file in rows/, a line here, its fixture, and its stand-in. */
-export const rows: readonly ContractRow[] = [gemini, midjourney, openai, minimax, kling];
+export const rows: readonly ContractRow[] = [gemini, midjourney, openai, minimax, kling, comfyui];

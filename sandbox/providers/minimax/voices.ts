@@ -7,7 +7,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { MatchedVoice, StudioVoiceId } from '../../studio/media-types.ts';
-import { readForm } from '../openai/multipart.ts';
+import { readForm } from '../shared/multipart.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { textOf } from '../shared/text-of.ts';
 import { refusal, success } from './answers.ts';

@@ -9,7 +9,7 @@ import type { Job } from '../../jobs/job.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { textOf } from '../shared/text-of.ts';
 import { invalid, openaiError } from './errors.ts';
-import { readForm } from './multipart.ts';
+import { readForm } from '../shared/multipart.ts';
 import { startAndWait } from './start.ts';
 import type { OpenaiContext, OpenaiStart } from './start.ts';
 

@@ -1,4 +1,5 @@
 import type { HttpClient } from '../../../platform/http-client.ts';
+import { createComfyui } from './comfyui/comfyui.ts';
 import { createGemini } from './gemini/gemini.ts';
 import { createKling } from './kling/kling.ts';
 import { createMidjourney } from './midjourney/midjourney.ts';
@@ -14,6 +15,7 @@ export function createProviders(options: { readonly http: HttpClient }): Readonl
     createMinimax(options),
     createKling(options),
     createGemini(options),
+    createComfyui(options),
   ];
   return Object.fromEntries(all.map((provider) => [provider.name, provider]));
 }

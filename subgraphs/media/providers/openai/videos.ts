@@ -1,4 +1,5 @@
 import { addressOf, readInput, type Exchange } from '../exchange.ts';
+import { encodeForm } from '../form.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -8,7 +9,6 @@ import {
   type StartContext,
   type WorkRequest,
 } from '../provider.ts';
-import { encodeForm } from './form.ts';
 import { refuseKind, throwRefusal, videoFailure, videoOf } from './wire.ts';
 
 /**

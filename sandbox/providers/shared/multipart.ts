@@ -5,7 +5,7 @@ import type { WireRequest } from '../../http/wire.ts';
 /** A multipart form, read whole (the request body is bounded already). */
 export interface Form {
   readonly fields: Readonly<Record<string, string>>;
-  readonly files: readonly { readonly field: string; readonly bytes: Buffer }[];
+  readonly files: readonly { readonly field: string; readonly name: string | null; readonly bytes: Buffer }[];
 }
 
 const LIMITS = { files: 20, fields: 50, fieldSize: 200_000 };
@@ -14,7 +14,7 @@ const LIMITS = { files: 20, fields: 50, fieldSize: 200_000 };
 export function readForm(request: WireRequest): Promise<Form | null> {
   return new Promise((resolve) => {
     const fields: Record<string, string> = {};
-    const files: { field: string; bytes: Buffer }[] = [];
+    const files: { field: string; name: string | null; bytes: Buffer }[] = [];
     try {
       const parser = busboy({
         headers: { 'content-type': request.headers['content-type'] ?? '' },
@@ -23,10 +23,11 @@ export function readForm(request: WireRequest): Promise<Form | null> {
       parser.on('field', (name, value) => {
         fields[name] = value;
       });
-      parser.on('file', (field, stream) => {
+      parser.on('file', (field, stream, info) => {
+        const name = info.filename || null;
         const chunks: Buffer[] = [];
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-        stream.on('end', () => files.push({ field, bytes: Buffer.concat(chunks) }));
+        stream.on('end', () => files.push({ field, name, bytes: Buffer.concat(chunks) }));
       });
       parser.on('error', () => resolve(null));
       parser.on('close', () => resolve({ fields, files }));

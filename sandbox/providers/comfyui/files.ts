@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+
+import type { Journal } from '../../jobs/journal.ts';
+
+/** A machine's input, output and temp folders, kept in the journal's folder under names of its own. */
+export interface Files {
+  /** The name under which the journal keeps a file. */
+  keptName(place: FilePlace): string;
+  read(place: FilePlace): Promise<Buffer | null>;
+  /** Keeps an uploaded file; without `overwrite` another one of the same name gets a number. */
+  upload(file: FilePlace & { readonly bytes: Buffer; readonly overwrite: boolean }): Promise<FilePlace>;
+}
+
+export interface FilePlace {
+  readonly filename: string;
+  readonly subfolder: string;
+  /** input, output or temp. */
+  readonly type: string;
+}
+
+const MAX_NUMBER = 1_000;
+
+export function createFiles(machine: string, journal: Journal): Files {
+  const keptName = ({ filename, subfolder, type }: FilePlace) => {
+    const hash = createHash('sha256')
+      .update(JSON.stringify([type, subfolder, filename]))
+      .digest('hex');
+    return `${machine}-${hash.slice(0, 32)}`;
+  };
+  const read = (place: FilePlace) => journal.readPicture(keptName(place));
+  return {
+    keptName,
+    read,
+    async upload({ bytes, overwrite, ...wanted }) {
+      for (let number = 0; number < MAX_NUMBER; number += 1) {
+        const place = { ...wanted, filename: numbered(wanted.filename, number) };
+        const there = overwrite ? null : await read(place);
+        if (there?.equals(bytes) === true) return place;
+        if (there !== null) continue;
+        await journal.writePicture(keptName(place), bytes);
+        return place;
+      }
+      throw new Error(`too many files are called ${wanted.filename}`);
+    },
+  };
+}
+
+function numbered(filename: string, number: number): string {
+  if (number === 0) return filename;
+  const dot = filename.lastIndexOf('.');
+  const [stem, ending] = dot < 1 ? [filename, ''] : [filename.slice(0, dot), filename.slice(dot)];
+  return `${stem} (${number})${ending}`;
+}
+
+/** A file as graphs name it: `subfolder/name`, and `[output]` behind it where it is no input. */
+export function placeOf(name: string): FilePlace {
+  const [, path = name, type = 'input'] = /^(.*?)(?: \[(input|output|temp)\])?$/.exec(name) ?? [];
+  const slash = path.lastIndexOf('/');
+  return { filename: path.slice(slash + 1), subfolder: slash === -1 ? '' : path.slice(0, slash), type };
+}

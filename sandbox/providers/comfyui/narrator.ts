@@ -1,0 +1,97 @@
+import type { JsonObject } from '../../../platform/json.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import { endMessage, executionOrder } from './views.ts';
+
+/** What the machine's socket says of a job: its nodes in the order in which they run, spread over its progress. */
+export interface Narrator {
+  /** The messages of a change. An interruption is told to everybody, all else to the client of the job alone. */
+  tell(job: Job): readonly Message[];
+  /** What runs now: all that is told to a client who comes again. */
+  now(job: Job): Message;
+}
+
+export interface Message {
+  readonly type: string;
+  readonly data: object;
+  readonly isForAll?: boolean;
+}
+
+/** Steps that a node counts while it runs. */
+const STEPS = 20;
+
+export function createNarrator(runner: JobRunner): Narrator {
+  /** How many nodes of a running job have been told. */
+  const told = new Map<string, number>();
+  const advance = (job: Job): Message[] => {
+    const order = executionOrder(job);
+    const exact = (runner.progressOf(job) / 100) * order.length;
+    const reached = Math.min(order.length, Math.floor(exact) + 1);
+    const before = told.get(job.id);
+    told.set(job.id, reached);
+    const entered = order.slice(before ?? 0, reached).map((node) => executing(job, node));
+    const node = order[reached - 1];
+    const value = Math.floor((exact % 1) * STEPS);
+    const nodes = statesOf(job, { order, reached, value });
+    return [
+      ...(before === undefined ? beginning(job) : []),
+      ...entered,
+      { type: 'progress', data: { value, max: STEPS, prompt_id: job.id, node } },
+      { type: 'progress_state', data: { prompt_id: job.id, nodes } },
+    ];
+  };
+  const end = (job: Job): Message[] => {
+    told.delete(job.id);
+    const outputs = Object.entries((job.result?.facts['outputs'] ?? {}) as JsonObject);
+    const executed = outputs.map(([node, output]) => ({
+      type: 'executed',
+      data: { node, display_node: node, output, prompt_id: job.id },
+    }));
+    const last = endMessage(job);
+    const isForAll = last.type === 'execution_interrupted';
+    // An error ends without it, and whoever waits for it waits for ever.
+    const done = last.type === 'execution_success' ? [executing(job, null)] : [];
+    return [...executed, { ...last, isForAll }, ...done];
+  };
+  return {
+    tell(job) {
+      if (job.state === 'running') return advance(job);
+      return hasEnded(job) && job.startedAt !== null ? end(job) : [];
+    },
+    now: (job) => executing(job, executionOrder(job)[Math.max(0, (told.get(job.id) ?? 1) - 1)] ?? null),
+  };
+}
+
+function beginning({ id, startedAt }: Job): Message[] {
+  const base = { prompt_id: id, timestamp: startedAt };
+  return [
+    { type: 'execution_start', data: base },
+    { type: 'execution_cached', data: { nodes: [], ...base } },
+  ];
+}
+
+function executing({ id }: Job, node: string | null): Message {
+  return { type: 'executing', data: { node, display_node: node, prompt_id: id } };
+}
+
+function statesOf(
+  job: Job,
+  {
+    order,
+    reached,
+    value,
+  }: { readonly order: readonly string[]; readonly reached: number; readonly value: number },
+): object {
+  const entries = order.slice(0, reached).map((id, index) => {
+    const isDone = index < reached - 1;
+    const state = {
+      value: isDone ? 1 : value,
+      max: isDone ? 1 : STEPS,
+      state: isDone ? 'finished' : 'running',
+    };
+    const names = { node_id: id, display_node_id: id, parent_node_id: null, real_node_id: id };
+    return [id, { ...state, ...names, prompt_id: job.id }] as const;
+  });
+  return Object.fromEntries(entries);
+}

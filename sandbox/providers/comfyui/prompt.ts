@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Fault } from '../../control/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import type { ComfyuiContext } from './comfyui.ts';
+import { placeOf } from './files.ts';
+import { readGraph } from './graph.ts';
+import type { Graph } from './graph.ts';
+import { validate } from './validate.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** POST /prompt. Starts are counted by the prompt_id that was asked for. */
+export async function submitPrompt(
+  { runner, files }: ComfyuiContext,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const body = jsonObject(request);
+  const graph = readGraph(body?.['prompt']);
+  if (body === null || graph === null) return refused({ type: 'no_prompt', message: 'No prompt provided' });
+  const wanted = body['prompt_id'] ?? null;
+  if (wanted !== null && (typeof wanted !== 'string' || !UUID.test(wanted))) {
+    return refused({ type: 'invalid_prompt_id', message: 'prompt_id must be a valid UUID' });
+  }
+  const verdict = await validate(graph, async (name) => (await files.read(placeOf(name))) !== null);
+  if ('error' in verdict) return json({ error: verdict.error, node_errors: verdict.nodeErrors }, 400);
+  // The real server runs a prompt_id twice when it comes twice; here each start stays visible.
+  const id = wanted === null || runner.get(wanted) !== null ? randomUUID() : wanted;
+  const job = await runner.submit({
+    id,
+    operation: 'prompt',
+    reference: wanted,
+    input: {
+      graph: body['prompt'] as JsonObject,
+      clientId: typeof body['client_id'] === 'string' ? body['client_id'] : null,
+      outputs: verdict.outputs,
+      pictures: inputNames(graph).map((name) => files.keptName(placeOf(name))),
+      prompt: promptIn(graph),
+    },
+    misfortune: misfortuneOf(fault),
+  });
+  if (job === null) return json({ error: 'the line is full' }, 429);
+  return json({ prompt_id: id, number: job.submittedAt, node_errors: verdict.nodeErrors });
+}
+
+function refused({ type, message }: { readonly type: string; readonly message: string }): Answer {
+  return json({ error: { type, message, details: message, extra_info: {} }, node_errors: {} }, 400);
+}
+
+/** The journal drops them together with their job. */
+function inputNames(graph: Graph): string[] {
+  return [...graph.values()].flatMap(({ classType, inputs }) =>
+    classType === 'LoadImage' && typeof inputs['image'] === 'string' ? [inputs['image']] : [],
+  );
+}
+
+/** The first text of a graph, for the page that people look at. */
+function promptIn(graph: Graph): string {
+  const texts = [...graph.values()].map(({ inputs }) => inputs['text']);
+  return texts.find((text) => typeof text === 'string') ?? '';
+}

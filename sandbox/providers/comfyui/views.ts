@@ -1,0 +1,82 @@
+import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import { orderFrom, readGraph } from './graph.ts';
+
+/** The words of a job that failed half-way. */
+export const FAILED = 'Allocation on device ran out of luck';
+
+/** GET /queue: what runs and what waits, the latter in no order worth relying on. */
+export function queueJson(runner: JobRunner): object {
+  const open = runner.list().filter((job) => !hasEnded(job));
+  return {
+    queue_running: open.filter(({ state }) => state === 'running').map(queueItem),
+    queue_pending: open.filter(({ state }) => state === 'queued').map(queueItem),
+  };
+}
+
+function queueItem({ id, submittedAt, input }: Job): Json {
+  const extra = { client_id: input['clientId'] ?? null, create_time: submittedAt };
+  return [submittedAt, id, input['graph'] ?? {}, extra, input['outputs'] ?? []];
+}
+
+/** GET /history/{id}: an empty object until the job has ended, and for ever when it never began. */
+export function historyJson(job: Job | null): object {
+  if (job === null || !hasEnded(job)) return {};
+  if (job.state === 'cancelled' && job.startedAt === null) return {};
+  const isDone = job.state === 'finished';
+  const outputs = (job.result?.facts['outputs'] ?? {}) as JsonObject;
+  return {
+    [job.id]: {
+      prompt: queueItem(job),
+      outputs,
+      status: { status_str: isDone ? 'success' : 'error', completed: isDone, messages: messagesOf(job) },
+      meta: Object.fromEntries(
+        Object.keys(outputs).map((id) => [
+          id,
+          { node_id: id, display_node: id, parent_node: null, real_node_id: id },
+        ]),
+      ),
+    },
+  };
+}
+
+function messagesOf(job: Job): readonly (readonly [string, object])[] {
+  const start = ['execution_start', { prompt_id: job.id, timestamp: job.startedAt }] as const;
+  const cached = ['execution_cached', { nodes: [], prompt_id: job.id, timestamp: job.startedAt }] as const;
+  const { type, data } = endMessage(job);
+  return [start, cached, [type, data]];
+}
+
+/** The message that ends a job, on the socket and in the history. */
+export function endMessage(job: Job): { readonly type: string; readonly data: object } {
+  const base = { prompt_id: job.id, timestamp: job.endedAt };
+  if (job.state === 'finished') return { type: 'execution_success', data: base };
+  const node = { ...nodeAt(job, 50), executed: [] };
+  if (job.state === 'cancelled') return { type: 'execution_interrupted', data: { ...base, ...node } };
+  const data = {
+    ...base,
+    ...node,
+    exception_message: job.failure ?? FAILED,
+    exception_type: 'RuntimeError',
+    traceback: [],
+    current_inputs: {},
+    current_outputs: [],
+  };
+  return { type: 'execution_error', data };
+}
+
+/** The node that is at work when this much is done. */
+function nodeAt(job: Job, percent: number): { readonly node_id: string; readonly node_type: string } {
+  const order = executionOrder(job);
+  const id = order[Math.min(order.length - 1, Math.floor((percent / 100) * order.length))] ?? '';
+  return { node_id: id, node_type: readGraph(job.input['graph'])?.get(id)?.classType ?? '' };
+}
+
+/** The nodes of a job in the order in which they run. */
+export function executionOrder({ input }: Job): readonly string[] {
+  const graph = readGraph(input['graph']);
+  const outputs = Array.isArray(input['outputs']) ? input['outputs'].map(String) : [];
+  return graph === null ? [] : orderFrom(graph, outputs);
+}

@@ -1,0 +1,56 @@
+import type { Exchange } from '../exchange.ts';
+import { UpstreamError, type CallContext, type Handle } from '../provider.ts';
+import { at, readHandle } from './handle.ts';
+import { askQueue } from './status.ts';
+import { throwHttpRefusal } from './wire.ts';
+
+/** Stops a prompt, waiting or running. Machines without the jobs API (before v0.26) have one way for each. */
+export async function cancelJob(
+  exchange: Exchange,
+  handle: Handle,
+  context: CallContext,
+): Promise<'cancelled' | 'too-late'> {
+  const { node, promptId } = readHandle(handle, context.connection);
+  const there = at(context, node);
+  const answer = await exchange(there, {
+    method: 'POST',
+    path: `/api/jobs/${encodeURIComponent(promptId)}/cancel`,
+    json: {},
+    mayBePage: true,
+  });
+  if (answer.status === 404 || answer.status === 405) return cancelByQueue(exchange, there, promptId);
+  throwHttpRefusal(answer);
+  const { json } = answer;
+  const isObject = typeof json === 'object' && json !== null && 'cancelled' in json;
+  if (!isObject) {
+    throw new UpstreamError('UNAVAILABLE', "comfyui answered something that can't be read", {
+      retryable: true,
+    });
+  }
+  return json.cancelled === true ? 'cancelled' : 'too-late';
+}
+
+async function cancelByQueue(
+  exchange: Exchange,
+  there: CallContext,
+  promptId: string,
+): Promise<'cancelled' | 'too-late'> {
+  const { running, pending } = await askQueue(exchange, there);
+  const isThis = (item: { readonly promptId: string }) => item.promptId === promptId;
+  if (pending.some(isThis)) {
+    await send(exchange, there, { path: '/queue', json: { delete: [promptId] } });
+    return 'cancelled';
+  }
+  if (!running.some(isThis)) return 'too-late';
+  // Named, so that a prompt that has taken its place meanwhile goes on.
+  await send(exchange, there, { path: '/interrupt', json: { prompt_id: promptId } });
+  return 'cancelled';
+}
+
+async function send(
+  exchange: Exchange,
+  there: CallContext,
+  request: { readonly path: string; readonly json: object },
+): Promise<void> {
+  throwHttpRefusal(await exchange(there, { method: 'POST', ...request }));
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+
+import { UpstreamError, type CallContext, type Connection, type Handle } from '../provider.ts';
+
+/** What Kiln keeps of a start: the machine, the prompt there, and the classes of its nodes (to say what runs). */
+export interface PromptHandle {
+  readonly node: string;
+  readonly promptId: string;
+  readonly classes: Readonly<Record<string, string>>;
+  /** How many nodes the graph has. */
+  readonly size: number;
+}
+
+/** Most nodes whose classes are kept. */
+const MAX_CLASSES = 300;
+
+/** The handle of a graph that was started on a machine; without the graph (found again) only its place is known. */
+export function handleOf(
+  place: Pick<PromptHandle, 'node' | 'promptId'>,
+  graph: Readonly<Record<string, unknown>> = {},
+): Handle {
+  const entries = Object.entries(graph);
+  const classes = entries.slice(0, MAX_CLASSES).map(([id, node]) => [id, classOf(node)]);
+  return { ...place, classes: Object.fromEntries(classes), size: entries.length };
+}
+
+function classOf(node: unknown): string {
+  const hasClass = typeof node === 'object' && node !== null && 'class_type' in node;
+  return hasClass && typeof node.class_type === 'string' ? node.class_type : 'unknown';
+}
+
+/** Reads a handle. LOST when its machine is no longer of the pool: it is not asked then, nor shown our credentials. */
+export function readHandle(handle: Handle, connection: Connection): PromptHandle {
+  const { node, promptId, classes, size } = handle;
+  if (typeof node !== 'string' || typeof promptId !== 'string') {
+    throw new UpstreamError('LOST', 'comfyui: the handle names no prompt', { retryable: true });
+  }
+  if (!nodesOf(connection).includes(node)) {
+    throw new UpstreamError('LOST', 'comfyui: its machine is no longer configured', { retryable: true });
+  }
+  return {
+    node,
+    promptId,
+    classes: (classes ?? {}) as Readonly<Record<string, string>>,
+    size: typeof size === 'number' ? size : 0,
+  };
+}
+
+/** The machines of the pool, without trailing slashes; a connection without any is its own. */
+export function nodesOf({ nodes, baseUrl }: Connection): readonly string[] {
+  const all = nodes.length === 0 ? [baseUrl] : nodes;
+  return [...new Set(all.map((node) => node.replace(/\/+$/, '')))];
+}
+
+/** The same call at one machine. */
+export function at<Context extends CallContext>(context: Context, node: string): Context {
+  return { ...context, connection: { ...context.connection, baseUrl: node } };
+}
+
+/** A UUID (version 8: of our own making) that is always the same for a reference. */
+export function promptIdOf(reference: string): string {
+  const bytes = createHash('sha256').update(`comfyui ${reference}`).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

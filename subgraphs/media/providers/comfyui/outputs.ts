@@ -1,0 +1,55 @@
+import { addressOf } from '../exchange.ts';
+import type { CallContext, Outcome, RemoteFile } from '../provider.ts';
+
+/**
+ * What a graph made. Every node has lists of items under names of its own choosing: `images` (pictures, and the MP4 of
+ * core's SaveVideo), `gifs` (videos of VHS_VideoCombine), `audio`, `text`. Each item says itself where it lies.
+ */
+
+interface Item {
+  readonly filename: string;
+  readonly subfolder: string;
+  readonly type: string;
+}
+
+const MAX_FILES = 64;
+const MAX_TEXTS = 64;
+const MAX_TEXT = 100_000;
+
+/** Files to be fetched from the machine, and texts. Previews (`temp`) count only where nothing was saved. */
+export function outcomeOf(
+  outputs: Readonly<Record<string, Readonly<Record<string, unknown>> | null>>,
+  context: CallContext,
+): Outcome {
+  const values = Object.values(outputs).flatMap((output) => Object.entries(output ?? {}));
+  const items = values.flatMap(([, list]) => (Array.isArray(list) ? list.flatMap(itemOf) : []));
+  const saved = items.filter(({ type }) => type === 'output');
+  const shown = saved.length > 0 ? saved : items.filter(({ type }) => type === 'temp');
+  const files = new Map(shown.map((item) => [JSON.stringify(item), fileOf(item, context)]));
+  const texts = values.flatMap(([name, list]) => (name === 'text' ? textsOf(list) : []));
+  return { files: [...files.values()].slice(0, MAX_FILES), texts: texts.slice(0, MAX_TEXTS) };
+}
+
+function itemOf(value: unknown): Item[] {
+  if (typeof value !== 'object' || value === null || !('filename' in value)) return [];
+  const { filename, subfolder = '', type = 'output' } = value as Readonly<Record<string, unknown>>;
+  if (typeof filename !== 'string' || filename === '') return [];
+  return [
+    {
+      filename,
+      subfolder: typeof subfolder === 'string' ? subfolder : '',
+      type: typeof type === 'string' ? type : 'output',
+    },
+  ];
+}
+
+function fileOf({ filename, subfolder, type }: Item, { connection }: CallContext): RemoteFile {
+  const query = new URLSearchParams({ filename, subfolder, type });
+  const url = addressOf(connection, `/view?${query.toString()}`);
+  return Object.keys(connection.headers).length === 0 ? { url } : { url, headers: connection.headers };
+}
+
+function textsOf(list: unknown): string[] {
+  const values: unknown[] = Array.isArray(list) ? list : [list];
+  return values.flatMap((text) => (typeof text === 'string' ? [text.slice(0, MAX_TEXT)] : []));
+}

@@ -1,0 +1,139 @@
+import type { Exchange } from '../exchange.ts';
+import { UpstreamError, type CallContext, type Handle, type NodeLoad } from '../provider.ts';
+import { at, nodesOf, readHandle } from './handle.ts';
+import { queueOf, throwHttpRefusal } from './wire.ts';
+
+/** Which machines there are, which of them answer, and which has the least to do. */
+export interface Pool {
+  /** The machines that answer, with what they have to do. */
+  loads(context: CallContext): Promise<readonly NodeLoad[]>;
+  /**
+   * Runs `start` on the machine with the least to do, or on the one that is wanted. Throws when none answers: nothing
+   * has been started then.
+   */
+  onLeastLoaded<Value>(
+    context: CallContext,
+    wanted: string | null,
+    start: (node: string) => Promise<Value>,
+  ): Promise<Value>;
+  /**
+   * Runs a status call. A machine of several that has not answered for some seconds is given up: LOST, so that
+   * another one does the work. A machine that is the only one is waited for.
+   */
+  watchingHealth<Value>(handle: Handle, context: CallContext, ask: () => Promise<Value>): Promise<Value>;
+}
+
+/** Jobs that a machine should hold at most: one runs, the others wait. */
+const CAPACITY = 10;
+/** The queue carries the graphs of all that waits. */
+const MAX_QUEUE = 32 << 20;
+const PROBE_TIMEOUT_MS = 4_000;
+/** Milliseconds without an answer after which a machine is given up. */
+const GIVE_UP_AFTER_MS = 4_000;
+
+/** A pool of which nothing is known yet. */
+export function createPool(exchange: Exchange): Pool {
+  /** Starts under way here, which the machines' queues do not show yet. */
+  const starting = new Map<string, number>();
+  const downSince = new Map<string, number>();
+  const ask = (context: CallContext) => askAll(exchange, context);
+  return {
+    loads: async (context) => (await ask(context)).flatMap((one) => ('load' in one ? [one.load] : [])),
+    async onLeastLoaded(context, wanted, start) {
+      const nodes = candidates(context, wanted);
+      const answers = (await ask(context)).filter(({ node }) => nodes.includes(node));
+      const loads = answers.flatMap((one) => ('load' in one ? [one.load] : []));
+      const busy = ({ node, running, pending }: NodeLoad) => running + pending + (starting.get(node) ?? 0);
+      const [best] = loads.toSorted((one, other) => busy(one) - busy(other));
+      if (best === undefined) throw nobodyAnswers(answers);
+      starting.set(best.node, (starting.get(best.node) ?? 0) + 1);
+      try {
+        return await start(best.node);
+      } finally {
+        starting.set(best.node, (starting.get(best.node) ?? 1) - 1);
+      }
+    },
+    async watchingHealth(handle, context, askStatus) {
+      const { node } = readHandle(handle, context.connection);
+      try {
+        const answer = await askStatus();
+        downSince.delete(node);
+        return answer;
+      } catch (error) {
+        context.signal.throwIfAborted();
+        const isSilent = isNoAnswer(error) && !(await isAlive(exchange, at(context, node)));
+        if (!isSilent) downSince.delete(node);
+        if (!isSilent || nodesOf(context.connection).length === 1) throw error;
+        const since = downSince.get(node) ?? Date.now();
+        downSince.set(node, since);
+        if (Date.now() - since < GIVE_UP_AFTER_MS) throw error;
+        const message = 'comfyui: the machine that worked on it does not answer';
+        throw new UpstreamError('LOST', message, { retryable: true, cause: error });
+      }
+    },
+  };
+}
+
+function candidates({ connection }: CallContext, wanted: string | null): readonly string[] {
+  const nodes = nodesOf(connection);
+  if (wanted === null) return nodes;
+  const node = wanted.replace(/\/+$/, '');
+  if (nodes.includes(node)) return [node];
+  throw new UpstreamError('INVALID_INPUT', 'node: there is no such machine', {
+    retryable: false,
+    field: 'node',
+  });
+}
+
+type Answer = { readonly node: string } & ({ readonly load: NodeLoad } | { readonly error: unknown });
+
+function askAll(exchange: Exchange, context: CallContext): Promise<readonly Answer[]> {
+  return Promise.all(
+    nodesOf(context.connection).map(async (node) => {
+      try {
+        const answer = await exchange(at(context, node), {
+          method: 'GET',
+          path: '/queue',
+          timeoutMs: PROBE_TIMEOUT_MS,
+          maxBytes: MAX_QUEUE,
+        });
+        throwHttpRefusal(answer);
+        const { running, pending } = queueOf(answer);
+        const load = { node, running: running.length, pending: pending.length, capacity: CAPACITY };
+        return { node, load };
+      } catch (error) {
+        context.signal.throwIfAborted();
+        return { node, error };
+      }
+    }),
+  );
+}
+
+function nobodyAnswers(answers: readonly Answer[]): UpstreamError {
+  const [first] = answers.flatMap((one) => ('error' in one ? [one.error] : []));
+  const known = first instanceof UpstreamError ? first : null;
+  return new UpstreamError('UNAVAILABLE', known?.message ?? 'comfyui: no machine answers', {
+    retryable: true,
+    cause: first,
+  });
+}
+
+/** Whether this is a failure to answer, as opposed to an answer that says something. */
+function isNoAnswer(error: unknown): boolean {
+  return error instanceof UpstreamError && (error.code === 'UNAVAILABLE' || error.code === 'TIMED_OUT');
+}
+
+async function isAlive(exchange: Exchange, context: CallContext): Promise<boolean> {
+  try {
+    const { status } = await exchange(context, {
+      method: 'GET',
+      path: '/system_stats',
+      timeoutMs: PROBE_TIMEOUT_MS,
+      mayBePage: true,
+    });
+    return status < 500;
+  } catch {
+    context.signal.throwIfAborted();
+    return false; // that it says nothing is the answer
+  }
+}

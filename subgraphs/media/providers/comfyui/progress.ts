@@ -1,0 +1,92 @@
+import { z } from 'zod';
+
+import type { WatchedProgress } from '../provider.ts';
+import type { PromptHandle } from './handle.ts';
+
+/** How far a prompt is, from the messages of its machine's socket. Pure. */
+
+const message = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()).default({}) });
+
+/** What a message changes. */
+export interface Progress {
+  /** Takes one text frame; answers what is to be shown, `ended` when the prompt has ended, null for anything else. */
+  take(frame: string): WatchedProgress | 'ended' | null;
+}
+
+const ENDS = new Set(['execution_success', 'execution_error', 'execution_interrupted']);
+
+/** Nothing has run yet. */
+export function createProgress({ promptId, classes, size }: PromptHandle): Progress {
+  const done = new Set<string>();
+  let current: string | null = null;
+  let share = 0;
+  let step = '';
+
+  const enter = (node: string) => {
+    if (node === current) return;
+    if (current !== null) done.add(current);
+    current = node;
+    share = 0;
+    step = '';
+  };
+  const show = (): WatchedProgress | null => {
+    if (current === null) return null;
+    const total = Math.max(size, done.size + 1);
+    const finished = [...done].filter((node) => node !== current).length;
+    const progress = Math.min(99, Math.floor((100 * (finished + share)) / total));
+    const name = classes[current];
+    return { progress, stage: `node ${current}${name === undefined ? '' : ` (${name})`}${step}` };
+  };
+  const count = (value: unknown, max: unknown) => {
+    if (typeof value !== 'number' || typeof max !== 'number' || !(max > 0)) return;
+    share = Math.min(1, Math.max(0, value / max));
+    step = max > 1 ? ` ${value}/${max}` : '';
+  };
+  return {
+    take(frame) {
+      const parsed = message.safeParse(jsonOf(frame));
+      if (!parsed.success || parsed.data.data['prompt_id'] !== promptId) return null;
+      const { type, data } = parsed.data;
+      const node = typeof data['node'] === 'string' ? data['node'] : null;
+      if (ENDS.has(type) || (type === 'executing' && data['node'] === null)) return 'ended';
+      if (type === 'execution_cached') for (const id of listOf(data['nodes'])) done.add(id);
+      else if (type === 'executed' && node !== null) done.add(node);
+      else if (type === 'executing' && node !== null) enter(node);
+      else if (type === 'progress') {
+        if (node !== null) enter(node);
+        count(data['value'], data['max']);
+      } else if (type === 'progress_state') {
+        for (const [id, state] of statesOf(data['nodes'])) {
+          if (state.state === 'finished') done.add(id);
+          else if (state.state === 'running') {
+            enter(id);
+            count(state.value, state.max);
+          }
+        }
+      } else return null;
+      return show();
+    },
+  };
+}
+
+const nodeStates = z.record(
+  z.string(),
+  z.object({ state: z.string(), value: z.number().nullish(), max: z.number().nullish() }),
+);
+
+function statesOf(value: unknown) {
+  const parsed = nodeStates.safeParse(value);
+  return parsed.success ? Object.entries(parsed.data) : [];
+}
+
+function listOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((id) => typeof id === 'string') : [];
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // no message of this wire: ignored like every unknown one
+  }
+}

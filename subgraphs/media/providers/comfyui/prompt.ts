@@ -1,0 +1,124 @@
+import type { JsonObject } from '../../../../platform/json.ts';
+import { readInput, type Exchange, type ExchangeAnswer } from '../exchange.ts';
+import { encodeForm } from '../form.ts';
+import {
+  UpstreamError,
+  type Handle,
+  type InputFile,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { at, handleOf, promptIdOf } from './handle.ts';
+import type { Pool } from './pool.ts';
+import { brokenNodes, refusedGraph } from './refusal.ts';
+import { acceptedOf, throwHttpRefusal, uploadedName } from './wire.ts';
+
+/** Starting a graph: choose a machine, hand over the input files, queue the graph. */
+
+type ComfyRequest = Extract<WorkRequest, { kind: 'COMFY_WORKFLOW' }>;
+
+interface Parts {
+  readonly exchange: Exchange;
+  readonly pool: Pool;
+}
+
+const UPLOAD_TIMEOUT_MS = 120_000;
+
+/** Throws UpstreamError; INVALID_INPUT names the node, its class and its input. */
+export async function startPrompt(
+  { exchange, pool }: Parts,
+  request: ComfyRequest,
+  context: StartContext,
+): Promise<Handle> {
+  return pool.onLeastLoaded(context, request.node, async (node) => {
+    const there = at(context, node);
+    const graph = await withFiles(exchange, request, there);
+    const promptId = promptIdOf(context.reference);
+    const answer = await exchange(there, {
+      method: 'POST',
+      path: '/prompt',
+      json: { prompt: graph, client_id: promptId, prompt_id: promptId },
+    });
+    if (answer.status === 400) throw refusedGraph(answer, graph);
+    throwHttpRefusal(answer);
+    const { prompt_id: given, node_errors: errors } = acceptedOf(answer);
+    if (Object.keys(errors).length > 0) {
+      // It runs what is left of the graph: half a result that nobody asked for.
+      await dequeue(exchange, there, given);
+      throw brokenNodes(errors, graph);
+    }
+    return handleOf({ node, promptId: given }, graph);
+  });
+}
+
+/** Best effort: what is not taken out of the queue runs for nothing. */
+async function dequeue(exchange: Exchange, context: StartContext, promptId: string): Promise<void> {
+  await exchange(context, { method: 'POST', path: '/queue', json: { delete: [promptId] } }).catch(
+    (error: unknown) => {
+      if (!(error instanceof UpstreamError)) throw error;
+    },
+  );
+}
+
+/** The graph with the names that the machine gave to the uploaded files. */
+async function withFiles(
+  exchange: Exchange,
+  { workflow, files }: ComfyRequest,
+  context: StartContext,
+): Promise<JsonObject> {
+  const graph = structuredClone(workflow) as Record<string, { inputs?: Record<string, unknown> }>;
+  for (const [index, [place, file]] of Object.entries(files).entries()) {
+    const dot = place.indexOf('.');
+    const inputs = graph[place.slice(0, dot)]?.inputs;
+    if (dot === -1 || inputs === undefined) {
+      const message = `inputs: the workflow has no place ${place}`;
+      throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field: 'inputs' });
+    }
+    const name = `${promptIdOf(context.reference)}-${index}${extensionOf(file)}`;
+    inputs[place.slice(dot + 1)] = await upload(exchange, context, { file, name, place });
+  }
+  return graph as JsonObject;
+}
+
+interface Upload {
+  readonly file: InputFile;
+  readonly name: string;
+  readonly place: string;
+}
+
+/** Hands a file over. Nothing has been started yet, whatever goes wrong here. */
+async function upload(
+  exchange: Exchange,
+  context: StartContext,
+  { file, name, place }: Upload,
+): Promise<string> {
+  const content = new Uint8Array(await readInput(file, `inputs.${place}`));
+  const form = new FormData();
+  form.append('image', new Blob([content], { type: file.contentType }), name);
+  form.append('type', 'input');
+  form.append('subfolder', 'kiln');
+  // The name is this start's own: what lies there under it is the same file, from an earlier try.
+  form.append('overwrite', 'true');
+  const { bytes, headers } = await encodeForm(form);
+  try {
+    const answer: ExchangeAnswer = await exchange(context, {
+      method: 'POST',
+      path: '/upload/image',
+      bytes,
+      headers,
+      timeoutMs: UPLOAD_TIMEOUT_MS,
+    });
+    throwHttpRefusal(answer);
+    return uploadedName(answer);
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || !error.startUnknown) throw error;
+    throw new UpstreamError(error.code, error.message, { retryable: error.retryable, cause: error });
+  }
+}
+
+/** Machines choose a reader by the name's ending. */
+function extensionOf({ name, contentType }: InputFile): string {
+  const own = /\.[a-z0-9]{1,5}$/i.exec(name)?.[0];
+  const subtype = /\/([a-z0-9]{2,5})\b/.exec(contentType)?.[1];
+  return own?.toLowerCase() ?? (subtype === undefined ? '' : `.${subtype === 'jpeg' ? 'jpg' : subtype}`);
+}

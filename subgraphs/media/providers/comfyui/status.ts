@@ -1,0 +1,119 @@
+import type { Exchange } from '../exchange.ts';
+import { UpstreamError, type CallContext, type Handle, type JobStatus } from '../provider.ts';
+import { at, handleOf, nodesOf, promptIdOf, readHandle } from './handle.ts';
+import { outcomeOf } from './outputs.ts';
+import { graphIn, historyOf, queueOf, throwHttpRefusal, type HistoryEntry } from './wire.ts';
+
+/** Where a prompt stands: the history tells of what has ended, the queue of the rest; what neither has is lost. */
+
+/** A history entry carries its graph. */
+const MAX_HISTORY = 4 << 20;
+/** The queue carries the graphs of all that waits. */
+const MAX_QUEUE = 32 << 20;
+const TIMEOUT_MS = 10_000;
+
+/** Throws LOST when the machine does not know the prompt any more (it forgets everything when it starts anew). */
+export async function promptStatus(
+  exchange: Exchange,
+  handle: Handle,
+  context: CallContext,
+): Promise<JobStatus> {
+  const { node, promptId } = readHandle(handle, context.connection);
+  const there = at(context, node);
+  const ended = await askHistory(exchange, there, promptId);
+  if (ended !== null) return statusOf(ended, there);
+  const { running, pending } = await askQueue(exchange, there);
+  if (running.some((item) => item.promptId === promptId)) return { state: 'running', progress: null };
+  const position = pending.findIndex((item) => item.promptId === promptId);
+  if (position !== -1) return { state: 'queued', position: position + 1 };
+  // It may have ended between the two questions.
+  const late = await askHistory(exchange, there, promptId);
+  if (late !== null) return statusOf(late, there);
+  throw new UpstreamError('LOST', 'comfyui: the machine does not know the prompt any more', {
+    retryable: true,
+  });
+}
+
+/** Asks every machine. `unknowable` when one of several does not answer: it may be there. */
+export async function findPrompt(
+  exchange: Exchange,
+  reference: string,
+  context: CallContext,
+): Promise<Handle | 'absent' | 'unknowable'> {
+  const promptId = promptIdOf(reference);
+  const nodes = nodesOf(context.connection);
+  const answers = await Promise.allSettled(
+    nodes.map((node) => findAt(exchange, at(context, node), { node, promptId })),
+  );
+  const found = answers.find((answer) => answer.status === 'fulfilled' && answer.value !== null);
+  if (found?.status === 'fulfilled' && found.value !== null) return found.value;
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  if (failed === undefined) return 'absent';
+  if (nodes.length === 1 || !(failed.reason instanceof UpstreamError)) throw failed.reason;
+  return 'unknowable';
+}
+
+async function findAt(
+  exchange: Exchange,
+  there: CallContext,
+  { node, promptId }: { readonly node: string; readonly promptId: string },
+): Promise<Handle | null> {
+  const ended = await askHistory(exchange, there, promptId);
+  if (ended !== null) return handleOf({ node, promptId }, graphIn(ended.prompt[2]));
+  const { running, pending } = await askQueue(exchange, there);
+  const item = [...running, ...pending].find((one) => one.promptId === promptId || one.clientId === promptId);
+  if (item !== undefined) return handleOf({ node, promptId: item.promptId }, item.graph);
+  const late = await askHistory(exchange, there, promptId);
+  return late === null ? null : handleOf({ node, promptId }, graphIn(late.prompt[2]));
+}
+
+/** The prompt's entry; null while there is none. */
+export async function askHistory(
+  exchange: Exchange,
+  there: CallContext,
+  promptId: string,
+): Promise<HistoryEntry | null> {
+  const answer = await exchange(there, {
+    method: 'GET',
+    path: `/history/${encodeURIComponent(promptId)}`,
+    retry: 'safe',
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_HISTORY,
+  });
+  throwHttpRefusal(answer);
+  return historyOf(answer, promptId);
+}
+
+/** What runs and what waits at a machine. */
+export async function askQueue(exchange: Exchange, there: CallContext) {
+  const answer = await exchange(there, {
+    method: 'GET',
+    path: '/queue',
+    retry: 'safe',
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_QUEUE,
+  });
+  throwHttpRefusal(answer);
+  return queueOf(answer);
+}
+
+function statusOf(entry: HistoryEntry, there: CallContext): JobStatus {
+  const { status, outputs } = entry;
+  const isDone = status?.completed === true || status?.status_str === 'success';
+  if (isDone || !status) return { state: 'finished', outcome: outcomeOf(outputs, there) };
+  if (status.status_str === 'error') return { state: 'failed', error: failureIn(status.messages) };
+  return { state: 'running', progress: null };
+}
+
+/** Failure and interruption look the same but for the last message. */
+function failureIn(messages: readonly (readonly [string, unknown, ...unknown[]])[]): UpstreamError {
+  const last = messages.findLast(([name]) => name === 'execution_error' || name === 'execution_interrupted');
+  const told = (last?.[1] ?? {}) as Readonly<Record<string, unknown>>;
+  const text = (name: string) => (typeof told[name] === 'string' ? told[name] : '?');
+  const node = `node ${text('node_id')} (${text('node_type')})`;
+  if (last?.[0] === 'execution_interrupted') {
+    return new UpstreamError('UNAVAILABLE', `comfyui: interrupted at ${node}`, { retryable: false });
+  }
+  const message = `comfyui: ${node} failed: ${text('exception_type')}: ${text('exception_message')}`;
+  return new UpstreamError('UNAVAILABLE', message.trim().slice(0, 500), { retryable: true });
+}

@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { WebSocket } from 'ws';
+
+import { addressOf, type Exchange } from '../exchange.ts';
+import { UpstreamError, type CallContext, type Handle, type WatchedProgress } from '../provider.ts';
+import { at, readHandle } from './handle.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { askHistory } from './status.ts';
+
+/** Following a prompt over its machine's socket: what runs now, as it runs. */
+
+interface Watch {
+  readonly exchange: Exchange;
+  readonly handle: Handle;
+  readonly context: CallContext;
+  readonly report: (progress: WatchedProgress) => void;
+}
+
+const FIRST_PAUSE_MS = 300;
+const MAX_PAUSE_MS = 10_000;
+/** Connections in a row that bring nothing, after which asking must do. */
+const MAX_FAILURES = 8;
+const HANDSHAKE_MS = 5_000;
+/** Milliseconds between signs of life that are asked for. */
+const PING_MS = 15_000;
+/** Previews travel over the same socket. */
+const MAX_FRAME = 16 << 20;
+
+/**
+ * Resolves when the prompt has ended, the signal is aborted or the socket can't be had. A socket that breaks is opened
+ * anew with the same client id; as nothing is replayed but what runs now, the history is asked each time.
+ */
+export async function watchPrompt({ exchange, handle, context, report }: Watch): Promise<void> {
+  const prompt = readHandle(handle, context.connection);
+  const there = at(context, prompt.node);
+  const progress = createProgress(prompt);
+  const { signal } = context;
+  for (let failures = 0; failures < MAX_FAILURES && !signal.aborted; failures += 1) {
+    const { hasEnded, wasOpen } = await follow(socketFor(there, prompt.promptId), {
+      progress,
+      report,
+      signal,
+    });
+    if (hasEnded || signal.aborted) return;
+    if (wasOpen) failures = 0;
+    const waitMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
+    await pause(waitMs, undefined, { signal }).catch(() => undefined); // aborted: the loop ends
+    if (signal.aborted || (await isOver(exchange, there, prompt.promptId))) return;
+  }
+}
+
+async function isOver(exchange: Exchange, there: CallContext, promptId: string): Promise<boolean> {
+  try {
+    return (await askHistory(exchange, there, promptId)) !== null;
+  } catch (error) {
+    if (error instanceof UpstreamError) return false; // it does not answer now: the socket is tried again
+    throw error;
+  }
+}
+
+/** A socket to the machine, with the headers that its HTTP wants. */
+function socketFor({ connection }: CallContext, clientId: string): WebSocket {
+  const url = addressOf(connection, `/ws?clientId=${encodeURIComponent(clientId)}`).replace(/^http/, 'ws');
+  return new WebSocket(url, {
+    headers: { ...connection.headers, 'user-agent': 'Kiln' },
+    handshakeTimeout: HANDSHAKE_MS,
+    maxPayload: MAX_FRAME,
+    followRedirects: false,
+    perMessageDeflate: false,
+  });
+}
+
+interface Following {
+  readonly progress: Progress;
+  readonly report: (progress: WatchedProgress) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Takes what one socket brings until it closes. Never rejects: a broken socket only brings nothing more. */
+function follow(
+  socket: WebSocket,
+  { progress, report, signal }: Following,
+): Promise<{ readonly hasEnded: boolean; readonly wasOpen: boolean }> {
+  let [hasEnded, wasOpen, isAlive] = [false, false, true];
+  const leave = () => socket.terminate();
+  const clock = setInterval(() => {
+    if (!isAlive) return leave();
+    isAlive = false;
+    if (socket.readyState === WebSocket.OPEN) socket.ping();
+  }, PING_MS);
+  return new Promise((resolve) => {
+    socket.on('open', () => {
+      wasOpen = true;
+    });
+    socket.on('pong', () => {
+      isAlive = true;
+    });
+    socket.on('message', (data: Buffer, isBinary) => {
+      isAlive = true;
+      if (isBinary) return; // previews
+      const now = progress.take(data.toString('utf8'));
+      if (now === 'ended') {
+        hasEnded = true;
+        leave();
+      } else if (now !== null && !signal.aborted) report(now);
+    });
+    socket.on('error', () => undefined); // `close` follows
+    socket.on('close', () => {
+      clearInterval(clock);
+      signal.removeEventListener('abort', leave);
+      resolve({ hasEnded, wasOpen });
+    });
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+  });
+}

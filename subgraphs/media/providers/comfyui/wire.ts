@@ -1,0 +1,142 @@
+import { z } from 'zod';
+
+import { errorOfStatus, type ExchangeAnswer } from '../exchange.ts';
+import { UpstreamError } from '../provider.ts';
+
+/** The bodies of the ComfyUI server, read leniently: only what Kiln uses. */
+
+/** [number, prompt_id, graph, extra_data, outputs, ...] */
+const queueItem = z.tuple([z.number(), z.string()]).rest(z.unknown());
+const queue = z.object({ queue_running: z.array(queueItem), queue_pending: z.array(queueItem) });
+
+/** One prompt that waits or runs. */
+export interface QueueItem {
+  readonly promptId: string;
+  readonly clientId: string | null;
+  readonly graph: Readonly<Record<string, unknown>>;
+}
+
+/** The queue of a machine: what runs, and what waits in the order in which it will run. */
+export function queueOf(answer: ExchangeAnswer): {
+  readonly running: readonly QueueItem[];
+  readonly pending: readonly QueueItem[];
+} {
+  const { queue_running: running, queue_pending: pending } = read(queue, answer);
+  // Pending items come as the heap has them; the number is the order.
+  const inOrder = pending.toSorted(([one], [other]) => one - other);
+  return { running: running.map(itemOf), pending: inOrder.map(itemOf) };
+}
+
+function itemOf([, promptId, graph, extra]: z.output<typeof queueItem>): QueueItem {
+  const hasClient = typeof extra === 'object' && extra !== null && 'client_id' in extra;
+  const clientId = hasClient ? extra.client_id : null;
+  return { promptId, clientId: typeof clientId === 'string' ? clientId : null, graph: graphIn(graph) };
+}
+
+/** A graph as it came back; empty where there is none. */
+export function graphIn(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+const entry = z.object({
+  /** As in the queue. */
+  prompt: z.array(z.unknown()).default([]),
+  outputs: z.record(z.string(), z.record(z.string(), z.unknown()).nullable()).default({}),
+  status: z
+    .object({
+      status_str: z.string().nullish(),
+      completed: z.boolean().nullish(),
+      messages: z.array(z.tuple([z.string(), z.unknown()]).rest(z.unknown())).default([]),
+    })
+    .nullish(),
+});
+
+/** What the history says of a prompt. */
+export type HistoryEntry = z.output<typeof entry>;
+
+/** The entry of a prompt; null while it waits or runs, and when the machine does not know it (any more). */
+export function historyOf(answer: ExchangeAnswer, promptId: string): HistoryEntry | null {
+  const all = read(z.record(z.string(), z.unknown()), answer);
+  if (!Object.hasOwn(all, promptId)) return null;
+  return read(entry, { ...answer, json: all[promptId] });
+}
+
+const nodeError = z.object({
+  class_type: z.string().nullish(),
+  errors: z
+    .array(
+      z.object({
+        message: z.string().nullish(),
+        details: z.string().nullish(),
+        extra_info: z.object({ input_name: z.string().nullish() }).nullish().catch(null),
+      }),
+    )
+    .default([]),
+});
+const nodeErrors = z.record(z.string(), nodeError).catch({});
+
+/** What is wrong with each node of a graph. */
+export type NodeErrors = z.output<typeof nodeErrors>;
+
+const accepted = z.object({ prompt_id: z.string().min(1), node_errors: nodeErrors.default({}) });
+
+/** The answer to an accepted graph; some of its outputs may have been refused all the same. */
+export function acceptedOf(answer: ExchangeAnswer): z.output<typeof accepted> {
+  return read(accepted, answer);
+}
+
+const refused = z.object({
+  error: z.union([
+    z.string().transform((message) => ({ type: null, message, details: null, extra_info: null })),
+    z.object({
+      type: z.string().nullish(),
+      message: z.string().nullish(),
+      details: z.string().nullish(),
+      extra_info: z
+        .object({ node_id: z.coerce.string().nullish(), class_type: z.string().nullish() })
+        .nullish()
+        .catch(null),
+    }),
+  ]),
+  node_errors: nodeErrors.default({}),
+});
+
+/** Why a graph was refused; null when the answer does not say. */
+export function refusalOf(answer: ExchangeAnswer): z.output<typeof refused> | null {
+  const parsed = refused.safeParse(answer.json);
+  return parsed.success ? parsed.data : null;
+}
+
+const uploaded = z.object({
+  name: z.string().min(1),
+  subfolder: z.string().nullish(),
+  type: z.string().nullish(),
+});
+
+/** How an uploaded file is called in a graph: the machine may have given it another name. */
+export function uploadedName(answer: ExchangeAnswer): string {
+  const { name, subfolder, type } = read(uploaded, answer);
+  const path = subfolder ? `${subfolder}/${name}` : name;
+  return type === undefined || type === null || type === 'input' ? path : `${path} [${type}]`;
+}
+
+/** Throws what an HTTP status means; \`{}\` and 404 are told apart by whoever asks. */
+export function throwHttpRefusal(answer: ExchangeAnswer): void {
+  const error = errorOfStatus(answer, `comfyui: HTTP ${answer.status}`);
+  if (error !== undefined) throw error;
+  if (answer.status >= 300) throw unreadable(new Error(`HTTP ${answer.status}`));
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, { json }: ExchangeAnswer): z.output<Schema> {
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw unreadable(parsed.error);
+}
+
+function unreadable(cause: unknown): UpstreamError {
+  return new UpstreamError('UNAVAILABLE', "comfyui answered something that can't be read", {
+    retryable: true,
+    startUnknown: true,
+    cause,
+  });
+}
