@@ -111,7 +111,7 @@ afterAll(async () => {
   await federation?.close();
   await workflow?.stop(1);
   await media?.worker.stop(1);
-  media?.close();
+  await media?.close();
   await queue?.stop(1);
   await bus?.close();
   await database?.close();
