@@ -550,7 +550,7 @@ describe('language models', () => {
     expect(refused.body).toMatchObject({
       status: false,
       data: null,
-      msg: 'local_file is text/plain; send audio/* or video/* or image/*',
+      msg: 'file must be a recording, a video or an image',
     });
     expect(server.media.files.size).toBe(before);
   });

@@ -47,7 +47,7 @@ export interface Param<Value> {
   readonly clamp?: readonly [number, number] | undefined;
   /** File parts only: where the part is sent as it arrives. */
   readonly destination?: Destination;
-  /** File parts only: the media types that are taken, such as `image/*`; all when absent. */
+  /** File parts only: the media types that the schema takes here, such as `image/*`; all when absent. */
   readonly accepts?: readonly string[] | undefined;
   /** Checks and types one present value. */
   readonly read: (raw: unknown) => Reading<Value>;
@@ -180,7 +180,7 @@ interface FileOptions {
   readonly optional?: true;
   /** Absent: a temporary file of ours, which disappears after an hour unless work claims it. */
   readonly destination?: Destination;
-  /** Media types that are taken; a file that turns out to be of another one is an application failure. */
+  /** Media types that the schema takes here; told in OpenAPI, and held there, as only it measures files. */
   readonly accepts?: readonly string[];
 }
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-import { badInput } from '../platform/errors.ts';
 import type { JsonObject } from '../platform/json.ts';
 import { MalformedBody } from './body/failures.ts';
 import type { IncomingFile } from './body/file-part.ts';
@@ -42,8 +41,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads everything a route declares. Throws PAYLOAD_TOO_LARGE, BAD_USER_INPUT (nothing sent of a group of which one is
- * needed, a file of a type that is not taken), HungUp, or what `store` throws.
+ * Reads everything a route declares. Throws PAYLOAD_TOO_LARGE, BAD_USER_INPUT when nothing was sent of a group of which one
+ * is needed, HungUp, or what `store` throws.
  */
 export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   const reader = createReader(options.route);
@@ -197,7 +196,6 @@ function assignFiles(params: FileParams, body: FormBody, reader: Reader): void {
     const part = partFor(name, params.length === 1, body.files);
     if (part !== undefined) {
       reader.add(name, param, part.file);
-      if (part.file !== null) requireAccepted(name, param, part.file);
     } else if (body.fields.has(name)) {
       const msg = 'Value error, expected a file part, received text';
       reader.problems.push({ loc: ['body', name], msg, type: 'value_error' });
@@ -205,17 +203,6 @@ function assignFiles(params: FileParams, body: FormBody, reader: Reader): void {
       reader.absent(name, param, received);
     }
   }
-}
-
-/** Throws BAD_USER_INPUT for a file whose measured type is not taken. */
-function requireAccepted(name: string, { accepts }: Param<unknown>, { contentType }: UploadedFile): void {
-  if (accepts === undefined || accepts.some((range) => isWithin(contentType, range))) return;
-  throw badInput(name, `${name} is ${contentType}; send ${accepts.join(' or ')}`);
-}
-
-/** Whether a media type is the one named, or any of a kind named as `image/*`. */
-function isWithin(contentType: string, range: string): boolean {
-  return range.endsWith('/*') ? contentType.startsWith(range.slice(0, -1)) : contentType === range;
 }
 
 function partFor(name: string, isOnlyParam: boolean, files: readonly StoredPart[]): StoredPart | undefined {
