@@ -20,7 +20,7 @@ export function memoryFiles(): FileService & {
       const content = Buffer.concat(chunks);
       if (content.length > file.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE', 'too large');
       const id = newId();
-      const contentType = content.subarray(1, 4).toString() === 'PNG' ? 'image/png' : 'text/html';
+      const contentType = typeOf(content);
       const facts = { contentType, bytes: content.length, sha256: '', width: 1, height: 1, duration: null };
       const row = { id, owner: file.owner, name: file.name, ...facts, createdAt: new Date(), content };
       stored.set(id, row);
@@ -42,4 +42,11 @@ export function memoryFiles(): FileService & {
     remove: refuse,
     prune: async () => 0,
   };
+}
+
+/** How the files of the tests begin. */
+function typeOf(content: Buffer): string {
+  if (content.toString('latin1', 1, 4) === 'PNG') return 'image/png';
+  if (content.toString('latin1', 4, 8) === 'ftyp') return 'video/mp4';
+  return content[0] === 0xff && (content[1] ?? 0) >= 0xe0 ? 'audio/mpeg' : 'text/html';
 }
