@@ -1,0 +1,221 @@
+import { readFile } from 'node:fs/promises';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { rest, taskEnd, type RestAnswer } from '../kit/requests.ts';
+
+/** Every operation of the generators over a live server, with its stand-in upstream: what comes back is real media. */
+
+let kiln: KilnUnderTest;
+/** Addresses of a picture of ours, and of a recording long enough to be cloned. */
+let picture = '';
+let recording = '';
+
+beforeAll(async () => {
+  kiln = await startKiln();
+  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  picture = (await post('/api/file/upload', { file: await png() })).body.data;
+  const text = 'This is a sample of a voice, and it goes on for as long as anybody could wish for. '.repeat(
+    3,
+  );
+  const spoken = await post('/api/agg/speech_router/sync/generate/speech', { text, format: 'wav' });
+  recording = spoken.body.data.url;
+}, 120_000);
+afterAll(() => kiln.close());
+
+type Fields = Readonly<Record<string, string | Blob>>;
+
+async function png(): Promise<Blob> {
+  const bytes = await readFile(new URL('../../docs/explorer.png', import.meta.url));
+  return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
+}
+
+async function sample(): Promise<Blob> {
+  const bytes = new Uint8Array(await (await fetch(recording)).arrayBuffer());
+  return new File([bytes], 'sample.wav', { type: 'audio/wav' });
+}
+
+function post(path: string, fields: Fields = {}): Promise<RestAnswer> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return rest(kiln.url, 'POST', path, form);
+}
+
+const get = (path: string): Promise<RestAnswer> => rest(kiln.url, 'GET', path);
+
+/** What the first output is, once its address was opened: the reply's own facts, and the bytes that came. */
+async function opened({ body }: RestAnswer): Promise<object> {
+  if (body.status !== true) throw new Error(JSON.stringify(body));
+  const [media] = body.data.media;
+  const bytes = (await (await fetch(body.data.url)).arrayBuffer()).byteLength;
+  return { ...media, isWhole: bytes === media.bytes && media.url === body.data.url };
+}
+
+const type = (kind: string): unknown => expect.stringMatching(new RegExp(`^${kind}/`));
+const size = { width: expect.any(Number), height: expect.any(Number) };
+const image = { isWhole: true, content_type: type('image'), ...size, duration: null };
+const video = { isWhole: true, content_type: type('video'), ...size, duration: expect.any(Number) };
+const audio = { isWhole: true, content_type: type('audio'), duration: expect.any(Number) };
+
+/** Waits for the end of a submission, and reads it by the path of its own section. */
+async function followed(
+  submitted: RestAnswer,
+  status: (id: string) => Promise<RestAnswer>,
+): Promise<RestAnswer> {
+  expect(submitted.body).toMatchObject({ status: true, data: expect.any(String) });
+  await taskEnd(kiln.url, submitted.body.data, 60_000);
+  return status(submitted.body.data);
+}
+
+it.concurrent.each([
+  ['/api/vidb/sync/generate/video', {}],
+  ['/api/agg/vidb/sync/generate/video', {}],
+  ['/api/agg/vidc/video/sync/generate/video', { tail: true }],
+] as const)(
+  'POST %s answers a video of a picture',
+  async (path, { tail }: { tail?: boolean }) => {
+    const more = tail === true ? { tail_img_url: picture } : {};
+    expect(await opened(await post(path, { prompt: 'waves', img_file: await png(), ...more }))).toMatchObject(
+      video,
+    );
+  },
+  60_000,
+);
+
+it.concurrent.each([
+  ['/api/vidb/generate-video', '/api/vidb/async/query/status?task_id=', 'GET'],
+  ['/api/vidb/async/generate/video', '/api/vidb/async/query/status?task_id=', 'GET'],
+  ['/api/agg/vidb/async/generate/video', '/api/agg/vidb/async/query/status?task_id=', 'GET'],
+  ['/api/agg/vidc/video/async/submit', '/api/agg/vidc/video/task/', 'GET'],
+  ['/api/union/video/async/generate/video', '/api/union/video/async/{task_id}/status', 'GET'],
+] as const)(
+  'POST %s is followed to its video at %s',
+  async (path, status, method) => {
+    const query = path.includes('?') ? `${path}&img_url=${encodeURIComponent(picture)}` : path;
+    const submitted = await post(query, { prompt: 'waves', img_url: picture });
+    const end = await followed(submitted, (id) =>
+      rest(kiln.url, method, status.includes('{') ? status.replace('{task_id}', id) : `${status}${id}`),
+    );
+    expect(await opened(end)).toMatchObject(video);
+  },
+  60_000,
+);
+
+it.concurrent('images of generator A and of a chosen model are real pictures', async () => {
+  const prompt = 'prompt=a%20boat&max_wait_time=60';
+  expect(
+    await opened(await post(`/api/imga/sync/image?${prompt}`, { img_file: await png(), ar: '1:1' })),
+  ).toMatchObject(image);
+  expect(await opened(await post(`/api/agg/imga/sync/image?${prompt}`))).toMatchObject(image);
+  expect(
+    await opened(await post('/api/union/img/sync/generate/image', { prompt: 'tea', n: '2' })),
+  ).toMatchObject(image);
+  const old = (id: string) => get(`/api/imga/async/query/status?task_id=${id}`);
+  const current = (id: string) => get(`/api/agg/imga/async/query/status?task_id=${id}&cdn_flag=1`);
+  expect(
+    await opened(await followed(await post('/api/imga/generate-image', { prompt: 'a' }), old)),
+  ).toMatchObject(image);
+  expect(
+    await opened(await followed(await post('/api/imga/async/generate/image?prompt=a'), old)),
+  ).toMatchObject(image);
+  expect(
+    await opened(await followed(await post('/api/agg/imga/async/generate/image?prompt=a'), current)),
+  ).toMatchObject(image);
+}, 60_000);
+
+it.concurrent('pictures are described by their link and as a file', async () => {
+  for (const group of ['imga', 'agg/imga']) {
+    const found = { status: true, data: { prompt: expect.any(String), prompts: expect.any(Array) } };
+    expect((await post(`/api/${group}/sync/img/describe`, { img_url: picture })).body).toMatchObject(found);
+    const { body } = await post(`/api/${group}/sync/file/img/describe`, { img_file: await png() });
+    expect(body).toMatchObject(found);
+    expect(body.data.prompt).toBe(body.data.prompts[0]);
+  }
+}, 60_000);
+
+it.concurrent('what speaks against a prompt is told, and every section says that it runs', async () => {
+  const { body } = await get('/api/imga/prompt/check?prompt=a%20boat');
+  expect(body).toMatchObject({ status: true, data: { allowed: true, reasons: [] } });
+  for (const path of ['/api/vidb/health', '/api/imga/health', '/api/imga/video/health']) {
+    expect((await get(path)).body).toMatchObject({ status: true, data: { service: 'media' } });
+  }
+});
+
+it.concurrent('a task is cancelled while it runs, and too late afterwards', async () => {
+  const { body } = await post('/api/agg/imga/async/generate/image?prompt=a%20boat');
+  const cancel = () => post(`/api/agg/imga/task/cancel?task_id=${body.data}`);
+  const outcomes = ['cancelled', 'canceling', 'too_late'];
+  expect(outcomes).toContain((await cancel()).body.data.outcome);
+  const end = await taskEnd(kiln.url, body.data, 60_000);
+  const expected = end.body.status === true ? 'too_late' : 'cancelled';
+  expect((await cancel()).body).toMatchObject({ status: true, data: { outcome: expected } });
+}, 60_000);
+
+it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by a file', async () => {
+  const say = '/api/agg/speech_router/sync/generate/speech';
+  expect(await opened(await post(say, { text: 'Good morning to everyone who hears this.' }))).toMatchObject(
+    audio,
+  );
+  const upload = await post('/api/agg/speech_router/sync/file/upload', { file: await sample() });
+  expect(upload.body).toMatchObject({ status: true, data: expect.any(String) });
+  const clone = '/api/agg/speech_router/sync/voice/clone';
+  const byId = await post(clone, {
+    voice_id: 'KilnVoice01',
+    file_id: upload.body.data,
+    text: 'Hello there.',
+  });
+  expect(byId.body).toMatchObject({ status: true, data: { voice_id: 'KilnVoice01' } });
+  expect((await fetch(byId.body.data.demo_url)).headers.get('content-type')).toMatch(/^audio\//);
+  const byFile = await post(clone, { voice_id: 'KilnVoice02', file: await sample() });
+  expect(byFile.body).toMatchObject({ status: true, data: { voice_id: 'KilnVoice02', demo_url: null } });
+  expect(await opened(await post(say, { text: 'Hello again.', voice_id: 'KilnVoice02' }))).toMatchObject(
+    audio,
+  );
+  const { body } = await get('/api/agg/speech_router/sync/get/voices');
+  expect(body).toMatchObject({ status: true, data: expect.any(Array), extra: expect.any(Object) });
+}, 60_000);
+
+it.concurrent('models are listed with what they take', async () => {
+  for (const [path, category] of [
+    ['/api/union/img/model/list', 'image'],
+    ['/api/union/video/model/list', 'video'],
+    ['/api/llm/model/list', 'language'],
+  ]) {
+    const { body } = await get(path ?? '');
+    expect(body.data.length).toBeGreaterThan(1);
+    for (const model of body.data)
+      expect(model).toMatchObject({ category, sandbox: true, id: expect.any(String) });
+  }
+});
+
+it.concurrent('language models answer, at once and whole', async () => {
+  for (const path of ['/api/llm/chat', '/api/llm/altllm/chat']) {
+    const { body } = await post(path, { prompt: 'What is 17 * 3?' });
+    expect(body).toMatchObject({ status: true, extra: { usage: { output_tokens: expect.any(Number) } } });
+    expect(body.data).toContain('51');
+  }
+}, 60_000);
+
+it.concurrent('media is analysed from our own address and from the storage of the provider', async () => {
+  const stored = await post('/api/llm/altllm/cloudstore/upload', { local_file: await png() });
+  expect(stored.body).toMatchObject({ status: true, data: expect.stringMatching(/^https?:/) });
+  for (const media_url of [picture, stored.body.data]) {
+    const fields = { prompt: 'What is to be seen?', media_url };
+    const { body } = await post('/api/llm/altllm/sync/media/analysis', fields);
+    expect(body).toMatchObject({
+      status: true,
+      data: expect.stringMatching(/\w/),
+      extra: { model: expect.any(String) },
+    });
+  }
+  const submitted = await post('/api/llm/altllm/async/media/analysis', {
+    prompt: 'What?',
+    media_url: picture,
+  });
+  const end = await followed(submitted, (id) => get(`/api/llm/task/status?task_id=${id}`));
+  expect(end.body).toMatchObject({ status: true, data: { text: expect.stringMatching(/\w/) } });
+  const text = new File(['only words'], 'a.txt', { type: 'text/plain' });
+  const refused = await post('/api/llm/altllm/cloudstore/upload', { local_file: text });
+  expect(refused).toMatchObject({ status: 200, body: { status: false, data: null } });
+}, 60_000);
