@@ -34,7 +34,9 @@ const catalog: Readonly<Record<string, readonly ModelLimits[]>> = {
     model('midjourney-video', 'Midjourney Video', {
       category: 'video',
       kinds: ['VIDEO'],
-      inputs: ['prompt', 'image', 'firstFrame'],
+      inputs: ['prompt', 'image', 'firstFrame', 'lastFrame', 'resolution'],
+      needs: ['prompt'],
+      sizes: ['480p', '720p'],
       durations: [5],
       maxPrompt: 4_000,
     }),
