@@ -172,6 +172,48 @@ describe('an analysis', () => {
   });
 });
 
+describe('a comfy workflow', () => {
+  const RUN = 'mutation ($input: ComfyWorkflowInput!) { runComfyWorkflow(input: $input) { id kind } }';
+  const run = async (input: object) => {
+    const { runComfyWorkflow } = await asking.ok(RUN, { input });
+    return asking.ended(runComfyWorkflow.id as string);
+  };
+
+  it('is run by its name, on the machine that has room, and its result goes into the next one', async () => {
+    const { runningNode } = await asking.ok('{ runningNode { node queueRunning queuePending capacity } }');
+    expect(runningNode.capacity).toBeGreaterThan(0);
+    expect((await asking.ok('{ runningNode(taskCount: 100000) { node } }')).runningNode).toBeNull();
+    const inputs = { prompt: 'a red fox', width: 128, height: 64, count: 2 };
+    const first = await run({ workflowName: 'text-to-image', inputs, node: runningNode.node as string });
+    expect(first).toMatchObject({ error: null, kind: 'COMFY_WORKFLOW', outputs: [{}, {}] });
+    const image = first.outputs[0].url as string;
+    const others = await Promise.all([
+      run({ workflowName: 'image-to-image', inputs: { image, prompt: 'a blue fox' } }),
+      run({ workflowName: 'image-resize', inputs: { image, width: 32, height: 48 } }),
+    ]);
+    for (const task of others)
+      expect(task).toMatchObject({ error: null, outputs: [{ contentType: 'image/png' }] });
+  });
+
+  it('is refused with the node and its class when the machine does not have it', async () => {
+    const workflow = {
+      1: { class_type: 'LoadImage', inputs: { image: 'a.png' } },
+      2: { class_type: 'NoSuchNode', inputs: { images: ['1', 0] } },
+    };
+    const { error } = await run({ workflow });
+    expect(error).toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringMatching(/NoSuchNode/) as string,
+    });
+    const query = 'mutation ($input: ComfyWorkflowInput!) { runComfyWorkflow(input: $input) { id } }';
+    const broken = { workflow: { 7: { inputs: {} } } };
+    expect(await asking.refusal(query, { input: broken })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'workflow.7.class_type',
+    });
+  });
+});
+
 const PIXEL = new Uint8Array(
   Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
