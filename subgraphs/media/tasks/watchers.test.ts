@@ -89,7 +89,8 @@ describe('an upstream that streams its progress', () => {
     const forever: Watch = async (_, { signal }, report) => {
       most = Math.max(most, (open += 1));
       // A report is only a hint and may be dropped (before the step runs); a stream goes on reporting.
-      const reporting = setInterval(() => report({ progress: 30, stage: 'followed' }), 20);
+      let percent = 30;
+      const reporting = setInterval(() => report({ progress: (percent += 1), stage: 'followed' }), 50);
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
       clearInterval(reporting);
       open -= 1;
