@@ -118,7 +118,7 @@ test('jobs of several queues are enqueued together, or none of them', async () =
   const remember = async ({ data }: { data: unknown }) => void ran.push(data);
   await main.queue.work('together-one', { slots: 5 }, remember);
   await main.queue.work('together-other', { slots: 5 }, remember);
-  await expect.poll(() => ran.toSorted(), WAIT).toEqual([1, 2, 3]);
+  await expect.poll(() => ran.toSorted((one, other) => one - other), WAIT).toEqual([1, 2, 3]);
 });
 
 test('the same id is enqueued once', async () => {
