@@ -31,7 +31,7 @@ export interface Door {
 export const SHOP_SECRET = 'kiln_shop-secret';
 
 /** What the tests do behind the door. */
-export interface World {
+interface World {
   /** Appends the next event to a task's log. */
   advance(taskId: string, progress: number): void;
   /** Appends nothing more: subscribers come to the end. */

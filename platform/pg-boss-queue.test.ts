@@ -114,8 +114,8 @@ test('jobs of several queues are enqueued together, or none of them', async () =
       });
   await expect(inTransaction(true)).rejects.toThrow('changed my mind');
   await inTransaction(false);
-  const ran: unknown[] = [];
-  const remember = async ({ data }: { data: unknown }) => void ran.push(data);
+  const ran: number[] = [];
+  const remember = async ({ data }: { data: unknown }) => void ran.push(Number(data));
   await main.queue.work('together-one', { slots: 5 }, remember);
   await main.queue.work('together-other', { slots: 5 }, remember);
   await expect.poll(() => ran.toSorted((one, other) => one - other), WAIT).toEqual([1, 2, 3]);

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Logger } from './logger.ts';
-
 import type { Database } from './database.ts';
 import type { EventBus } from './event-bus.ts';
+import type { Logger } from './logger.ts';
 import { createListeners } from './postgres-event-bus/listeners.ts';
 import { listenForever } from './postgres-event-bus/listening-connection.ts';
 import { createOutbox, readMessage } from './postgres-event-bus/outbox.ts';

@@ -19,7 +19,10 @@ const GRACE_MS = 15_000;
  */
 export async function runProcess(start: (parts: ProcessParts) => Promise<void>): Promise<void> {
   const config = configOrExit();
-  const logger = createLogger({ level: config.log.level, pretty: !config.production && process.stdout.isTTY });
+  const logger = createLogger({
+    level: config.log.level,
+    pretty: !config.production && process.stdout.isTTY,
+  });
   const lifecycle = createLifecycle({ logger, graceMs: GRACE_MS });
   lifecycle.onSignals();
   try {

@@ -47,7 +47,12 @@ const MAX_CONNECTIONS = 10;
 const JOB_GRACE_SECONDS = 5;
 
 /** Takes the data directory (one whole Kiln at a time), then starts each part. Rejects with an AppError that says why. */
-export async function startRuntime({ config, logger, lifecycle, migrations }: RuntimeOptions): Promise<Runtime> {
+export async function startRuntime({
+  config,
+  logger,
+  lifecycle,
+  migrations,
+}: RuntimeOptions): Promise<Runtime> {
   if (config.role === 'all') {
     const release = acquireInstanceLock({ dataDir: config.data.dir, name: 'kiln' });
     lifecycle.add('data directory', async () => release());
@@ -92,6 +97,9 @@ async function connectionOf({
     },
   });
   lifecycle.add('embedded PostgreSQL', () => postgres.stop());
-  logger.info({ directory: path.join(config.data.dir, 'postgres'), adopted: postgres.adopted }, 'embedded PostgreSQL is up');
+  logger.info(
+    { directory: path.join(config.data.dir, 'postgres'), adopted: postgres.adopted },
+    'embedded PostgreSQL is up',
+  );
   return postgres.config;
 }

@@ -35,7 +35,7 @@ export interface ByteRange {
   readonly end: number;
 }
 
-export interface AddressOptions {
+interface AddressOptions {
   /** Seconds the address stays valid, where it expires at all. */
   readonly expiresIn: number;
   /** Name offered when the browser saves it. */

@@ -46,7 +46,7 @@ export async function rest(
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: { ...(isJson ? { 'content-type': 'application/json' } : {}), ...headers },
-    ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : (body) }),
+    ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
   });
   const text = await answer.text();
   return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };

@@ -52,7 +52,7 @@ export interface JobRow {
 }
 
 /** What is not so of every result. */
-export interface ResultTraits {
+interface ResultTraits {
   /** How its bytes begin (default PNG). */
   readonly type?: 'png' | 'mp4';
   /** Fetched with the connection's own credentials. */

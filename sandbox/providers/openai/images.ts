@@ -6,10 +6,10 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
+import { readForm } from '../shared/multipart.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { textOf } from '../shared/text-of.ts';
 import { invalid, openaiError } from './errors.ts';
-import { readForm } from '../shared/multipart.ts';
 import { startAndWait } from './start.ts';
 import type { OpenaiContext, OpenaiStart } from './start.ts';
 

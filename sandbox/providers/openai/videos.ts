@@ -6,8 +6,8 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { invalid, openaiError } from './errors.ts';
 import { readForm } from '../shared/multipart.ts';
+import { invalid, openaiError } from './errors.ts';
 import { MODERATED, accept } from './start.ts';
 import type { OpenaiContext } from './start.ts';
 

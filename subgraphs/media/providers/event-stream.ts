@@ -6,7 +6,7 @@ import { UpstreamError, type CallContext } from './provider.ts';
 
 /** Server-sent events of an upstream, for wires that answer word by word. */
 
-export interface EventStreamRequest extends ExchangeRequest {
+interface EventStreamRequest extends ExchangeRequest {
   /** Called with an answer of 400 and more, or one that is no event stream; throws what the vendor means by it. */
   readonly onRefusal: (answer: ExchangeAnswer) => void;
 }

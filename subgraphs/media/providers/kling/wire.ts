@@ -43,10 +43,10 @@ const said = z.object({
 });
 
 /** What a refusal is about: a new task, or one that was asked for. */
-export type Asking = 'start' | 'status' | 'list';
+type Asking = 'start' | 'status' | 'list';
 
 /** Throws what the vendor says is wrong; returns for a success. */
-export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
+function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
   const { code = null, message: own, error } = said.safeParse(answer.json).data ?? {};
   const message = `kling: ${own || error?.message || `HTTP ${answer.status}`}`.slice(0, 400);
   if (typeof code === 'number' && code !== 0) throw errorOfCode(code, { message, answer, asking });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import type { Json } from '../../../../platform/json.ts';
 import { readInput, type Exchange, type ExchangeAnswer } from '../exchange.ts';
+import { encodeForm } from '../form.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -91,13 +92,10 @@ async function sendFile(exchange: Exchange, file: InputFile, context: CallContex
   const form = new FormData();
   form.append('purpose', 'voice_clone');
   form.append('file', new Blob([bytes], { type: file.contentType }), file.name);
-  // Node's own encoder writes the multipart body and names its boundary.
-  const encoded = new Response(form);
   return exchange(context, {
     method: 'POST',
     path: pathOf(context.connection, '/v1/files/upload'),
-    bytes: new Uint8Array(await encoded.arrayBuffer()),
-    headers: { 'content-type': encoded.headers.get('content-type') ?? 'multipart/form-data' },
+    ...(await encodeForm(form)),
     timeoutMs: UPLOAD_TIMEOUT_MS,
   });
 }
