@@ -10,7 +10,7 @@ const message = z.object({ type: z.string(), data: z.record(z.string(), z.unknow
 /** What a message changes. */
 export interface Progress {
   /** Takes one text frame; answers what is to be shown, `ended` when the prompt has ended, null for anything else. */
-  take(frame: string): WatchedProgress | 'ended' | null;
+  readonly take: (frame: string) => WatchedProgress | 'ended' | null;
 }
 
 const ENDS = new Set(['execution_success', 'execution_error', 'execution_interrupted']);

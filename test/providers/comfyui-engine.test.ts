@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { followers } from '../kit/clients.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { graphql, until } from '../kit/requests.ts';
+import { comfyGraph } from './rows/comfyui.ts';
+import { must, openWorld, SECRET, type World } from './world.ts';
+
+/** Graphs through the whole of Kiln: progress node by node, a machine that dies, a class that no machine has. */
+
+let world: World;
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  world = await openWorld();
+  const { url } = world.sandbox;
+  kiln = await startKiln({
+    settings: {
+      REST_AUTH: 'open',
+      COMFYUI_URLS: `${url}/comfyui-a,${url}/comfyui-b`,
+      COMFYUI_API_KEY: SECRET,
+    },
+    logLevel: 'silent',
+  });
+});
+afterAll(async () => {
+  await kiln?.close();
+  await world?.close();
+});
+beforeEach(() => world.reset());
+
+interface TaskView {
+  readonly state: string;
+  readonly error: { readonly code: string; readonly message: string; readonly field: string | null } | null;
+  readonly outputs: readonly {
+    readonly contentType: string;
+    readonly width: number;
+    readonly height: number;
+  }[];
+  readonly attempts: readonly { readonly state: string; readonly error: { readonly code: string } | null }[];
+}
+
+const RUN = `mutation Run($input: ComfyWorkflowInput!) { runComfyWorkflow(input: $input) { id } }`;
+const NODE = `query Node { runningNode { node } }`;
+const READ = `query Read($id: ID!) {
+  task(id: $id) {
+    state
+    error { code message field }
+    outputs { contentType width height }
+    attempts { state error { code } }
+  }
+}`;
+
+const textToImage = {
+  workflowName: 'text-to-image',
+  inputs: { prompt: 'a lighthouse', width: 96, height: 64 },
+};
+
+async function run(input: object): Promise<string> {
+  const { data, errors } = await graphql(kiln.url, RUN, { input });
+  expect(errors).toBeUndefined();
+  return data.runComfyWorkflow.id as string;
+}
+
+async function read(id: string): Promise<TaskView> {
+  const { data } = await graphql(kiln.url, READ, { id });
+  return data.task as TaskView;
+}
+
+const ended = (id: string) =>
+  until(
+    () => read(id),
+    ({ state }) => /SUCC|FAIL/.test(state),
+    50_000,
+  );
+
+/** The machines that have jobs, oldest job first. */
+async function machines(): Promise<readonly string[]> {
+  const answer = await fetch(`${world.sandbox.url}/_control/jobs`);
+  return ((await answer.json()) as { readonly wire: string }[]).map(({ wire }) => wire);
+}
+
+describe('a graph on a pool of two machines', () => {
+  it('is shown node by node to whoever follows it', async () => {
+    await world.pace({ wire: 'comfyui', runningMs: 4_000, progressSteps: 14 });
+    const id = await run(textToImage);
+    const { events, over } = followers['graphql-ws'](kiln.url, { taskId: id });
+    expect(await over).toBeNull();
+    expect(await ended(id)).toMatchObject({
+      state: 'SUCCEEDED',
+      outputs: [{ contentType: 'image/png', width: 96, height: 64 }],
+    });
+    const shown = new Set(events.flatMap(({ stage }) => /^node \w+ \((\w+)\)/.exec(stage)?.[1] ?? []));
+    expect(shown).toContain('KSampler');
+    expect(shown.size).toBeGreaterThan(2);
+    const progress = events.map((event) => event.progress);
+    expect(progress).toEqual(progress.toSorted((one, other) => one - other));
+  });
+
+  it('ends on the other machine when the one that worked on it dies', async () => {
+    await world.pace({ wire: 'comfyui', runningMs: 60_000 });
+    const id = await run(textToImage);
+    const [first] = await until(machines, (all) => all.length === 1, 10_000);
+    const dying = must(first, 'machine');
+    await world.pace({ wire: 'comfyui', runningMs: 100 });
+    await world.plan({ wire: dying, fault: 'node-down', times: 1_000_000 });
+    const task = await ended(id);
+    expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [{ contentType: 'image/png' }] });
+    expect(task.attempts).toEqual([
+      { state: 'FAILED', error: { code: 'LOST' } },
+      { state: 'SUCCEEDED', error: null },
+    ]);
+    const other = dying === 'comfyui-a' ? 'comfyui-b' : 'comfyui-a';
+    expect(await machines()).toEqual([dying, other]);
+    const { data } = await graphql(kiln.url, NODE);
+    expect(data.runningNode.node).toBe(`${world.sandbox.url}/${other}`);
+  });
+
+  it('is refused with the node and its class when no machine has the class', async () => {
+    const workflow = { ...comfyGraph, '3': { ...comfyGraph['3'], class_type: 'ImaginarySampler' } };
+    const task = await ended(await run({ workflow }));
+    expect(task).toMatchObject({
+      state: 'FAILED',
+      error: {
+        code: 'INVALID_INPUT',
+        field: 'workflow.3.class_type',
+        message: expect.stringContaining('node 3 (ImaginarySampler)'),
+      },
+    });
+    expect(task.attempts).toHaveLength(1);
+    expect(await world.starts()).toEqual({});
+  });
+});
