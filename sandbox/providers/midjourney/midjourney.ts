@@ -10,7 +10,9 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { Pace } from '../../jobs/pace.ts';
+import type { VideoRequest } from '../../studio/media-types.ts';
 import type { ImageRequest, Studio } from '../../studio/types.ts';
+import { renderVideo } from '../shared/film.ts';
 import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { textOf } from '../shared/text-of.ts';
@@ -81,6 +83,7 @@ function routesOf({ runner, journal, pictures, view }: Parts): WireRoute[] {
   return [
     { method: 'POST', path: '/mj/submit/imagine', operation: 'imagine', handle: submissions.imagine },
     { method: 'POST', path: '/mj/submit/describe', operation: 'describe', handle: submissions.describe },
+    { method: 'POST', path: '/mj/submit/video', operation: 'video', handle: submissions.video },
     { method: 'POST', path: '/mj/submit/change', operation: 'change', handle: submissions.change },
     {
       method: 'GET',
@@ -138,8 +141,28 @@ async function perform(
   onPreview: () => void,
 ): Promise<JobResult> {
   if (job.operation === 'describe') return describePicture(workshop, job.input, signal);
-  const request = imageRequest(job.input, await inputPictures(workshop.journal, job.input));
+  const pictures = await inputPictures(workshop.journal, job.input);
+  if (job.operation === 'video') {
+    return renderVideo(workshop, job.id, videoRequest(job.input, pictures), signal);
+  }
+  const request = imageRequest(job.input, pictures);
   return renderPicture(workshop, { id: job.id, index: 0, onPreview }, request, signal);
+}
+
+/** Five seconds without sound, 480 or 720 lines, in the shape of the first frame. */
+function videoRequest(input: JsonObject, pictures: readonly Buffer[]): VideoRequest {
+  const { text: prompt, seed, parameters } = parsePrompt(textOf(input['prompt']) ?? '');
+  const [firstFrame, lastFrame] = input['hasFirstFrame'] === true ? pictures : [undefined, ...pictures];
+  const isShaped = firstFrame === undefined && 'ar' in parameters;
+  return {
+    prompt,
+    durationSeconds: 5,
+    resolution: input['isHd'] === true ? 720 : 480,
+    ...(isShaped && { aspectRatio: parameters['ar'] }),
+    ...(seed !== null && { seed }),
+    ...(firstFrame !== undefined && { firstFrame }),
+    ...(lastFrame !== undefined && { lastFrame }),
+  };
 }
 
 function imageRequest(input: JsonObject, references: readonly Buffer[]): ImageRequest {

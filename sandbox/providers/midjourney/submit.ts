@@ -14,8 +14,9 @@ import { textOf } from '../shared/text-of.ts';
 import { CODE, submitResult } from './codes.ts';
 import { bannedWordOf, invalidParameter, parsePrompt } from './prompt.ts';
 
-/** The three ways to start a job on this wire. */
+/** The ways to start a job on this wire. */
 export interface Submissions {
+  readonly video: WireRoute['handle'];
   readonly imagine: WireRoute['handle'];
   readonly describe: WireRoute['handle'];
   readonly change: WireRoute['handle'];
@@ -59,8 +60,31 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
         description: '/describe',
       });
     },
+    video: async (request, fault) => video(options, request, fault),
     change: async (request, fault) => change(options, request, fault),
   };
+}
+
+/** A video of a prompt and, mostly, a first frame; of what may be extended this stand-in has nothing. */
+async function video(
+  options: SubmissionsOptions,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const body = jsonObject(request);
+  const prompt = body?.['prompt'];
+  if (body === null || typeof prompt !== 'string' || prompt.trim() === '') {
+    return submitResult(CODE.validation, 'Prompt 不能为空');
+  }
+  if (textOf(body['taskId']) !== null) return submitResult(CODE.validation, '任务类型错误');
+  const refusal = refusalOf(prompt, fault);
+  if (refusal !== null) return refusal;
+  const [first, last] = [dataUrls(body['image']), dataUrls(body['endImage'])];
+  if (first === null || last === null) return submitResult(CODE.validation, 'base64格式错误');
+  const more = { hasFirstFrame: first.length > 0, isHd: body['videoType'] === 'vid_1.1_i2v_720' };
+  const pictures = [...first, ...last];
+  const description = `/video ${prompt}`;
+  return start(options, { operation: 'video', request, body, fault, pictures, prompt, description, more });
 }
 
 function refusalOf(prompt: string, fault: Fault | null): Answer | null {
@@ -78,6 +102,7 @@ function banned(prompt: string, bannedWord: string): Answer {
 /** Null when one of them is no picture. */
 function dataUrls(value: unknown): Buffer[] | null {
   if (value === undefined || value === null) return [];
+  if (typeof value === 'string') return dataUrls([value]);
   if (!Array.isArray(value) || value.length > MAX_PICTURES) return null;
   const pictures = value.map((item) => pictureOfDataUrl(item)?.bytes);
   return pictures.includes(undefined) ? null : (pictures as Buffer[]);

@@ -26,10 +26,13 @@ export function taskJson({ job, progress, imageUrl }: TaskView): object {
     finishTime: job.endedAt,
     // The proxy has no progress at all before it has handed the task to Discord.
     progress: job.state === 'queued' ? null : `${progress}%`,
+    // A video lies where pictures do; videoUrl is filled only by proxies that are told to.
     imageUrl,
+    videoUrl: null,
+    videoUrls: null,
     status: statusOf(job, progress),
     failReason: job.failure,
-    buttons: job.state === 'finished' && job.operation !== 'describe' ? buttonsOf(job.id) : [],
+    buttons: job.state === 'finished' && hasGrid(job) ? buttonsOf(job.id) : [],
     properties: finalPrompt === null ? {} : { finalPrompt },
   };
 }
@@ -40,6 +43,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   upscale: 'UPSCALE',
   variation: 'VARIATION',
   reroll: 'REROLL',
+  video: 'VIDEO',
 };
 
 const STATUS: Readonly<Record<JobState, string>> = {
@@ -52,6 +56,10 @@ const STATUS: Readonly<Record<JobState, string>> = {
 
 function statusOf(job: Job, progress: number): string {
   return job.state === 'running' && progress === 0 ? 'SUBMITTED' : STATUS[job.state];
+}
+
+function hasGrid({ operation }: Job): boolean {
+  return operation !== 'describe' && operation !== 'video';
 }
 
 const KEYCAPS = ['1️⃣', '2️⃣', '3️⃣', '4️⃣'];

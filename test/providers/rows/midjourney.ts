@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import { imageRequest, type ContractRow, type JobRow } from '../row.ts';
+import { imageRequest, videoRequest, type ContractRow, type JobRow } from '../row.ts';
 import { readFixture } from '../wire-shape.ts';
 import { picture, SECRET } from '../world.ts';
 
@@ -32,6 +32,19 @@ export const midjourney: ContractRow = {
       request: { kind: 'DESCRIPTION', image: picture() },
       fields: { base64: expect.stringMatching(/^data:image\/png;base64,iVBOR/) },
       outcome: { files: 0, texts: 4 },
+    }),
+    midjourneyJob({
+      kind: 'VIDEO',
+      operation: 'video',
+      request: videoRequest({ firstFrame: picture(), lastFrame: picture() }),
+      fields: {
+        prompt: 'a lighthouse',
+        image: expect.stringMatching(/^data:image\/png;base64,iVBOR/),
+        endImage: expect.stringMatching(/^data:image\/png;base64,iVBOR/),
+        batchSize: 1,
+      },
+      results: { type: 'mp4', isHidden: true },
+      outcome: { files: 1, texts: 0 },
     }),
   ],
   short: [],

@@ -32,6 +32,7 @@ export function createMidjourney(options: { readonly http: HttpClient }): Provid
     jobs: {
       IMAGE: { ...shared, start: (request, context) => imagine(exchange, request, context) },
       DESCRIPTION: { ...shared, start: (request, context) => describe(exchange, request, context) },
+      VIDEO: { ...shared, pollMs: 3_000, start: (request, context) => animate(exchange, request, context) },
     },
   };
 }
@@ -78,6 +79,34 @@ async function describe(exchange: Exchange, request: WorkRequest, context: Start
     method: 'POST',
     path: '/mj/submit/describe',
     json: { base64, state: context.reference },
+  });
+  return { taskId: submittedId(answer) };
+}
+
+/**
+ * One video of a prompt and its first frame (the proxy's own default is four, of which we would keep one). Without a
+ * frame it is up to the proxy whether it makes one from the words.
+ */
+async function animate(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
+  if (request.kind !== 'VIDEO') throw wrongKind(request);
+  const { prompt, firstFrame, lastFrame, resolution } = request;
+  if (prompt === null || prompt.trim() === '') {
+    throw new UpstreamError('INVALID_INPUT', 'midjourney makes videos from words and a picture', {
+      retryable: false,
+      field: 'prompt',
+    });
+  }
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: '/mj/submit/video',
+    json: {
+      prompt,
+      state: context.reference,
+      batchSize: 1,
+      ...(firstFrame !== null && { image: await dataUri(firstFrame, 'image') }),
+      ...(lastFrame !== null && { endImage: await dataUri(lastFrame, 'lastFrame') }),
+      ...(resolution === '720p' && { videoType: 'vid_1.1_i2v_720' }),
+    },
   });
   return { taskId: submittedId(answer) };
 }

@@ -21,6 +21,11 @@ const task = z.object({
   status: text,
   progress: text,
   imageUrl: text,
+  videoUrl: text,
+  videoUrls: z
+    .array(z.object({ url: text }))
+    .nullish()
+    .catch(null),
   failReason: text,
   prompt: text,
   action: text,
@@ -122,7 +127,7 @@ export function jobStatus(found: MidjourneyTask): JobStatus {
     case 'SUBMITTED':
       return { state: 'queued', stage: 'queued upstream' };
     case 'SUCCESS':
-      return { state: 'finished', outcome: { files: imagesOf(found), texts: promptsOf(found) } };
+      return { state: 'finished', outcome: { files: resultsOf(found), texts: promptsOf(found) } };
     case 'FAILURE':
       return { state: 'failed', error: failureReason(found.failReason ?? '') };
     case 'CANCEL':
@@ -132,7 +137,7 @@ export function jobStatus(found: MidjourneyTask): JobStatus {
         state: 'running',
         progress: percentOf(found.progress),
         stage: 'rendering',
-        partial: imagesOf(found),
+        partial: isVideo(found) ? [] : imagesOf(found),
       };
   }
 }
@@ -140,6 +145,16 @@ export function jobStatus(found: MidjourneyTask): JobStatus {
 function percentOf(progress: string | null | undefined): number | null {
   const match = /^(\d{1,3})\s*%$/.exec(progress ?? '');
   return match === null ? null : Math.min(100, Number(match[1]));
+}
+
+function isVideo({ action }: MidjourneyTask): boolean {
+  return action?.startsWith('VIDEO') ?? false;
+}
+
+/** Of a video every fork names another field; where none of its own is filled, the video lies at imageUrl. */
+function resultsOf(found: MidjourneyTask): RemoteFile[] {
+  const url = isVideo(found) ? found.videoUrl || found.videoUrls?.[0]?.url : null;
+  return url ? [{ url }] : imagesOf(found);
 }
 
 function imagesOf(found: MidjourneyTask): RemoteFile[] {
