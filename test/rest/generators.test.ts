@@ -72,6 +72,8 @@ it.concurrent.each([
   ['/api/vidb/sync/generate/video', {}],
   ['/api/agg/vidb/sync/generate/video', {}],
   ['/api/agg/vidc/video/sync/generate/video', { tail: true }],
+  ['/api/agg/imga/video/sync/generate/video', {}],
+  ['/api/imga/video/sync/gen?prompt=waves', {}],
 ] as const)(
   'POST %s answers a video of a picture',
   async (path, { tail }: { tail?: boolean }) => {
@@ -88,6 +90,8 @@ it.concurrent.each([
   ['/api/vidb/async/generate/video', '/api/vidb/async/query/status?task_id=', 'GET'],
   ['/api/agg/vidb/async/generate/video', '/api/agg/vidb/async/query/status?task_id=', 'GET'],
   ['/api/agg/vidc/video/async/submit', '/api/agg/vidc/video/task/', 'GET'],
+  ['/api/agg/imga/video/async/submit', '/api/agg/imga/video/async/task/status?task_id=', 'POST'],
+  ['/api/imga/video/async/submit?prompt=waves', '/api/imga/video/async/task/status?task_id=', 'POST'],
   ['/api/union/video/async/generate/video', '/api/union/video/async/{task_id}/status', 'GET'],
 ] as const)(
   'POST %s is followed to its video at %s',
@@ -218,4 +222,18 @@ it.concurrent('media is analysed from our own address and from the storage of th
   const text = new File(['only words'], 'a.txt', { type: 'text/plain' });
   const refused = await post('/api/llm/altllm/cloudstore/upload', { local_file: text });
   expect(refused).toMatchObject({ status: 200, body: { status: false, data: null } });
+}, 60_000);
+
+it.concurrent('graphs are run by name and as they are sent, on a machine that has room', async () => {
+  const { body } = await get('/api/comfy/fetch/running/node?task_count=2');
+  expect(body).toMatchObject({ status: true, data: { node: expect.any(String), queue_pending: 0 } });
+  const named = { workflow_name: 'text-to-image', inputs: JSON.stringify({ prompt: 'a boat' }) };
+  expect(await opened(await post('/api/comfy/sync/execute/workflow', named))).toMatchObject(image);
+  const submitted = await post('/api/comfy/async/submit/task', { ...named, node: body.data.node });
+  const status = (id: string) => get(`/api/comfy/async/task/status?task_id=${id}`);
+  expect(await opened(await followed(submitted, status))).toMatchObject(image);
+  const unknown = JSON.stringify({ 1: { class_type: 'NoSuchNode', inputs: {} } });
+  const end = await followed(await post('/api/comfy/async/submit/task', { workflow: unknown }), status);
+  expect(end.body).toMatchObject({ status: false, data: { error: { code: 'invalid_input' } } });
+  expect(end.body.msg).toContain('NoSuchNode');
 }, 60_000);
