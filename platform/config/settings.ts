@@ -151,6 +151,58 @@ export const settings = {
     default: 'https://api.minimax.io',
     meaning: 'address of the MiniMax API',
   }),
+  HEDRA_API_KEY: optional(text, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'key of the Hedra API',
+  }),
+  HEDRA_BASE_URL: optional(httpAddress, {
+    default: 'https://api.hedra.com/web-app',
+    meaning: 'address of the Hedra API',
+  }),
+  HIGGSFIELD_KEY: optional(text, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'credentials of the Higgsfield API, KEY_ID:KEY_SECRET',
+  }),
+  HIGGSFIELD_BASE_URL: optional(httpAddress, {
+    default: 'https://api.higgsfield.ai',
+    meaning: 'address of the Higgsfield API',
+  }),
+  VOLCENGINE_ACCESS_KEY: optional(text, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'access key of Volcengine, together with VOLCENGINE_SECRET_KEY',
+  }),
+  VOLCENGINE_SECRET_KEY: optional(text, { meaning: 'signs the requests to Volcengine' }),
+  VOLCENGINE_BASE_URL: optional(httpAddress, {
+    default: 'https://visual.volcengineapi.com',
+    meaning: 'address of its visual service',
+  }),
+  VOLCENGINE_VOD_BASE_URL: optional(httpAddress, {
+    default: 'https://vod.volcengineapi.com',
+    meaning: 'address of its storage of videos',
+  }),
+  VOLCENGINE_VOD_SPACE: optional(text, {
+    meaning: 'space in that storage which videos of avatars are uploaded to; without one avatars are refused',
+  }),
+  FAL_KEY: optional(text, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'key of fal',
+  }),
+  FAL_BASE_URL: optional(httpAddress, {
+    default: 'https://queue.fal.run',
+    meaning: "address of fal's queue",
+  }),
+  FAL_REST_BASE_URL: optional(httpAddress, {
+    default: 'https://rest.fal.ai',
+    meaning: "address of fal's storage and of the keys that sign its notices",
+  }),
+  REPLICATE_API_TOKEN: optional(text, {
+    default: 'sandbox in development, absent in production',
+    meaning: 'token of Replicate',
+  }),
+  REPLICATE_BASE_URL: optional(httpAddress, {
+    default: 'https://api.replicate.com/v1',
+    meaning: 'address of the Replicate API up to its version',
+  }),
   COMFYUI_URLS: optional(list(comfyuiAddress, 'http:// or https:// addresses'), {
     default: 'sandbox in development, absent in production',
     meaning: 'addresses of ComfyUI servers, separated by commas; each job goes to the least loaded',

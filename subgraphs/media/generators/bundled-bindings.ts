@@ -6,11 +6,16 @@ import type { SandboxWires } from './sandbox-wires.ts';
 import {
   aggregated,
   comfyui,
+  fal,
   gemini,
+  hedra,
+  higgsfield,
   kling,
   midjourney,
   minimax,
   openai,
+  replicate,
+  volcengine,
   type BundledSettings,
   type Route,
   type Target,
@@ -52,6 +57,11 @@ function offer(provider: string, route: Route, pick: Offer = all): BundledBindin
 
 const video = ofKinds('VIDEO');
 const voice = ofKinds('SPEECH', 'VOICE_CLONE');
+/** Videos between two frames only: both are needed then. */
+const frames: Offer = (models) =>
+  models
+    .filter(({ kinds }) => kinds.includes('FRAME_VIDEO'))
+    .map((model) => ({ ...model, kinds: ['FRAME_VIDEO'] }));
 
 /** generator -> its bindings, in the order of fall-back. */
 const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
@@ -73,6 +83,21 @@ const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
     offer('kling', kling, video),
     offer('minimax', minimax, video),
   ],
+  'agg/lipsync': [offer('hedra', hedra)],
+  'custom/charv': [offer('higgsfield', higgsfield)],
+  'custom/frame': [
+    offer('kling', kling, frames),
+    offer('minimax', minimax, frames),
+    offer('gemini', gemini, frames),
+  ],
+  custom: [
+    offer('fal', fal, ofKinds('IMAGE')),
+    offer('replicate', replicate, ofKinds('IMAGE')),
+    offer('fal', fal, video),
+    offer('replicate', replicate, video),
+  ],
+  'cloud/humanvid': [offer('volcengine', volcengine, ofKinds('PERSON_DETECTION', 'HUMAN_VIDEO'))],
+  'cloud/digital': [offer('volcengine', volcengine, ofKinds('AVATAR_SOURCE', 'AVATAR', 'AVATAR_VIDEO'))],
   llm: [offer('openai', openai, ofKinds('CHAT'))],
   'llm/altllm': [offer('gemini', gemini, ofKinds('CHAT', 'ANALYSIS'))],
 };
@@ -140,9 +165,11 @@ function bindingOf(entry: BundledBinding, { id, generator, provider, target, san
   };
 }
 
-/** Videos and graphs take their time. */
+const LONG = /VIDEO|COMFY|LIP_SYNC|AVATAR|CHARACTER$/;
+
+/** Videos, graphs and whoever is to be learned take their time. */
 function stallSecondsOf(models: readonly ModelLimits[]): number {
-  const isLong = models.some(({ kinds }) => kinds.includes('VIDEO') || kinds.includes('COMFY_WORKFLOW'));
+  const isLong = models.some(({ kinds }) => kinds.some((kind) => LONG.test(kind)));
   return LIMITS.stallSeconds * (isLong ? 2 : 1);
 }
 

@@ -11,6 +11,15 @@ const KINDS = [
   'COMFY_WORKFLOW',
   'ANALYSIS',
   'CHAT',
+  'FRAME_VIDEO',
+  'LIP_SYNC',
+  'CHARACTER',
+  'CHARACTER_IMAGE',
+  'PERSON_DETECTION',
+  'HUMAN_VIDEO',
+  'AVATAR_SOURCE',
+  'AVATAR',
+  'AVATAR_VIDEO',
 ] as const;
 
 function must(words: string) {
@@ -84,6 +93,7 @@ function bindingOf(providers: readonly string[]) {
       maxWaiting: whole(1, 1_000_000).optional(),
       restartUnknown: z.boolean(must('must be true or false')).optional(),
       stallSeconds: whole(1, 86_400).optional(),
+      endpoints: z.record(text, address, must('must be an object: service -> address')).optional(),
       resultOrigins: z.array(origin, must('must be a list of origins')).optional(),
       nodes: z
         .array(address, must('must be a list of addresses'))

@@ -194,6 +194,7 @@ function toBinding(written: WrittenBinding, { generator, index, provider }: Plac
       credentials: written.credentials ?? {},
       model: namesModel(provider.name) ? (model ?? models[0]?.id ?? null) : null,
       nodes: provider.name === 'comfyui' && nodes.length === 0 ? [baseUrl] : nodes,
+      endpoints: written.endpoints ?? {},
       resultOrigins: written.resultOrigins ?? [],
     },
     sandbox: false,

@@ -23,6 +23,11 @@ const providers: Record<string, Provider> = {
 const none: BundledSettings = {
   openai: null,
   gemini: null,
+  hedra: null,
+  higgsfield: null,
+  volcengine: null,
+  fal: null,
+  replicate: null,
   midjourney: null,
   minimax: null,
   kling: null,
@@ -40,7 +45,7 @@ describe('the bundled generators', () => {
   it('all point to the sandbox without settings', () => {
     const made = registry();
     expect(made.generators()).toEqual(
-      'imga agg/imga vidb agg/vidb vidc agg/vidc speech_router agg/speech_router comfy union llm llm/altllm'.split(
+      'imga agg/imga vidb agg/vidb vidc agg/vidc speech_router agg/speech_router comfy union custom/frame llm llm/altllm'.split(
         ' ',
       ),
     );

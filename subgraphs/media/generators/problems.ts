@@ -19,6 +19,8 @@ export function problemsOf(work: StepInput, limits: Limits): readonly Problem[] 
       return imageProblems(work, limits);
     case 'VIDEO':
       return videoProblems(work, limits);
+    case 'FRAME_VIDEO':
+      return [...framesProblems(work), ...videoProblems(work, limits)];
     case 'SPEECH':
       return speechProblems(work, limits);
     case 'VOICE_CLONE':
@@ -49,7 +51,16 @@ function imageProblems(work: StepOf<'IMAGE'>, limits: Limits): readonly Problem[
   ];
 }
 
-function videoProblems(work: StepOf<'VIDEO'>, limits: Limits): readonly Problem[] {
+/** A video between two frames has both. */
+function framesProblems(work: StepOf<'FRAME_VIDEO'>): readonly Problem[] {
+  const first = work.firstFrame ?? work.image;
+  return [
+    ...(first === undefined ? [{ field: 'firstFrame', message: 'is needed' }] : []),
+    ...(work.lastFrame === undefined ? [{ field: 'lastFrame', message: 'is needed' }] : []),
+  ];
+}
+
+function videoProblems(work: StepOf<'VIDEO' | 'FRAME_VIDEO'>, limits: Limits): readonly Problem[] {
   const first = work.firstFrame ?? work.image;
   const firstName = work.firstFrame === undefined ? 'image' : 'firstFrame';
   const needsPrompt = first === undefined || (limits?.needs.includes('prompt') ?? false);

@@ -1,5 +1,5 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
-import type { Provider } from '../providers/provider.ts';
+import { requestKind, type Provider, type WorkKind } from '../providers/provider.ts';
 import type { Binding, GeneratorRegistry } from './binding.ts';
 
 /** Generators and their bindings. What the bundled ones are is in bundled-bindings.ts. */
@@ -61,7 +61,8 @@ export function serves({ provider, models }: Binding, kind: string, model?: stri
 /** Whether a wire can do this kind of work at all. */
 export function isAble(provider: Provider, kind: string): boolean {
   if (kind === 'CHAT') return provider.chat !== undefined;
-  return kind in (provider.jobs ?? {}) || kind in (provider.calls ?? {});
+  const asked = requestKind(kind as WorkKind);
+  return asked in (provider.jobs ?? {}) || asked in (provider.calls ?? {});
 }
 
 /** A kind as the error of a generator that does not do it names it. */

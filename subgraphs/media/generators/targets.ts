@@ -13,6 +13,19 @@ export interface BundledSettings {
     readonly baseUrl: string;
   } | null;
   readonly kling: { readonly login: KlingLogin; readonly baseUrl: string } | null;
+  readonly hedra: { readonly apiKey: string; readonly baseUrl: string } | null;
+  /** `KEY_ID:KEY_SECRET`. */
+  readonly higgsfield: { readonly key: string; readonly baseUrl: string } | null;
+  readonly volcengine: {
+    readonly accessKey: string;
+    readonly secretKey: string;
+    readonly baseUrl: string;
+    readonly vodBaseUrl: string;
+    /** Space of VOD that videos are uploaded to; null: avatars can't be made. */
+    readonly vodSpace: string | null;
+  } | null;
+  readonly fal: { readonly key: string; readonly baseUrl: string; readonly restBaseUrl: string } | null;
+  readonly replicate: { readonly token: string; readonly baseUrl: string } | null;
   readonly comfyui: { readonly urls: readonly string[]; readonly apiKey: string | null } | null;
   readonly aggregator: { readonly baseUrl: string; readonly apiKey: string } | null;
 }
@@ -27,6 +40,7 @@ export interface Target {
   readonly headers?: Readonly<Record<string, string>>;
   readonly credentials?: Readonly<Record<string, string>>;
   readonly nodes?: readonly string[];
+  readonly endpoints?: Readonly<Record<string, string>>;
 }
 
 /** One way to reach an upstream. */
@@ -90,6 +104,55 @@ export const kling: Route = {
     credentials: { accessKey: 'sandbox', secretKey: 'sandbox-secret-key-of-32-characters' },
   }),
   settings: 'KLING_ACCESS_KEY and KLING_SECRET_KEY, or KLING_API_KEY',
+};
+
+export const hedra: Route = {
+  real: ({ hedra: vendor }) => vendor && { baseUrl: vendor.baseUrl, headers: { 'x-api-key': vendor.apiKey } },
+  sandbox: (wires) => ({ baseUrl: wires.hedra, headers: { 'x-api-key': 'sandbox' } }),
+  settings: 'HEDRA_API_KEY',
+};
+
+export const higgsfield: Route = {
+  real: ({ higgsfield: vendor }) =>
+    vendor && { baseUrl: vendor.baseUrl, headers: { authorization: `Key ${vendor.key}` } },
+  sandbox: (wires) => ({ baseUrl: wires.higgsfield, headers: { authorization: 'Key sandbox:sandbox' } }),
+  settings: 'HIGGSFIELD_KEY',
+};
+
+export const volcengine: Route = {
+  real: ({ volcengine: vendor }) => {
+    if (vendor === null) return null;
+    const { baseUrl, vodBaseUrl, vodSpace, accessKey, secretKey } = vendor;
+    const space = vodSpace === null ? {} : { vodSpace };
+    return { baseUrl, endpoints: { vod: vodBaseUrl }, credentials: { accessKey, secretKey, ...space } };
+  },
+  sandbox: (wires) => ({
+    baseUrl: wires.volcengine,
+    endpoints: { vod: wires.volcengineVod },
+    credentials: { accessKey: 'sandbox', secretKey: 'sandbox-secret-key', vodSpace: 'sandbox' },
+  }),
+  settings: 'VOLCENGINE_ACCESS_KEY and VOLCENGINE_SECRET_KEY',
+};
+
+export const fal: Route = {
+  real: ({ fal: vendor }) =>
+    vendor && {
+      baseUrl: vendor.baseUrl,
+      endpoints: { rest: vendor.restBaseUrl },
+      headers: { authorization: `Key ${vendor.key}` },
+    },
+  sandbox: (wires) => ({
+    baseUrl: wires.fal,
+    endpoints: { rest: wires.falRest },
+    headers: { authorization: 'Key sandbox' },
+  }),
+  settings: 'FAL_KEY',
+};
+
+export const replicate: Route = {
+  real: ({ replicate: vendor }) => vendor && { baseUrl: vendor.baseUrl, headers: bearer(vendor.token) },
+  sandbox: (wires) => ({ baseUrl: wires.replicate, headers: bearer('sandbox') }),
+  settings: 'REPLICATE_API_TOKEN',
 };
 
 export const comfyui: Route = {

@@ -109,7 +109,8 @@ export function addressOf(connection: Connection, path: string): string {
 
 /** The origins whose answers and files the operator trusts for this connection. */
 function trustedOrigins(connection: Connection): readonly string[] {
-  return [new URL(connection.baseUrl).origin, ...connection.resultOrigins];
+  const own = [connection.baseUrl, ...Object.values(connection.endpoints ?? {})];
+  return [...own.map((url) => new URL(url).origin), ...connection.resultOrigins];
 }
 
 /** What the HTTP client threw, as UpstreamError. */

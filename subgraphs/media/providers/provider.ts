@@ -23,6 +23,11 @@ export interface Provider {
   readonly voices?: (context: CallContext) => Promise<VoiceList>;
   /** Hands a file to the provider's own storage, for later work there. */
   readonly upload?: (request: UploadRequest, context: CallContext) => Promise<UploadedFile>;
+  /**
+   * Whether a notice is signed by the upstream. Present where the vendor signs; without it a notice is taken for a hint
+   * as it is, because its address can't be guessed.
+   */
+  readonly verifyNotice?: (notice: Notice, context: CallContext) => Promise<boolean>;
   /** The machines behind this binding and how busy they are; those that do not answer are left out. */
   readonly nodes?: (context: CallContext) => Promise<readonly NodeLoad[]>;
 }
@@ -42,7 +47,7 @@ export interface VoiceList {
 
 export interface UploadRequest {
   readonly file: InputFile;
-  readonly purpose: 'voice-sample' | 'analysis';
+  readonly purpose: 'voice-sample' | 'analysis' | 'lip-sync';
 }
 
 /** A file in a provider's own storage. */
@@ -109,6 +114,8 @@ export interface Connection {
   readonly model: string | null;
   /** Base URLs of the machines of a pool (ComfyUI); empty for every other wire. `baseUrl` is then the first of them. */
   readonly nodes: readonly string[];
+  /** Base URLs of the account's other services (volcengine: `vod`; fal: `rest`), where a wire has several. */
+  readonly endpoints?: Readonly<Record<string, string>>;
   /** Origins whose result URLs may be fetched though they are not public. The base URL's own is always among them. */
   readonly resultOrigins: readonly string[];
 }
@@ -120,6 +127,18 @@ export interface CallContext {
 
 export interface StartContext extends CallContext {
   readonly reference: string;
+  /**
+   * Where the upstream may tell that something happened, for the wire's own field; absent when it could not reach us.
+   * A notice is only a hint to ask at once: `status` stays the truth.
+   */
+  readonly noticeUrl?: string;
+}
+
+/** A notice as it came in. */
+export interface Notice {
+  /** Names in lower case; of a repeated header the last. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
 }
 
 /** An input file: bytes by default; a public address only when PUBLIC_URL is public https. */
@@ -127,6 +146,7 @@ export interface InputFile {
   readonly name: string;
   readonly contentType: string;
   readonly bytes: number;
+  /** Address at which the upstream can fetch it; null when it could not reach us. */
   readonly publicUrl: string | null;
   /** The same file in this provider's own storage, when it was uploaded there and is still kept. */
   readonly uploaded: { readonly id: string; readonly uri: string | null } | null;
@@ -188,7 +208,54 @@ export type WorkRequest =
       readonly media: InputFile;
       readonly prompt: string;
       readonly system: string | null;
+    }
+  | {
+      readonly kind: 'LIP_SYNC';
+      /** Exactly one of image and video. */
+      readonly image: InputFile | null;
+      readonly video: InputFile | null;
+      /** Exactly one of audio and text. */
+      readonly audio: InputFile | null;
+      readonly text: string | null;
+      readonly voiceId: string | null;
+      readonly prompt: string | null;
+      readonly aspectRatio: string | null;
+      readonly resolution: string | null;
+    }
+  | { readonly kind: 'CHARACTER'; readonly name: string; readonly images: readonly InputFile[] }
+  | {
+      readonly kind: 'CHARACTER_IMAGE';
+      readonly characterId: string | null;
+      readonly prompt: string;
+      readonly aspectRatio: string | null;
+      readonly resolution: string | null;
+      readonly count: number | null;
+      readonly seed: number | null;
+    }
+  | { readonly kind: 'PERSON_DETECTION'; readonly image: InputFile }
+  | {
+      readonly kind: 'HUMAN_VIDEO';
+      readonly image: InputFile;
+      readonly audio: InputFile;
+      readonly prompt: string | null;
+      readonly resolution: string | null;
+    }
+  | { readonly kind: 'AVATAR_SOURCE'; readonly video: InputFile }
+  | { readonly kind: 'AVATAR'; readonly videoId: string; readonly name: string | null }
+  | {
+      readonly kind: 'AVATAR_VIDEO';
+      readonly digitalId: string;
+      readonly audio: InputFile;
+      readonly resolution: string | null;
     };
+
+/** A kind of work as tasks and models name it. */
+export type WorkKind = WorkRequest['kind'] | 'FRAME_VIDEO';
+
+/** What a wire is asked for: a video between two frames is a video that has both. */
+export function requestKind(kind: WorkKind): WorkRequest['kind'] {
+  return kind === 'FRAME_VIDEO' ? 'VIDEO' : kind;
+}
 
 export interface ChatRequest {
   readonly messages: Json;
@@ -221,7 +288,9 @@ export interface Outcome {
   readonly texts: readonly string[];
   /**
    * Facts of the typed results: VOICE_CLONE `{ voiceId, name, language }` (its demo is the first file, when there is
-   * one); ANALYSIS `{ model, usage: { inputTokens, outputTokens } }`.
+   * one); ANALYSIS `{ model, usage: { inputTokens, outputTokens } }`; CHARACTER `{ characterId }`; PERSON_DETECTION
+   * `{ hasPerson, reason, subjects }` (null and a reason where it can't be known); AVATAR_SOURCE `{ videoId }`; AVATAR
+   * `{ digitalId }`.
    */
   readonly facts?: JsonObject;
 }

@@ -49,6 +49,7 @@ const TIMEOUT_MS = 5 * 60_000;
 /** What a file must be for a purpose, by its measured type; and how callers are told. */
 const KINDS: Readonly<Record<UploadRequest['purpose'], { readonly type: RegExp; readonly words: string }>> = {
   'voice-sample': { type: /^(audio|video)\//, words: 'a recording' },
+  'lip-sync': { type: /^(audio|video|image)\//, words: 'a recording, a video or an image' },
   analysis: { type: /^(audio|video|image)\//, words: 'a recording, a video or an image' },
 };
 

@@ -28,6 +28,15 @@ export const TaskKind = builder.enumType('TaskKind', {
     VOICE_CLONE: { description: 'A voice after a sample.' },
     COMFY_WORKFLOW: { description: 'Whatever a ComfyUI graph makes.' },
     ANALYSIS: { description: 'Words about a picture, a recording or a video.' },
+    FRAME_VIDEO: { description: 'A video from a first frame to a last.' },
+    LIP_SYNC: { description: 'A face that says something.' },
+    CHARACTER: { description: 'A person who can appear in several pictures.' },
+    CHARACTER_IMAGE: { description: 'Pictures, of a character where one is named.' },
+    PERSON_DETECTION: { description: 'Whether a picture shows somebody.' },
+    HUMAN_VIDEO: { description: 'A person of a picture who says what is heard.' },
+    AVATAR_SOURCE: { description: "A video handed to the avatar's cloud." },
+    AVATAR: { description: 'An avatar made of such a video.' },
+    AVATAR_VIDEO: { description: 'A video of an avatar that speaks.' },
   } satisfies Record<TaskKindWord, { description: string }>,
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { toError } from '../../../platform/errors.ts';
-import { UpstreamError, type Outcome, type WorkRequest } from '../providers/provider.ts';
+import { requestKind, UpstreamError, type Outcome, type WorkRequest } from '../providers/provider.ts';
 import { closeAttempt, renewClaim } from './attempt-store.ts';
 import type { HeldClaim } from './claim.ts';
 import { connectionFor, endAttempt, keyOf, stageOf, type AttemptScene, type Engine } from './engine.ts';
@@ -57,7 +57,7 @@ type RunningCall = Call & { readonly cancel: AbortSignal };
 
 async function runCall(engine: Engine, scene: AttemptScene, call: RunningCall): Promise<void> {
   const { attempt, binding, step } = scene;
-  const capability = binding.provider.calls?.[step.input.kind];
+  const capability = binding.provider.calls?.[requestKind(step.input.kind)];
   if (capability === undefined) {
     const failure = failureFrom(new Error(`${binding.id} no longer serves ${step.input.kind}`));
     await endAttempt(engine, attempt, { from: ['STARTING'], claim: call.held.id, failure });

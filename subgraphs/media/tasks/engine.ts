@@ -7,7 +7,7 @@ import type { FileService } from '../files/files.ts';
 import type { ProviderResources } from '../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
 import { modelFor } from '../generators/limits.ts';
-import type { Connection, JobCapability, WorkRequest } from '../providers/provider.ts';
+import { requestKind, type Connection, type JobCapability, type WorkKind } from '../providers/provider.ts';
 import type { Advancer } from './advance.ts';
 import { closeAttempt, readAttempts, type AttemptKey } from './attempt-store.ts';
 import { isTransient, START_UNKNOWN } from './failures.ts';
@@ -196,6 +196,6 @@ export function firstPollMs({ watch, pollMs }: Pick<JobCapability, 'watch' | 'po
 }
 
 /** A job capability of a binding for a kind of work, when it has one. */
-export function jobOf(binding: Binding, kind: WorkRequest['kind']) {
-  return binding.provider.jobs?.[kind];
+export function jobOf(binding: Binding, kind: WorkKind) {
+  return binding.provider.jobs?.[requestKind(kind)];
 }

@@ -4,6 +4,7 @@ import { spelledAs } from '../generators/problems.ts';
 import type { InputFile, WorkRequest } from '../providers/provider.ts';
 import type { Engine } from './engine.ts';
 import { prepareFile, type InputOptions } from './input-files.ts';
+import { personRefsOf, personRequest } from './person-inputs.ts';
 import type { InputRef, StepInput } from './task.ts';
 
 /** A step's input as its provider takes it. Throws UpstreamError INVALID_INPUT, naming the field, when an input can't be had. */
@@ -22,6 +23,7 @@ export async function prepareRequest(
     case 'IMAGE':
       return imageRequest(input, limits, await inOrder(input.images ?? [], (ref) => file(ref, 'images')));
     case 'VIDEO':
+    case 'FRAME_VIDEO':
       return videoRequest(input, limits, {
         firstFrame: await maybe(input.firstFrame ?? input.image, 'image'),
         lastFrame: await maybe(input.lastFrame, 'lastFrame'),
@@ -46,10 +48,12 @@ export async function prepareRequest(
         node: input.node ?? null,
       };
     }
-    default: {
+    case 'ANALYSIS': {
       const { prompt, system = null } = input;
       return { kind: input.kind, media: await file(input.media, 'media'), prompt, system };
     }
+    default:
+      return personRequest(input, limits, file);
   }
 }
 
@@ -88,7 +92,7 @@ function imageRequest(
 }
 
 function videoRequest(
-  input: StepOf<'VIDEO'>,
+  input: StepOf<'VIDEO' | 'FRAME_VIDEO'>,
   limits: ModelLimits | undefined,
   frames: { readonly firstFrame: InputFile | null; readonly lastFrame: InputFile | null },
 ): WorkRequest {
@@ -130,6 +134,7 @@ function refsOf(input: StepInput): readonly InputRef[] {
     case 'IMAGE':
       return input.images ?? [];
     case 'VIDEO':
+    case 'FRAME_VIDEO':
       return [input.image, input.firstFrame, input.lastFrame].filter((ref) => ref !== undefined);
     case 'VOICE_CLONE':
       return [input.sample];
@@ -137,7 +142,9 @@ function refsOf(input: StepInput): readonly InputRef[] {
       return Object.values(input.files);
     case 'ANALYSIS':
       return [input.media];
-    default:
+    case 'SPEECH':
       return [];
+    default:
+      return personRefsOf(input);
   }
 }

@@ -1,7 +1,7 @@
 import { toError } from '../../../platform/errors.ts';
 import { failureOf, UpstreamError, type JobStatus } from '../providers/provider.ts';
 import { cancelUpstream } from './cancel-upstream.ts';
-import { endAttempt, type Engine } from './engine.ts';
+import { endAttempt, jobOf, type Engine } from './engine.ts';
 import { finishAttempt } from './finish.ts';
 import { createLoop, type Loop } from './loop.ts';
 import { contextOf, type Scene } from './poll-scene.ts';
@@ -92,7 +92,7 @@ interface Attendance {
 async function attend(engine: Engine, attendance: Attendance): Promise<NextPoll | null> {
   const { due, stopping } = attendance;
   const binding = engine.registry.byId(due.binding);
-  const capability = binding?.provider.jobs?.[due.step_input.kind];
+  const capability = binding === null ? undefined : jobOf(binding, due.step_input.kind);
   if (binding === null || capability === undefined) {
     const failure = {
       code: 'LOST',

@@ -101,8 +101,11 @@ function store(
 }
 
 /** Where the operator configured results to come from: the upstream itself, its machines, and the origins named beside it. */
-function originsOf({ baseUrl, nodes, resultOrigins }: Connection): readonly string[] {
-  return [...[baseUrl, ...nodes].map((url) => new URL(url).origin), ...resultOrigins];
+function originsOf({ baseUrl, nodes, endpoints = {}, resultOrigins }: Connection): readonly string[] {
+  return [
+    ...[baseUrl, ...nodes, ...Object.values(endpoints)].map((url) => new URL(url).origin),
+    ...resultOrigins,
+  ];
 }
 
 function isTooLarge(error: unknown): boolean {

@@ -12,10 +12,12 @@ export interface ResultKind {
   readonly needsFile: boolean;
 }
 
+const VIDEO: ResultKind = { name: 'video', types: ['video/'], words: 'a video', needsFile: true };
+
 const RESULT_KINDS: Readonly<Record<StepInput['kind'], ResultKind>> = {
   IMAGE: { name: 'result', types: ['image/'], words: 'an image', needsFile: true },
   DESCRIPTION: { name: 'result', types: ['image/'], words: 'an image', needsFile: false },
-  VIDEO: { name: 'video', types: ['video/'], words: 'a video', needsFile: true },
+  VIDEO,
   SPEECH: { name: 'speech', types: ['audio/'], words: 'sound', needsFile: true },
   // The demo is said only when a text for it was given.
   VOICE_CLONE: { name: 'demo', types: ['audio/'], words: 'sound', needsFile: false },
@@ -25,6 +27,15 @@ const RESULT_KINDS: Readonly<Record<StepInput['kind'], ResultKind>> = {
     words: 'media',
     needsFile: true,
   },
+  FRAME_VIDEO: VIDEO,
+  LIP_SYNC: VIDEO,
+  HUMAN_VIDEO: VIDEO,
+  AVATAR_VIDEO: VIDEO,
+  CHARACTER: { name: 'portrait', types: ['image/'], words: 'an image', needsFile: false },
+  CHARACTER_IMAGE: { name: 'result', types: ['image/'], words: 'an image', needsFile: true },
+  PERSON_DETECTION: { name: 'mask', types: ['image/'], words: 'an image', needsFile: false },
+  AVATAR_SOURCE: { name: 'source', types: ['video/'], words: 'a video', needsFile: false },
+  AVATAR: { name: 'avatar', types: ['image/', 'video/'], words: 'media', needsFile: false },
   ANALYSIS: { name: 'result', types: ['text/'], words: 'a text', needsFile: false },
 };
 

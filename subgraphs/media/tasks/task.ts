@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
 export const taskStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
 export type TaskState = (typeof taskStates)[number];
 
-/** What a task makes. More kinds arrive with the generators that serve them. */
+/** What a task makes. */
 const taskKinds = [
   'RECIPE',
   'IMAGE',
@@ -15,6 +15,15 @@ const taskKinds = [
   'VOICE_CLONE',
   'COMFY_WORKFLOW',
   'ANALYSIS',
+  'FRAME_VIDEO',
+  'LIP_SYNC',
+  'CHARACTER',
+  'CHARACTER_IMAGE',
+  'PERSON_DETECTION',
+  'HUMAN_VIDEO',
+  'AVATAR_SOURCE',
+  'AVATAR',
+  'AVATAR_VIDEO',
 ] as const;
 export type TaskKind = (typeof taskKinds)[number];
 
@@ -116,7 +125,16 @@ export type StepInput =
   | ({ readonly kind: 'SPEECH' } & SpeechWork)
   | ({ readonly kind: 'VOICE_CLONE' } & VoiceCloneWork)
   | ({ readonly kind: 'COMFY_WORKFLOW' } & ComfyWork)
-  | ({ readonly kind: 'ANALYSIS' } & AnalysisWork);
+  | ({ readonly kind: 'ANALYSIS' } & AnalysisWork)
+  | ({ readonly kind: 'FRAME_VIDEO' } & VideoWork)
+  | ({ readonly kind: 'LIP_SYNC' } & LipSyncWork)
+  | ({ readonly kind: 'CHARACTER' } & CharacterWork)
+  | ({ readonly kind: 'CHARACTER_IMAGE' } & CharacterImageWork)
+  | ({ readonly kind: 'PERSON_DETECTION' } & PersonDetectionWork)
+  | ({ readonly kind: 'HUMAN_VIDEO' } & HumanVideoWork)
+  | ({ readonly kind: 'AVATAR_SOURCE' } & AvatarSourceWork)
+  | ({ readonly kind: 'AVATAR' } & AvatarWork)
+  | ({ readonly kind: 'AVATAR_VIDEO' } & AvatarVideoWork);
 
 export interface ImageWork {
   readonly generator: string;
@@ -203,6 +221,89 @@ export interface AnalysisWork {
   readonly media: InputRef;
   readonly prompt: string;
   readonly system?: string;
+}
+
+/** A face that says something: a picture or a video, and a sound or a text. */
+export interface LipSyncWork {
+  readonly generator: string;
+  readonly model?: string;
+  /** One of image and video. */
+  readonly image?: InputRef;
+  readonly video?: InputRef;
+  /** One of audio and text. */
+  readonly audio?: InputRef;
+  readonly text?: string;
+  /** Who says the text; the provider's own default when absent. */
+  readonly voiceId?: string;
+  /** How it shall move. */
+  readonly prompt?: string;
+  readonly aspectRatio?: string;
+  readonly resolution?: string;
+}
+
+/** A person who is to appear in several pictures, made from pictures of them. */
+export interface CharacterWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly name: string;
+  readonly images: readonly InputRef[];
+}
+
+export interface CharacterImageWork {
+  readonly generator: string;
+  readonly model?: string;
+  /** The provider's id of a character that is ready. */
+  readonly characterId?: string;
+  readonly prompt: string;
+  readonly aspectRatio?: string;
+  readonly resolution?: string;
+  readonly count?: number;
+  readonly seed?: number;
+}
+
+export interface PersonDetectionWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly image: InputRef;
+}
+
+/** A person of a picture who says what is heard. */
+export interface HumanVideoWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly image: InputRef;
+  readonly audio: InputRef;
+  readonly prompt?: string;
+  readonly resolution?: string;
+}
+
+/** A video handed to the avatar's cloud. MP4 by its content. */
+export interface AvatarSourceWork {
+  readonly generator: string;
+  readonly model?: string;
+  readonly video: InputRef;
+}
+
+export interface AvatarWork {
+  readonly generator: string;
+  readonly model?: string;
+  /** What an AVATAR_SOURCE task answered. */
+  readonly videoId: string;
+  readonly name?: string;
+}
+
+/** An avatar that speaks: to a sound, or to a text that is spoken first, as a step of its own. */
+export interface AvatarVideoWork {
+  readonly generator: string;
+  readonly model?: string;
+  /** What an AVATAR task answered. */
+  readonly digitalId: string;
+  /** One of audio and text. */
+  readonly audio?: InputRef;
+  readonly text?: string;
+  /** Who says the text: a voice of the generator of speech. */
+  readonly voiceId?: string;
+  readonly resolution?: string;
 }
 
 export interface RecipeWork {

@@ -1,0 +1,40 @@
+import type { ModelLimits } from '../binding.ts';
+import { model, VIDEO_INPUTS } from './model.ts';
+
+/** The OpenAI wire: pictures, videos, chat. */
+export const openai: readonly ModelLimits[] = [
+  model('gpt-image-1', 'GPT Image 1', {
+    category: 'image',
+    kinds: ['IMAGE'],
+    inputs: ['prompt', 'negativePrompt', 'images', 'aspectRatio', 'resolution', 'count'],
+    sizes: ['1024x1024', '1536x1024', '1024x1536'],
+    maxPrompt: 32_000,
+    maxImages: 10,
+    maxCount: 10,
+  }),
+  ...openaiVideos(),
+  ...['gpt-4o-mini', 'gpt-4o'].map((id) =>
+    model(id, `GPT-${id.slice('gpt-'.length)}`, {
+      category: 'language',
+      kinds: ['CHAT'],
+      inputs: ['messages', 'system', 'temperature', 'maxTokens'],
+    }),
+  ),
+];
+
+function openaiVideos(): readonly ModelLimits[] {
+  const small = ['720p', '1280x720', '720x1280'];
+  const sizes = { 'sora-2': small, 'sora-2-pro': [...small, '1792x1024', '1024x1792'] };
+  return Object.entries(sizes).map(([id, own]) =>
+    model(id, id === 'sora-2' ? 'Sora 2' : 'Sora 2 Pro', {
+      category: 'video',
+      kinds: ['VIDEO'],
+      inputs: VIDEO_INPUTS,
+      needs: ['prompt'],
+      sizes: own,
+      aspectRatios: ['16:9', '9:16'],
+      durations: [4, 8, 12],
+      maxPrompt: 32_000,
+    }),
+  );
+}
