@@ -1,0 +1,306 @@
+import { Readable } from 'node:stream';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+
+import type { CallContext, StartContext, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
+import type { ScriptedAnswer } from './door.ts';
+import { videoRequest } from './row.ts';
+import { readFixture } from './wire-shape.ts';
+import { failureOf, must, openStage, openWorld, picture, SECRET, type Stage } from './world.ts';
+
+/** What the contract leaves out: files in Google's own storage, pauses it asks for, who gets the key, parts of a chat. */
+
+const { answers } = readFixture('gemini');
+const BASE = '/v1beta';
+const KEY = { 'x-goog-api-key': SECRET };
+const URI = 'https://generativelanguage.googleapis.com/v1beta/files/abc-1';
+const FILE = { name: 'files/abc-1', uri: URI, mimeType: 'video/mp4', expirationTime: '2030-01-02T03:04:05Z' };
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage('gemini');
+});
+afterAll(() => stage?.close());
+beforeEach(() => stage.door.forget());
+
+const contextOf = (headers: Readonly<Record<string, string>> = KEY): StartContext => {
+  const { connection } = stage.context;
+  return { ...stage.context, connection: { ...connection, baseUrl: stage.door.origin + BASE, headers } };
+};
+const clip = (bytes = 5) =>
+  picture({
+    name: 'clip.mp4',
+    contentType: 'video/mp4',
+    bytes,
+    open: async () => Readable.from([Buffer.alloc(bytes, 'x')]),
+  });
+const place = (path = '/resumable/1'): ScriptedAnswer => ({
+  headers: { 'x-goog-upload-url': `${stage.door.origin}${path}` },
+});
+const state = (word: string, change: object = {}) => ({ body: { ...FILE, state: word, ...change } });
+const uploaded = (word: string) => ({ body: { file: { ...FILE, state: word } } });
+const upload = (context: CallContext = contextOf()) =>
+  must(stage.provider.upload, 'upload')({ file: clip(), purpose: 'analysis' }, context);
+const analyse = (change: Partial<Extract<WorkRequest, { kind: 'ANALYSIS' }>> = {}) =>
+  must(stage.provider.calls?.ANALYSIS, 'analysis').call(
+    { kind: 'ANALYSIS', media: clip(), prompt: 'what is this?', system: null, ...change },
+    contextOf(),
+  );
+const sentPaths = () => stage.door.sent.map(({ method, path }) => `${method} ${path}`);
+const sentBody = (index: number) => JSON.parse(String(stage.door.sent[index]?.body)) as object;
+
+describe('a file for the Files API', () => {
+  it('is announced, sent in one piece, and waited for until it is ACTIVE', async () => {
+    stage.door.answerNext('/upload/v1beta/files', place());
+    stage.door.answerNext('/resumable/1', uploaded('PROCESSING'));
+    stage.door.answerNext('/v1beta/files/abc-1', state('PROCESSING'));
+    stage.door.answerNext('/v1beta/files/abc-1', state('ACTIVE'));
+    expect(await upload()).toEqual({
+      id: 'files/abc-1',
+      uri: URI,
+      expiresAt: new Date('2030-01-02T03:04:05Z'),
+      answer: { ...FILE, state: 'ACTIVE' },
+    });
+    const asked = 'GET /v1beta/files/abc-1';
+    expect(sentPaths()).toEqual(['POST /upload/v1beta/files', 'POST /resumable/1', asked, asked]);
+    expect(stage.door.sent[0]?.headers).toMatchObject({
+      ...KEY,
+      'x-goog-upload-protocol': 'resumable',
+      'x-goog-upload-command': 'start',
+      'x-goog-upload-header-content-length': '5',
+      'x-goog-upload-header-content-type': 'video/mp4',
+    });
+    expect(sentBody(0)).toEqual({ file: { display_name: 'clip.mp4' } });
+    expect(stage.door.sent[1]).toMatchObject({
+      headers: {
+        'content-length': '5',
+        'x-goog-upload-offset': '0',
+        'x-goog-upload-command': 'upload, finalize',
+      },
+      body: Buffer.from('xxxxx'),
+    });
+  });
+
+  it('goes to the address it was given without our key', async () => {
+    stage.door.answerNext('/upload/v1beta/files', place());
+    stage.door.answerNext('/resumable/1', uploaded('ACTIVE'));
+    await upload();
+    expect(stage.door.sent[1]?.headers).not.toHaveProperty('x-goog-api-key');
+  });
+
+  it.each([
+    ['no address', {}],
+    ['an address that is none', { headers: { 'x-goog-upload-url': 'somewhere' } }],
+  ])('that is given %s is not sent', async (_what, answer) => {
+    stage.door.answerNext('/upload/v1beta/files', answer);
+    expect(await failureOf(upload())).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(sentPaths()).toEqual(['POST /upload/v1beta/files']);
+  });
+
+  it('that is to go to a private address is not sent', async () => {
+    const headers = { 'x-goog-upload-url': 'http://127.0.0.2:9/steal' };
+    stage.door.answerNext('/upload/v1beta/files', { headers });
+    expect(await failureOf(upload())).toMatchObject({ startUnknown: false });
+  });
+
+  it('that Google can’t process names the field and the reason', async () => {
+    stage.door.answerNext('/upload/v1beta/files', place());
+    stage.door.answerNext('/resumable/1', uploaded('PROCESSING'));
+    stage.door.answerNext('/v1beta/files/abc-1', state('FAILED', { error: { message: 'no video in it' } }));
+    const error = await failureOf(upload());
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'media', retryable: false });
+    expect(error.message).toContain('no video in it');
+  });
+
+  it('is waited for no longer than anybody waits', async () => {
+    stage.door.answerNext('/upload/v1beta/files', place());
+    stage.door.answerNext('/resumable/1', uploaded('PROCESSING'));
+    const error = await failureOf(upload({ ...contextOf(), signal: AbortSignal.timeout(150) }));
+    expect(error).toMatchObject({ code: 'TIMED_OUT', retryable: true });
+  });
+});
+
+describe('an analysis', () => {
+  it('of a file beyond 14 MiB uploads it first and names it', async () => {
+    stage.door.answerNext('/upload/v1beta/files', place());
+    stage.door.answerNext('/resumable/1', uploaded('ACTIVE'));
+    stage.door.answerNext(':generateContent', { body: answers['text'] });
+    await analyse({ media: clip((14 << 20) + 1) });
+    expect(stage.door.sent[1]?.body.length).toBe((14 << 20) + 1);
+    expect(sentBody(2)).toMatchObject({
+      contents: [
+        { parts: [{ fileData: { mimeType: 'video/mp4', fileUri: URI } }, { text: 'what is this?' }] },
+      ],
+    });
+  });
+
+  it('of a file that Google has already sends no byte of it', async () => {
+    stage.door.answerNext(':generateContent', { body: answers['text'] });
+    await analyse({ media: { ...clip(), uploaded: { id: 'files/abc-1', uri: URI } } });
+    expect(sentPaths()).toEqual(['POST /v1beta/models/gemini-2.5-flash:generateContent']);
+    expect(sentBody(0)).toMatchObject({ contents: [{ parts: [{ fileData: { fileUri: URI } }, {}] }] });
+  });
+
+  it('of a file that is gone from there sends it again', async () => {
+    const message = 'You do not have permission to access the File abc-1 or it may not exist.';
+    const body = { error: { code: 403, message, status: 'PERMISSION_DENIED' } };
+    stage.door.answerNext(':generateContent', { status: 403, body });
+    stage.door.answerNext(':generateContent', { body: answers['text'] });
+    await analyse({ media: { ...clip(), uploaded: { id: 'files/abc-1', uri: URI } } });
+    expect(sentBody(1)).toMatchObject({
+      contents: [{ parts: [{ inlineData: { mimeType: 'video/mp4' } }, {}] }],
+    });
+  });
+
+  it('can be made of what the stand-in was handed, and only with the key', async () => {
+    const world = await openWorld();
+    onTestFinished(() => world.close());
+    const provider = must(world.providers['gemini'], 'provider');
+    const connection = world.connection('/gemini/v1beta', KEY);
+    const context = { connection, signal: AbortSignal.timeout(30_000), reference: 'task/1/1' };
+    const kept = await must(provider.upload, 'upload')({ file: picture(), purpose: 'analysis' }, context);
+    expect(world.door.sent.filter(({ method }) => method === 'GET').length).toBeGreaterThan(0);
+    const call = must(provider.calls?.ANALYSIS, 'analysis');
+    const media = { ...picture(), uploaded: { id: kept.id, uri: kept.uri } };
+    const { texts } = await call.call(
+      { kind: 'ANALYSIS', media, prompt: 'what is it?', system: null },
+      context,
+    );
+    expect(texts[0]).toContain('image/png');
+    const stranger = { ...context, connection: { ...connection, headers: {} } };
+    const error = await failureOf(
+      must(provider.upload, 'upload')({ file: picture(), purpose: 'analysis' }, stranger),
+    );
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', message: 'the provider refused our credentials' });
+  });
+});
+
+describe('a pause that Google asks for', () => {
+  const RETRY = 'type.googleapis.com/google.rpc.RetryInfo';
+  const limited = (details: readonly object[], headers: Readonly<Record<string, string>> = {}) => {
+    const body = { error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED', details } };
+    stage.door.answerNext(':generateContent', { status: 429, headers, body });
+    return failureOf(analyse());
+  };
+
+  it.each([
+    ['34.4s', 35],
+    ['7s', 7],
+    ['0.2s', 1],
+    ['86400s', 3_600],
+  ])('is kept, rounded up and bounded: %s', async (retryDelay, retryAfter) => {
+    const error = await limited([{ '@type': RETRY, retryDelay }]);
+    expect(error).toMatchObject({ code: 'RATE_LIMITED', retryable: true, retryAfter });
+  });
+
+  it('is Retry-After where the body names none', async () => {
+    const error = await limited([{ '@type': RETRY, retryDelay: 'soon' }], { 'retry-after': '9' });
+    expect(error).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 9 });
+  });
+
+  it('does not help against the quota of the day', async () => {
+    const quota = { '@type': 'QuotaFailure', violations: [{ quotaId: 'GenerateRequestsPerDayPerProject' }] };
+    expect(await limited([quota, { '@type': RETRY, retryDelay: '3s' }])).toMatchObject({
+      code: 'OUT_OF_CREDIT',
+    });
+  });
+});
+
+describe('a finished video', () => {
+  const finished = (uri: string) => {
+    const generateVideoResponse = { generatedSamples: [{ video: { uri } }] };
+    stage.door.answerNext('/operations/1', {
+      body: { name: 'operations/1', done: true, response: { generateVideoResponse } },
+    });
+    return must(stage.provider.jobs?.VIDEO, 'job').status(
+      { operation: 'models/veo/operations/1' },
+      contextOf(),
+    );
+  };
+
+  it('at our own upstream is fetched with the key', async () => {
+    const url = `${stage.door.origin}/v1beta/files/1:download?alt=media`;
+    expect(await finished(url)).toMatchObject({ outcome: { files: [{ url, headers: KEY }] } });
+  });
+
+  it.each(['https://storage.googleapis.com/a.mp4', 'https://evil.example.org/a.mp4'])(
+    'at %s is fetched without it',
+    async (url) => {
+      expect(await finished(url)).toEqual({ state: 'finished', outcome: { files: [{ url }], texts: [] } });
+    },
+  );
+
+  it('that was withheld says why', async () => {
+    const generateVideoResponse = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['a real person'] };
+    stage.door.answerNext('/operations/1', { body: { done: true, response: { generateVideoResponse } } });
+    const status = await must(stage.provider.jobs?.VIDEO, 'job').status(
+      { operation: 'models/veo/operations/1' },
+      contextOf(),
+    );
+    expect(status).toMatchObject({ state: 'failed', error: { code: 'MODERATION_REFUSED' } });
+  });
+
+  it('of a handle that names something else is never asked for', async () => {
+    const job = must(stage.provider.jobs?.VIDEO, 'job');
+    expect(
+      await failureOf(job.start(videoRequest({ prompt: null, firstFrame: picture() }), contextOf())),
+    ).toMatchObject({ code: 'INVALID_INPUT', field: 'prompt' });
+    expect(await failureOf(job.status({ operation: '../../files' }, contextOf()))).toMatchObject({
+      code: 'LOST',
+    });
+    expect(stage.door.sent).toEqual([]);
+  });
+});
+
+describe('a chat', () => {
+  const say = (messages: readonly object[]) => {
+    stage.door.answerNext(':generateContent', { body: answers['text'] });
+    const request = { messages: messages as never, system: null, temperature: null, maxTokens: null };
+    return must(stage.provider.chat, 'chat')(request, contextOf());
+  };
+
+  it('takes words, pictures, sounds, files of Google’s own, and the words of both sides', async () => {
+    const data = 'iVBORw0KGgo=';
+    await say([
+      { role: 'system', content: 'be brief' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } },
+          { type: 'input_audio', input_audio: { data, format: 'mp3' } },
+          { type: 'file', file: { file_data: `data:application/pdf;base64,${data}` } },
+          { type: 'video_url', video_url: { url: URI } },
+        ],
+      },
+      { role: 'assistant', content: 'I see' },
+      { role: 'user', content: 'go on' },
+    ]);
+    expect(sentBody(0)).toEqual({
+      systemInstruction: { parts: [{ text: 'be brief' }] },
+      contents: [
+        {
+          role: 'user',
+          parts: [
+            { text: 'look' },
+            { inlineData: { mimeType: 'image/png', data } },
+            { inlineData: { mimeType: 'audio/mpeg', data } },
+            { inlineData: { mimeType: 'application/pdf', data } },
+            { fileData: { fileUri: URI } },
+          ],
+        },
+        { role: 'model', parts: [{ text: 'I see' }] },
+        { role: 'user', parts: [{ text: 'go on' }] },
+      ],
+    });
+  });
+
+  it.each([
+    ['a foreign address', { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }],
+    ['a part it does not know', { type: 'telepathy' }],
+  ])('with %s is refused before anything is sent', async (_what, part) => {
+    const error = await failureOf(say([{ role: 'user', content: [part] }]));
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'messages' });
+    expect(stage.door.sent).toEqual([]);
+  });
+});
