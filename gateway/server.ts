@@ -145,6 +145,7 @@ async function createTransports(parts: {
   const graphql = await createGraphqlRouter({
     ...shared,
     streams,
+    cors,
     basePath,
     production,
     introspection,

@@ -4,6 +4,7 @@ import { GraphQLError } from 'graphql';
 
 import { createUploadMiddleware } from '../../platform/graphql/uploads.ts';
 import { contextOf } from '../caller.ts';
+import type { Cors } from '../cors.ts';
 import type { ErrorFormatter } from '../errors.ts';
 import { createHttpTransport } from './http.ts';
 import { createLandingPage } from './landing-page.ts';
@@ -15,6 +16,8 @@ import type { TransportOptions } from './transport.ts';
 /** What /graphql is made of. */
 export interface GraphqlRouterOptions extends TransportOptions {
   readonly streams: ResponseStreams;
+  /** Whose pages may open streams. */
+  readonly cors: Pick<Cors, 'allows'>;
   readonly basePath: string;
   /** No introspection and no Apollo Sandbox in production. */
   readonly production: boolean;

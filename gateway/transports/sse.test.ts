@@ -141,6 +141,20 @@ describe('server-sent events', () => {
     expect(seen).toEqual([{ ticks: 1 }, { ticks: 2 }, { ticks: 3 }, { hello: 'hi' }, { start: 'task-1' }]);
   });
 
+  test('is not opened by pages of other origins than those that may call', async () => {
+    const door = await open({ corsOrigins: ['https://shop.example'] });
+    const url = urlOf(door.url, 'subscription { ticks(to: 1) }');
+    const statusOf = async (origin: string) => {
+      const headers = { accept: 'text/event-stream', origin };
+      const { status, body } = await fetch(url, { headers });
+      await body?.cancel();
+      return status;
+    };
+    expect(await statusOf('https://elsewhere.example')).toBe(403);
+    expect(await statusOf('https://shop.example')).toBe(200);
+    expect(await statusOf(new URL(door.url).origin)).toBe(200);
+  });
+
   test('opens subscriptions only by GET', async () => {
     const door = await open();
     const headers = { accept: 'text/event-stream' };

@@ -4,6 +4,7 @@ import { GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../platform/graphql/executor.ts';
 import { contextOf } from '../caller.ts';
+import type { Cors } from '../cors.ts';
 import { rateHeaders } from '../rate-limit.ts';
 import type { Admitted } from './admission.ts';
 import { readOperation, readOperationOfUrl } from './read-operation.ts';
@@ -40,15 +41,23 @@ const FORMAT: StreamFormat = {
 /** What the SSE transport is made of. */
 export interface SseOptions extends TransportOptions {
   readonly streams: ResponseStreams;
+  readonly cors: Pick<Cors, 'allows'>;
 }
 
 /** Handles requests that accept event streams; passes all others on. JSON bodies must have been read before. */
 export function createSseTransport(options: SseOptions): RequestHandler {
-  const { admission, errors, streams, federation } = options;
+  const { admission, errors, streams, federation, cors } = options;
   return async (request, response, next) => {
     if (!acceptsEventStream(request)) return next();
     const context = contextOf(request);
     const { traceId } = context.caller;
+    // Browsers send an EventSource anywhere without asking first, and a subscription may start paid work.
+    if (request.method === 'GET' && !cors.allows(request)) {
+      const foreign = new GraphQLError('this origin may not open streams: see CORS_ORIGINS', {
+        extensions: { code: 'FORBIDDEN' },
+      });
+      return void response.status(403).json({ errors: [errors.formatError(foreign, traceId)] });
+    }
     if (request.headers['last-event-id'] === END_ID) return void response.status(204).end();
     const operation =
       request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);

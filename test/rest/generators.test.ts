@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
+import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { rest, taskEnd, type RestAnswer } from '../kit/requests.ts';
@@ -199,6 +201,31 @@ it.concurrent('language models answer, at once and whole', async () => {
     expect(body).toMatchObject({ status: true, extra: { usage: { output_tokens: expect.any(Number) } } });
     expect(body.data).toContain('51');
   }
+}, 60_000);
+
+it.concurrent('a reply is what the stream of the same question says word by word', async () => {
+  const client = createClient({
+    url: `${kiln.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+  });
+  const query = `subscription ($input: ChatInput!, $key: String!) {
+    chatStream(input: $input, idempotencyKey: $key) { delta }
+  }`;
+  const prompt = 'Name three lighthouses. What is 6 * 7?';
+  const groups = { '/api/llm/chat': 'llm', '/api/llm/altllm/chat': 'llm/altllm' };
+  for (const [path, generator] of Object.entries(groups)) {
+    const input = { generator, messages: [{ role: 'user', content: prompt }] };
+    const deltas: string[] = [];
+    const variables = { input, key: `same-${generator}` };
+    for await (const { data } of client.iterate<{ chatStream: { delta: string } }>({ query, variables })) {
+      if (data) deltas.push(data.chatStream.delta);
+    }
+    const { body } = await post(path, { prompt });
+    expect(deltas.length).toBeGreaterThan(1);
+    expect(deltas.join('')).toBe(body.data);
+  }
+  await client.dispose();
 }, 60_000);
 
 it.concurrent('media is analysed from our own address and from the storage of the provider', async () => {

@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+
+import type { Sandbox } from '../../sandbox.ts';
+import { getJson, plan, postJson, startSandbox } from '../../test-kit.ts';
+
+/** What a ComfyUI server's socket does that nobody expects (README.md of the sandbox). */
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  ({ sandbox, stop } = await startSandbox());
+});
+afterAll(() => stop?.());
+beforeEach(async () => {
+  await fetch(`${sandbox.url}/_control`, { method: 'DELETE' });
+  await pace(300);
+});
+
+const GRAPH = {
+  '1': { class_type: 'EmptyLatentImage', inputs: { width: 64, height: 64, batch_size: 1 } },
+  '2': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: 'v1-5-pruned-emaonly.safetensors' } },
+  '3': { class_type: 'CLIPTextEncode', inputs: { clip: ['2', 1], text: 'a lighthouse' } },
+  '4': {
+    class_type: 'KSampler',
+    inputs: {
+      cfg: 8,
+      denoise: 1,
+      latent_image: ['1', 0],
+      model: ['2', 0],
+      negative: ['3', 0],
+      positive: ['3', 0],
+      sampler_name: 'euler',
+      scheduler: 'normal',
+      seed: 7,
+      steps: 20,
+    },
+  },
+  '5': { class_type: 'VAEDecode', inputs: { samples: ['4', 0], vae: ['2', 2] } },
+  '6': { class_type: 'SaveImage', inputs: { filename_prefix: 'ComfyUI', images: ['5', 0] } },
+};
+
+interface Frame {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A client's socket with what it has heard. */
+async function connect(client: string): Promise<{ socket: WebSocket; frames: Frame[] }> {
+  const url = `${sandbox.url.replace(/^http/, 'ws')}/comfyui-a/ws?clientId=${client}`;
+  const socket = new WebSocket(url);
+  const frames: Frame[] = [];
+  socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString('utf8')) as Frame));
+  onTestFinished(() => socket.terminate());
+  await once(socket, 'message');
+  return { socket, frames };
+}
+
+const pace = (runningMs: number) =>
+  postJson(`${sandbox.url}/_control/pace`, { wire: 'comfyui', runningMs, progressSteps: 6 });
+
+async function prompt(client: string): Promise<string> {
+  const { body } = await postJson(`${sandbox.url}/comfyui-a/prompt`, { prompt: GRAPH, client_id: client });
+  return body['prompt_id'] as string;
+}
+
+const history = (id: string) =>
+  getJson<Record<string, { status: { completed: boolean; messages: unknown[][] } }>>(
+    `${sandbox.url}/comfyui-a/history/${id}`,
+  );
+const isOver = (id: string) =>
+  expect.poll(async () => Object.keys(await history(id)), { timeout: 20_000 }).toEqual([id]);
+const heard = (frames: readonly Frame[], id: string) =>
+  frames.filter(({ data }) => data['prompt_id'] === id).map(({ type }) => type);
+const hears = (frames: readonly Frame[], type: string) =>
+  expect.poll(() => frames.some((frame) => frame.type === type), { timeout: 20_000 }).toBe(true);
+
+describe('the socket of a ComfyUI machine', () => {
+  it('greets with the length of the line and the id of the client', async () => {
+    const { frames } = await connect('me');
+    expect(frames[0]).toEqual({
+      type: 'status',
+      data: { status: { exec_info: { queue_remaining: 0 } }, sid: 'me' },
+    });
+  });
+
+  it('answers feature flags with its own', async () => {
+    const { socket, frames } = await connect('me');
+    socket.send(JSON.stringify({ type: 'feature_flags', data: { supports_preview_metadata: true } }));
+    await hears(frames, 'feature_flags');
+    expect(frames.at(-1)?.data).toHaveProperty('max_upload_size');
+  });
+
+  it('tells a prompt to the client that started it, from its start to `executing` without a node', async () => {
+    const { frames } = await connect('me');
+    const id = await prompt('me');
+    await hears(frames, 'execution_success');
+    await expect.poll(() => heard(frames, id).at(-1)).toBe('executing');
+    const types = heard(frames, id);
+    expect(types.slice(0, 3)).toEqual(['execution_start', 'execution_cached', 'executing']);
+    expect(types.slice(-3)).toEqual(['executed', 'execution_success', 'executing']);
+    expect(types).toContain('progress_state');
+    expect(frames.findLast(({ type }) => type === 'executing')?.data['node']).toBeNull();
+  });
+
+  it('tells nothing of it to another client but how long the line is', async () => {
+    const { frames } = await connect('somebody');
+    const id = await prompt('me');
+    await isOver(id);
+    await expect.poll(() => frames.length).toBeGreaterThan(1);
+    expect(new Set(frames.map(({ type }) => type))).toEqual(new Set(['status']));
+  });
+
+  it('throws the old socket out when its client comes again, and replays only what runs now', async () => {
+    await pace(20_000);
+    const first = await connect('me');
+    const gone = once(first.socket, 'close');
+    const id = await prompt('me');
+    await hears(first.frames, 'progress');
+    const second = await connect('me');
+    await gone;
+    await hears(second.frames, 'executing');
+    expect(second.frames.slice(0, 2).map(({ type }) => type)).toEqual(['status', 'executing']);
+    expect(heard(second.frames, id)).not.toContain('execution_start');
+    expect(await history(id)).toEqual({});
+  });
+
+  it('ends an error without the frame that official clients wait for', async () => {
+    await plan(sandbox, { wire: 'comfyui-a', operation: 'prompt', fault: 'upstream-error' });
+    const { frames } = await connect('me');
+    const id = await prompt('me');
+    await isOver(id);
+    await hears(frames, 'execution_error');
+    expect(heard(frames, id).at(-1)).toBe('execution_error');
+    expect(frames.filter(({ type, data }) => type === 'executing' && data['node'] === null)).toEqual([]);
+    expect((await history(id))[id]?.status).toMatchObject({ status_str: 'error', completed: false });
+  });
+
+  it('tells an interruption to everybody, and the history calls it an error too', async () => {
+    await pace(20_000);
+    const [mine, other] = [await connect('me'), await connect('somebody')];
+    const id = await prompt('me');
+    await hears(mine.frames, 'progress');
+    await postJson(`${sandbox.url}/comfyui-a/interrupt`, { prompt_id: id });
+    await hears(other.frames, 'execution_interrupted');
+    const { status } = (await history(id))[id] ?? {};
+    expect(status).toMatchObject({ status_str: 'error', completed: false });
+    expect(status?.messages.at(-1)?.[0]).toBe('execution_interrupted');
+  });
+
+  it('is not there for other paths', async () => {
+    const socket = new WebSocket(`${sandbox.url.replace(/^http/, 'ws')}/comfyui-a/elsewhere`);
+    const [error] = (await once(socket, 'error')) as [Error];
+    expect(error.message).toContain('404');
+  });
+});

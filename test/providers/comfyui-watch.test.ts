@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+
+import type { StartContext, WatchedProgress } from '../../subgraphs/media/providers/provider.ts';
+import { comfyGraph } from './rows/comfyui.ts';
+import { must, openWorld, SECRET, type World } from './world.ts';
+
+/** Following a graph when its socket is taken away. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world?.close());
+
+describe('whoever follows a graph', () => {
+  it('opens the socket anew when it breaks, and still hears of the end', async () => {
+    await world.pace({ wire: 'comfyui-a', runningMs: 5_000, progressSteps: 40 });
+    const job = must(must(world.providers['comfyui'], 'provider').jobs?.COMFY_WORKFLOW, 'job');
+    const base = `${world.sandbox.url}/comfyui-a`;
+    const context: StartContext = {
+      connection: {
+        ...world.connection('/comfyui-a', { 'x-api-key': SECRET }),
+        baseUrl: base,
+        nodes: [base],
+      },
+      signal: AbortSignal.timeout(30_000),
+      reference: 'task/1/1',
+    };
+    const { '10': _load, '11': _encode, ...rest } = comfyGraph;
+    const workflow = {
+      ...rest,
+      '3': { ...rest['3'], inputs: { ...rest['3'].inputs, latent_image: ['5', 0] } },
+      '5': { class_type: 'EmptyLatentImage', inputs: { width: 64, height: 64, batch_size: 1 } },
+    };
+    const handle = await job.start({ kind: 'COMFY_WORKFLOW', workflow, files: {}, node: null }, context);
+    const heard: WatchedProgress[] = [];
+    const watching = job.watch?.(handle, context, (progress) => void heard.push(progress));
+    await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(1);
+
+    // A second socket of the same client throws the first one out, as a ComfyUI server does.
+    const client = handle['promptId'] as string;
+    const thief = new WebSocket(`${base.replace(/^http/, 'ws')}/ws?clientId=${client}`, {
+      headers: { 'x-api-key': SECRET },
+    });
+    await once(thief, 'message');
+    const before = heard.length;
+    await once(thief, 'close');
+    await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(before);
+
+    await watching;
+    await expect
+      .poll(async () => (await job.status(handle, context)).state, { timeout: 10_000 })
+      .toBe('finished');
+  });
+});
