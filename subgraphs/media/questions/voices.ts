@@ -15,14 +15,14 @@ export interface Voice {
 }
 
 export interface Voices {
-  /** The voices of a generator, at most half a minute old. BAD_USER_INPUT for one that has none. */
+  /** The voices of a generator, at most two seconds old, so that a new clone is soon among them. BAD_USER_INPUT for one that has none. */
   list(generator: string): Promise<readonly Voice[]>;
   /** What its provider said itself, from the same answer. */
   answer(generator: string): Promise<Json>;
 }
 
 /** Milliseconds that an answer is used again. */
-const FRESH_MS = 30_000;
+const FRESH_MS = 2_000;
 const TIMEOUT_MS = 30_000;
 /** Most generators whose voices are kept. */
 const MAX_KEPT = 100;
