@@ -17,7 +17,7 @@ const generatorArgument = 'Who speaks, such as agg/speech_router.';
 builder.queryField('voices', (t) =>
   t.field({
     type: [Voice],
-    description: 'The voices of a generator, its own and the cloned ones; at most half a minute old.',
+    description: 'The voices of a generator, its own and the cloned ones; at most two seconds old.',
     rule: 'anyone',
     args: { generator: t.arg.string({ required: true, description: generatorArgument }) },
     resolve: async (_, { generator }, { services }) => [...(await services.voices.list(generator))],
