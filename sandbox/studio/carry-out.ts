@@ -3,7 +3,9 @@ import { describePicture } from './describe/describe.ts';
 import { encodePicture, encodePreview } from './encode.ts';
 import { analyseMedia } from './measure/analyse.ts';
 import { probeMedia } from './measure/probe.ts';
-import { planVideo } from './plan.ts';
+import { detectPerson } from './people/detect-person.ts';
+import { planPresenter, planVideo } from './plan.ts';
+import { makePresenter } from './presenter/presenter.ts';
 import { makeSpeech } from './speech/speech.ts';
 import { makeThumbnail } from './thumbnail/thumbnail.ts';
 import type { StudioImage } from './types.ts';
@@ -24,6 +26,10 @@ export async function carryOut(asked: WorkerRequest, onProgress: OnProgress): Pr
       return makeVideo(await planVideo(asked.request, asked.size), onProgress);
     case 'speech':
       return makeSpeech(asked.request, onProgress);
+    case 'presenter':
+      return makePresenter(await planPresenter(asked.request, asked.size), onProgress);
+    case 'detectPerson':
+      return detectPerson(asked.media);
     case 'matchVoice':
       return matchVoice(asked.media);
     case 'analyse':

@@ -1,14 +1,21 @@
 import sharp from 'sharp';
 
-import { INSTANT_VOICE, instantSpeech, instantThumbnail, instantVideo } from './instant/instant-media.ts';
+import {
+  INSTANT_VOICE,
+  instantPresenter,
+  instantSpeech,
+  instantThumbnail,
+  instantVideo,
+} from './instant/instant-media.ts';
 import { probeMedia } from './measure/probe.ts';
+import { detectPerson } from './people/detect-person.ts';
 import { sizeFor } from './size.ts';
 import { VOICES } from './speech/voices.ts';
 import type { ImageFormat, ImageRequest, Studio, StudioImage } from './types.ts';
 
 /**
  * A studio for tests with hundreds of tasks at once: one tiny plain picture per aspect ratio and format, made once; one
- * small video; one sentence. The prompt is not looked at; limits and refusals are the real ones, and so is `probe`.
+ * small video; one sentence. The prompt is not looked at; limits and refusals are the real ones, and so are `probe` and `detectPerson`.
  */
 export function createInstantStudio(): Studio {
   const made = new Map<string, Promise<StudioImage>>();
@@ -33,6 +40,8 @@ export function createInstantStudio(): Studio {
     speech: instantSpeech,
     voices: () => VOICES,
     matchVoice: () => Promise.resolve(INSTANT_VOICE),
+    presenter: instantPresenter,
+    detectPerson,
     probe: probeMedia,
     async analyse(media) {
       const facts = await probeMedia(media);

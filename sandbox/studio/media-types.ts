@@ -34,6 +34,61 @@ export interface StudioVideo {
   readonly poster: Buffer;
 }
 
+/** Who talks, and what is said: exactly one of `audio` and `text`, at most one of `picture` and `video`. */
+export interface PresenterRequest {
+  /** PNG, JPEG or WebP; it is moved by the voice. */
+  readonly picture?: Uint8Array;
+  /** An MP4, WebM or another file with pictures; it gets the new sound, repeated or cut to its length. */
+  readonly video?: Uint8Array;
+  /** MP3 or WAV (others as far as they can be decoded), at most 60 seconds. */
+  readonly audio?: Uint8Array;
+  /** What is spoken when there is no audio; at most 60 seconds of speech. */
+  readonly text?: string;
+  /** Who speaks the text; `slt` when absent. */
+  readonly voice?: StudioVoiceId | MatchedVoice;
+  /** The title of the video, and what the drawn presenter stands before. */
+  readonly prompt?: string;
+  /** The same seed and request make the same bytes; a hash of the prompt when absent. */
+  readonly seed?: number;
+  /** `W:H`, between 1:4 and 4:1; the picture's or video's own when absent, else 9:16. A copied video keeps its own. */
+  readonly aspectRatio?: string;
+  /** The shorter edge in pixels, 144 to 1080 (default 720); a small studio makes at most 360. A copied video keeps its own. */
+  readonly resolution?: number;
+}
+
+/** A video of somebody talking: H.264 (or, copied, what it was) with AAC; it lasts as long as the speech, at most 60 seconds. */
+export interface StudioPresenter extends StudioVideo {
+  /** False when an uploaded video could not be decoded and its packets were copied under the new sound. */
+  readonly redrawn: boolean;
+  /** What the video does not show, for whoever asked: no mouth moves in a picture without a face box, and so on; null when there is nothing to say. */
+  readonly note: string | null;
+}
+
+/** What a picture's file says about the people in it. */
+export interface PersonDetection {
+  /** True when the file declares a person; null when it declares nothing. Never false: nothing is recognised here. */
+  readonly hasPerson: boolean | null;
+  /** Why, in a sentence. */
+  readonly reason: string;
+  /** Who was declared, at most 50: names and face boxes as far as the file has them. */
+  readonly subjects: readonly PersonInPicture[];
+}
+
+/** One person as the file declares it. */
+export interface PersonInPicture {
+  readonly name: string | null;
+  /** Of the picture as it is shown: its left upper corner and its size, each from 0 to 1. */
+  readonly box: FaceBox | null;
+}
+
+/** A part of a picture in shares of its width and height, 0 to 1. */
+export interface FaceBox {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 export interface SpeechRequest {
   /** At most 10,000 characters. English is spoken; see `omitted`. */
   readonly text: string;

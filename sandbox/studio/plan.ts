@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 import { StudioRefusal } from './media-types.ts';
-import type { SpeechRequest, VideoRequest } from './media-types.ts';
+import type { PresenterRequest, SpeechRequest, VideoRequest } from './media-types.ts';
+import type { PresenterPlan } from './presenter/presenter.ts';
 import { sizeByShortEdge, sizeFor } from './size.ts';
 import type { Size } from './size.ts';
 import type { ImageRequest } from './types.ts';
@@ -27,6 +28,23 @@ const videoLimits = z.object({
   resolution: z.number().int().min(144).max(1_080).default(720),
   seed: z.number().int().optional(),
 });
+const presenterLimits = z
+  .object({
+    picture: z.unknown().optional(),
+    video: z.unknown().optional(),
+    audio: z.unknown().optional(),
+    text: z.string().max(MAX_CHARACTERS).optional(),
+    resolution: z.number().int().min(144).max(1_080).default(720),
+    seed: z.number().int().optional(),
+  })
+  .refine(({ audio, text }) => (audio === undefined) !== (text === undefined), {
+    path: ['audio'],
+    message: 'exactly one of audio and text is needed',
+  })
+  .refine(({ picture, video }) => picture === undefined || video === undefined, {
+    path: ['video'],
+    message: 'a picture and a video cannot both be given',
+  });
 const speechLimits = z.object({
   text: z.string().max(MAX_CHARACTERS),
   speed: z.number().min(0.25).max(4).optional(),
@@ -59,6 +77,23 @@ export async function planVideo(request: VideoRequest, size: StudioSize): Promis
     size: sizeByShortEdge(ratio, Math.min(resolution, LARGEST_SHORT_EDGE[size])),
     framesPerSecond,
     frames: Math.round(durationSeconds * framesPerSecond),
+  };
+}
+
+/** Throws OUT_OF_RANGE when a talking video would be too large, or when it is not clear who is to talk or what. */
+export function checkPresenter(request: PresenterRequest): void {
+  within(presenterLimits, request);
+}
+
+/** How large a talking video becomes; a given picture's shape counts when no other is asked for. Throws OUT_OF_RANGE and UNREADABLE_MEDIA. */
+export async function planPresenter(request: PresenterRequest, size: StudioSize): Promise<PresenterPlan> {
+  const { resolution } = within(presenterLimits, request);
+  const { aspectRatio, picture } = request;
+  const ratio = aspectRatio ?? (picture === undefined ? '9:16' : await frameRatio(picture));
+  return {
+    request,
+    size: sizeByShortEdge(ratio, Math.min(resolution, LARGEST_SHORT_EDGE[size])),
+    framesPerSecond: FRAMES_PER_SECOND[size],
   };
 }
 

@@ -4,11 +4,13 @@ import type {
   Analysis,
   MatchedVoice,
   MediaFacts,
+  PersonDetection,
+  StudioPresenter,
   StudioSpeech,
   StudioThumbnail,
   StudioVideo,
 } from './media-types.ts';
-import { checkSpeech, checkVideo, planImage } from './plan.ts';
+import { checkPresenter, checkSpeech, checkVideo, planImage } from './plan.ts';
 import type { StudioSize } from './plan.ts';
 import { VOICES } from './speech/voices.ts';
 import type { Description, Studio, StudioCallOptions, StudioImage } from './types.ts';
@@ -67,6 +69,11 @@ export function createStudio(options: StudioOptions): Studio {
     },
     voices: () => VOICES,
     matchVoice: (media, call) => read<MatchedVoice>({ kind: 'matchVoice', media }, call),
+    async presenter(request, call) {
+      checkPresenter(request);
+      return run<StudioPresenter>({ kind: 'presenter', request, size }, call);
+    },
+    detectPerson: (media, call) => read<PersonDetection>({ kind: 'detectPerson', media }, call),
     probe: (media, call) => read<MediaFacts>({ kind: 'probe', media }, call),
     analyse: (media, call) => read<Analysis>({ kind: 'analyse', media }, call),
     thumbnail: (media, call) => read<StudioThumbnail>({ kind: 'thumbnail', media }, call),

@@ -2,7 +2,10 @@ import type {
   Analysis,
   MatchedVoice,
   MediaFacts,
+  PersonDetection,
+  PresenterRequest,
   SpeechRequest,
+  StudioPresenter,
   StudioSpeech,
   StudioThumbnail,
   StudioVideo,
@@ -27,6 +30,10 @@ export interface Studio {
   voices(): readonly StudioVoice[];
   /** Measures the voice in an MP3 or WAV and turns the nearest base voice towards it; the same sample gives the same answer. */
   matchVoice(sample: Uint8Array, options?: StudioCallOptions): Promise<MatchedVoice>;
+  /** A talking video. Of nothing: a drawn presenter whose mouth follows the speech. Of a picture: the picture moved by the voice, a mouth drawn on it only where a face box is known. Of a video: the same video with the new sound. */
+  presenter(request: PresenterRequest, options?: StudioCallOptions): Promise<StudioPresenter>;
+  /** Whether a picture shows a person. True only when the file declares it; otherwise null with the reason: nothing is recognised here. UNREADABLE_MEDIA when it is no picture. */
+  detectPerson(picture: Uint8Array, options?: StudioCallOptions): Promise<PersonDetection>;
   /** Reads what a picture, video or sound is from its bytes. UNREADABLE_MEDIA when it is none. */
   probe(media: Uint8Array, options?: StudioCallOptions): Promise<MediaFacts>;
   /** Puts into words what can be measured in a picture, video or sound. */

@@ -1,4 +1,4 @@
-import type { SpeechRequest, StudioRefusalCode, VideoRequest } from './media-types.ts';
+import type { PresenterRequest, SpeechRequest, StudioRefusalCode, VideoRequest } from './media-types.ts';
 import type { StudioSize } from './plan.ts';
 import type { ImageRequest } from './types.ts';
 
@@ -12,8 +12,12 @@ export type WorkerRequest =
     }
   | { readonly kind: 'describe'; readonly picture: Uint8Array }
   | { readonly kind: 'video'; readonly request: VideoRequest; readonly size: StudioSize }
+  | { readonly kind: 'presenter'; readonly request: PresenterRequest; readonly size: StudioSize }
   | { readonly kind: 'speech'; readonly request: SpeechRequest }
-  | { readonly kind: 'matchVoice' | 'probe' | 'analyse' | 'thumbnail'; readonly media: Uint8Array }
+  | {
+      readonly kind: 'matchVoice' | 'detectPerson' | 'probe' | 'analyse' | 'thumbnail';
+      readonly media: Uint8Array;
+    }
   /** Dies at once: how the tests see what a crash does. */
   | { readonly kind: 'crash' };
 

@@ -1,5 +1,7 @@
 import exifr from 'exifr';
 
+import { unescapeXml } from '../people/xml.ts';
+
 const LONGEST_QUOTE = 500;
 
 /** What a file says about itself in XMP, EXIF or IPTC; null when it says nothing that can be read. */
@@ -21,13 +23,10 @@ async function inExif(picture: Uint8Array): Promise<unknown> {
 }
 
 const DESCRIPTION = /<dc:description>\s*<rdf:Alt>\s*<rdf:li[^>]*>([^<]*)<\/rdf:li>/;
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
 function descriptionInXmp(xmp: string): string | null {
   const escaped = DESCRIPTION.exec(xmp)?.[1];
-  return (
-    escaped?.replaceAll(/&(lt|gt|quot|apos|amp);/g, (_all, name: string) => ENTITIES[name] ?? '') ?? null
-  );
+  return escaped === undefined ? null : unescapeXml(escaped);
 }
 
 function quote(value: unknown): string | null {

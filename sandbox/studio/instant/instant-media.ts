@@ -3,13 +3,15 @@ import path from 'node:path';
 
 import type {
   MatchedVoice,
+  PresenterRequest,
   SpeechRequest,
+  StudioPresenter,
   StudioSpeech,
   StudioThumbnail,
   StudioVideo,
   VideoRequest,
 } from '../media-types.ts';
-import { checkSpeech, checkVideo } from '../plan.ts';
+import { checkPresenter, checkSpeech, checkVideo } from '../plan.ts';
 import { durationOf } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
 import { readScript } from '../speech/script.ts';
@@ -24,6 +26,21 @@ const load = (name: string) => readFile(path.join(import.meta.dirname, name));
 /** A video of two seconds with sound, 128x72, whatever is asked for within the limits. */
 export async function instantVideo(request: VideoRequest): Promise<StudioVideo> {
   checkVideo(request);
+  return clip(request.seed);
+}
+
+/** The same video as somebody talking; a text that cannot be spoken is refused as ever. */
+export async function instantPresenter(request: PresenterRequest): Promise<StudioPresenter> {
+  checkPresenter(request);
+  if (request.text !== undefined) readScript(request.text);
+  return {
+    ...(await clip(request.seed)),
+    redrawn: request.video === undefined,
+    note: 'the instant studio shows the same video whoever talks',
+  };
+}
+
+async function clip(seed = 0): Promise<StudioVideo> {
   return {
     bytes: await load('clip.mp4'),
     contentType: 'video/mp4',
@@ -32,7 +49,7 @@ export async function instantVideo(request: VideoRequest): Promise<StudioVideo> 
     duration: 2.048,
     framesPerSecond: 12,
     hasSound: true,
-    seed: request.seed ?? 0,
+    seed,
     poster: await load('poster.jpg'),
   };
 }

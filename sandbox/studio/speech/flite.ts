@@ -17,9 +17,11 @@ export interface FliteManner {
   readonly tempo: number;
 }
 
-/** One sound of speech and when it ends, in seconds. */
+/** One sound of speech and when it starts and ends, in seconds. */
 export interface Phone {
+  /** As Flite calls it: aa, iy, m, sh, ... */
   readonly name: string;
+  readonly start: number;
   readonly end: number;
 }
 
@@ -58,8 +60,14 @@ const PAUSE = 'pau';
 
 /** Flite prints `phone:end` for every phone; pauses are left out. */
 function phonesIn(output: string): Phone[] {
-  return output.split(/\s+/).flatMap((word) => {
-    const [, name, end] = PHONE.exec(word) ?? [];
-    return name === undefined || name === PAUSE ? [] : [{ name, end: Number(end) }];
-  });
+  const phones: Phone[] = [];
+  let start = 0;
+  for (const word of output.split(/\s+/)) {
+    const [, name, ended] = PHONE.exec(word) ?? [];
+    if (name === undefined) continue;
+    const end = Number(ended);
+    if (name !== PAUSE) phones.push({ name, start, end });
+    start = end;
+  }
+  return phones;
 }

@@ -2,11 +2,11 @@ import { fileDuration } from '../measure/probe.ts';
 import type { MatchedVoice, SpeechRequest, StudioSpeech } from '../media-types.ts';
 import { writeMp3 } from '../sound/mp3.ts';
 import { shiftFormants } from '../sound/reshape.ts';
-import { joined } from '../sound/sound.ts';
+import { durationOf, joined } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
 import { speakPassage } from './flite.ts';
-import type { FliteManner } from './flite.ts';
+import type { FliteManner, Phone } from './flite.ts';
 import { nothingToSpeak, readScript } from './script.ts';
 import { BASE_VOICES } from './voices.ts';
 
@@ -14,18 +14,36 @@ type OnProgress = (percent: number, stage: string) => void;
 
 const PAUSE_SECONDS = 0.12;
 
-/** Speaks a text with Flite. Throws NOTHING_TO_SPEAK when not one phone came of it: silence is never a success. */
+/** Speaks a text with Flite and writes it down. Throws NOTHING_TO_SPEAK. */
 export async function makeSpeech(request: SpeechRequest, onProgress: OnProgress): Promise<StudioSpeech> {
-  const { passages, omitted } = readScript(request.text);
-  const sound = await speak(passages, mannerOf(request), onProgress);
+  const { sound, omitted } = await speakText(request, onProgress);
   const bytes = request.format === 'mp3' ? await writeMp3(sound) : writeWav(sound);
   return {
     bytes,
     contentType: request.format === 'mp3' ? 'audio/mpeg' : 'audio/wav',
     duration: await fileDuration(bytes),
     characters: Array.from(request.text).length,
-    omitted: omitted === '' ? null : omitted,
+    omitted,
   };
+}
+
+/** A spoken text. */
+export interface Spoken {
+  readonly sound: Sound;
+  /** What is said when, pauses left out. */
+  readonly phones: readonly Phone[];
+  /** Letters of the text that could not be spoken; null when there are none. */
+  readonly omitted: string | null;
+}
+
+/** Speaks a text with Flite. Throws NOTHING_TO_SPEAK when not one phone came of it: silence is never a success. */
+export async function speakText(
+  request: Omit<SpeechRequest, 'format'>,
+  onProgress: OnProgress,
+): Promise<Spoken> {
+  const { passages, omitted } = readScript(request.text);
+  const { sound, phones } = await speak(passages, mannerOf(request), onProgress);
+  return { sound, phones, omitted: omitted === '' ? null : omitted };
 }
 
 /** How Flite speaks, and by how much its sound is moved up afterwards. */
@@ -33,7 +51,7 @@ interface Manner extends FliteManner {
   readonly shift: number;
 }
 
-function mannerOf(request: SpeechRequest): Manner {
+function mannerOf(request: Omit<SpeechRequest, 'format'>): Manner {
   const factor = 2 ** ((request.pitch ?? 0) / 12);
   const tempo = 1 / (request.speed ?? 1);
   const { voice = 'slt' } = request;
@@ -56,18 +74,27 @@ function matchedManner(voice: MatchedVoice, factor: number, tempo: number): Mann
   };
 }
 
-async function speak(passages: readonly string[], manner: Manner, onProgress: OnProgress): Promise<Sound> {
+async function speak(
+  passages: readonly string[],
+  manner: Manner,
+  onProgress: OnProgress,
+): Promise<Omit<Spoken, 'omitted'>> {
   const pieces: Float32Array[] = [];
-  let phones = 0;
+  const phones: Phone[] = [];
   let sampleRate = 16_000;
+  let seconds = 0;
   for (const [index, passage] of passages.entries()) {
     const spoken = await speakPassage(passage, manner);
     ({ sampleRate } = spoken.sound);
-    phones += spoken.phones.length;
-    pieces.push(shiftFormants(spoken.sound, manner.shift).samples);
-    pieces.push(new Float32Array(Math.round(sampleRate * PAUSE_SECONDS)));
+    const passed = seconds;
+    phones.push(
+      ...spoken.phones.map(({ name, start, end }) => ({ name, start: start + passed, end: end + passed })),
+    );
+    const { samples } = shiftFormants(spoken.sound, manner.shift);
+    pieces.push(samples, new Float32Array(Math.round(sampleRate * PAUSE_SECONDS)));
+    seconds += durationOf({ samples, sampleRate }) + PAUSE_SECONDS;
     onProgress(Math.round((90 * (index + 1)) / passages.length), 'speaking');
   }
-  if (phones === 0) throw nothingToSpeak();
-  return { samples: joined(pieces), sampleRate };
+  if (phones.length === 0) throw nothingToSpeak();
+  return { sound: { samples: joined(pieces), sampleRate }, phones };
 }

@@ -18,18 +18,33 @@ const MAX_PIXELS = 50_000_000;
 
 /** A picture cut to the frame's shape, larger by this factor so that the camera can move. Throws UNREADABLE_MEDIA. */
 export async function loadPlanes(picture: Uint8Array, frame: Size, reserve: number): Promise<Planes> {
-  const width = even(frame.width * reserve);
-  const height = even(frame.height * reserve);
-  const rgb = await readable(() =>
-    open(picture)
-      .autoOrient()
-      .resize(width, height, { fit: 'cover', position: 'centre' })
-      .flatten({ background: '#fff' })
-      .toColourspace('srgb')
-      .raw()
-      .toBuffer(),
-  );
-  return toPlanes(rgb, { width, height });
+  const size = { width: even(frame.width * reserve), height: even(frame.height * reserve) };
+  const rgb = await readable(() => covering(picture, size).raw().toBuffer());
+  return toPlanes(rgb, size);
+}
+
+/** A picture cut to the frame's size as RGBA, and how large it would be uncut at that scale. Throws UNREADABLE_MEDIA. */
+export async function loadPixels(
+  picture: Uint8Array,
+  frame: Size,
+): Promise<{ rgba: Uint8ClampedArray; whole: Size }> {
+  return readable(async () => {
+    const { autoOrient } = await open(picture).metadata();
+    const scale = Math.max(frame.width / autoOrient.width, frame.height / autoOrient.height);
+    const rgba = await covering(picture, frame).ensureAlpha().raw().toBuffer();
+    return {
+      rgba: new Uint8ClampedArray(rgba.buffer, rgba.byteOffset, rgba.byteLength),
+      whole: { width: autoOrient.width * scale, height: autoOrient.height * scale },
+    };
+  });
+}
+
+function covering(picture: Uint8Array, { width, height }: Size): Sharp {
+  return open(picture)
+    .autoOrient()
+    .resize(width, height, { fit: 'cover', position: 'centre' })
+    .flatten({ background: '#fff' })
+    .toColourspace('srgb');
 }
 
 /** The shape of a picture as `W:H`. Throws UNREADABLE_MEDIA. */
@@ -46,9 +61,7 @@ async function readable<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (cause) {
-    throw new StudioRefusal('UNREADABLE_MEDIA', 'a frame of the video is no picture that can be read', {
-      cause,
-    });
+    throw new StudioRefusal('UNREADABLE_MEDIA', 'a given picture cannot be read', { cause });
   }
 }
 

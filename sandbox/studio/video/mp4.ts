@@ -11,7 +11,7 @@ import {
   Mp4OutputFormat,
   Output,
 } from 'mediabunny';
-import type { InputVideoTrack } from 'mediabunny';
+import type { EncodedPacket, VideoCodec, VideoTrackMetadata } from 'mediabunny';
 
 import type { Sound } from '../sound/sound.ts';
 import { clearTimes } from './mp4-times.ts';
@@ -21,10 +21,18 @@ registerAacEncoder();
 const AAC_BITS_PER_SECOND = 96_000;
 const COLOURS = { primaries: 'bt709', transfer: 'bt709', matrix: 'bt709', fullRange: false } as const;
 
+/** Pictures as they are written into an MP4. */
+export interface PictureTrack {
+  readonly codec: VideoCodec;
+  readonly metadata: VideoTrackMetadata;
+  /** What players need to decode them. */
+  readonly config: VideoDecoderConfig;
+  /** In the order of decoding; the first is a key picture. */
+  readonly packets: AsyncIterable<EncodedPacket>;
+}
+
 export interface Mp4Parts {
-  /** A bare MP4 whose pictures are taken over as they are. */
-  readonly pictures: Uint8Array;
-  readonly framesPerSecond: number;
+  readonly pictures: PictureTrack;
   /** As long as the pictures; none makes a file without an audio track. */
   readonly sound: Sound | null;
   readonly title: string;
@@ -35,11 +43,10 @@ export interface Mp4Parts {
 
 /** Puts pictures, sound, title and cover into an MP4 whose index comes first. The same parts give the same bytes. */
 export async function writeMp4(parts: Mp4Parts): Promise<Buffer> {
-  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(parts.pictures) });
   const target = new BufferTarget();
   const output = new Output({ format: new Mp4OutputFormat({ fastStart: 'in-memory' }), target });
-  const pictures = new EncodedVideoPacketSource('avc');
-  output.addVideoTrack(pictures, { frameRate: parts.framesPerSecond });
+  const pictures = new EncodedVideoPacketSource(parts.pictures.codec);
+  output.addVideoTrack(pictures, parts.pictures.metadata);
   const sound =
     parts.sound === null ? null : new AudioSampleSource({ codec: 'aac', bitrate: AAC_BITS_PER_SECOND });
   if (sound !== null) output.addAudioTrack(sound);
@@ -49,20 +56,39 @@ export async function writeMp4(parts: Mp4Parts): Promise<Buffer> {
     images: [{ data: parts.cover, mimeType: 'image/jpeg', kind: 'coverFront' }],
   });
   await output.start();
-  await copyPictures(await input.getPrimaryVideoTrack(), pictures);
+  await addPictures(parts.pictures, pictures);
   if (sound !== null && parts.sound !== null) await addSound(parts.sound, sound);
   await output.finalize();
   if (target.buffer === null) throw new Error('the video file was not written');
   return clearTimes(Buffer.from(target.buffer));
 }
 
-async function copyPictures(track: InputVideoTrack | null, into: EncodedVideoPacketSource): Promise<void> {
-  const config = await track?.getDecoderConfig();
-  if (track === null || config === null || config === undefined) throw new Error('nothing was encoded');
-  const meta = { decoderConfig: { ...config, colorSpace: COLOURS } };
+/** The same with pictures that were just encoded: a bare MP4 of this many frames a second, whose pictures are taken over as they are. */
+export async function writeEncodedMp4(
+  encoded: { readonly mp4: Uint8Array; readonly framesPerSecond: number },
+  parts: Omit<Mp4Parts, 'pictures'>,
+): Promise<Buffer> {
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(encoded.mp4) });
+  try {
+    const track = await input.getPrimaryVideoTrack();
+    const config = await track?.getDecoderConfig();
+    if (track === null || config === null || config === undefined) throw new Error('nothing was encoded');
+    const pictures: PictureTrack = {
+      codec: 'avc',
+      metadata: { frameRate: encoded.framesPerSecond },
+      config: { ...config, colorSpace: COLOURS },
+      packets: new EncodedPacketSink(track).packets(),
+    };
+    return await writeMp4({ ...parts, pictures });
+  } finally {
+    input.dispose();
+  }
+}
+
+async function addPictures({ config, packets }: PictureTrack, into: EncodedVideoPacketSource): Promise<void> {
   let isFirst = true;
-  for await (const packet of new EncodedPacketSink(track).packets()) {
-    await into.add(packet, isFirst ? meta : undefined);
+  for await (const packet of packets) {
+    await into.add(packet, isFirst ? { decoderConfig: config } : undefined);
     isFirst = false;
   }
   into.close();

@@ -1,0 +1,77 @@
+import type { FaceBox, PersonInPicture } from '../media-types.ts';
+import { elementsNamed, propertyOf, readXml } from './xml.ts';
+import type { XmlElement } from './xml.ts';
+
+/** Who is in a picture, as its XMP says. */
+export interface DeclaredPeople {
+  /** Face regions of the Metadata Working Group, which cameras and photo managers write. */
+  readonly faces: readonly PersonInPicture[];
+  /** Names of IPTC's PersonInImage. */
+  readonly names: readonly string[];
+}
+
+const MOST_PEOPLE = 50;
+const LONGEST_NAME = 200;
+
+/** Reads who is declared. Boxes are turned along with the picture (`orientation` as in EXIF): they are measured in the picture as it is stored. */
+export function declaredPeople(xmp: string, orientation: number): DeclaredPeople {
+  const document = readXml(xmp);
+  const faces = elementsNamed(document, 'mwg-rs:RegionList')
+    .flatMap((list) => elementsNamed(list, 'rdf:li'))
+    .filter((region) => propertyOf(region, 'mwg-rs:Type')?.toLowerCase() === 'face')
+    .slice(0, MOST_PEOPLE)
+    .map((region) => ({
+      name: nameIn(propertyOf(region, 'mwg-rs:Name')),
+      box: turned(boxOf(region), orientation),
+    }));
+  const names = elementsNamed(document, 'Iptc4xmpExt:PersonInImage')
+    .flatMap((list) => elementsNamed(list, 'rdf:li'))
+    .flatMap(({ text }) => nameIn(text) ?? []);
+  return { faces, names: [...new Set(names)].slice(0, MOST_PEOPLE) };
+}
+
+function nameIn(text: string | null): string | null {
+  const name = (text ?? '')
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, LONGEST_NAME)
+    .toWellFormed();
+  return name === '' ? null : name;
+}
+
+/** An area is told by its middle and its size; one that is not a part of the picture is none. */
+function boxOf(region: XmlElement): FaceBox | null {
+  const [area] = elementsNamed(region, 'mwg-rs:Area');
+  if (area === undefined) return null;
+  const unit = propertyOf(area, 'stArea:unit');
+  if (unit !== null && unit !== 'normalized') return null;
+  const [x, y, width, height] = (['x', 'y', 'w', 'h'] as const).map((side) =>
+    Number.parseFloat(propertyOf(area, `stArea:${side}`) ?? ''),
+  );
+  const [left, right] = sidesOf(x, width);
+  const [top, bottom] = sidesOf(y, height);
+  if (!(right > left) || !(bottom > top)) return null;
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** Where a length around a middle starts and ends within 0 to 1; NaN when either is no number. */
+function sidesOf(middle = Number.NaN, length = Number.NaN): readonly [number, number] {
+  const within = (value: number) => Math.max(0, Math.min(1, value));
+  return [within(middle - length / 2), within(middle + length / 2)];
+}
+
+/** Orientations 5 to 8 lay the picture on its side; the others leave it or turn it over. */
+const FIRST_SIDEWAYS = 5;
+const MIRRORED_ACROSS: ReadonlySet<number> = new Set([2, 3, 6, 7]);
+const MIRRORED_DOWN: ReadonlySet<number> = new Set([3, 4, 7, 8]);
+
+function turned(box: FaceBox | null, orientation: number): FaceBox | null {
+  if (box === null) return null;
+  const laid =
+    orientation >= FIRST_SIDEWAYS ? { x: box.y, y: box.x, width: box.height, height: box.width } : box;
+  return {
+    ...laid,
+    x: MIRRORED_ACROSS.has(orientation) ? 1 - laid.x - laid.width : laid.x,
+    y: MIRRORED_DOWN.has(orientation) ? 1 - laid.y - laid.height : laid.y,
+  };
+}

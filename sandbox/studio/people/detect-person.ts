@@ -1,0 +1,49 @@
+import sharp from 'sharp';
+
+import { StudioRefusal } from '../media-types.ts';
+import type { PersonDetection, PersonInPicture } from '../media-types.ts';
+import { declaredPeople } from './declared.ts';
+import type { DeclaredPeople } from './declared.ts';
+
+/** Pictures beyond this are refused before they are decoded. */
+const MAX_PIXELS = 50_000_000;
+const UPRIGHT = 1;
+
+/** What a picture's file says about the people in it; nothing is recognised. Throws UNREADABLE_MEDIA. */
+export async function detectPerson(picture: Uint8Array): Promise<PersonDetection> {
+  const { faces, names } = await peopleIn(picture);
+  const nameless = names.filter((name) => faces.every((face) => face.name !== name));
+  const subjects: PersonInPicture[] = [...faces, ...nameless.map((name) => ({ name, box: null }))];
+  if (subjects.length > 0)
+    return { hasPerson: true, reason: reasonFor(faces.length, names.length), subjects };
+  return {
+    hasPerson: null,
+    reason: 'the file declares no person, and people are not recognised here: it may show some or none',
+    subjects: [],
+  };
+}
+
+/** The largest face box that the file declares; null when there is none. Throws UNREADABLE_MEDIA. */
+export async function largestFace(picture: Uint8Array) {
+  const { faces } = await peopleIn(picture);
+  const boxes = faces.flatMap(({ box }) => box ?? []);
+  const area = ({ width, height }: { width: number; height: number }) => width * height;
+  return boxes.toSorted((one, other) => area(other) - area(one))[0] ?? null;
+}
+
+async function peopleIn(picture: Uint8Array): Promise<DeclaredPeople> {
+  try {
+    const { xmp, orientation } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
+    return declaredPeople(xmp?.toString('utf8') ?? '', orientation ?? UPRIGHT);
+  } catch (cause) {
+    throw new StudioRefusal('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
+  }
+}
+
+function reasonFor(faces: number, names: number): string {
+  const parts = [
+    ...(faces === 0 ? [] : [`${faces} face ${faces === 1 ? 'region' : 'regions'} (MWG)`]),
+    ...(names === 0 ? [] : [`${names} named ${names === 1 ? 'person' : 'people'} (IPTC)`]),
+  ];
+  return `the file declares ${parts.join(' and ')}`;
+}

@@ -1,0 +1,110 @@
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, Mp4OutputFormat } from 'mediabunny';
+import type { EncodedPacket, InputVideoTrack } from 'mediabunny';
+import sharp from 'sharp';
+
+import { fileDuration } from '../measure/probe.ts';
+import { StudioRefusal } from '../media-types.ts';
+import type { StudioVideo } from '../media-types.ts';
+import { durationOf } from '../sound/sound.ts';
+import type { Sound } from '../sound/sound.ts';
+import { makeThumbnail } from '../thumbnail/thumbnail.ts';
+import { writeMp4 } from '../video/mp4.ts';
+import type { PictureTrack } from '../video/mp4.ts';
+import { coverFrom, labelsFor } from '../video/produce.ts';
+import { repeated } from './repeated.ts';
+
+export interface CopyPlan {
+  readonly video: Uint8Array;
+  readonly sound: Sound;
+  readonly title: string;
+  readonly seed: number;
+}
+
+/** A video with its own pictures as they are coded, which needs no decoder. */
+export interface CopiedVideo extends StudioVideo {
+  /** avc, hevc, vp9, ... */
+  readonly codec: string;
+  /** Seconds of the original. */
+  readonly originalDuration: number;
+}
+
+/** The pictures of a video under another sound, repeated or cut to its length. Throws UNREADABLE_MEDIA and OUT_OF_RANGE. */
+export async function copyVideo(plan: CopyPlan): Promise<CopiedVideo> {
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(plan.video) });
+  try {
+    const track = await input.getPrimaryVideoTrack();
+    if (track === null) throw new StudioRefusal('UNREADABLE_MEDIA', 'the file has no moving pictures');
+    return await copyTrack(track, plan);
+  } catch (cause) {
+    if (cause instanceof StudioRefusal) throw cause;
+    throw new StudioRefusal('UNREADABLE_MEDIA', 'the video cannot be read', { cause });
+  } finally {
+    input.dispose();
+  }
+}
+
+async function copyTrack(track: InputVideoTrack, plan: CopyPlan): Promise<CopiedVideo> {
+  const seconds = durationOf(plan.sound);
+  const { packets, period, rate } = repeated(await packetsWithin(track, seconds), seconds);
+  const pictures = await picturesOf(track, packets);
+  const poster = await posterOf(plan.video);
+  const bytes = await writeMp4({
+    pictures,
+    sound: plan.sound,
+    ...labelsFor(plan.title, plan.seed),
+    cover: await coverFrom(sharp(poster)),
+  });
+  return {
+    bytes,
+    contentType: 'video/mp4',
+    width: await track.getDisplayWidth(),
+    height: await track.getDisplayHeight(),
+    duration: await fileDuration(bytes),
+    framesPerSecond: rate,
+    hasSound: true,
+    seed: plan.seed,
+    poster,
+    codec: pictures.codec,
+    originalDuration: period,
+  };
+}
+
+/** More pictures a second than any screen shows are a mistake or an attack. */
+const MOST_RATE = 240;
+
+/** The packets that are shown within so many seconds, and those they need; in the order of decoding, from the first key picture on. */
+async function packetsWithin(track: InputVideoTrack, seconds: number): Promise<EncodedPacket[]> {
+  const packets: EncodedPacket[] = [];
+  for await (const packet of new EncodedPacketSink(track).packets()) {
+    const [first] = packets;
+    if (first === undefined && packet.type !== 'key') continue;
+    if (packet.type === 'key' && packet.timestamp - (first ?? packet).timestamp >= seconds) break;
+    packets.push(packet);
+    if (packets.length > MOST_RATE * (seconds + 1)) {
+      throw new StudioRefusal('OUT_OF_RANGE', `video: it has more than ${MOST_RATE} pictures a second`);
+    }
+  }
+  if (packets.length === 0) throw new StudioRefusal('UNREADABLE_MEDIA', 'the video is empty');
+  return packets;
+}
+
+async function picturesOf(track: InputVideoTrack, packets: Iterable<EncodedPacket>): Promise<PictureTrack> {
+  const [codec, config] = [await track.getCodec(), await track.getDecoderConfig()];
+  if (codec === null || config === null || !new Mp4OutputFormat().getSupportedVideoCodecs().includes(codec)) {
+    throw new StudioRefusal(
+      'UNREADABLE_MEDIA',
+      'the pictures of the video are of a kind that is not known here',
+    );
+  }
+  return { codec, config, metadata: { rotation: await track.getRotation() }, packets: inTurn(packets) };
+}
+
+async function* inTurn(packets: Iterable<EncodedPacket>) {
+  yield* packets;
+}
+
+/** Nothing is decoded: the cover inside the file, or a card that tells what it is. */
+async function posterOf(video: Uint8Array): Promise<Buffer> {
+  const { bytes } = await makeThumbnail(video);
+  return sharp(bytes).flatten({ background: '#fff' }).jpeg({ quality: 82 }).toBuffer();
+}

@@ -1,0 +1,129 @@
+import type { SKRSContext2D } from '@napi-rs/canvas';
+
+import { css } from '../art/easel.ts';
+import type { Colour } from '../art/easel.ts';
+import { drawFace } from './face.ts';
+import type { Look } from './look.ts';
+import type { Mouth } from './mouth.ts';
+
+/** Where the presenter's head is, in pixels. */
+export interface FigurePlace {
+  readonly x: number;
+  readonly y: number;
+  /** Half of the head's height. */
+  readonly radius: number;
+}
+
+/** How the presenter stands at a moment. */
+export interface Pose {
+  readonly mouth: Mouth;
+  readonly seconds: number;
+}
+
+const ROUND = Math.PI * 2;
+
+/** The colour, lighter by so many percent; darker when negative. */
+export function lighter([hue, saturation, lightness]: Colour, by: number): Colour {
+  return [hue, saturation, Math.max(0, Math.min(100, lightness + by))];
+}
+
+/** A person from the chest up: it breathes, and the head sways and nods with the voice. */
+export function drawFigure(brush: SKRSContext2D, place: FigurePlace, look: Look, pose: Pose): void {
+  const { radius } = place;
+  const { mouth, seconds } = pose;
+  brush.save();
+  brush.translate(place.x, place.y + Math.sin(seconds * 1.9) * radius * 0.012);
+  drawShoulders(brush, radius, look);
+  // The head turns on the neck, not on its middle.
+  const neck = radius * 0.9;
+  brush.translate(Math.sin(seconds * 0.6) * radius * 0.03, neck + mouth.level * radius * 0.02);
+  brush.rotate(Math.sin(seconds * 0.8) * 0.03 + (mouth.level - 0.3) * 0.02);
+  brush.translate(0, -neck);
+  drawHead(brush, radius, look);
+  drawFace(brush, radius, look, pose);
+  drawFringe(brush, radius, look);
+  brush.restore();
+}
+
+function drawShoulders(brush: SKRSContext2D, radius: number, { shirt, skin }: Look): void {
+  const cloth = brush.createLinearGradient(0, radius, 0, radius * 3.4);
+  cloth.addColorStop(0, css(lighter(shirt, 6)));
+  cloth.addColorStop(1, css(lighter(shirt, -14)));
+  brush.fillStyle = cloth;
+  brush.beginPath();
+  brush.moveTo(-radius * 1.9, radius * 6);
+  brush.lineTo(-radius * 1.8, radius * 2.5);
+  brush.bezierCurveTo(-radius * 1.6, radius * 1.6, -radius * 0.7, radius * 1.5, 0, radius * 1.45);
+  brush.bezierCurveTo(radius * 0.7, radius * 1.5, radius * 1.6, radius * 1.6, radius * 1.8, radius * 2.5);
+  brush.lineTo(radius * 1.9, radius * 6);
+  brush.fill();
+  brush.fillStyle = css(lighter(skin, -9));
+  brush.beginPath();
+  brush.moveTo(-radius * 0.3, radius * 0.6);
+  brush.lineTo(-radius * 0.36, radius * 1.45);
+  brush.quadraticCurveTo(0, radius * 2, radius * 0.36, radius * 1.45);
+  brush.lineTo(radius * 0.3, radius * 0.6);
+  brush.fill();
+}
+
+function drawHead(brush: SKRSContext2D, radius: number, { skin, hair, hairStyle }: Look): void {
+  const oval = (x: number, y: number, across: number, down: number) => {
+    brush.beginPath();
+    brush.ellipse(x * radius, y * radius, across * radius, down * radius, 0, 0, ROUND);
+    brush.fill();
+  };
+  brush.fillStyle = css(lighter(hair, -4));
+  if (hairStyle === 'long') oval(0, 0.3, 1, 1.35);
+  if (hairStyle === 'bun') oval(0, -1.12, 0.36, 0.32);
+  if (hairStyle !== 'long') oval(0, -0.2, 0.9, 0.9);
+  brush.fillStyle = css(lighter(skin, -5));
+  for (const side of [-1, 1]) oval(side * 0.8, 0.05, 0.11, 0.2);
+  const light = brush.createRadialGradient(-radius * 0.25, -radius * 0.3, radius * 0.2, 0, 0, radius * 1.15);
+  light.addColorStop(0, css(lighter(skin, 6)));
+  light.addColorStop(1, css(lighter(skin, -7)));
+  brush.fillStyle = light;
+  brush.beginPath();
+  brush.moveTo(-radius * 0.8, -radius * 0.1);
+  brush.bezierCurveTo(
+    -radius * 0.8,
+    -radius * 1.25,
+    radius * 0.8,
+    -radius * 1.25,
+    radius * 0.8,
+    -radius * 0.1,
+  );
+  brush.bezierCurveTo(radius * 0.8, radius * 0.62, radius * 0.42, radius, 0, radius);
+  brush.bezierCurveTo(-radius * 0.42, radius, -radius * 0.8, radius * 0.62, -radius * 0.8, -radius * 0.1);
+  brush.fill();
+}
+
+function drawFringe(brush: SKRSContext2D, radius: number, { hair }: Look): void {
+  brush.fillStyle = css(hair);
+  brush.beginPath();
+  brush.moveTo(-radius * 0.86, -radius * 0.12);
+  brush.bezierCurveTo(
+    -radius * 1.02,
+    -radius * 1.42,
+    radius * 1.02,
+    -radius * 1.42,
+    radius * 0.86,
+    -radius * 0.12,
+  );
+  brush.bezierCurveTo(
+    radius * 0.78,
+    -radius * 0.5,
+    radius * 0.55,
+    -radius * 0.62,
+    radius * 0.3,
+    -radius * 0.66,
+  );
+  brush.bezierCurveTo(
+    -radius * 0.1,
+    -radius * 0.72,
+    -radius * 0.62,
+    -radius * 0.62,
+    -radius * 0.86,
+    -radius * 0.12,
+  );
+  brush.fill();
+}

@@ -1,0 +1,74 @@
+import { createCanvas, ImageData } from '@napi-rs/canvas';
+import type { Canvas } from '@napi-rs/canvas';
+
+import type { FaceBox } from '../media-types.ts';
+import type { Size } from '../size.ts';
+import { loadPixels } from '../video/camera.ts';
+import type { Film } from '../video/film.ts';
+import { writeI420 } from '../video/yuv.ts';
+import { drawMouth } from './draw-mouth.ts';
+import type { MouthPlace } from './draw-mouth.ts';
+import { frameAt } from './drawn-film.ts';
+import type { Performance } from './drawn-film.ts';
+import { drawRibbon } from './ribbon.ts';
+
+export interface PictureFilmPlan {
+  readonly picture: Uint8Array;
+  /** Where its face is, when that is known: there a mouth is drawn. */
+  readonly face: FaceBox | null;
+  readonly size: Size;
+}
+
+/** The picture comes nearer as the voice gets louder, and drifts a little. Throws UNREADABLE_MEDIA. */
+export async function createPictureFilm(
+  { picture, face, size }: PictureFilmPlan,
+  performance: Performance,
+): Promise<Film> {
+  const { width, height } = size;
+  const { canvas: still, whole } = await openPicture(picture, size);
+  const place = face === null ? null : mouthIn(face, whole, size);
+  const zooms = zoomTrack(performance);
+  const canvas = createCanvas(width, height);
+  const brush = canvas.getContext('2d');
+  return {
+    draw(moment, frame) {
+      const { index, mouth } = frameAt(performance, moment);
+      const seconds = index / performance.framesPerSecond;
+      const zoom = zooms[index] ?? 1;
+      const left = (-width * (zoom - 1)) / 2 + Math.sin(seconds * 0.7) * width * 0.005;
+      const top = (-height * (zoom - 1)) / 2 + Math.sin(seconds * 1.1) * height * 0.004;
+      brush.setTransform(zoom, 0, 0, zoom, left, top);
+      brush.drawImage(still, 0, 0);
+      if (place !== null) drawMouth(brush, place, mouth);
+      brush.resetTransform();
+      drawRibbon(brush, size, performance.track, index);
+      writeI420(canvas.data(), size, frame);
+    },
+  };
+}
+
+/** Never below 1.03: the drift may not show an edge. */
+function zoomTrack({ track }: Performance): number[] {
+  let zoom = 1.03;
+  return track.map(({ level }) => {
+    zoom += (1.03 + 0.045 * level - zoom) * 0.35;
+    return zoom;
+  });
+}
+
+/** The picture covering the frame, and how large it would be uncut. */
+async function openPicture(picture: Uint8Array, size: Size): Promise<{ canvas: Canvas; whole: Size }> {
+  const { rgba, whole } = await loadPixels(picture, size);
+  const canvas = createCanvas(size.width, size.height);
+  canvas.getContext('2d').putImageData(new ImageData(rgba, size.width, size.height), 0, 0);
+  return { canvas, whole };
+}
+
+/** The mouth is three quarters down a face, a third as wide: measured from the middle, which stays when a picture is cut to a frame. */
+function mouthIn(face: FaceBox, whole: Size, size: Size): MouthPlace {
+  return {
+    x: size.width / 2 + (face.x + face.width / 2 - 0.5) * whole.width,
+    y: size.height / 2 + (face.y + face.height * 0.76 - 0.5) * whole.height,
+    reach: face.width * whole.width * 0.2,
+  };
+}

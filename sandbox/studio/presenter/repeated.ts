@@ -1,0 +1,48 @@
+import type { EncodedPacket } from 'mediabunny';
+
+import { StudioRefusal } from '../media-types.ts';
+
+/** The packets of a video, laid one after the other as often as it takes. */
+interface Repeated {
+  readonly packets: Iterable<EncodedPacket>;
+  /** Seconds of the original. */
+  readonly period: number;
+  /** Pictures a second. */
+  readonly rate: number;
+}
+
+/** A shorter video is taken for one of this length: nothing is shown more often than a screen can. */
+const SHORTEST_SECONDS = 1 / 60;
+const LARGEST_BYTES = 256 * 1024 * 1024;
+
+/** Repeats packets (in the order of decoding, the first a key picture) until so many seconds are full. Throws OUT_OF_RANGE when the file would become too large. */
+export function repeated(packets: readonly EncodedPacket[], seconds: number): Repeated {
+  const start = packets.reduce((least, { timestamp }) => Math.min(least, timestamp), Infinity);
+  const end = packets.reduce((most, { timestamp, duration }) => Math.max(most, timestamp + duration), start);
+  const period = Math.max(SHORTEST_SECONDS, end - start);
+  const rounds = Math.ceil(seconds / period);
+  const bytes = packets.reduce((sum, { byteLength }) => sum + byteLength, 0) * rounds;
+  if (bytes > LARGEST_BYTES) {
+    throw new StudioRefusal(
+      'OUT_OF_RANGE',
+      `video: with the new sound it would be larger than ${LARGEST_BYTES / 1024 / 1024} MB`,
+    );
+  }
+  const rate = Math.round((packets.length / period) * 100) / 100;
+  return { packets: rounded(packets, { start, period, seconds }), period, rate };
+}
+
+function* rounded(
+  packets: readonly EncodedPacket[],
+  { start, period, seconds }: { readonly start: number; readonly period: number; readonly seconds: number },
+): Iterable<EncodedPacket> {
+  for (let from = 0; from < seconds; from += period) {
+    // Packets lie in the order of decoding: one that is shown late may still be needed by those after it.
+    const last = packets.findLastIndex(({ timestamp }) => timestamp - start + from < seconds);
+    for (const packet of packets.slice(0, last + 1)) {
+      const timestamp = packet.timestamp - start + from;
+      const left = Math.max(SHORTEST_SECONDS, seconds - timestamp);
+      yield packet.clone({ timestamp, duration: Math.min(packet.duration, left) });
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { StudioRefusal } from '../media-types.ts';
+import type { PresenterRequest } from '../media-types.ts';
+import { decodeSound } from '../sound/decode.ts';
+import { resample } from '../sound/reshape.ts';
+import { durationOf } from '../sound/sound.ts';
+import type { Sound } from '../sound/sound.ts';
+import type { Phone } from '../speech/flite.ts';
+import { speakText } from '../speech/speech.ts';
+
+/** What a talking video says. */
+export interface Voice {
+  /** At most 60 seconds, at a rate that AAC has. */
+  readonly sound: Sound;
+  /** What is said when; null when only the sound is known. */
+  readonly phones: readonly Phone[] | null;
+  /** Letters of the text that could not be spoken; null when there are none. */
+  readonly omitted: string | null;
+}
+
+type OnProgress = (percent: number, stage: string) => void;
+
+const MOST_SECONDS = 60;
+/** Encoders pad: a sound that was cut at the limit is a little longer. */
+const PADDING_SECONDS = 0.2;
+/** Samples a second that AAC has. */
+const AAC_RATES: ReadonlySet<number> = new Set([
+  8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000,
+]);
+const [LOW_RATE, HIGH_RATE] = [16_000, 48_000] as const;
+
+/** The given sound, or the text spoken. Throws OUT_OF_RANGE when it is too long, UNREADABLE_MEDIA and NOTHING_TO_SPEAK. */
+export async function openVoice(request: PresenterRequest, onProgress: OnProgress): Promise<Voice> {
+  const { audio, text = '', voice } = request;
+  const said: Voice =
+    audio === undefined
+      ? await speakText({ text, ...(voice === undefined ? {} : { voice }) }, onProgress)
+      : { sound: await decodeSound(audio, MOST_SECONDS + 1), phones: null, omitted: null };
+  if (durationOf(said.sound) > MOST_SECONDS + PADDING_SECONDS) {
+    const what = audio === undefined ? 'text: it takes' : 'audio: it lasts';
+    throw new StudioRefusal('OUT_OF_RANGE', `${what} longer than ${MOST_SECONDS} seconds`);
+  }
+  return { ...said, sound: cut(forAac(said.sound)) };
+}
+
+function forAac(sound: Sound): Sound {
+  if (AAC_RATES.has(sound.sampleRate)) return sound;
+  return resample(sound, sound.sampleRate < LOW_RATE ? LOW_RATE : HIGH_RATE);
+}
+
+function cut({ samples, sampleRate }: Sound): Sound {
+  return { samples: samples.subarray(0, MOST_SECONDS * sampleRate), sampleRate };
+}

@@ -1,0 +1,81 @@
+import sharp from 'sharp';
+import type { Sharp } from 'sharp';
+
+import { fileDuration } from '../measure/probe.ts';
+import type { StudioVideo } from '../media-types.ts';
+import type { Size } from '../size.ts';
+import type { Sound } from '../sound/sound.ts';
+import type { Film } from './film.ts';
+import { encodeFilm } from './h264.ts';
+import { writeEncodedMp4 } from './mp4.ts';
+
+/** A film and everything that makes a video of it. */
+export interface Production {
+  readonly film: Film;
+  readonly size: Size;
+  readonly framesPerSecond: number;
+  readonly frames: number;
+  /** As long as the film; null for a silent one. */
+  readonly sound: Sound | null;
+  /** Of any length; its beginning is kept. */
+  readonly title: string;
+  readonly seed: number;
+}
+
+type OnProgress = (percent: number, stage: string) => void;
+
+/** Percent that is reached when the first frame is drawn. */
+const BEFORE_FRAMES = 8;
+const ALL_FRAMES = 96;
+const COVER_EDGE = 320;
+const LONGEST_TITLE = 120;
+
+/** Draws, encodes and packs a film. The same production gives the same bytes. */
+export async function produceVideo(production: Production, onProgress: OnProgress): Promise<StudioVideo> {
+  const { film, size, framesPerSecond, frames, sound, seed } = production;
+  const onFrame = createFrameProgress(frames, onProgress);
+  const { mp4, middle } = await encodeFilm({ film, size, framesPerSecond, frames, onFrame });
+  const picture = sharp(middle, { raw: { ...size, channels: 3 } });
+  const cover = await coverFrom(picture.clone());
+  const bytes = await writeEncodedMp4(
+    { mp4, framesPerSecond },
+    { sound, cover, ...labelsFor(production.title, seed) },
+  );
+  return {
+    bytes,
+    contentType: 'video/mp4',
+    ...size,
+    duration: await fileDuration(bytes),
+    framesPerSecond,
+    hasSound: sound !== null,
+    seed,
+    poster: await picture.clone().jpeg({ quality: 82 }).toBuffer(),
+  };
+}
+
+/** What a video says about itself. */
+export function labelsFor(title: string, seed: number): { title: string; comment: string } {
+  return {
+    title: title.slice(0, LONGEST_TITLE).toWellFormed(),
+    comment: `Kiln studio, engine local-procedural, seed ${seed}`,
+  };
+}
+
+/** The small JPEG that a video carries inside. */
+export function coverFrom(picture: Sharp): Promise<Buffer> {
+  return picture
+    .resize(COVER_EDGE, COVER_EDGE, { fit: 'inside', withoutEnlargement: true })
+    .jpeg({ quality: 70 })
+    .toBuffer();
+}
+
+/** Tells each percent once, however many frames there are. */
+function createFrameProgress(frames: number, onProgress: OnProgress): (done: number) => void {
+  let told = 0;
+  return (done) => {
+    const percent = BEFORE_FRAMES + Math.floor(((ALL_FRAMES - BEFORE_FRAMES) * done) / frames);
+    if (percent === told) return;
+    told = percent;
+    onProgress(percent, 'frames');
+  };
+}
