@@ -9,6 +9,7 @@ import type { Facts, Values } from './config/rules.ts';
 import { readSettings } from './config/setting.ts';
 import type { SettingLine } from './config/setting.ts';
 import { settings } from './config/settings.ts';
+import { storageOf, type StorageConfig } from './config/storage.ts';
 import type { LogLevel } from './logger.ts';
 import type { AuthMode } from './policy.ts';
 
@@ -79,7 +80,7 @@ interface LimitsConfig {
   readonly syncMaxWaitSeconds: number;
 }
 
-interface FilesConfig {
+interface FilesConfig extends StorageConfig {
   /** 0: addresses are permanent and unsigned. */
   readonly urlTtlSeconds: number;
   /** 0: for ever. */
@@ -177,6 +178,7 @@ function configOf({ values, commandLine, role, production }: Facts): Omit<Config
       urlTtlSeconds: values.FILES_URL_TTL,
       mediaRetentionDays: values.MEDIA_RETENTION_DAYS,
       eventRetentionDays: values.EVENT_RETENTION_DAYS,
+      ...storageOf(values),
     },
     outbound: { allow: values.OUTBOUND_ALLOW },
     sandbox: production ? null : { url: values.SANDBOX_URL },

@@ -5,6 +5,7 @@ import type { PoolConfig } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database } from './database.ts';
 import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
+import { toError } from './errors.ts';
 import type { EventBus } from './event-bus.ts';
 import type { HttpClient } from './http-client.ts';
 import { acquireInstanceLock } from './instance-lock.ts';
@@ -13,6 +14,7 @@ import type { Logger } from './logger.ts';
 import { migrate, type MigrationSet } from './migrations.ts';
 import { createDiskStore } from './object-store/disk.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
+import { createS3Store } from './object-store/s3.ts';
 import { createQueue } from './pg-boss-queue.ts';
 import { createEventBus } from './postgres-event-bus.ts';
 import type { Queue } from './queue.ts';
@@ -65,8 +67,24 @@ export async function startRuntime({
   lifecycle.add('queue', () => queue.stop(JOB_GRACE_SECONDS));
   const http = createHttpClient({ outbound: createOutboundRule({ allow: config.outbound.allow }), logger });
   lifecycle.add('outbound HTTP', () => http.close());
-  const store = createDiskStore({ directory: path.join(config.data.dir, 'files') });
+  const store = await openStore({ config, logger, lifecycle });
   return { config, logger, lifecycle, database, bus, queue, store, http };
+}
+
+/** Files in the bucket when one is configured, else in the data directory. One that can't be written is told at once. */
+async function openStore(options: Omit<RuntimeOptions, 'migrations'>): Promise<ObjectStore> {
+  const { config, logger, lifecycle } = options;
+  const { s3, cdnBaseUrl } = config.files;
+  if (s3 === null) return createDiskStore({ directory: path.join(config.data.dir, 'files') });
+  const store = createS3Store({ location: s3, cdnBaseUrl, logger });
+  lifecycle.add('object storage', async () => store.close());
+  // No reason not to start: it may be back before the first file comes, and finished work waits for it.
+  await store.check().then(
+    () =>
+      logger.info({ bucket: s3.bucket, endpoint: s3.endpoint ?? 'AWS' }, 'files are kept in object storage'),
+    (error: unknown) => logger.error({ error: toError(error) }, 'the object storage can not be written'),
+  );
+  return store;
 }
 
 /** The database alone, for `npm run migrate` as well. */

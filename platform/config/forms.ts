@@ -44,6 +44,11 @@ export const postgresAddress = z.string().refine(
   { error: 'must be a postgres:// or postgresql:// address' },
 );
 
+/** The name of an S3 bucket, as AWS allows them. */
+export const bucketName = z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, {
+  error: 'must be the name of a bucket: 3 to 63 lower-case letters, digits, dots and dashes',
+});
+
 /** A secret of at least 32 characters. */
 export const longSecret = z.string().min(32, {
   error: 'must be at least 32 characters long (for example the output of: openssl rand -hex 32)',

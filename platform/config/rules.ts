@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { CommandLine } from './command-line.ts';
 import type { ValuesOf } from './setting.ts';
 import type { settings } from './settings.ts';
+import { checkStorage } from './storage.ts';
 
 /** The read settings, by name. */
 export type Values = ValuesOf<typeof settings>;
@@ -22,6 +23,7 @@ export function checkTogether(facts: Facts, report: Report): void {
   checkSplit(facts, report);
   checkAuth(facts, report);
   checkProviders(facts.values, report);
+  checkStorage(facts.values, report);
   if (facts.production && facts.values.SANDBOX_URL !== null) {
     report('SANDBOX_URL', 'there is no sandbox in production: unset it, or set KILN_ENV=development');
   }

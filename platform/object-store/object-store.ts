@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream';
 export interface ObjectStore {
   /** Streams a body in; nothing is visible under the key before all of it is. Fails with PAYLOAD_TOO_LARGE past `maxBytes`, leaving nothing. */
   put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
-  /** The object's facts, or null. */
-  head(key: string): Promise<StoredObject | null>;
+  /** The object's facts, or null when there is none. */
+  head(key: string): Promise<ObjectFacts | null>;
   /** The object's bytes, or those of a range (both ends inclusive). Fails with NOT_FOUND. */
   get(key: string, range?: ByteRange): Promise<Readable>;
   /** Removes the object; absent is fine. */
@@ -18,6 +18,8 @@ export interface ObjectStore {
 
 export interface PutOptions {
   readonly contentType: string;
+  /** Content-Disposition of an answer that the store gives by itself, without our door (a CDN before a bucket). */
+  readonly contentDisposition?: string;
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
 }
@@ -30,14 +32,22 @@ export interface StoredObject {
   readonly contentType: string;
 }
 
+/** What a store knows of an object by itself. */
+export interface ObjectFacts extends Omit<StoredObject, 'sha256'> {
+  /** Hexadecimal; null where the store does not keep it (S3 knows it of no object that came in parts). */
+  readonly sha256: string | null;
+}
+
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-interface AddressOptions {
+export interface AddressOptions {
   /** Seconds the address stays valid, where it expires at all. */
   readonly expiresIn: number;
-  /** Name offered when the browser saves it. */
-  readonly fileName: string;
+  /** Content-Type of the answer, where the store lets an address say so; the stored type otherwise. */
+  readonly contentType?: string;
+  /** Content-Disposition of the answer, with the name offered when the browser saves it; likewise. */
+  readonly contentDisposition?: string;
 }

@@ -34,7 +34,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
     version: packageJson.version,
     files: {
       publicUrl,
-      cdnBaseUrl: null,
+      cdnBaseUrl: config.files.cdnBaseUrl,
       urlTtlSeconds: config.files.urlTtlSeconds,
       secret: fileSecret,
       retentionDays: config.files.mediaRetentionDays,

@@ -5,10 +5,9 @@ const SHOWN = /^(image\/(?!svg)|video\/|audio\/|text\/plain$|application\/json$)
 
 /** The headers of a file's answer, but for those that say how much of it comes. */
 export function headersOf(file: StoredFile, cacheControl: string): Record<string, string> {
-  const isShown = SHOWN.test(file.contentType);
   return {
-    'Content-Type': isText(file.contentType) ? `${file.contentType}; charset=utf-8` : file.contentType,
-    'Content-Disposition': dispositionOf(isShown ? 'inline' : 'attachment', file.name),
+    'Content-Type': contentTypeOf(file),
+    'Content-Disposition': dispositionOf(file),
     ETag: etagOf(file),
     'Last-Modified': file.createdAt.toUTCString(),
     'Accept-Ranges': 'bytes',
@@ -16,7 +15,7 @@ export function headersOf(file: StoredFile, cacheControl: string): Record<string
     'X-Content-Type-Options': 'nosniff',
     // Pages of other origins may show the file; the file itself may do nothing.
     'Cross-Origin-Resource-Policy': 'cross-origin',
-    ...(isShown ? {} : { 'Content-Security-Policy': "default-src 'none'; sandbox" }),
+    ...(SHOWN.test(file.contentType) ? {} : { 'Content-Security-Policy': "default-src 'none'; sandbox" }),
   };
 }
 
@@ -25,12 +24,15 @@ export function etagOf({ sha256 }: StoredFile): string {
   return `"${sha256}"`;
 }
 
-function isText(contentType: string): boolean {
-  return contentType.startsWith('text/') || contentType === 'application/json';
+/** The type, with the encoding where it is a text. */
+export function contentTypeOf({ contentType }: Pick<StoredFile, 'contentType'>): string {
+  const isText = contentType.startsWith('text/') || contentType === 'application/json';
+  return isText ? `${contentType}; charset=utf-8` : contentType;
 }
 
-/** The name in ASCII for old readers, and as it is (RFC 6266) when that differs. */
-function dispositionOf(disposition: string, name: string): string {
+/** Shown or saved, by the type; the name in ASCII for old readers, and as it is (RFC 6266) when that differs. */
+export function dispositionOf({ contentType, name }: Pick<StoredFile, 'contentType' | 'name'>): string {
+  const disposition = SHOWN.test(contentType) ? 'inline' : 'attachment';
   const ascii = name.replaceAll(/[^A-Za-z0-9._-]/g, '_');
   const extended = ascii === name ? '' : `; filename*=UTF-8''${encodeURIComponent(name)}`;
   return `${disposition}; filename="${ascii}"${extended}`;

@@ -56,9 +56,14 @@ const ENDING = /\.(?!\d+$)[A-Za-z0-9]{1,8}$/;
 /** The safe name under which a file is kept: its own, with the ending of its type when it has none. */
 export function storedName(name: string, contentType: string | null): string {
   const safe = safeName(name);
-  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
-  const ending = ENDINGS[type];
+  const ending = ENDINGS[plainType(contentType)];
   return ending === undefined || ENDING.test(safe) ? safe : safeName(`${safe}.${ending}`);
+}
+
+/** The bare type that a sender says, in lower case; bytes of no known kind when it says none, or nonsense. */
+export function plainType(declaredType: string | null): string {
+  const type = declaredType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  return /^[a-z0-9.+-]{1,60}\/[a-z0-9.+-]{1,80}$/.test(type) ? type : 'application/octet-stream';
 }
 
 /** The path of a file's address below PUBLIC_URL or a CDN; the same as its key in the object store, encoded. */

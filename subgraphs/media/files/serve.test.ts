@@ -204,16 +204,22 @@ describe('the door', () => {
   test('sends the browser to where the store has the file, when the store can', async () => {
     const elsewhere: ObjectStore = {
       ...world.store,
-      address: async (key, { fileName }) => `https://s3.example.org/${encodeURI(key)}?as=${fileName}`,
+      address: async (key, { contentType, contentDisposition }) =>
+        `https://s3.example.org/${encodeURI(key)}?as=${contentType}&${contentDisposition}`,
     };
     const { files } = await door({ store: elsewhere });
     const { file, url } = await stored(files, 'hello');
     const response = await fetch(url, { redirect: 'manual' });
     expect(response.status).toBe(302);
     expect(response.headers.get('location')).toBe(
-      `https://s3.example.org/files/${file.id}/note.txt?as=note.txt`,
+      `https://s3.example.org/files/${file.id}/note.txt?as=text/plain; charset=utf-8&inline; filename="note.txt"`,
     );
     expect(response.headers.get('cache-control')).toBe('no-store');
+    // The address is for GET, and for who does not have the file yet.
+    const known = { 'if-none-match': `"${file.sha256}"` };
+    expect((await fetch(url, { headers: known, redirect: 'manual' })).status).toBe(304);
+    const head = await fetch(url, { method: 'HEAD', redirect: 'manual' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '5']);
   });
 
   test('lets go of the file when its reader goes away', async () => {

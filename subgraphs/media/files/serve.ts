@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { isUuid } from '../../../platform/ids.ts';
 import type { ByteRange, ObjectStore } from '../../../platform/object-store/object-store.ts';
-import { etagOf, headersOf } from './file-headers.ts';
+import { contentTypeOf, dispositionOf, etagOf, headersOf } from './file-headers.ts';
 import type { FileDoor, StoredFile } from './files.ts';
 import { readRangeHeader } from './range.ts';
 
@@ -23,7 +23,8 @@ const ADDRESS_SECONDS = 3_600;
 
 /**
  * The door of stored files: GET and HEAD of `/files/{id}/{name}`, the whole or one range. The unguessable id is the
- * capability. Mount it at `/files` or at the root; it looks at the last two parts of the path.
+ * capability. Where the store gives out addresses, GET is answered by a redirect to a fresh one. Mount it at `/files` or
+ * at the root; it looks at the last two parts of the path.
  */
 export function createFileHandler({ files, store, urlTtl }: FileHandlerOptions): FileHandler {
   const cacheControl =
@@ -38,11 +39,6 @@ export function createFileHandler({ files, store, urlTtl }: FileHandlerOptions):
     const { file, objectKey } = found;
     if (!files.admits(file.id, query))
       return refuse(response, 403, 'this address has expired: ask for a new one');
-    const address = await store.address(objectKey, { expiresIn: ADDRESS_SECONDS, fileName: file.name });
-    if (address !== null) {
-      response.writeHead(302, { Location: address, 'Cache-Control': 'no-store' }).end();
-      return;
-    }
     await answer({ request, response, file, store, objectKey, cacheControl });
   };
 }
@@ -62,6 +58,8 @@ async function answer({ request, response, file, store, objectKey, cacheControl 
     response.writeHead(304, headers).end();
     return;
   }
+  // What needs no bytes is answered here: an address of the store is good for one GET, not for a HEAD.
+  if (request.method === 'GET' && (await redirect({ response, file, store, objectKey }))) return;
   const range = mayRange(request, file) ? readRangeHeader(request.headers.range, file.bytes) : 'whole';
   if (range === 'unsatisfiable') {
     return refuse(response, 416, 'there are no bytes in this range', {
@@ -85,6 +83,21 @@ async function answer({ request, response, file, store, objectKey, cacheControl 
   const body = await store.get(objectKey, part);
   begin();
   await send(body, response);
+}
+
+/** Sends the reader to where the store has the bytes, when it gives out addresses; it asks for ranges there. */
+async function redirect(
+  answering: Pick<Answering, 'response' | 'file' | 'store' | 'objectKey'>,
+): Promise<boolean> {
+  const { response, file, store, objectKey } = answering;
+  const address = await store.address(objectKey, {
+    expiresIn: ADDRESS_SECONDS,
+    contentType: contentTypeOf(file),
+    contentDisposition: dispositionOf(file),
+  });
+  if (address === null) return false;
+  response.writeHead(302, { Location: address, 'Cache-Control': 'no-store' }).end();
+  return true;
 }
 
 /** A reader that goes away ends the stream from the store; that is no failure of ours. */

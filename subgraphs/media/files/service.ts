@@ -9,8 +9,9 @@ import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-s
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { peek } from '../../../platform/object-store/peek.ts';
 import { shareReads } from '../../../platform/shared-reads.ts';
+import { dispositionOf } from './file-headers.ts';
 import type { FileDoor, FileService, NewFile, StoredFile } from './files.ts';
-import { idOfPath, objectKeyOf, pathOf, storedName } from './names.ts';
+import { idOfPath, objectKeyOf, pathOf, plainType, storedName } from './names.ts';
 import { createSigner } from './signature.ts';
 import {
   announceFile,
@@ -125,7 +126,9 @@ async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
   // Key and address are one and never change, so the ending must be known before the first byte is stored.
   const { head, whole } = await peek(file.body, TYPE_BYTES, signal);
   const id = newId();
-  const name = storedName(file.name, (await typeOfHead(head)) ?? declaredType);
+  const seenType = await typeOfHead(head);
+  const name = storedName(file.name, seenType ?? declaredType);
+  const contentType = seenType ?? plainType(declaredType);
   const objectKey = objectKeyOf(id, name);
   await announceFile(database, {
     id,
@@ -136,7 +139,8 @@ async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
   });
   try {
     const object = await store.put(objectKey, whole, {
-      contentType: declaredType ?? 'application/octet-stream',
+      contentType,
+      contentDisposition: dispositionOf({ contentType, name }),
       maxBytes,
       ...(signal === undefined ? {} : { signal }),
     });

@@ -1,0 +1,52 @@
+import type { S3Location } from '../object-store/s3-client.ts';
+import type { Report, Values } from './rules.ts';
+
+/** Where the bytes of files are. */
+export interface StorageConfig {
+  /** Null: in the data directory. */
+  readonly s3: S3Location | null;
+  /** In front of the bucket, or of PUBLIC_URL without one; without a trailing slash. */
+  readonly cdnBaseUrl: string | null;
+}
+
+/** A server off AWS mostly does not care; what it signs with is the same on both sides. */
+const DEFAULT_REGION = 'us-east-1';
+
+/** A bucket is configured whole or not at all. */
+export function checkStorage(values: Values, report: Report): void {
+  const given = S3_SETTINGS.filter((name) => values[name] !== null);
+  if (given.length > 0) {
+    for (const name of ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const) {
+      if (values[name] === null) report(name, `is needed with ${given.join(', ')}: or unset all of S3_*`);
+    }
+    if (values.S3_ENDPOINT === null && values.S3_REGION === null) {
+      report('S3_REGION', 'is needed on AWS; set S3_ENDPOINT for another S3-compatible server');
+    }
+  }
+  if (values.CDN_BASE_URL !== null && values.FILES_URL_TTL > 0) {
+    report('CDN_BASE_URL', 'gives out addresses that never expire: unset it, or FILES_URL_TTL');
+  }
+}
+
+const S3_SETTINGS = [
+  'S3_ENDPOINT',
+  'S3_BUCKET',
+  'S3_REGION',
+  'S3_ACCESS_KEY_ID',
+  'S3_SECRET_ACCESS_KEY',
+] as const;
+
+/** The storage that settings without problems ask for. */
+export function storageOf(values: Values): StorageConfig {
+  const {
+    S3_ENDPOINT: endpoint,
+    S3_BUCKET: bucket,
+    S3_REGION: region,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+    CDN_BASE_URL: cdnBaseUrl,
+  } = values;
+  if (bucket === null || accessKeyId === null || secretAccessKey === null) return { s3: null, cdnBaseUrl };
+  const location = { endpoint, bucket, region: region ?? DEFAULT_REGION, accessKeyId, secretAccessKey };
+  return { s3: location, cdnBaseUrl };
+}

@@ -1,0 +1,62 @@
+import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
+
+import { toError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { isAbsent, isNotOffered } from './s3-failures.ts';
+
+export interface UnfinishedUploadsOptions {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly logger: Logger;
+}
+
+/** Uploads in parts that nobody will finish: their process died, or S3 was away when they were given up. */
+export interface UnfinishedUploads {
+  /** Gives the parts of every unfinished upload to this key back; a server without the operation is left alone. */
+  giveBack(key: string): Promise<void>;
+}
+
+/** A key is uploaded to once, or a few times after crashes: one page holds them all. */
+const MOST_UPLOADS = 100;
+
+export function createUnfinishedUploads({
+  client,
+  bucket,
+  logger,
+}: UnfinishedUploadsOptions): UnfinishedUploads {
+  let isOffered = true;
+
+  async function uploadsTo(key: string): Promise<readonly string[]> {
+    try {
+      // The whole key as the prefix: some servers list nothing for less.
+      const request = { Bucket: bucket, Prefix: key, MaxUploads: MOST_UPLOADS };
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand(request));
+      return Uploads.flatMap(({ Key, UploadId }) =>
+        Key === key && UploadId !== undefined ? [UploadId] : [],
+      );
+    } catch (error) {
+      if (!isNotOffered(error)) throw error;
+      isOffered = false;
+      logger.warn(
+        { error: toError(error).name },
+        'this object storage does not list unfinished uploads: give the bucket a rule that ends them after a day',
+      );
+      return [];
+    }
+  }
+
+  return {
+    async giveBack(key) {
+      if (!isOffered) return;
+      for (const UploadId of await uploadsTo(key)) {
+        await client
+          .send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId }))
+          .catch((error: unknown) => {
+            // It has ended meanwhile.
+            if (!isAbsent(error)) throw error;
+          });
+      }
+    },
+  };
+}

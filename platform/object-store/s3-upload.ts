@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+
+import { AbortMultipartUploadCommand, CompleteMultipartUploadCommand } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+
+import { AppError, toError } from '../errors.ts';
+import { drain } from './drain.ts';
+import type { PutOptions, StoredObject } from './object-store.ts';
+import { s3Failure } from './s3-failures.ts';
+
+/** Parts under way at once: with the one that is being filled, all that is held of a body. */
+const PARTS_AT_ONCE = 3;
+const MEBIBYTE = 1024 * 1024;
+const LEAST_PART_BYTES = 8 * MEBIBYTE;
+/** S3's own bound. */
+const MOST_PARTS = 10_000;
+/** Longest wait for the answer that an upload is given up, in milliseconds. */
+const GIVING_UP_MS = 10_000;
+
+/** One body on its way into the bucket. */
+export interface S3Upload {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly key: string;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly options: PutOptions;
+}
+
+/**
+ * Streams a body into the bucket: in one request when it is small, else in parts, which become an object together. The
+ * first thing that fails (the body, its size, the abort, a request) ends everything else, gives the parts back and is
+ * what is thrown: what the requests meet as UNAVAILABLE, the body's own error as it is. Once the last byte is sent, an abort is too late.
+ */
+export async function uploadToS3({ client, bucket, key, body, options }: S3Upload): Promise<StoredObject> {
+  const { contentType, contentDisposition, maxBytes = Number.MAX_SAFE_INTEGER, signal } = options;
+  const failed = new AbortController();
+  const ending = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const parts = new PassThrough({ highWaterMark: MEBIBYTE });
+  // Whoever destroys it has told the error already, to the upload or to us.
+  parts.on('error', () => undefined);
+  const upload = new Upload({
+    client: endingWith(client, ending, (error) => failed.abort(error)),
+    queueSize: PARTS_AT_ONCE,
+    partSize: partBytes(maxBytes),
+    params: {
+      Bucket: bucket,
+      Key: key,
+      Body: parts,
+      ContentType: contentType,
+      ...(contentDisposition === undefined ? {} : { ContentDisposition: contentDisposition }),
+    },
+  });
+  const pouring = drain(body, ending, async (chunk) => {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes)
+      throw new AppError('PAYLOAD_TOO_LARGE', `the file is larger than ${maxBytes} bytes`);
+    hash.update(chunk);
+    if (!parts.write(chunk)) await once(parts, 'drain', { signal: ending });
+  }).then(
+    () => void parts.end(),
+    (error: unknown) => {
+      failed.abort(error);
+      parts.destroy(toError(error));
+    },
+  );
+  try {
+    await upload.done();
+  } catch (error) {
+    failed.abort(s3Failure(error));
+    await pouring;
+    throw signal?.aborted === true ? signal.reason : failed.signal.reason;
+  }
+  return { key, bytes, sha256: hash.digest('hex'), contentType };
+}
+
+/** Large enough for a body of the limit to fit into the parts there may be. */
+function partBytes(maxBytes: number): number {
+  if (maxBytes === Number.MAX_SAFE_INTEGER) return LEAST_PART_BYTES;
+  return Math.max(LEAST_PART_BYTES, Math.ceil(maxBytes / MOST_PARTS / MEBIBYTE) * MEBIBYTE);
+}
+
+/**
+ * The client as one upload sees it: its requests end with `signal`, and the first that fails is told at once (`Upload`
+ * itself would go on reading until every part under way has ended). Completing is not broken off, as nobody could say
+ * what became of it; nor is giving up.
+ */
+function endingWith(client: S3Client, signal: AbortSignal, onFailure: (error: unknown) => void): S3Client {
+  const view = Object.create(client) as S3Client;
+  const send = async (command: Parameters<S3Client['send']>[0]): Promise<unknown> => {
+    try {
+      if (command instanceof CompleteMultipartUploadCommand) return await client.send(command);
+      const givesUp = command instanceof AbortMultipartUploadCommand;
+      return await client.send(command, {
+        abortSignal: givesUp ? AbortSignal.timeout(GIVING_UP_MS) : signal,
+      });
+    } catch (error) {
+      onFailure(s3Failure(error));
+      throw error;
+    }
+  };
+  view.send = send as S3Client['send'];
+  return view;
+}

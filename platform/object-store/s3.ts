@@ -1,0 +1,142 @@
+import { Readable } from 'node:stream';
+
+import {
+  AbortMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+
+import { AppError, notFound } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { AddressOptions, ByteRange, ObjectStore } from './object-store.ts';
+import { createS3Client } from './s3-client.ts';
+import type { S3Location, S3Patience } from './s3-client.ts';
+import { isAbsent, isOutOfRange, s3Failure } from './s3-failures.ts';
+import { createUnfinishedUploads } from './s3-unfinished.ts';
+import { uploadToS3 } from './s3-upload.ts';
+
+export interface S3StoreOptions {
+  readonly location: S3Location;
+  /** Address of a CDN in front of the bucket, without a trailing slash; null: presigned addresses on the server itself. */
+  readonly cdnBaseUrl: string | null;
+  readonly logger: Logger;
+  readonly patience?: S3Patience;
+}
+
+/** An object store in a bucket; `close` ends its connections. */
+export interface S3Store extends ObjectStore {
+  close(): void;
+}
+
+/** What a check writes, and takes back before it is an object. */
+const CHECKED_KEY = 'kiln-check';
+const CHECK_MS = 5_000;
+/** A check that went well counts this long: whoever asks for our health must not make us ask S3 each time. */
+const CHECK_COUNTS_MS = 10_000;
+
+/** Files in an S3 bucket. A 404 of the object is NOT_FOUND; everything else that S3 says is UNAVAILABLE (s3-failures.ts). */
+export function createS3Store({ location, cdnBaseUrl, logger, patience }: S3StoreOptions): S3Store {
+  const client = createS3Client(location, logger, patience);
+  const { bucket } = location;
+  const at = (key: string) => ({ Bucket: bucket, Key: key });
+  const unfinished = createUnfinishedUploads({ client, bucket, logger });
+  return {
+    put: (key, body, options) => uploadToS3({ client, bucket, key, body, options }),
+    async head(key) {
+      try {
+        const { ContentLength = 0, ContentType = '' } = await client.send(new HeadObjectCommand(at(key)));
+        return { key, bytes: ContentLength, sha256: null, contentType: ContentType };
+      } catch (error) {
+        if (isAbsent(error)) return null;
+        throw s3Failure(error);
+      }
+    },
+    async get(key, range) {
+      const Range = rangeOf(range);
+      try {
+        const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...Range }));
+        if (!(Body instanceof Readable)) throw new TypeError('S3 answered without a body');
+        return toldAsOurs(Body);
+      } catch (error) {
+        if (isAbsent(error)) throw notFound('file', key);
+        if (isOutOfRange(error))
+          throw new AppError('BAD_USER_INPUT', 'there are no bytes in this range', { field: 'range' });
+        throw s3Failure(error);
+      }
+    },
+    async delete(key) {
+      try {
+        // Parts that are given back first can't become an object afterwards.
+        await unfinished.giveBack(key);
+        await client.send(new DeleteObjectCommand(at(key)));
+      } catch (error) {
+        if (!isAbsent(error)) throw s3Failure(error);
+      }
+    },
+    async address(key, options) {
+      if (cdnBaseUrl !== null) return `${cdnBaseUrl}/${key.split('/').map(encodeURIComponent).join('/')}`;
+      const command = new GetObjectCommand({ ...at(key), ...answeredAs(options) });
+      return await getSignedUrl(client, command, { expiresIn: options.expiresIn });
+    },
+    check: rarely(async () => {
+      const limit = () => ({ abortSignal: AbortSignal.timeout(CHECK_MS) });
+      try {
+        const { UploadId } = await client.send(new CreateMultipartUploadCommand(at(CHECKED_KEY)), limit());
+        await client.send(new AbortMultipartUploadCommand({ ...at(CHECKED_KEY), UploadId }), limit());
+      } catch (error) {
+        // Our own limit is no abort of the caller's.
+        throw s3Failure(error instanceof Error && error.name === 'AbortError' ? new Error('timeout') : error);
+      }
+    }),
+    close: () => client.destroy(),
+  };
+}
+
+function rangeOf(range: ByteRange | undefined): { Range?: string } {
+  return range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
+}
+
+/** The stored type is what the sender said; the measured one is better, and the name is not part of the object. */
+function answeredAs({ contentType, contentDisposition }: AddressOptions) {
+  return {
+    ...(contentType === undefined ? {} : { ResponseContentType: contentType }),
+    ...(contentDisposition === undefined ? {} : { ResponseContentDisposition: contentDisposition }),
+  };
+}
+
+/** The bytes of an answer; a connection that breaks meanwhile is told as UNAVAILABLE. */
+function toldAsOurs(body: Readable): Readable {
+  const told = Readable.from(
+    (async function* () {
+      try {
+        yield* body;
+      } catch (error) {
+        throw s3Failure(error);
+      }
+    })(),
+    { objectMode: false },
+  );
+  // Also when it ends before anything was read: an answer that nobody reads would keep its connection.
+  told.once('close', () => body.destroy());
+  return told;
+}
+
+/** One check at a time, and none while the last good one counts. */
+function rarely(check: () => Promise<void>): () => Promise<void> {
+  let countsUntil = 0;
+  let running: Promise<void> | undefined;
+  return async () => {
+    if (performance.now() < countsUntil) return;
+    running ??= check()
+      .then(() => {
+        countsUntil = performance.now() + CHECK_COUNTS_MS;
+      })
+      .finally(() => {
+        running = undefined;
+      });
+    await running;
+  };
+}
