@@ -67,7 +67,7 @@ describe('the S3 store', () => {
     expect(response.headers.get('content-disposition')).toBe(contentDisposition);
     const old = new URL(address);
     old.searchParams.set('X-Amz-Date', '20200101T000000Z');
-    expect((await fetch(old)).status).toBe(403);
+    expect([400, 403]).toContain((await fetch(old)).status);
     await store.delete(key);
   });
 

@@ -8,7 +8,7 @@ import { connectionFor, endAttempt, keyOf, stageOf, type AttemptScene, type Engi
 import { failureFrom, START_UNKNOWN, storageFailure } from './failures.ts';
 import { finishAttempt, outcomeOf, writable } from './finish.ts';
 import { startQueue } from './queues.ts';
-import { HopelessResult, storeResultFile } from './result-files.ts';
+import { HopelessResult, isStoreAway, storeResultFile } from './result-files.ts';
 import { resultKindOf } from './result-kinds.ts';
 import { moveStep } from './step-store.ts';
 import { completeStep } from './store-worker.ts';
@@ -164,19 +164,27 @@ async function storeBytes(
   const mediaIds: string[] = [];
   for (const [position, file] of outcome.files.entries()) {
     const result = { file, binding, owner: task.owner, kind: resultKindOf(step.input), position, signal };
-    mediaIds.push(await withRetries(engine, async () => (await storeResultFile(engine, result)).id));
+    mediaIds.push(await withRetries(engine, signal, async () => (await storeResultFile(engine, result)).id));
   }
   return mediaIds;
 }
 
-/** The bytes exist only here, so storing them is tried as often as fetching would be. */
-async function withRetries<Result>({ limits }: Engine, body: () => Promise<Result>): Promise<Result> {
+/** The bytes exist only here, so storing them is tried as often as fetching would be, and longer while our store is away. */
+async function withRetries<Result>(
+  { limits }: Engine,
+  signal: AbortSignal,
+  body: () => Promise<Result>,
+): Promise<Result> {
+  const patientUntil = Date.now() + limits.heldOutageSeconds * 1000;
   for (let tries = 1; ; tries += 1) {
     try {
       return await body();
     } catch (error) {
-      if (tries >= limits.maxStoreTries || error instanceof HopelessResult) throw error;
-      await pause(Math.min(limits.storePauseSeconds, 2 ** (tries - 1)) * 1000);
+      signal.throwIfAborted();
+      const isWaiting = isStoreAway(error) && Date.now() < patientUntil;
+      if (error instanceof HopelessResult || (tries >= limits.maxStoreTries && !isWaiting)) throw error;
+      const pauseSeconds = Math.min(limits.storePauseSeconds, 2 ** (tries - 1));
+      await pause(pauseSeconds * 1000, undefined, { signal });
     }
   }
 }

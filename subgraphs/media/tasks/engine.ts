@@ -56,6 +56,10 @@ export interface WorkerLimits {
   /** Tries to store a result, and the longest pause between them in seconds. */
   readonly maxStoreTries: number;
   readonly storePauseSeconds: number;
+  /** Longest time that a finished result waits for an object store that is away, in seconds. */
+  readonly storeOutageSeconds: number;
+  /** The same for a result whose bytes are only in the memory of this process. */
+  readonly heldOutageSeconds: number;
   /** Largest input fetched from a caller's URL, and largest output, in bytes. */
   readonly maxInputBytes: number;
   readonly maxOutputBytes: number;

@@ -108,6 +108,11 @@ function originsOf({ baseUrl, nodes, endpoints = {}, resultOrigins }: Connection
   ];
 }
 
+/** Whether our own object store is away: nothing is wrong with the result, which is worth waiting with. */
+export function isStoreAway(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'UNAVAILABLE';
+}
+
 function isTooLarge(error: unknown): boolean {
   if (error instanceof HttpFailure) return error.code === 'TOO_LARGE';
   return error instanceof AppError && error.code === 'PAYLOAD_TOO_LARGE';

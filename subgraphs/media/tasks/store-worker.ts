@@ -14,7 +14,7 @@ import {
 import { storageFailure } from './failures.ts';
 import { outcomeOf } from './finish.ts';
 import { startQueue, type StepJob } from './queues.ts';
-import { HopelessResult, storeResultFile } from './result-files.ts';
+import { HopelessResult, isStoreAway, storeResultFile } from './result-files.ts';
 import { resultKindOf } from './result-kinds.ts';
 import { countStoreTry, readSteps, rememberStored } from './step-store.ts';
 import type { AttemptTable } from './tables.ts';
@@ -26,7 +26,7 @@ const GONE = 'the generator that made it is no longer configured';
 /**
  * Fetches the files of finished work into the object store, then ends the step in one transaction. A file that can't be
  * stored is tried again with a growing pause, from a fresh address where the upstream gives one, while the upstream
- * keeps it; then the task fails with STORAGE_FAILED.
+ * keeps it; then the task fails with STORAGE_FAILED. While our own store is away no try is counted.
  */
 export function createStoreHandler(engine: Engine): JobHandler {
   return async (job): Promise<JobOutcome> => {
@@ -114,15 +114,32 @@ export async function completeStep(
   });
 }
 
-async function tryLater(engine: Engine, { task, step }: AttemptScene, error: unknown): Promise<JobOutcome> {
+async function tryLater(engine: Engine, scene: AttemptScene, error: unknown): Promise<JobOutcome> {
+  const { task, step } = scene;
   const { maxStoreTries, storePauseSeconds } = engine.limits;
   const key = { taskId: task.id, step: step.step };
+  const pause = isStoreAway(error) ? pauseOfOutage(engine, scene) : null;
+  if (pause !== null) {
+    engine.logger.warn(
+      { error: toError(error), taskId: task.id, pause },
+      'a result waits for the object store',
+    );
+    return { againInSeconds: pause };
+  }
   const tries = await countStoreTry(engine.database, { ...key, stale: true });
   engine.logger.warn({ error: toError(error), taskId: task.id, tries }, 'a result could not be stored');
   if (tries < maxStoreTries && !(error instanceof HopelessResult)) {
     return { againInSeconds: Math.min(storePauseSeconds, 2 ** (tries - 1)) };
   }
   await failStorage(engine, key, error);
+}
+
+/** Seconds to wait with a finished result until our store is back, growing with the time waited so far; null: too long. */
+function pauseOfOutage({ limits }: Engine, { attempt }: AttemptScene): number | null {
+  const finishedAt = attempt.ended_at ?? attempt.started_at;
+  const waited = (Date.now() - finishedAt.getTime()) / 1000;
+  if (waited > limits.storeOutageSeconds) return null;
+  return Math.min(limits.storePauseSeconds, Math.max(1, Math.ceil(waited)));
 }
 
 /** Ends the task as STORAGE_FAILED, when its step is still being stored. */

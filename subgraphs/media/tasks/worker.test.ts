@@ -375,6 +375,23 @@ describe('storing the result', () => {
     });
   });
 
+  it('waits while our own store is away, and counts no try', async () => {
+    engine.files.away = 2;
+    const { service } = await scene({ worker: { limits: { maxStoreTries: 1 } } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(engine.files.away).toBe(0);
+    expect(upstream.starts).toHaveLength(1);
+  });
+
+  it('fails as STORAGE_FAILED when our own store stays away', async () => {
+    engine.files.away = 1_000;
+    const { service } = await scene({ worker: { limits: { maxStoreTries: 1, storeOutageSeconds: 0 } } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).error).toMatchObject({ code: 'STORAGE_FAILED' });
+    engine.files.away = 0;
+  });
+
   it('keeps the order of several files', async () => {
     upstream.onStatus = () => ({ state: 'finished', files: ['a.png', 'b.png', 'c.png'] });
     const names: string[] = [];
@@ -402,6 +419,15 @@ describe('calls', () => {
     expect(ended).toMatchObject({ state: 'SUCCEEDED' });
     expect(engine.files.stored.get(ended.result?.mediaIds[0] ?? '')).toMatchObject({ taskId: id });
     expect(await attemptStates(service, id)).toEqual(['SUCCEEDED']);
+  });
+
+  it('hold their bytes while our own store is away', async () => {
+    engine.files.away = 2;
+    const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => bytes } } };
+    const { service } = await scene({ provider, worker: { limits: { maxStoreTries: 1 } } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(engine.files.away).toBe(0);
   });
 
   it('are broken off by a cancel', async () => {

@@ -59,6 +59,8 @@ const DEFAULT_LIMITS: WorkerLimits = {
   unknownBudgetSeconds: 600,
   maxStoreTries: 8,
   storePauseSeconds: 60,
+  storeOutageSeconds: 86_400,
+  heldOutageSeconds: 3_600,
   maxInputBytes: 64 * 1024 * 1024,
   maxOutputBytes: 1024 * 1024 * 1024,
   downloadTimeoutMs: 30_000,

@@ -4,17 +4,26 @@ import { AppError, badInput } from '../../../../platform/errors.ts';
 import { newId } from '../../../../platform/ids.ts';
 import type { FileService, StoredFile } from '../../files/files.ts';
 
-/** Files in memory: the engine only needs the contract. */
-export function memoryFiles(): FileService & {
+export type MemoryFiles = FileService & {
   readonly stored: Map<string, StoredFile & { taskId?: string }>;
-} {
+  /** How many more files are refused, as by an object store that is away. */
+  away: number;
+};
+
+/** Files in memory: the engine only needs the contract. */
+export function memoryFiles(): MemoryFiles {
   const stored = new Map<string, StoredFile & { taskId?: string; content: Buffer }>();
   const refuse = () => {
     throw new AppError('INTERNAL', 'not part of these tests');
   };
-  return {
+  const files: MemoryFiles = {
     stored,
+    away: 0,
     async store(file) {
+      if (files.away > 0) {
+        files.away -= 1;
+        throw new AppError('UNAVAILABLE', 'the object storage does not answer');
+      }
       const chunks: Uint8Array[] = [];
       for await (const chunk of file.body) chunks.push(chunk);
       const content = Buffer.concat(chunks);
@@ -42,6 +51,7 @@ export function memoryFiles(): FileService & {
     remove: refuse,
     prune: async () => 0,
   };
+  return files;
 }
 
 /** How the files of the tests begin. */
