@@ -1,15 +1,18 @@
 import { seedsOf } from '../art/picture.ts';
+import { openMovingPictures } from '../decode/moving-pictures.ts';
 import type { PresenterRequest, StudioPresenter } from '../media-types.ts';
 import { largestFace } from '../people/detect-person.ts';
+import { sizeByShortEdge } from '../size.ts';
 import type { Size } from '../size.ts';
-import type { Film } from '../video/film.ts';
+import type { Film, SlowFilm } from '../video/film.ts';
 import { produceVideo } from '../video/produce.ts';
 import { copyVideo } from './copied-video.ts';
-import type { CopiedVideo } from './copied-video.ts';
 import { createDrawnFilm } from './drawn-film.ts';
 import type { Performance } from './drawn-film.ts';
 import { framesOf, mouthTrack } from './mouth.ts';
+import { copyNote, inOneNote, NO_FACE, NOT_RECOGNISED } from './notes.ts';
 import { createPictureFilm } from './picture-film.ts';
+import { createVideoFilm } from './video-film.ts';
 import { openVoice } from './voice.ts';
 import type { Voice } from './voice.ts';
 
@@ -23,6 +26,16 @@ export interface PresenterPlan {
 
 type OnProgress = (percent: number, stage: string) => void;
 
+/** What is known once the voice is. */
+interface Scene extends PresenterPlan {
+  readonly voice: Voice;
+  readonly prompt: string;
+  /** The seed that is told, and the one that is drawn by. */
+  readonly seeds: { readonly seed: number; readonly mixed: number };
+  readonly title: string;
+  readonly onProgress: OnProgress;
+}
+
 /** Percent that is reached when the text is spoken. */
 const SPOKEN = 6;
 const DEFAULT_TITLE = 'A presenter';
@@ -35,56 +48,74 @@ export async function makePresenter(plan: PresenterPlan, onProgress: OnProgress)
   );
   onProgress(SPOKEN, 'voice');
   const prompt = request.prompt?.trim() ?? '';
-  const { seed, mixed } = seedsOf(prompt, request.seed ?? null);
-  const title = prompt === '' ? DEFAULT_TITLE : prompt;
-  if (request.video !== undefined) {
-    const { codec, originalDuration, ...copied } = await copyVideo({
-      video: request.video,
-      sound: voice.sound,
-      title,
-      seed,
-    });
-    return { ...copied, redrawn: false, note: notes(voice, [copyNote({ codec, originalDuration })]) };
+  const seeds = seedsOf(prompt, request.seed ?? null);
+  const scene = { ...plan, voice, prompt, seeds, title: prompt === '' ? DEFAULT_TITLE : prompt, onProgress };
+  if (request.video !== undefined) return withVideo(scene, request.video);
+  return request.picture === undefined ? withNobody(scene) : withPicture(scene, request.picture);
+}
+
+async function withNobody(scene: Scene): Promise<StudioPresenter> {
+  const { prompt, seeds, size } = scene;
+  const performance = perform(scene);
+  const film = await createDrawnFilm({ prompt, seed: seeds.mixed, size }, performance);
+  return produce(scene, { film, performance, note: null });
+}
+
+async function withPicture(scene: Scene, picture: Uint8Array): Promise<StudioPresenter> {
+  const performance = perform(scene);
+  const face = await largestFace(picture);
+  const film = await createPictureFilm({ picture, face, size: scene.size }, performance);
+  return produce(scene, { film, performance, note: face === null ? NO_FACE : null });
+}
+
+async function withVideo(scene: Scene, video: Uint8Array): Promise<StudioPresenter> {
+  const pictures = await openMovingPictures(video);
+  if (pictures === null) return copy(scene, video);
+  try {
+    const performance = perform(scene);
+    const size = sizeOf(scene, pictures.size);
+    const film = createVideoFilm(pictures, size, performance);
+    return await produce({ ...scene, size }, { film, performance, note: NOT_RECOGNISED });
+  } finally {
+    await pictures.close();
   }
-  const { framesPerSecond, size } = plan;
+}
+
+/** The video's own shape when no other is asked for, and never larger than it is. */
+function sizeOf({ request, size }: Scene, own: Size): Size {
+  const shortEdge = Math.min(size.width, size.height, own.width, own.height);
+  return sizeByShortEdge(request.aspectRatio ?? `${own.width}:${own.height}`, shortEdge);
+}
+
+async function copy({ voice, title, seeds }: Scene, video: Uint8Array): Promise<StudioPresenter> {
+  const { codec, originalDuration, ...copied } = await copyVideo({
+    video,
+    sound: voice.sound,
+    title,
+    seed: seeds.seed,
+  });
+  const note = inOneNote(copyNote(codec, originalDuration), voice.omitted);
+  return { ...copied, redrawn: false, note };
+}
+
+function perform({ voice, framesPerSecond }: Scene): Performance {
   const frames = framesOf(voice.sound, framesPerSecond);
-  const performance = {
-    track: mouthTrack(voice.sound, frames, { ...voice, framesPerSecond }),
-    framesPerSecond,
-  };
-  const { film, note } = await openFilm(plan, { prompt, seed: mixed }, performance);
+  const track = mouthTrack(voice.sound, frames, { framesPerSecond, phones: voice.phones });
+  return { track, framesPerSecond };
+}
+
+interface Shot {
+  readonly film: Film | SlowFilm;
+  readonly performance: Performance;
+  readonly note: string | null;
+}
+
+async function produce(scene: Scene, { film, performance, note }: Shot): Promise<StudioPresenter> {
+  const { size, framesPerSecond, voice, title, seeds, onProgress } = scene;
+  const frames = performance.track.length;
   const video = await produceVideo(
-    { film, size, framesPerSecond, frames, sound: voice.sound, title, seed },
+    { film, size, framesPerSecond, frames, sound: voice.sound, title, seed: seeds.seed },
     onProgress,
   );
-  return { ...video, redrawn: true, note: notes(voice, note) };
-}
-
-async function openFilm(
-  { request, size }: PresenterPlan,
-  idea: { readonly prompt: string; readonly seed: number },
-  performance: Performance,
-): Promise<{ film: Film; note: readonly string[] }> {
-  const { picture } = request;
-  if (picture === undefined) return { film: await createDrawnFilm({ ...idea, size }, performance), note: [] };
-  const face = await largestFace(picture);
-  const film = await createPictureFilm({ picture, face, size }, performance);
-  return { film, note: face === null ? [NO_FACE] : [] };
-}
-
-const NO_FACE =
-  'The file of the picture declares no face region, and faces are not recognised here: the picture moves with the voice, no mouth is drawn.';
-
-const CODECS: Readonly<Record<string, string>> = { avc: 'H.264', hevc: 'H.265' };
-
-function copyNote({ codec, originalDuration }: Pick<CopiedVideo, 'codec' | 'originalDuration'>): string {
-  const name = CODECS[codec] ?? codec.toUpperCase();
-  const seconds = Math.round(originalDuration * 10) / 10;
-  return `The pictures of the video (${name}, ${seconds} s) cannot be decoded here: they were copied under the new sound, repeated or cut to its length, and no mouth moves.`;
-}
-
-function notes({ omitted }: Voice, others: readonly string[]): string | null {
-  const unspoken = omitted === null ? [] : [`Not spoken, as the voices speak English only: ${omitted}`];
-  const all = [...others, ...unspoken];
-  return all.length === 0 ? null : all.join(' ');
+  return { ...video, redrawn: true, note: inOneNote(note, voice.omitted) };
 }

@@ -2,6 +2,7 @@ import { ALL_FORMATS, AudioSampleSink, BufferSource, EncodedPacketSink, Input } 
 import type { InputAudioTrack } from 'mediabunny';
 import { MPEGDecoder } from 'mpg123-decoder';
 
+import { canDecode } from '../decode/decoders.ts';
 import { StudioRefusal } from '../media-types.ts';
 import { joined } from './sound.ts';
 import type { Sound } from './sound.ts';
@@ -11,7 +12,7 @@ const [LOWEST_RATE, HIGHEST_RATE] = [4_000, 384_000] as const;
 
 /**
  * The sound of a WAV (any plain samples) or an MP3, also inside a video, mixed into one channel; no more than so many
- * seconds of it. Throws UNREADABLE_MEDIA: no decoder for AAC, Opus or others is on board.
+ * seconds of it. AAC, Opus and others are read where the optional decoders are installed. Throws UNREADABLE_MEDIA.
  */
 export async function decodeSound(media: Uint8Array, mostSeconds: number): Promise<Sound> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });
@@ -35,7 +36,7 @@ export async function decodeSound(media: Uint8Array, mostSeconds: number): Promi
 async function decodeTrack(track: InputAudioTrack, mostSeconds: number): Promise<Sound> {
   const codec = await track.getCodec();
   if (codec === 'mp3') return decodeMp3(track, mostSeconds);
-  if (await track.canDecode()) return decodePlain(track, mostSeconds);
+  if (await canDecode(track)) return decodePlain(track, mostSeconds);
   throw new StudioRefusal(
     'UNREADABLE_MEDIA',
     `the sound is ${codec ?? 'of an unknown kind'}, which cannot be decoded here: send MP3 or WAV`,

@@ -6,6 +6,12 @@ export interface Film {
   draw(moment: number, frame: Uint8Array): void;
 }
 
+/** A film whose frames have to be waited for; they are drawn one after the other, from the first on. */
+export interface SlowFilm {
+  /** As that of a film. */
+  draw(moment: number, frame: Uint8Array): Promise<void>;
+}
+
 /** What every film is drawn by. */
 export interface FilmPlan {
   readonly prompt: string;

@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import encoders from 'h264-mp4-encoder';
 
 import type { Size } from '../size.ts';
-import type { Film } from './film.ts';
+import type { Film, SlowFilm } from './film.ts';
 import { frameBytes, toRgb } from './yuv.ts';
 
 /** Quantization 28 at full speed: 38 dB and about 13 ms a frame at 720p; a key frame every two seconds, so that seeking is quick. */
@@ -12,7 +12,7 @@ const SPEED = 10;
 const SECONDS_PER_KEY_FRAME = 2;
 
 export interface FilmRun {
-  readonly film: Film;
+  readonly film: Film | SlowFilm;
   readonly size: Size;
   readonly framesPerSecond: number;
   readonly frames: number;
@@ -35,7 +35,7 @@ export async function encodeFilm(run: FilmRun): Promise<{ mp4: Uint8Array; middl
     const frame = new Uint8Array(frameBytes(size));
     let middle: Buffer = Buffer.alloc(0);
     for (let index = 0; index < frames; index += 1) {
-      run.film.draw(index / Math.max(1, frames - 1), frame);
+      await run.film.draw(index / Math.max(1, frames - 1), frame);
       encoder.addFrameYuv(frame);
       if (index === frames >> 1) middle = toRgb(frame, size);
       run.onFrame(index + 1);

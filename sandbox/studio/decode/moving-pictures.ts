@@ -1,0 +1,142 @@
+import { createCanvas, ImageData } from '@napi-rs/canvas';
+import type { Canvas } from '@napi-rs/canvas';
+import { ALL_FORMATS, BufferSource, Input, VideoSampleSink } from 'mediabunny';
+import type { InputVideoTrack, VideoSample } from 'mediabunny';
+
+import { StudioRefusal } from '../media-types.ts';
+import type { Size } from '../size.ts';
+import { canDecode } from './decoders.ts';
+
+/** The decoded pictures of a video, one after the other, from its beginning again after its end. */
+export interface MovingPictures {
+  /** As shown: turned, with square pixels. */
+  readonly size: Size;
+  /** The picture that is shown at this time, in seconds; times may only grow. Throws UNREADABLE_MEDIA. */
+  at(seconds: number): Promise<Canvas>;
+  /** Ends the decoding. */
+  close(): Promise<void>;
+}
+
+/** Larger ones take too much memory and time. */
+const MOST_PIXELS = 4_096 * 2_304;
+const SHORTEST_SECONDS = 1 / 60;
+
+/** Opens a video to be decoded; null when there is no decoder that takes it, or it is too large for one. Throws UNREADABLE_MEDIA. */
+export async function openMovingPictures(video: Uint8Array): Promise<MovingPictures | null> {
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(video) });
+  try {
+    const pictures = await openTrack(input);
+    if (pictures === null) input.dispose();
+    return pictures;
+  } catch (cause) {
+    input.dispose();
+    throw unreadable(cause);
+  }
+}
+
+async function openTrack(input: Input): Promise<MovingPictures | null> {
+  const track = await input.getPrimaryVideoTrack();
+  if (track === null) throw new StudioRefusal('UNREADABLE_MEDIA', 'the file has no moving pictures');
+  const size = { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
+  if (size.width * size.height > MOST_PIXELS || !(await canDecode(track))) return null;
+  const pictures = createReader(input, size, await createLoop(track));
+  return (await startsWell(pictures)) ? pictures : null;
+}
+
+/** Decoders say of some videos that they take them, and then do not. */
+async function startsWell(pictures: MovingPictures): Promise<boolean> {
+  try {
+    await pictures.at(0);
+    return true;
+  } catch (error) {
+    if (error instanceof StudioRefusal) return false;
+    throw error;
+  }
+}
+
+interface Shown {
+  readonly sample: VideoSample;
+  /** Seconds from the very beginning, all rounds counted. */
+  readonly from: number;
+}
+
+/** The pictures in the order they are shown, round after round. */
+async function createLoop(track: InputVideoTrack): Promise<AsyncGenerator<Shown, void>> {
+  const start = await track.getFirstTimestamp();
+  const period = Math.max(SHORTEST_SECONDS, (await track.computeDuration()) - start);
+  const sink = new VideoSampleSink(track);
+  return (async function* loop() {
+    for (let round = 0; ; round += 1) {
+      let count = 0;
+      for await (const sample of sink.samples()) {
+        count += 1;
+        yield { sample, from: sample.timestamp - start + round * period };
+      }
+      if (count === 0) throw new Error('no picture could be decoded');
+    }
+  })();
+}
+
+function createReader(input: Input, size: Size, loop: AsyncGenerator<Shown, void>): MovingPictures {
+  const canvas = createCanvas(size.width, size.height);
+  let next: Shown | null = null;
+  const take = async () => (await loop.next()).value ?? null;
+  /** The last picture that has begun by then; the very first one whenever it begins. */
+  const due = async (seconds: number): Promise<VideoSample | null> => {
+    let found: VideoSample | null = null;
+    if (next === null) {
+      found = (await take())?.sample ?? null;
+      next = await take();
+    }
+    while (next !== null && next.from <= seconds) {
+      found?.close();
+      found = next.sample;
+      next = await take();
+    }
+    return found;
+  };
+  return {
+    size,
+    async at(seconds) {
+      try {
+        const sample = await due(seconds);
+        if (sample !== null) await paint(canvas, sample);
+        sample?.close();
+        return canvas;
+      } catch (cause) {
+        throw unreadable(cause);
+      }
+    },
+    async close() {
+      next?.sample.close();
+      await loop.return();
+      input.dispose();
+    },
+  };
+}
+
+/** A format is part of WebCodecs, but not yet of its types here. */
+const AS_RGBA: VideoFrameCopyToOptions & { readonly format: string } = { format: 'RGBA' };
+
+/** Puts a picture onto the canvas, turned as the file says. */
+async function paint(canvas: Canvas, sample: VideoSample): Promise<void> {
+  const { rotation, visibleRect } = sample;
+  if (visibleRect.width * visibleRect.height > MOST_PIXELS) throw new Error('a picture is too large');
+  const rgba = new Uint8ClampedArray(visibleRect.width * visibleRect.height * 4);
+  await sample.copyTo(rgba, AS_RGBA);
+  const still = createCanvas(visibleRect.width, visibleRect.height);
+  still.getContext('2d').putImageData(new ImageData(rgba, visibleRect.width, visibleRect.height), 0, 0);
+  const { width, height } = canvas;
+  const isSideways = rotation === 90 || rotation === 270;
+  const [wide, high] = isSideways ? [height, width] : [width, height];
+  const brush = canvas.getContext('2d');
+  brush.resetTransform();
+  brush.translate(width / 2, height / 2);
+  brush.rotate((rotation * Math.PI) / 180);
+  brush.drawImage(still, -wide / 2, -high / 2, wide, high);
+}
+
+function unreadable(cause: unknown): StudioRefusal {
+  if (cause instanceof StudioRefusal) return cause;
+  return new StudioRefusal('UNREADABLE_MEDIA', 'the video cannot be decoded', { cause });
+}

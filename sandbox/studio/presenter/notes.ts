@@ -1,0 +1,22 @@
+/** What a talking video does not show, for whoever asked for it. */
+
+export const NO_FACE =
+  'The file of the picture declares no face region, and faces are not recognised here: the picture moves with the voice, no mouth is drawn.';
+
+export const NOT_RECOGNISED =
+  'Faces are not recognised here: the video moves with the voice, no mouth is drawn.';
+
+const CODECS: Readonly<Record<string, string>> = { avc: 'H.264', hevc: 'H.265' };
+
+/** Of a video whose pictures were copied; its length in seconds. */
+export function copyNote(codec: string, seconds: number): string {
+  const kind = `${CODECS[codec] ?? codec.toUpperCase()}, ${Math.round(seconds * 10) / 10} s`;
+  return `The pictures of the video (${kind}) cannot be decoded here: they were copied under the new sound, repeated or cut to its length, and no mouth moves.`;
+}
+
+/** The note, and what of the text was not spoken; null when there is neither. */
+export function inOneNote(note: string | null, omitted: string | null): string | null {
+  if (omitted === null) return note;
+  const unspoken = `Not spoken, as the voices speak English only: ${omitted}`;
+  return note === null ? unspoken : `${note} ${unspoken}`;
+}

@@ -1,0 +1,30 @@
+import { createCanvas } from '@napi-rs/canvas';
+
+import type { MovingPictures } from '../decode/moving-pictures.ts';
+import type { Size } from '../size.ts';
+import type { SlowFilm } from '../video/film.ts';
+import { writeI420 } from '../video/yuv.ts';
+import { frameAt } from './drawn-film.ts';
+import type { Performance } from './drawn-film.ts';
+import { zoomTrack } from './picture-film.ts';
+import { drawRibbon } from './ribbon.ts';
+
+/** The video itself, a little nearer as the voice gets louder; it covers the frame. */
+export function createVideoFilm(pictures: MovingPictures, size: Size, performance: Performance): SlowFilm {
+  const { width, height } = size;
+  const scale = Math.max(width / pictures.size.width, height / pictures.size.height);
+  const zooms = zoomTrack(performance);
+  const canvas = createCanvas(width, height);
+  const brush = canvas.getContext('2d');
+  return {
+    async draw(moment, frame) {
+      const { index } = frameAt(performance, moment);
+      const picture = await pictures.at(index / performance.framesPerSecond);
+      const zoom = scale * (zooms[index] ?? 1);
+      const [wide, high] = [picture.width * zoom, picture.height * zoom];
+      brush.drawImage(picture, (width - wide) / 2, (height - high) / 2, wide, high);
+      drawRibbon(brush, size, performance.track, index);
+      writeI420(canvas.data(), size, frame);
+    },
+  };
+}
