@@ -2,6 +2,7 @@ import type { Generated, JSONColumnType, Kysely, Transaction } from 'kysely';
 
 import type { JsonObject } from '../../platform/json.ts';
 import type { ExecutionError, ExecutionStatus } from './executions/execution.ts';
+import type { SignInTables } from './sign-in/tables.ts';
 import type { TemplateType } from './templates/template.ts';
 
 /** Sellable workflows, by code. */
@@ -59,7 +60,7 @@ interface IdempotencyTable {
 }
 
 /** The tables of the "workflow" schema. */
-export interface WorkflowTables {
+export interface WorkflowTables extends SignInTables {
   readonly 'workflow.templates': TemplateTable;
   readonly 'workflow.executions': ExecutionTable;
   readonly 'workflow.idempotency': IdempotencyTable;

@@ -1,0 +1,117 @@
+import { jwtVerify, SignJWT, type JWTPayload } from 'jose';
+import { z } from 'zod';
+
+import type { SigningKeys } from './signing-keys.ts';
+
+/** What an access token says of its bearer. */
+export interface AccessClaims {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** Separated by blanks. */
+  readonly scope: string;
+  readonly expiresAt: Date;
+}
+
+/** Our own access tokens: JWTs (`typ` at+jwt, EdDSA) that live a quarter of an hour. */
+export interface AccessTokens {
+  sign(claims: Omit<AccessClaims, 'expiresAt'> & { readonly platform: string }): Promise<string>;
+  /** Null for whatever is not a token of ours that is valid now. Whether its session lives is asked elsewhere. */
+  verify(token: string): Promise<AccessClaims | null>;
+}
+
+export interface AccessTokensOptions {
+  readonly keys: SigningKeys;
+  /** PUBLIC_URL. */
+  readonly issuer: string;
+  /** Seconds that a token lives. */
+  readonly seconds: number;
+  readonly now?: () => Date;
+}
+
+/** Who the tokens are for: this API and nobody else. */
+const AUDIENCE = 'kiln';
+const ALGORITHM = 'EdDSA';
+const TYPE = 'at+jwt';
+const CLOCK_SECONDS = 5;
+
+const payload = z.object({
+  sub: z.string().startsWith('usr_'),
+  sid: z.string().startsWith('ses_'),
+  scope: z.string(),
+  exp: z.number(),
+});
+
+export function createAccessTokens({
+  keys,
+  issuer,
+  seconds,
+  now = () => new Date(),
+}: AccessTokensOptions): AccessTokens {
+  return {
+    async sign({ userId, sessionId, scope, platform }) {
+      const { kid, key } = await keys.current();
+      const issued = Math.floor(now().getTime() / 1000);
+      return new SignJWT({ sid: sessionId, scope, platform })
+        .setProtectedHeader({ alg: ALGORITHM, kid, typ: TYPE })
+        .setSubject(userId)
+        .setIssuer(issuer)
+        .setAudience(AUDIENCE)
+        .setIssuedAt(issued)
+        .setExpirationTime(issued + seconds)
+        .sign(key);
+    },
+    async verify(token) {
+      const claims = await verified(token, { keys, issuer, now: now() });
+      const parsed = payload.safeParse(claims);
+      if (!parsed.success) return null;
+      const { sub, sid, scope, exp } = parsed.data;
+      return { userId: sub, sessionId: sid, scope, expiresAt: new Date(exp * 1000) };
+    },
+  };
+}
+
+/** The algorithm is pinned: neither `none` nor our public key taken for a shared secret gets through. */
+async function verified(
+  token: string,
+  { keys, issuer, now }: Pick<AccessTokensOptions, 'keys' | 'issuer'> & { readonly now: Date },
+): Promise<JWTPayload | null> {
+  let isOurFault = false;
+  try {
+    const { payload: claims } = await jwtVerify(
+      token,
+      async ({ kid }) => {
+        const key = await keys.publicKey(kid ?? '').catch((error: unknown) => {
+          isOurFault = true;
+          throw error;
+        });
+        if (key === null) throw new Error('no such key');
+        return key;
+      },
+      {
+        issuer,
+        audience: AUDIENCE,
+        typ: TYPE,
+        algorithms: [ALGORITHM],
+        requiredClaims: ['sub', 'exp', 'iat', 'sid'],
+        clockTolerance: CLOCK_SECONDS,
+        currentDate: now,
+      },
+    );
+    return claims;
+  } catch (error) {
+    if (isOurFault) throw error;
+    return null; // not a token of ours: why makes no difference to its bearer
+  }
+}
+
+/** Whether a bearer has the form of a token of ours, valid or not: one that is, and is refused, is never "anonymous". */
+export function hasTokenForm(bearer: string): boolean {
+  const [head, body, signature, ...more] = bearer.split('.');
+  if (!head || !body || !signature || more.length > 0) return false;
+  try {
+    const { typ } = JSON.parse(Buffer.from(head, 'base64url').toString('utf8')) as { readonly typ?: unknown };
+    return typ === TYPE;
+  } catch {
+    return false; // no JSON: somebody else's credential
+  }
+}

@@ -1,0 +1,39 @@
+import { hasTokenForm, type AccessTokens } from './access-tokens.ts';
+import type {
+  CallerFacts,
+  ServiceKeyService,
+  SessionService,
+  SignInServices,
+  UserService,
+} from './sign-in.ts';
+
+export interface CallerOfOptions {
+  readonly tokens: AccessTokens;
+  readonly sessions: Pick<SessionService, 'isOpen'>;
+  readonly users: Pick<UserService, 'isAdmin'>;
+  readonly keys: Pick<ServiceKeyService, 'find'>;
+}
+
+/** Longest credential that is looked at. */
+const MAX_LENGTH = 4_096;
+
+/** Who a credential stands for: an access token of an open session, or a service key. */
+export function createCallerOf({
+  tokens,
+  sessions,
+  users,
+  keys,
+}: CallerOfOptions): SignInServices['callerOf'] {
+  return async (credential) => {
+    if (credential.length > MAX_LENGTH) return null;
+    if (!hasTokenForm(credential)) return keyCaller(await keys.find(credential));
+    const claims = await tokens.verify(credential);
+    if (claims === null || !(await sessions.isOpen(claims.sessionId))) return 'invalid';
+    const scopes = (await users.isAdmin(claims.userId)) ? ['admin'] : [];
+    return { kind: 'user', id: claims.userId, scopes, expiresAt: claims.expiresAt };
+  };
+}
+
+function keyCaller(key: Awaited<ReturnType<ServiceKeyService['find']>>): CallerFacts | null {
+  return key === null ? null : { kind: 'key', id: key.id, scopes: key.scopes, expiresAt: null };
+}

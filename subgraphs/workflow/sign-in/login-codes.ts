@@ -1,0 +1,84 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+import { sql } from 'kysely';
+
+import { AppError, badInput } from '../../../platform/errors.ts';
+import type { WorkflowDatabase } from '../database.ts';
+import type { Sealer } from './sealer.ts';
+import type { NewSession, PlatformName } from './sign-in.ts';
+
+/**
+ * Codes that travel in an address instead of tokens: used once, within a minute, by the app that asked (which proves
+ * that by the verifier of its challenge).
+ */
+export interface LoginCodes {
+  /** A new code for a session that is opened when the code is exchanged. */
+  issue(session: NewSession, challenge: string | null): Promise<string>;
+  /** Uses a code up. UNAUTHENTICATED for one that is unknown, used, late, or not this app's. */
+  redeem(code: string, verifier: string | null): Promise<NewSession>;
+}
+
+const SECONDS = 60;
+
+export function createLoginCodes({
+  database,
+  sealer,
+}: {
+  readonly database: WorkflowDatabase;
+  readonly sealer: Sealer;
+}): LoginCodes {
+  return {
+    async issue({ userId, platform, scope, providerToken }, challenge) {
+      const code = randomBytes(32).toString('base64url');
+      await database
+        .insertInto('workflow.login_codes')
+        .values({
+          code_hash: hashOf(code),
+          user_id: userId,
+          platform,
+          scope,
+          challenge,
+          sealed_provider_token: providerToken === null ? null : await sealer.seal(providerToken),
+          expires_at: sql<Date>`now() + make_interval(secs => ${SECONDS})`,
+        })
+        .execute();
+      return code;
+    },
+    async redeem(code, verifier) {
+      // Deleted whatever comes of it: a code that was tried with a wrong verifier is burnt.
+      const row = await database
+        .deleteFrom('workflow.login_codes')
+        .where('code_hash', '=', hashOf(code))
+        .returning(['user_id', 'platform', 'scope', 'challenge', 'sealed_provider_token'])
+        .returning(sql<boolean>`expires_at > now()`.as('is_fresh'))
+        .executeTakeFirst();
+      if (row === undefined || !row.is_fresh || !isProof(row.challenge, verifier)) {
+        throw new AppError('UNAUTHENTICATED', 'the login code is not valid (any more): sign in again');
+      }
+      const sealed = row.sealed_provider_token;
+      const token = sealed === null ? null : await sealer.open(sealed);
+      return {
+        userId: row.user_id,
+        platform: row.platform as PlatformName,
+        scope: row.scope,
+        providerToken: typeof token === 'string' ? token : null,
+      };
+    },
+  };
+}
+
+/** Refuses a challenge that is none: S256, as PKCE has it. */
+export function checkChallenge(challenge: string): void {
+  if (!/^[\w-]{43}$/.test(challenge)) {
+    throw badInput('code_challenge', 'code_challenge must be the base64url form of a SHA-256 (S256)');
+  }
+}
+
+function isProof(challenge: string | null, verifier: string | null): boolean {
+  if (challenge === null) return true;
+  return verifier !== null && createHash('sha256').update(verifier).digest('base64url') === challenge;
+}
+
+function hashOf(code: string): string {
+  return createHash('sha256').update(code).digest('hex');
+}

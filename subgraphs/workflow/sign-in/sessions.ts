@@ -1,0 +1,239 @@
+import { randomBytes } from 'node:crypto';
+
+import { sql, type Selectable } from 'kysely';
+import { LRUCache } from 'lru-cache';
+
+import { AppError, notFound } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import type { WorkflowDatabase } from '../database.ts';
+import type { AccessTokens } from './access-tokens.ts';
+import { isSameToken, readRefreshToken, refreshTokenOf } from './refresh-tokens.ts';
+import type { Sealer } from './sealer.ts';
+import type { NewSession, Session, SessionService, SignedIn } from './sign-in.ts';
+import type { SessionTable } from './tables.ts';
+
+export interface SessionsOptions {
+  readonly database: WorkflowDatabase;
+  readonly bus: EventBus;
+  readonly tokens: AccessTokens;
+  readonly sealer: Sealer;
+  /** Signs the refresh tokens. */
+  readonly refreshKey: Uint8Array;
+  /** Seconds that an access token lives, and a session that is not renewed. */
+  readonly accessSeconds: number;
+  readonly sessionSeconds: number;
+  /** Seconds in which a used refresh token still answers its successor: two tabs renew at the same time. */
+  readonly replaySeconds?: number;
+  /** Tells the identity provider that a session is over, as far as it listens. */
+  readonly onClosed?: (providerToken: string) => void;
+}
+
+/** Wake-up topic: a session was closed. */
+const SESSIONS = 'workflow.sessions';
+/** Milliseconds that "it is open" is believed, where no wake-up said otherwise. */
+const OPEN_MS = 4_000;
+const MAX_KEPT = 20_000;
+const MAX_LISTED = 100;
+
+/** Sessions and their tokens (sign-in.ts says what each verb does). `close` ends the listening. */
+export function createSessionService(options: SessionsOptions): SessionService & {
+  /** Says everywhere that these are not open any more. */
+  forget(ids: readonly string[]): void;
+  close(): void;
+} {
+  const { database, tokens, bus } = options;
+  const open = new LRUCache<string, boolean>({
+    max: MAX_KEPT,
+    ttl: OPEN_MS,
+    fetchMethod: (id) => readOpen(database, id),
+  });
+  const stopListening = bus.listen(SESSIONS, (id) => void open.delete(id));
+  const stopGaps = bus.onGap(() => open.clear());
+  const forget = (ids: readonly string[]) => {
+    for (const id of ids) {
+      open.delete(id);
+      bus.announce(SESSIONS, id, 1);
+    }
+  };
+  const closed = async (rows: readonly Pick<SessionRow, 'id' | 'sealed_provider_token'>[]) => {
+    forget(rows.map(({ id }) => id));
+    for (const { sealed_provider_token: sealed } of rows) {
+      const token = sealed === null ? null : await options.sealer.open(sealed);
+      if (typeof token === 'string') options.onClosed?.(token);
+    }
+  };
+  const scene: Scene = { ...options, closed };
+  return {
+    open: (request) => openSession(scene, request),
+    refresh: (token, userId = null) => refresh(scene, token, userId),
+    async revokeToken(token, userId = null) {
+      const id = await sessionOf(scene, token);
+      if (id !== null) await closed(await revokeRows(database, { id, userId }));
+    },
+    async revoke(caller, id) {
+      const rows = await revokeRows(database, { id, userId: caller.id });
+      if (rows.length === 0) throw notFound('session', id);
+      await closed(rows);
+    },
+    list: (caller) => list(database, caller.id),
+    isOpen: async (id) => (await open.fetch(id)) ?? false,
+    async sessionIdOf(token) {
+      const claims = await tokens.verify(token);
+      return claims !== null && (await open.fetch(claims.sessionId)) === true ? claims.sessionId : null;
+    },
+    forget,
+    close() {
+      stopListening();
+      stopGaps();
+    },
+  };
+}
+
+type SessionRow = Selectable<SessionTable>;
+type Scene = SessionsOptions & {
+  readonly closed: (rows: readonly Pick<SessionRow, 'id' | 'sealed_provider_token'>[]) => Promise<void>;
+};
+
+async function readOpen(database: WorkflowDatabase, id: string): Promise<boolean> {
+  const row = await openSessions(database).select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
+}
+
+function openSessions(database: WorkflowDatabase) {
+  return database
+    .selectFrom('workflow.sessions')
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`);
+}
+
+async function openSession(
+  scene: Scene,
+  { userId, platform, scope, providerToken }: NewSession,
+): Promise<SignedIn> {
+  const row = await scene.database
+    .insertInto('workflow.sessions')
+    .values({
+      id: `ses_${randomBytes(16).toString('base64url')}`,
+      user_id: userId,
+      platform,
+      scope,
+      salt: randomBytes(32).toString('base64url'),
+      sealed_provider_token: providerToken === null ? null : await scene.sealer.seal(providerToken),
+      expires_at: expiry(scene),
+      revoked_at: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return tokensOf(scene, row, row.generation);
+}
+
+function expiry({ sessionSeconds }: Scene) {
+  return sql<Date>`now() + make_interval(secs => ${sessionSeconds})`;
+}
+
+async function tokensOf(scene: Scene, row: SessionRow, generation: number): Promise<SignedIn> {
+  const { id: sessionId, user_id: userId, scope, platform, salt } = row;
+  return {
+    userId,
+    accessToken: await scene.tokens.sign({ userId, sessionId, scope, platform }),
+    refreshToken: refreshTokenOf(scene.refreshKey, { sessionId, generation, salt }),
+    expiresIn: scene.accessSeconds,
+    scope,
+  };
+}
+
+async function refresh(scene: Scene, token: string, userId: string | null): Promise<SignedIn> {
+  const found = await rowOf(scene, token);
+  if (found === null || !isLive(found.row) || (userId !== null && userId !== found.row.user_id))
+    throw refused();
+  const { row, generation } = found;
+  const won = await scene.database
+    .updateTable('workflow.sessions')
+    .set({ generation: generation + 1, rotated_at: sql<Date>`now()`, expires_at: expiry(scene) })
+    .where('id', '=', row.id)
+    .where('generation', '=', generation)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  if (won.numUpdatedRows === 1n || (await mayReplay(scene, row.id, generation))) {
+    return tokensOf(scene, row, generation + 1);
+  }
+  // A token that was used before: its bearer, or whoever has renewed since, is not the one it was given to.
+  await scene.closed(await revokeRows(scene.database, { id: row.id, userId: null }));
+  throw refused();
+}
+
+function isLive({ revoked_at: revokedAt, expires_at: expiresAt }: SessionRow): boolean {
+  return revokedAt === null && expiresAt > new Date();
+}
+
+function refused(): AppError {
+  return new AppError('UNAUTHENTICATED', 'the refresh token is not valid (any more): sign in again');
+}
+
+/** Whether a lost race is one: the generation right before the current one, renewed a moment ago. */
+async function mayReplay(
+  { database, replaySeconds = 30 }: Scene,
+  id: string,
+  generation: number,
+): Promise<boolean> {
+  const row = await database
+    .selectFrom('workflow.sessions')
+    .select('id')
+    .where('id', '=', id)
+    .where('generation', '=', generation + 1)
+    .where('revoked_at', 'is', null)
+    .where('rotated_at', '>', sql<Date>`now() - make_interval(secs => ${replaySeconds})`)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The session of a refresh token whose mac is right, whatever became of it. */
+async function rowOf(
+  { database, refreshKey }: Scene,
+  token: string,
+): Promise<{ readonly row: SessionRow; readonly generation: number } | null> {
+  const parts = readRefreshToken(token);
+  if (parts === null) return null;
+  const row = await database
+    .selectFrom('workflow.sessions')
+    .selectAll()
+    .where('id', '=', parts.sessionId)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const own = refreshTokenOf(refreshKey, { ...parts, salt: row.salt });
+  return isSameToken(own, token) ? { row, generation: parts.generation } : null;
+}
+
+async function sessionOf(scene: Scene, token: string): Promise<string | null> {
+  const row = await rowOf(scene, token);
+  if (row !== null) return row.row.id;
+  return (await scene.tokens.verify(token))?.sessionId ?? null;
+}
+
+function revokeRows(
+  database: WorkflowDatabase,
+  { id, userId }: { readonly id: string; readonly userId: string | null },
+) {
+  let query = database
+    .updateTable('workflow.sessions')
+    .set({ revoked_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null);
+  if (userId !== null) query = query.where('user_id', '=', userId);
+  return query.returning(['id', 'sealed_provider_token']).execute();
+}
+
+async function list(database: WorkflowDatabase, userId: string): Promise<Session[]> {
+  const rows = await openSessions(database)
+    .select(['id', 'platform', 'created_at', 'rotated_at'])
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .limit(MAX_LISTED)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    platform: row.platform,
+    createdAt: row.created_at,
+    lastUsedAt: row.rotated_at,
+  }));
+}

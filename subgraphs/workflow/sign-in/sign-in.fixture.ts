@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+
+import { createDatabase, type Database } from '../../../platform/database.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import { createLogger } from '../../../platform/logger.ts';
+import { migrate } from '../../../platform/migrations.ts';
+import { createEventBus } from '../../../platform/postgres-event-bus.ts';
+import { testDatabase } from '../../../test/kit/postgres.ts';
+import type { WorkflowTables } from '../database.ts';
+import { workflowMigrations } from '../migrations/index.ts';
+import { createSignIn, type SignInOptions } from './services.ts';
+import type { PlatformIdentity, SignInServices } from './sign-in.ts';
+
+/** A database of its own, and sign-in services over it: as many as there are processes. */
+export interface SignInBench {
+  readonly database: Database;
+  readonly bus: EventBus;
+  /** The services of one more process. */
+  process(options?: Partial<SignInOptions>): SignInServices;
+  close(): Promise<void>;
+}
+
+export const identity = (change: Partial<PlatformIdentity> = {}): PlatformIdentity => ({
+  platform: 'idp',
+  appId: 'https://idp.example.org',
+  subject: 'anna',
+  unionId: null,
+  email: 'anna@example.org',
+  name: 'Anna',
+  picture: null,
+  secret: null,
+  ...change,
+});
+
+export async function openBench(): Promise<SignInBench> {
+  const logger = createLogger({ level: 'silent' });
+  const home = await testDatabase();
+  const database = createDatabase({
+    config: home.config,
+    maxConnections: 12,
+    applicationName: 'test',
+    logger,
+  });
+  await migrate({ database, sets: [{ schema: 'workflow', migrations: workflowMigrations }], logger });
+  const buses: EventBus[] = [];
+  const made: { close(): void }[] = [];
+  const secret = randomBytes(32).toString('hex');
+  const bus = await createEventBus({ database, logger });
+  buses.push(bus);
+  return {
+    database,
+    bus,
+    process(options = {}) {
+      const services = createSignIn({
+        database: database.typed<WorkflowTables>(),
+        bus,
+        publicUrl: 'https://kiln.example.org',
+        secret,
+        admins: [],
+        ...options,
+      });
+      made.push(services);
+      return services;
+    },
+    async close() {
+      for (const services of made) services.close();
+      for (const one of buses) await one.close();
+      await database.close();
+      await home.drop();
+    },
+  };
+}

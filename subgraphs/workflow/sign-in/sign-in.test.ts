@@ -1,0 +1,373 @@
+import { createHash, createHmac } from 'node:crypto';
+
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { anonymousCaller, type Caller } from '../../../platform/caller.ts';
+import type { WorkflowTables } from '../database.ts';
+import { createLoginCodes } from './login-codes.ts';
+import { createSealer } from './sealer.ts';
+import { identity, openBench, type SignInBench } from './sign-in.fixture.ts';
+import type { SignedIn, SignInServices } from './sign-in.ts';
+
+let bench: SignInBench;
+let here: SignInServices;
+let there: SignInServices;
+beforeAll(async () => {
+  bench = await openBench();
+  here = bench.process();
+  there = bench.process();
+});
+afterAll(() => bench?.close());
+
+const callerOf = (id: string): Caller => ({ kind: 'user', id, scopes: [], traceId: 't', address: null });
+let count = 0;
+
+async function signedIn(subject = `somebody-${(count += 1)}`): Promise<SignedIn> {
+  const { id } = await here.users.userOf(identity({ subject }));
+  return here.sessions.open({ userId: id, platform: 'idp', scope: 'openid email', providerToken: null });
+}
+
+const UNAUTHENTICATED = { code: 'UNAUTHENTICATED' };
+
+describe('an access token', () => {
+  it('says who its bearer is, in every process', async () => {
+    const { userId, accessToken } = await signedIn();
+    for (const services of [here, there]) {
+      expect(await services.callerOf(accessToken)).toEqual({
+        kind: 'user',
+        id: userId,
+        scopes: [],
+        expiresAt: expect.any(Date) as Date,
+      });
+    }
+  });
+
+  it('is signed by a key that is published', async () => {
+    const { accessToken } = await signedIn();
+    const { kid, alg, typ } = JSON.parse(
+      Buffer.from(accessToken.split('.')[0] ?? '', 'base64url').toString('utf8'),
+    ) as Record<string, string>;
+    expect({ alg, typ }).toEqual({ alg: 'EdDSA', typ: 'at+jwt' });
+    const published = await there.publicKeys();
+    expect(published.map((key) => key.kid)).toContain(kid);
+    expect(published.every((key) => key.d === undefined)).toBe(true);
+  });
+
+  it('is not valid when forged: without a signature, signed with the public key, changed', async () => {
+    const { accessToken, userId } = await signedIn();
+    const [head, body, signature] = accessToken.split('.') as [string, string, string];
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Record<string, unknown>;
+    const [key] = await here.publicKeys();
+    const secret = new TextEncoder().encode(JSON.stringify(key));
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const signed = `${part({ alg: 'HS256', typ: 'at+jwt', kid: key?.kid })}.${body}`;
+    const mac = createHmac('sha256', secret).update(signed).digest('base64url');
+    const forged = [
+      `${part({ alg: 'none', typ: 'at+jwt' })}.${body}.x`,
+      `${signed}.${mac}`,
+      `${head}.${part({ ...claims, sub: `${userId}x` })}.${signature}`,
+      await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' }).sign(secret),
+    ];
+    for (const token of forged) expect(await here.callerOf(token)).toBe('invalid');
+    // Of another form: somebody else's business.
+    expect(await here.callerOf(new UnsecuredJWT(claims).encode())).toBeNull();
+  });
+
+  it('of another audience, issuer or time is not valid', async () => {
+    const stranger = bench.process({ publicUrl: 'https://elsewhere.example.org' });
+    const { id } = await here.users.userOf(identity());
+    const request = { userId: id, platform: 'idp', scope: 'openid', providerToken: null } as const;
+    const foreign = await stranger.sessions.open(request);
+    expect(await here.callerOf(foreign.accessToken)).toBe('invalid');
+    const past = bench.process({ now: () => new Date(Date.now() - 16 * 60_000) });
+    expect(await here.callerOf((await past.sessions.open(request)).accessToken)).toBe('invalid');
+  });
+
+  it('has the admin scope when its user is on the list of the operator', async () => {
+    const admins = [{ issuer: 'https://idp.example.org', subject: 'boss' }];
+    const services = bench.process({ admins });
+    const { accessToken } = await signedIn('boss');
+    expect(await services.callerOf(accessToken)).toMatchObject({ scopes: ['admin'] });
+    expect(await here.callerOf(accessToken)).toMatchObject({ scopes: [] });
+  });
+});
+
+describe('signing keys', () => {
+  it('follow each other: the next is published a day ahead, the last until its tokens have ended', async () => {
+    const bed = await openBench();
+    try {
+      const start = Date.now();
+      let days = 0;
+      const services = bed.process({ now: () => new Date(start + days * 86_400_000) });
+      const { id } = await services.users.userOf(identity());
+      const kidOf = async () => {
+        const { accessToken } = await services.sessions.open({
+          userId: id,
+          platform: 'idp',
+          scope: '',
+          providerToken: null,
+        });
+        const head = Buffer.from(accessToken.split('.')[0] ?? '', 'base64url').toString('utf8');
+        return (JSON.parse(head) as { kid: string }).kid;
+      };
+      const kids = async () => (await services.publicKeys()).map(({ kid }) => kid);
+      const first = await kidOf();
+      expect(await kids()).toEqual([first]);
+      days = 29.5;
+      expect(await kidOf()).toBe(first);
+      const [, next] = await kids();
+      days = 30.2;
+      expect(await kidOf()).toBe(next);
+      expect(await kids()).toEqual([first, next]);
+      days = 32;
+      expect(await kids()).toEqual([next]);
+    } finally {
+      await bed.close();
+    }
+  });
+});
+
+describe('refreshing', () => {
+  it('gives new tokens of the same session', async () => {
+    const first = await signedIn();
+    const second = await there.sessions.refresh(first.refreshToken);
+    expect(second.refreshToken).not.toBe(first.refreshToken);
+    expect(second).toMatchObject({ userId: first.userId, scope: 'openid email', expiresIn: 900 });
+    expect(await here.callerOf(second.accessToken)).toMatchObject({ id: first.userId });
+  });
+
+  it('twenty times at once answers twenty times, with one successor', async () => {
+    const { refreshToken } = await signedIn();
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? here : there).sessions.refresh(refreshToken),
+      ),
+    );
+    expect(new Set(all.map((one) => one.refreshToken)).size).toBe(1);
+  });
+
+  it('with a token two generations old closes the session', async () => {
+    const first = await signedIn();
+    const second = await here.sessions.refresh(first.refreshToken);
+    const third = await here.sessions.refresh(second.refreshToken);
+    await expect(here.sessions.refresh(first.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
+    await expect(here.sessions.refresh(third.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
+    expect(await here.callerOf(third.accessToken)).toBe('invalid');
+  });
+
+  it('with the last token, once the moment for a second tab is over, closes the session', async () => {
+    const first = await signedIn();
+    const second = await here.sessions.refresh(first.refreshToken);
+    await bench.database.pool.query("update workflow.sessions set rotated_at = now() - interval '1 minute'");
+    await expect(here.sessions.refresh(first.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
+    expect(await here.callerOf(second.accessToken)).toBe('invalid');
+  });
+
+  it.each([
+    ['a changed token', (token: string) => `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
+    ['a later generation', (token: string) => token.replace('.1.', '.2.')],
+    ['no token', () => 'ses_x'],
+    ['an empty text', () => ''],
+  ])('with %s is refused and closes nothing', async (_what, change) => {
+    const { refreshToken } = await signedIn();
+    await expect(here.sessions.refresh(change(refreshToken))).rejects.toMatchObject(UNAUTHENTICATED);
+    expect(await here.sessions.refresh(refreshToken)).toMatchObject({ expiresIn: 900 });
+  });
+
+  it('for another user than the token’s is refused', async () => {
+    const { refreshToken } = await signedIn();
+    await expect(here.sessions.refresh(refreshToken, 'usr_other')).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+});
+
+describe('closing a session', () => {
+  it('holds in every process, within seconds', async () => {
+    const { accessToken, refreshToken } = await signedIn();
+    expect(await there.callerOf(accessToken)).toMatchObject({ kind: 'user' });
+    await here.sessions.revokeToken(refreshToken);
+    await expect.poll(() => there.callerOf(accessToken), { timeout: 5_000 }).toBe('invalid');
+    await expect(there.sessions.refresh(refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+
+  it('works with either token, and is content with tokens it does not know', async () => {
+    const { accessToken } = await signedIn();
+    await here.sessions.revokeToken('nothing of ours');
+    await here.sessions.revokeToken(accessToken, 'usr_other');
+    expect(await here.callerOf(accessToken)).toMatchObject({ kind: 'user' });
+    await here.sessions.revokeToken(accessToken);
+    expect(await here.callerOf(accessToken)).toBe('invalid');
+  });
+
+  it('is for its own user, who sees the open ones', async () => {
+    const { userId } = await signedIn();
+    const me = callerOf(userId);
+    const [session] = await here.sessions.list(me);
+    const id = session?.id ?? '';
+    await expect(here.sessions.revoke(callerOf('usr_other'), id)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await here.sessions.revoke(me, id);
+    expect(await here.sessions.list(me)).toEqual([]);
+  });
+
+  it('hands the identity provider its own token back', async () => {
+    const told: string[] = [];
+    const services = bench.process({ onClosed: (token) => void told.push(token) });
+    const { id } = await services.users.userOf(identity());
+    const { refreshToken } = await services.sessions.open({
+      userId: id,
+      platform: 'idp',
+      scope: '',
+      providerToken: 'theirs',
+    });
+    const { rows } = await bench.database.pool.query<{ sealed: string }>(
+      'select sealed_provider_token as sealed from workflow.sessions where sealed_provider_token is not null',
+    );
+    expect(JSON.stringify(rows)).not.toContain('theirs');
+    await services.sessions.revokeToken(refreshToken);
+    expect(told).toEqual(['theirs']);
+  });
+});
+
+describe('users', () => {
+  it('are made once, however many of their first sign-ins come at the same time', async () => {
+    const newcomer = identity({ subject: 'newcomer' });
+    const all = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? here : there).users.userOf(newcomer)),
+    );
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('are never joined by e-mail, nor across issuers', async () => {
+    const one = await here.users.userOf(identity({ subject: 'same' }));
+    const other = await here.users.userOf(identity({ subject: 'same', appId: 'https://other.example.org' }));
+    const third = await here.users.userOf(identity({ platform: 'wechat', appId: 'wx1', subject: 'same' }));
+    expect(new Set([one.id, other.id, third.id]).size).toBe(3);
+  });
+
+  it('are joined by the union id within one platform', async () => {
+    const union = { platform: 'wechat', unionId: 'union-1', email: null, name: null } as const;
+    const one = await here.users.userOf(identity({ ...union, appId: 'wx1', subject: 'open-1' }));
+    const other = await here.users.userOf(identity({ ...union, appId: 'wx2', subject: 'open-2' }));
+    const elsewhere = await here.users.userOf(
+      identity({ ...union, platform: 'douyin', appId: 'tt1', subject: 'open-1' }),
+    );
+    expect(other.id).toBe(one.id);
+    expect(elsewhere.id).not.toBe(one.id);
+  });
+
+  it('add an identity while they are signed in, unless it is somebody else’s', async () => {
+    const me = await here.users.userOf(identity({ subject: 'joiner' }));
+    const mine = identity({ platform: 'alipay', appId: 'ali1', subject: 'a-1' });
+    expect(await here.users.userOf(mine, { joins: callerOf(me.id) })).toMatchObject({ id: me.id });
+    const other = await here.users.userOf(identity({ subject: 'other-joiner' }));
+    await expect(here.users.userOf(mine, { joins: callerOf(other.id) })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+  });
+
+  it('keep what a later sign-in does not say', async () => {
+    await here.users.userOf(identity({ subject: 'keeper', name: 'Kim', picture: 'https://p.example.org/1' }));
+    const again = await here.users.userOf(identity({ subject: 'keeper', name: null, email: null }));
+    expect(again).toMatchObject({
+      name: 'Kim',
+      email: 'anna@example.org',
+      picture: 'https://p.example.org/1',
+    });
+  });
+
+  it('are named by the subject of the identity provider too, while it names only one', async () => {
+    const { id } = await here.users.userOf(identity({ subject: 'by-subject' }));
+    expect(await here.users.idOf('by-subject')).toBe(id);
+    expect(await here.users.idOf('same')).toBe('same');
+    expect(await here.users.idOf('nobody')).toBe('nobody');
+  });
+
+  it('are gone with their sessions when they delete their account', async () => {
+    const { userId, accessToken, refreshToken } = await signedIn();
+    expect(await there.callerOf(accessToken)).toMatchObject({ kind: 'user' });
+    await expect(here.users.deleteAccount(anonymousCaller('t', null))).rejects.toMatchObject(UNAUTHENTICATED);
+    await here.users.deleteAccount(callerOf(userId));
+    expect(await here.users.byIds([userId])).toEqual([null]);
+    await expect.poll(() => there.callerOf(accessToken), { timeout: 5_000 }).toBe('invalid');
+    await expect(here.sessions.refresh(refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+
+  it('have their platform’s secrets sealed', async () => {
+    await here.users.userOf(identity({ subject: 'sealed', secret: { session_key: 'tell-nobody' } }));
+    const { rows } = await bench.database.pool.query('select * from workflow.platform_users');
+    expect(JSON.stringify(rows)).not.toContain('tell-nobody');
+  });
+});
+
+describe('a login code', () => {
+  const codesOf = () =>
+    createLoginCodes({
+      database: bench.database.typed<WorkflowTables>(),
+      sealer: createSealer('s', 'provider tokens'),
+    });
+  const sessionOf = async () => {
+    const { id } = await here.users.userOf(identity());
+    return { userId: id, platform: 'idp', scope: 'openid', providerToken: 'theirs' } as const;
+  };
+
+  it('is good for one session, once', async () => {
+    const codes = codesOf();
+    const session = await sessionOf();
+    const code = await codes.issue(session, null);
+    const tries = await Promise.allSettled([codes.redeem(code, null), codes.redeem(code, null)]);
+    expect(tries.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(tries.find(({ status }) => status === 'fulfilled')).toMatchObject({ value: session });
+  });
+
+  it('with a challenge needs its verifier, and is burnt by a wrong one', async () => {
+    const codes = codesOf();
+    const challenge = createHash('sha256').update('the verifier').digest('base64url');
+    const code = await codes.issue(await sessionOf(), challenge);
+    await expect(codes.redeem(code, 'another')).rejects.toMatchObject(UNAUTHENTICATED);
+    await expect(codes.redeem(code, 'the verifier')).rejects.toMatchObject(UNAUTHENTICATED);
+    const second = await codes.issue(await sessionOf(), challenge);
+    expect(await codes.redeem(second, 'the verifier')).toMatchObject({ scope: 'openid' });
+  });
+
+  it('is late after a minute', async () => {
+    const codes = codesOf();
+    const code = await codes.issue(await sessionOf(), null);
+    await bench.database.pool.query(
+      "update workflow.login_codes set expires_at = now() - interval '1 second'",
+    );
+    await expect(codes.redeem(code, null)).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+});
+
+describe('a service key', () => {
+  const admin: Caller = { ...callerOf('usr_admin'), scopes: ['admin'] };
+
+  it('is known by its secret, of which only the hash is kept, until it is revoked', async () => {
+    const { key, secret } = await here.serviceKeys.create(admin, { name: 'shop', scopes: ['admin'] });
+    expect(await there.callerOf(secret)).toEqual({
+      kind: 'key',
+      id: key.id,
+      scopes: ['admin'],
+      expiresAt: null,
+    });
+    const { rows } = await bench.database.pool.query('select * from workflow.service_keys');
+    expect(JSON.stringify(rows)).not.toContain(secret);
+    expect((await here.serviceKeys.list()).map(({ id }) => id)).toContain(key.id);
+    expect(await here.serviceKeys.revoke(key.id)).toMatchObject({ revokedAt: expect.any(Date) as Date });
+    expect(await there.callerOf(secret)).toBeNull();
+    await expect(here.serviceKeys.revoke('key_none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it.each([
+    ['name', { name: '', scopes: [] }],
+    ['name', { name: 'two\nlines', scopes: [] }],
+    ['scopes', { name: 'shop', scopes: ['everything'] }],
+  ])('with a wrong %s is refused', async (field, key) => {
+    await expect(here.serviceKeys.create(admin, key)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field,
+    });
+  });
+});

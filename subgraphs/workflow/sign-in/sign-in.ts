@@ -1,0 +1,143 @@
+import type { JWK } from 'jose';
+
+import type { Caller } from '../../../platform/caller.ts';
+
+/** The words of signing in. Who enforces what is in platform/policy.ts; who asks is found by `callerOf`. */
+
+/** Ways in: the identity provider, and the mini-programs' platforms. */
+export const platformNames = ['idp', 'wechat', 'alipay', 'douyin'] as const;
+export type PlatformName = (typeof platformNames)[number];
+
+/** Somebody who has signed in. */
+export interface User {
+  /** `usr_...`: equals the `owner` of what they make. */
+  readonly id: string;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly picture: string | null;
+}
+
+/** A sign-in that lasts, as its user sees it. */
+export interface Session {
+  readonly id: string;
+  readonly platform: string;
+  readonly createdAt: Date;
+  /** When its tokens were last renewed. */
+  readonly lastUsedAt: Date;
+}
+
+/** What a successful sign-in or a refresh answers. */
+export interface SignedIn {
+  readonly userId: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Seconds that the access token is good for. */
+  readonly expiresIn: number;
+  /** Separated by blanks. */
+  readonly scope: string;
+}
+
+/** Who somebody is at a platform, proved by that platform. */
+export interface PlatformIdentity {
+  readonly platform: PlatformName;
+  /** The mini-program; for an identity provider its issuer. */
+  readonly appId: string;
+  readonly subject: string;
+  /** The same person in several apps of one owner. */
+  readonly unionId: string | null;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly picture: string | null;
+  /** What the platform keeps secret with us (session_key, tokens): stored sealed, never given out. */
+  readonly secret: Readonly<Record<string, string>> | null;
+}
+
+/** A key of a program, without its secret. */
+export interface ServiceKey {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+  /** To about a minute. */
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** Who a credential stands for. */
+export interface CallerFacts {
+  readonly kind: 'user' | 'key';
+  readonly id: string;
+  readonly scopes: readonly string[];
+  /** When the credential ends by itself; null when it does not. */
+  readonly expiresAt: Date | null;
+}
+
+/** What a service key may be allowed: `admin` opens the admin rule. */
+export const keyScopes = ['admin'] as const;
+
+/** Users and their sessions. Implemented by createSessionService (sessions.ts). */
+export interface SessionService {
+  /** Opens a session for a user. */
+  open(request: NewSession): Promise<SignedIn>;
+  /**
+   * The next tokens of a session. Of several that come with one token within half a minute all get the same successor;
+   * an older token closes the session. UNAUTHENTICATED.
+   */
+  refresh(refreshToken: string, userId?: string | null): Promise<SignedIn>;
+  /** Closes the session of a token of either kind; unknown tokens are fine. `userId`, when given, must be its user's. */
+  revokeToken(token: string, userId?: string | null): Promise<void>;
+  /** Closes one of the caller's own. NOT_FOUND. */
+  revoke(caller: Caller, id: string): Promise<void>;
+  /** The caller's open sessions, newest first. */
+  list(caller: Caller): Promise<readonly Session[]>;
+  /** Whether a session is open, at most a few seconds ago. */
+  isOpen(id: string): Promise<boolean>;
+  /** The session of a valid access token of an open session; null otherwise. */
+  sessionIdOf(token: string): Promise<string | null>;
+}
+
+export interface NewSession {
+  readonly userId: string;
+  readonly platform: PlatformName;
+  readonly scope: string;
+  /** The identity provider's refresh token: revoked there when the session is closed. */
+  readonly providerToken: string | null;
+}
+
+/** Users. Implemented by createUserService (users.ts). */
+export interface UserService {
+  /** The user behind an identity, made at the first sign-in; any number at once make one. */
+  userOf(identity: PlatformIdentity, options?: { readonly joins?: Caller }): Promise<User>;
+  byIds(ids: readonly string[]): Promise<readonly (User | null)[]>;
+  /** Our id of whoever a platform's subject or our own id names; the text itself when it names nobody. */
+  idOf(text: string): Promise<string>;
+  /** Whether one of the user's identities is on the operator's list. */
+  isAdmin(userId: string): Promise<boolean>;
+  /** Deletes the caller's account: identities, sessions, the user. What they made stays, owned by an id nobody has. */
+  deleteAccount(caller: Caller): Promise<void>;
+}
+
+/** Keys of programs. Implemented by createServiceKeys (service-keys.ts). */
+export interface ServiceKeyService {
+  list(): Promise<readonly ServiceKey[]>;
+  /** The secret is in this answer and nowhere else. BAD_USER_INPUT. */
+  create(
+    caller: Caller,
+    key: { readonly name: string; readonly scopes: readonly string[] },
+  ): Promise<{ readonly key: ServiceKey; readonly secret: string }>;
+  /** NOT_FOUND. */
+  revoke(id: string): Promise<ServiceKey>;
+  /** Whose secret it is, while it is not revoked. */
+  find(secret: string): Promise<ServiceKey | null>;
+}
+
+/** Everything about signing in that the schema calls. */
+export interface SignInServices {
+  readonly users: UserService;
+  readonly sessions: SessionService;
+  readonly serviceKeys: ServiceKeyService;
+  /** Who a credential stands for: `invalid` for one of our form that is not (any more) valid, null for a foreign one. */
+  readonly callerOf: (credential: string) => Promise<CallerFacts | 'invalid' | null>;
+  /** The public keys of our access tokens. */
+  readonly publicKeys: () => Promise<readonly JWK[]>;
+}

@@ -1,0 +1,147 @@
+import {
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type CryptoKey,
+  type JWK,
+} from 'jose';
+import { sql } from 'kysely';
+
+import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import type { Sealer } from './sealer.ts';
+
+/**
+ * The keys of access tokens: EdDSA, kept sealed in the database and shared by all processes. One signs for a month; its
+ * successor is published a day before it signs, so that whoever keeps our key set has it in time; the old one stays
+ * published until its last token has ended.
+ */
+export interface SigningKeys {
+  /** The key that signs now. */
+  current(): Promise<SigningKey>;
+  /** The public key of this name, while it is published; null for any other. */
+  publicKey(kid: string): Promise<CryptoKey | null>;
+  /** Every published key, as /.well-known/jwks.json gives them. */
+  published(): Promise<readonly JWK[]>;
+}
+
+interface SigningKey {
+  readonly kid: string;
+  readonly key: CryptoKey;
+}
+
+export interface SigningKeysOptions {
+  readonly database: WorkflowDatabase;
+  readonly sealer: Sealer;
+  /** Seconds that a token lives: an old key stays published that much longer. */
+  readonly tokenSeconds: number;
+  readonly now?: () => Date;
+}
+
+const DAY_MS = 86_400_000;
+const SIGNS_MS = 30 * DAY_MS;
+const AHEAD_MS = DAY_MS;
+/** Milliseconds that what was read is used again; an unknown key is looked for once in a while. */
+const FRESH_MS = 60_000;
+const LOOK_AGAIN_MS = 2_000;
+
+interface Loaded {
+  readonly at: number;
+  readonly signing: SigningKey;
+  readonly jwks: readonly JWK[];
+  readonly keys: ReadonlyMap<string, CryptoKey>;
+}
+
+export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
+  const now = options.now ?? (() => new Date());
+  let loading: Promise<Loaded> | null = null;
+  let loadedAt = 0;
+  /** At most one reading at a time; a failed one is not kept. */
+  const load = (maxAgeMs: number): Promise<Loaded> => {
+    if (loading === null || now().getTime() - loadedAt > maxAgeMs) {
+      loadedAt = now().getTime();
+      loading = readKeys(options, now());
+      loading.catch(() => {
+        loading = null;
+      });
+    }
+    return loading;
+  };
+  return {
+    current: async () => (await load(FRESH_MS)).signing,
+    async publicKey(kid) {
+      const known = (await load(FRESH_MS)).keys.get(kid);
+      return known ?? (await load(LOOK_AGAIN_MS)).keys.get(kid) ?? null;
+    },
+    published: async () => (await load(FRESH_MS)).jwks,
+  };
+}
+
+async function readKeys({ database, sealer, tokenSeconds }: SigningKeysOptions, now: Date): Promise<Loaded> {
+  const rows = await database.transaction().execute(async (transaction) => {
+    // One process makes a missing key, the others wait for it.
+    await sql`select pg_advisory_xact_lock(hashtext('workflow.signing_keys'))`.execute(transaction);
+    await ensureKeys(transaction, { sealer, tokenSeconds, now });
+    return transaction
+      .selectFrom('workflow.signing_keys')
+      .selectAll()
+      .where('published_until', '>', now)
+      .orderBy('signs_from')
+      .execute();
+  });
+  // A clock that is behind the one that made the first key still has a key.
+  const signing = rows.findLast((row) => row.signs_from <= now) ?? rows[0];
+  const privateJwk = signing === undefined ? null : await sealer.open(signing.sealed_private_jwk);
+  if (signing === undefined || privateJwk === null) {
+    throw new Error(
+      'the signing keys were sealed with another secret: restore it, or delete workflow.signing_keys',
+    );
+  }
+  const keys = rows.map(async (row) => [row.kid, await importEdDsa(row.public_jwk)] as const);
+  return {
+    at: now.getTime(),
+    signing: { kid: signing.kid, key: await importEdDsa(privateJwk as JWK) },
+    jwks: rows.map((row) => row.public_jwk),
+    keys: new Map(await Promise.all(keys)),
+  };
+}
+
+async function ensureKeys(
+  transaction: WorkflowTransaction,
+  {
+    sealer,
+    tokenSeconds,
+    now,
+  }: { readonly sealer: Sealer; readonly tokenSeconds: number; readonly now: Date },
+): Promise<void> {
+  await transaction.deleteFrom('workflow.signing_keys').where('published_until', '<=', now).execute();
+  const newest = await transaction
+    .selectFrom('workflow.signing_keys')
+    .select('signs_until')
+    .orderBy('signs_until', 'desc')
+    .executeTakeFirst();
+  const until = newest?.signs_until.getTime() ?? 0;
+  if (until - now.getTime() > AHEAD_MS) return;
+  const signsFrom = new Date(Math.max(until, now.getTime()));
+  const signsUntil = new Date(signsFrom.getTime() + SIGNS_MS);
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
+  const publicJwk = { ...(await exportJWK(publicKey)), alg: 'EdDSA', use: 'sig' };
+  const kid = await calculateJwkThumbprint(publicJwk);
+  await transaction
+    .insertInto('workflow.signing_keys')
+    .values({
+      kid,
+      public_jwk: JSON.stringify({ ...publicJwk, kid }),
+      sealed_private_jwk: await sealer.seal({ ...(await exportJWK(privateKey)), alg: 'EdDSA' }),
+      signs_from: signsFrom,
+      signs_until: signsUntil,
+      published_until: new Date(signsUntil.getTime() + tokenSeconds * 1000 + AHEAD_MS),
+    })
+    .execute();
+}
+
+async function importEdDsa(jwk: JWK): Promise<CryptoKey> {
+  const key = await importJWK(jwk, 'EdDSA');
+  if (key instanceof Uint8Array) throw new Error('a signing key is no EdDSA key');
+  return key;
+}

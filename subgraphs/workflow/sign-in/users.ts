@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+
+import { sql, type Selectable } from 'kysely';
+
+import type { Caller } from '../../../platform/caller.ts';
+import { AppError } from '../../../platform/errors.ts';
+import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import type { Sealer } from './sealer.ts';
+import type { PlatformIdentity, User, UserService } from './sign-in.ts';
+import type { UserTable } from './tables.ts';
+
+export interface UsersOptions {
+  readonly database: WorkflowDatabase;
+  readonly sealer: Sealer;
+  /** ADMIN_SUBJECTS: issuers and subjects of the operator's own people. */
+  readonly admins: readonly { readonly issuer: string; readonly subject: string }[];
+  /** Closes every session of a user; within the transaction that deletes them. */
+  readonly onDeleted?: (sessionIds: readonly string[]) => void;
+}
+
+/** Longest text of a profile that is kept. */
+const MAX_TEXT = 500;
+
+/** Users and their identities (sign-in.ts says what each verb does). */
+export function createUserService({ database, sealer, admins, onDeleted }: UsersOptions): UserService {
+  return {
+    async userOf(identity, { joins } = {}) {
+      const sealed = identity.secret === null ? null : await sealer.seal({ ...identity.secret });
+      return database
+        .transaction()
+        .execute((transaction) => linked(transaction, { identity, sealed, joins: joins ?? null }));
+    },
+    async byIds(ids) {
+      const rows = await database
+        .selectFrom('workflow.users')
+        .selectAll()
+        .where('id', 'in', [...ids])
+        .execute();
+      const found = new Map(rows.map((row) => [row.id, userFrom(row)]));
+      return ids.map((id) => found.get(id) ?? null);
+    },
+    async idOf(text) {
+      if (text.startsWith('usr_')) return text;
+      const rows = await database
+        .selectFrom('workflow.platform_users')
+        .select('user_id')
+        .where('platform', '=', 'idp')
+        .where('subject', '=', text)
+        .limit(2)
+        .execute();
+      const [row] = rows;
+      // Two issuers may have the same subject: then it names nobody.
+      return row !== undefined && rows.length === 1 ? row.user_id : text;
+    },
+    async isAdmin(userId) {
+      if (admins.length === 0) return false;
+      const rows = await database
+        .selectFrom('workflow.platform_users')
+        .select(['app_id', 'subject'])
+        .where('user_id', '=', userId)
+        .where('platform', '=', 'idp')
+        .execute();
+      return rows.some((row) =>
+        admins.some(({ issuer, subject }) => issuer === row.app_id && subject === row.subject),
+      );
+    },
+    async deleteAccount(caller) {
+      if (caller.kind !== 'user')
+        throw new AppError('UNAUTHENTICATED', 'only who has signed in has an account');
+      const sessions = await database
+        .selectFrom('workflow.sessions')
+        .select('id')
+        .where('user_id', '=', caller.id)
+        .execute();
+      await database.deleteFrom('workflow.users').where('id', '=', caller.id).execute();
+      onDeleted?.(sessions.map(({ id }) => id));
+    },
+  };
+}
+
+interface Linking {
+  readonly identity: PlatformIdentity;
+  readonly sealed: string | null;
+  /** Who adds the identity to their account; null at a plain sign-in. */
+  readonly joins: Caller | null;
+}
+
+/**
+ * By platform, app and subject; by the union id within one platform; never by e-mail, which anybody may claim. The lock
+ * makes the first sign-ins of one person wait for each other.
+ */
+async function linked(transaction: WorkflowTransaction, { identity, sealed, joins }: Linking): Promise<User> {
+  const { platform, appId, subject, unionId } = identity;
+  const lock = JSON.stringify([platform, unionId ?? [appId, subject]]);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(transaction);
+  const known = await knownUser(transaction, identity);
+  if (joins !== null && known !== null && known !== joins.id) {
+    throw new AppError('CONFLICT', 'this identity belongs to another account');
+  }
+  const id = known ?? joins?.id ?? null;
+  const user =
+    id === null ? await insertUser(transaction, identity) : await updateUser(transaction, id, identity);
+  await transaction
+    .insertInto('workflow.platform_users')
+    .values({ platform, app_id: appId, subject, user_id: user.id, union_id: unionId, sealed_secret: sealed })
+    .onConflict((conflict) =>
+      conflict.columns(['platform', 'app_id', 'subject']).doUpdateSet({
+        last_login_at: sql<Date>`now()`,
+        union_id: sql`coalesce(excluded.union_id, platform_users.union_id)`,
+        sealed_secret: sql`coalesce(excluded.sealed_secret, platform_users.sealed_secret)`,
+      }),
+    )
+    .execute();
+  return user;
+}
+
+async function knownUser(
+  transaction: WorkflowTransaction,
+  { platform, appId, subject, unionId }: PlatformIdentity,
+): Promise<string | null> {
+  const own = await transaction
+    .selectFrom('workflow.platform_users')
+    .select('user_id')
+    .where('platform', '=', platform)
+    .where('app_id', '=', appId)
+    .where('subject', '=', subject)
+    .executeTakeFirst();
+  if (own !== undefined || unionId === null) return own?.user_id ?? null;
+  const united = await transaction
+    .selectFrom('workflow.platform_users')
+    .select('user_id')
+    .where('platform', '=', platform)
+    .where('union_id', '=', unionId)
+    .orderBy('linked_at')
+    .executeTakeFirst();
+  return united?.user_id ?? null;
+}
+
+async function insertUser(transaction: WorkflowTransaction, identity: PlatformIdentity): Promise<User> {
+  const row = await transaction
+    .insertInto('workflow.users')
+    .values({ id: `usr_${randomBytes(16).toString('base64url')}`, ...profileOf(identity) })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return userFrom(row);
+}
+
+/** What a platform does not say stays as it was. */
+async function updateUser(
+  transaction: WorkflowTransaction,
+  id: string,
+  identity: PlatformIdentity,
+): Promise<User> {
+  const { email, name, picture } = profileOf(identity);
+  const row = await transaction
+    .updateTable('workflow.users')
+    .set({
+      email: sql`coalesce(${email}, email)`,
+      name: sql`coalesce(${name}, name)`,
+      picture: sql`coalesce(${picture}, picture)`,
+      updated_at: sql<Date>`now()`,
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return userFrom(row);
+}
+
+function profileOf({ email, name, picture }: PlatformIdentity) {
+  const cut = (text: string | null) => text?.replaceAll('\0', '').slice(0, MAX_TEXT) ?? null;
+  return { email: cut(email), name: cut(name), picture: cut(picture) };
+}
+
+function userFrom({ id, email, name, picture }: Selectable<UserTable>): User {
+  return { id, email, name, picture };
+}
