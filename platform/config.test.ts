@@ -32,7 +32,13 @@ describe('the defaults', () => {
         uploadMaxBytes: 1_073_741_824,
         syncMaxWaitSeconds: 500,
       },
-      files: { urlTtlSeconds: 0, mediaRetentionDays: 0, eventRetentionDays: 30 },
+      files: {
+        urlTtlSeconds: 0,
+        mediaRetentionDays: 0,
+        eventRetentionDays: 30,
+        s3: null,
+        cdnBaseUrl: null,
+      },
       providers: {
         generatorsFile: null,
         openai: null,
@@ -240,6 +246,45 @@ describe('providers', () => {
     expect(problemsOf({ REST_AUTH: 'open', GENERATORS_FILE: file })['GENERATORS_FILE']).toContain(
       "can't be read",
     );
+  });
+});
+
+describe('a bucket', () => {
+  const keys = { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'hunter2' };
+  const bucket = { S3_BUCKET: 'kiln', ...keys };
+
+  test('is at AWS with a region, or at another server, which may do without', () => {
+    const at = { bucket: 'kiln', accessKeyId: 'id', secretAccessKey: 'hunter2' };
+    expect(readConfig({ ...bucket, S3_REGION: 'eu-west-1' }).files.s3).toEqual({
+      ...at,
+      endpoint: null,
+      region: 'eu-west-1',
+    });
+    expect(readConfig({ ...bucket, S3_ENDPOINT: 'https://s3.example.org/' }).files.s3).toEqual({
+      ...at,
+      endpoint: 'https://s3.example.org',
+      region: 'us-east-1',
+    });
+  });
+
+  test('is not half-configured, and its secret is not repeated', () => {
+    expect(problemsOf({ S3_ENDPOINT: 'https://s3.example.org', S3_SECRET_ACCESS_KEY: 'hunter2' })).toEqual({
+      S3_BUCKET: expect.stringContaining('is needed with S3_ENDPOINT, S3_SECRET_ACCESS_KEY'),
+      S3_ACCESS_KEY_ID: expect.stringContaining('is needed'),
+    });
+    expect(problemsOf(bucket)).toEqual({ S3_REGION: expect.stringContaining('S3_ENDPOINT') });
+    const wrong = { ...keys, S3_BUCKET: 'My Bucket', S3_ENDPOINT: 'https://id:hunter2@s3.example.org' };
+    const problems = problemsOf(wrong);
+    expect(Object.keys(problems)).toEqual(expect.arrayContaining(['S3_ENDPOINT', 'S3_BUCKET']));
+    expect(JSON.stringify(problems)).not.toContain('hunter2');
+  });
+
+  test('goes with a CDN, whose addresses never expire', () => {
+    const cdn = { CDN_BASE_URL: 'https://cdn.example.org/' };
+    expect(readConfig(cdn).files.cdnBaseUrl).toBe('https://cdn.example.org');
+    expect(problemsOf({ ...cdn, FILES_URL_TTL: '60' })).toEqual({
+      CDN_BASE_URL: expect.stringContaining('FILES_URL_TTL'),
+    });
   });
 });
 

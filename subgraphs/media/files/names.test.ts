@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { safeName, storedName } from './names.ts';
+import { plainType, safeName, storedName } from './names.ts';
 
 test.each([
   ['cat.png', 'cat.png'],
@@ -30,4 +30,14 @@ test.each([
   ['x'.repeat(300), 'image/png', `${'x'.repeat(96)}.png`],
 ])('keeps %j of the type %s as %j', (name, contentType, expected) => {
   expect(storedName(name, contentType)).toBe(expected);
+});
+
+test.each([
+  ['Image/PNG; charset=x', 'image/png'],
+  ['application/x-thing', 'application/x-thing'],
+  ['text/plain\r\nX-Injected: 1', 'application/octet-stream'],
+  ['nonsense', 'application/octet-stream'],
+  [null, 'application/octet-stream'],
+])('the plain type of %j is %s', (declared, type) => {
+  expect(plainType(declared)).toBe(type);
 });

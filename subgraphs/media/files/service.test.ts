@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { anonymousCaller } from '../../../platform/caller.ts';
 import type { Caller } from '../../../platform/caller.ts';
+import { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { testDatabase } from '../../../test/kit/postgres.ts';
@@ -254,6 +255,22 @@ describe('removing', () => {
     expect(await files.prune(100)).toBe(1);
     expect(await world.store.head(`files/${file.id}/note.txt`)).toBeNull();
   });
+});
+
+test('pruning goes no further while the store is away', async () => {
+  for (const content of ['x', 'y']) await files.store({ ...upload(content), temporary: true });
+  let asked = 0;
+  const away: ObjectStore = {
+    ...world.store,
+    delete: () => {
+      asked += 1;
+      return Promise.reject(new AppError('UNAVAILABLE', 'the object storage does not answer'));
+    },
+  };
+  const later = () => Date.now() + 2 * HOUR_MS;
+  await world.service({ store: away, clock: later }).prune(100);
+  expect(asked).toBe(1);
+  expect(await files.prune(100)).toBe(2);
 });
 
 describe('addresses', () => {

@@ -86,7 +86,10 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
       const now = new Date(clock());
       const keptSince = retentionDays === 0 ? null : new Date(clock() - retentionDays * DAY_MS);
       const expired = await hideExpiredFiles(database, { now, keptSince, limit });
-      for (const file of expired) await removeBytes(parts, file);
+      for (const file of expired) {
+        // The others would not fare better at a store that is away; the next pruning finds them.
+        if ((await removeBytes(parts, file)) === 'away') break;
+      }
       return expired.length;
     },
   };
@@ -186,12 +189,17 @@ interface Removable {
 }
 
 /** The file is hidden already, so a failure here is for the next pruning, not for whoever asked. */
-async function removeBytes({ database, store, logger }: Parts, { id, objectKey }: Removable): Promise<void> {
+async function removeBytes(
+  { database, store, logger }: Parts,
+  { id, objectKey }: Removable,
+): Promise<'removed' | 'left' | 'away'> {
   try {
     await store.delete(objectKey);
     await forgetFile(database, id);
+    return 'removed';
   } catch (error) {
     logger.warn({ file: id, error: toError(error) }, 'the bytes of a file are left to the pruner');
+    return error instanceof AppError && error.code === 'UNAVAILABLE' ? 'away' : 'left';
   }
 }
 
