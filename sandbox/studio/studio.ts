@@ -71,6 +71,10 @@ export function createStudio(options: StudioOptions): Studio {
     matchVoice: (media, call) => read<MatchedVoice>({ kind: 'matchVoice', media }, call),
     async presenter(request, call) {
       checkPresenter(request);
+      // Given files are read on their own first, so that one made to keep its reader busy is given up early.
+      for (const media of [request.audio, request.video]) {
+        if (media !== undefined) await read({ kind: 'probe', media }, signalOf(call));
+      }
       return run<StudioPresenter>({ kind: 'presenter', request, size }, call);
     },
     detectPerson: (media, call) => read<PersonDetection>({ kind: 'detectPerson', media }, call),
@@ -82,6 +86,11 @@ export function createStudio(options: StudioOptions): Studio {
       options.logger.debug('the studio is closed');
     },
   };
+}
+
+/** The same without progress: there is none in reading. */
+function signalOf({ signal }: StudioCallOptions = {}): StudioCallOptions {
+  return signal === undefined ? {} : { signal };
 }
 
 function isTimeout(error: unknown): boolean {

@@ -79,6 +79,7 @@ async function createLoop(track: InputVideoTrack): Promise<AsyncGenerator<Shown,
 
 function createReader(input: Input, size: Size, loop: AsyncGenerator<Shown, void>): MovingPictures {
   const canvas = createCanvas(size.width, size.height);
+  const paint = createPainter(canvas);
   let next: Shown | null = null;
   const take = async () => (await loop.next()).value ?? null;
   /** The last picture that has begun by then; the very first one whenever it begins. */
@@ -100,7 +101,7 @@ function createReader(input: Input, size: Size, loop: AsyncGenerator<Shown, void
     async at(seconds) {
       try {
         const sample = await due(seconds);
-        if (sample !== null) await paint(canvas, sample);
+        if (sample !== null) await paint(sample);
         sample?.close();
         return canvas;
       } catch (cause) {
@@ -118,17 +119,27 @@ function createReader(input: Input, size: Size, loop: AsyncGenerator<Shown, void
 /** A format is part of WebCodecs, but not yet of its types here. */
 const AS_RGBA: VideoFrameCopyToOptions & { readonly format: string } = { format: 'RGBA' };
 
-/** Puts a picture onto the canvas, turned as the file says. */
-async function paint(canvas: Canvas, sample: VideoSample): Promise<void> {
-  const { rotation, visibleRect } = sample;
-  if (visibleRect.width * visibleRect.height > MOST_PIXELS) throw new Error('a picture is too large');
-  const rgba = new Uint8ClampedArray(visibleRect.width * visibleRect.height * 4);
-  await sample.copyTo(rgba, AS_RGBA);
-  const still = createCanvas(visibleRect.width, visibleRect.height);
-  still.getContext('2d').putImageData(new ImageData(rgba, visibleRect.width, visibleRect.height), 0, 0);
+/** Puts pictures onto the canvas, turned as the file says. */
+function createPainter(canvas: Canvas): (sample: VideoSample) => Promise<void> {
+  let still = createCanvas(1, 1);
+  let rgba = new Uint8ClampedArray(4);
+  return async (sample) => {
+    const { width, height } = sample.visibleRect;
+    if (width * height > MOST_PIXELS) throw new Error('a picture is too large');
+    // Pictures of one video are as large as each other: their memory is used again.
+    if (still.width !== width || still.height !== height) {
+      still = createCanvas(width, height);
+      rgba = new Uint8ClampedArray(width * height * 4);
+    }
+    await sample.copyTo(rgba, AS_RGBA);
+    still.getContext('2d').putImageData(new ImageData(rgba, width, height), 0, 0);
+    drawTurned(canvas, still, sample.rotation);
+  };
+}
+
+function drawTurned(canvas: Canvas, still: Canvas, rotation: number): void {
   const { width, height } = canvas;
-  const isSideways = rotation === 90 || rotation === 270;
-  const [wide, high] = isSideways ? [height, width] : [width, height];
+  const [wide, high] = rotation % 180 === 0 ? [width, height] : [height, width];
   const brush = canvas.getContext('2d');
   brush.resetTransform();
   brush.translate(width / 2, height / 2);
@@ -138,5 +149,5 @@ async function paint(canvas: Canvas, sample: VideoSample): Promise<void> {
 
 function unreadable(cause: unknown): StudioRefusal {
   if (cause instanceof StudioRefusal) return cause;
-  return new StudioRefusal('UNREADABLE_MEDIA', 'the video cannot be decoded', { cause });
+  return new StudioRefusal('UNREADABLE_MEDIA', 'the video cannot be read', { cause });
 }

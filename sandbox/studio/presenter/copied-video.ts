@@ -24,8 +24,6 @@ export interface CopyPlan {
 export interface CopiedVideo extends StudioVideo {
   /** avc, hevc, vp9, ... */
   readonly codec: string;
-  /** Seconds of the original. */
-  readonly originalDuration: number;
 }
 
 /** The pictures of a video under another sound, repeated or cut to its length. Throws UNREADABLE_MEDIA and OUT_OF_RANGE. */
@@ -45,7 +43,7 @@ export async function copyVideo(plan: CopyPlan): Promise<CopiedVideo> {
 
 async function copyTrack(track: InputVideoTrack, plan: CopyPlan): Promise<CopiedVideo> {
   const seconds = durationOf(plan.sound);
-  const { packets, period, rate } = repeated(await packetsWithin(track, seconds), seconds);
+  const { packets, rate } = repeated(await packetsWithin(track, seconds), seconds);
   const pictures = await picturesOf(track, packets);
   const poster = await posterOf(plan.video);
   const bytes = await writeMp4({
@@ -65,7 +63,6 @@ async function copyTrack(track: InputVideoTrack, plan: CopyPlan): Promise<Copied
     seed: plan.seed,
     poster,
     codec: pictures.codec,
-    originalDuration: period,
   };
 }
 

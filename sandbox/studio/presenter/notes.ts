@@ -8,9 +8,9 @@ export const NOT_RECOGNISED =
 
 const CODECS: Readonly<Record<string, string>> = { avc: 'H.264', hevc: 'H.265' };
 
-/** Of a video whose pictures were copied; its length in seconds. */
-export function copyNote(codec: string, seconds: number): string {
-  const kind = `${CODECS[codec] ?? codec.toUpperCase()}, ${Math.round(seconds * 10) / 10} s`;
+/** Of a video whose pictures were copied. */
+export function copyNote(codec: string): string {
+  const kind = CODECS[codec] ?? codec.toUpperCase();
   return `The pictures of the video (${kind}) cannot be decoded here: they were copied under the new sound, repeated or cut to its length, and no mouth moves.`;
 }
 

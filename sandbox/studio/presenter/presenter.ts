@@ -88,13 +88,13 @@ function sizeOf({ request, size }: Scene, own: Size): Size {
 }
 
 async function copy({ voice, title, seeds }: Scene, video: Uint8Array): Promise<StudioPresenter> {
-  const { codec, originalDuration, ...copied } = await copyVideo({
+  const { codec, ...copied } = await copyVideo({
     video,
     sound: voice.sound,
     title,
     seed: seeds.seed,
   });
-  const note = inOneNote(copyNote(codec, originalDuration), voice.omitted);
+  const note = inOneNote(copyNote(codec), voice.omitted);
   return { ...copied, redrawn: false, note };
 }
 

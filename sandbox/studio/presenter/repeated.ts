@@ -5,14 +5,14 @@ import { StudioRefusal } from '../media-types.ts';
 /** The packets of a video, laid one after the other as often as it takes. */
 interface Repeated {
   readonly packets: Iterable<EncodedPacket>;
-  /** Seconds of the original. */
-  readonly period: number;
   /** Pictures a second. */
   readonly rate: number;
 }
 
 /** A shorter video is taken for one of this length: nothing is shown more often than a screen can. */
 const SHORTEST_SECONDS = 1 / 60;
+/** Times are no round numbers: what begins this near to the end does not begin any more. */
+const NOTHING = 0.001;
 const LARGEST_BYTES = 256 * 1024 * 1024;
 
 /** Repeats packets (in the order of decoding, the first a key picture) until so many seconds are full. Throws OUT_OF_RANGE when the file would become too large. */
@@ -29,16 +29,18 @@ export function repeated(packets: readonly EncodedPacket[], seconds: number): Re
     );
   }
   const rate = Math.round((packets.length / period) * 100) / 100;
-  return { packets: rounded(packets, { start, period, seconds }), period, rate };
+  return { packets: rounded(packets, { start, period, seconds }), rate };
 }
 
 function* rounded(
   packets: readonly EncodedPacket[],
   { start, period, seconds }: { readonly start: number; readonly period: number; readonly seconds: number },
 ): Iterable<EncodedPacket> {
-  for (let from = 0; from < seconds; from += period) {
+  const end = seconds - NOTHING;
+  for (let round = 0; round * period < end; round += 1) {
+    const from = round * period;
     // Packets lie in the order of decoding: one that is shown late may still be needed by those after it.
-    const last = packets.findLastIndex(({ timestamp }) => timestamp - start + from < seconds);
+    const last = packets.findLastIndex(({ timestamp }) => timestamp - start + from < end);
     for (const packet of packets.slice(0, last + 1)) {
       const timestamp = packet.timestamp - start + from;
       const left = Math.max(SHORTEST_SECONDS, seconds - timestamp);

@@ -20,9 +20,11 @@ export interface FilmRun {
   readonly onFrame: (done: number) => void;
 }
 
+type Encoder = Awaited<ReturnType<typeof encoders.createH264MP4Encoder>>;
+
 /** Draws and encodes the frames of a film: a bare MP4 with H.264 and, as RGB, the frame from its middle. */
 export async function encodeFilm(run: FilmRun): Promise<{ mp4: Uint8Array; middle: Buffer }> {
-  const { size, framesPerSecond, frames } = run;
+  const { size, framesPerSecond } = run;
   const encoder = await encoders.createH264MP4Encoder();
   try {
     encoder.width = size.width;
@@ -32,19 +34,30 @@ export async function encodeFilm(run: FilmRun): Promise<{ mp4: Uint8Array; middl
     encoder.speed = SPEED;
     encoder.groupOfPictures = framesPerSecond * SECONDS_PER_KEY_FRAME;
     encoder.initialize();
-    const frame = new Uint8Array(frameBytes(size));
-    let middle: Buffer = Buffer.alloc(0);
-    for (let index = 0; index < frames; index += 1) {
-      await run.film.draw(index / Math.max(1, frames - 1), frame);
-      encoder.addFrameYuv(frame);
-      if (index === frames >> 1) middle = toRgb(frame, size);
-      run.onFrame(index + 1);
-      // What is said about progress leaves the process only between two turns of its loop.
-      await breathe();
+    let middle: Buffer;
+    try {
+      middle = await addFrames(run, encoder);
+    } finally {
+      // One that is deleted before it is ended takes the whole process with it.
+      encoder.finalize();
     }
-    encoder.finalize();
     return { mp4: encoder.FS.readFile(encoder.outputFilename), middle };
   } finally {
     encoder.delete();
   }
+}
+
+/** Draws the frames into the encoder; answers the one from the middle as RGB. */
+async function addFrames({ film, size, frames, onFrame }: FilmRun, encoder: Encoder): Promise<Buffer> {
+  const frame = new Uint8Array(frameBytes(size));
+  let middle: Buffer = Buffer.alloc(0);
+  for (let index = 0; index < frames; index += 1) {
+    await film.draw(index / Math.max(1, frames - 1), frame);
+    encoder.addFrameYuv(frame);
+    if (index === frames >> 1) middle = toRgb(frame, size);
+    onFrame(index + 1);
+    // What is said about progress leaves the process only between two turns of its loop.
+    await breathe();
+  }
+  return middle;
 }
