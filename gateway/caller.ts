@@ -12,12 +12,19 @@ import { newTraceId } from '../platform/ids.ts';
 /** Who is asking, found out once per request or socket. What a caller may do is decided behind (platform/policy.ts). */
 
 /** What a credential stands for. */
-interface Identity {
+export interface Identity {
   readonly kind: 'user' | 'key';
   /** `usr_...` or `key_...`. */
   readonly id: string;
   readonly scopes: readonly string[];
+  /** The session of a token. */
+  readonly sessionId?: string | null;
+  /** When the credential ends by itself. */
+  readonly expiresAt?: Date | null;
 }
+
+/** Asks who a credential stands for, without the word Bearer (known-callers.ts). */
+export type CallerLookup = (credential: string) => Promise<Identity | 'invalid' | null>;
 
 /**
  * Finds out what an Authorization value stands for: an identity; `invalid` when it has the form of our own credentials
@@ -32,11 +39,13 @@ export interface BootstrapKey {
 }
 
 /**
- * Resolves `Bearer <secret>` against the operator's service keys, comparing with all of them in constant time. Such a
- * key is `key_<name>` and has scope `admin`: it is what the operator gave out to set the service up.
+ * Resolves `Bearer <secret>` against the operator's service keys, comparing with all of them in constant time (such a key
+ * is `key_<name>` and has scope `admin`: it is what the operator gave out to set the service up), then asks for whom the
+ * tokens and keys stand that sign-in has issued.
  */
 export function createCredentialResolver(options: {
   readonly serviceKeys: readonly BootstrapKey[];
+  readonly lookup?: CallerLookup | undefined;
 }): CredentialResolver {
   const keys = options.serviceKeys.map(({ name, sha256 }) => ({ name, digest: Buffer.from(sha256, 'hex') }));
   return async (authorization) => {
@@ -48,7 +57,8 @@ export function createCredentialResolver(options: {
       if (key.digest.length === digest.length && timingSafeEqual(key.digest, digest)) match = key.name;
     }
     if (match !== undefined) return { kind: 'key', id: `key_${match}`, scopes: ['admin'] };
-    return hasOurForm(secret) ? 'invalid' : null;
+    const known = isWorthAsking(secret) ? await options.lookup?.(secret) : null;
+    return known ?? (hasOurForm(secret) ? 'invalid' : null);
   };
 }
 
@@ -127,17 +137,28 @@ function bearerOf(authorization: string): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
+/** Keys of ours, and tokens of the type of ours; nothing else leaves this process. */
+function isWorthAsking(secret: string): boolean {
+  return secret.startsWith('kiln_') || headerOf(secret)['typ'] === 'at+jwt';
+}
+
 /** Keys that Kiln makes begin with `kiln_`; its access tokens are JWS of type `at+jwt`, signed with EdDSA. */
 function hasOurForm(secret: string): boolean {
   if (secret.startsWith('kiln_')) return true;
+  const { alg, typ } = headerOf(secret);
+  return alg === 'EdDSA' && typ === 'at+jwt';
+}
+
+/** The header of a JWS; empty for anything else. */
+function headerOf(secret: string): Readonly<Record<string, unknown>> {
   const parts = secret.split('.');
-  if (parts.length !== 3) return false;
+  if (parts.length !== 3) return {};
   try {
     const header: unknown = JSON.parse(Buffer.from(parts[0] ?? '', 'base64url').toString());
-    return isRecord(header) && header['alg'] === 'EdDSA' && header['typ'] === 'at+jwt';
+    return isRecord(header) ? header : {};
   } catch {
     // Three dotted parts that are no JWS: not ours.
-    return false;
+    return {};
   }
 }
 

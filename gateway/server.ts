@@ -10,6 +10,7 @@ import { createCallerFinder } from './caller.ts';
 import type { CallerFinder, CredentialResolver } from './caller.ts';
 import { createCors } from './cors.ts';
 import type { Cors, CorsOrigins } from './cors.ts';
+import { createCredentialGuard } from './credential-guard.ts';
 import { createErrorFormatter } from './errors.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth } from './health.ts';
@@ -140,7 +141,14 @@ async function createTransports(parts: {
     ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
   };
   const streams = createResponseStreams(shared);
-  const sockets = createWebSocketTransport({ ...shared, callers, cors, maxMessageBytes: maxBodyBytes });
+  const guard = createCredentialGuard({ callers, logger });
+  const sockets = createWebSocketTransport({
+    ...shared,
+    callers,
+    guard,
+    cors,
+    maxMessageBytes: maxBodyBytes,
+  });
   const { uploadMaxBytes } = options;
   const graphql = await createGraphqlRouter({
     ...shared,

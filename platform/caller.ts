@@ -8,6 +8,10 @@ export interface Caller {
   readonly id: string;
   /** What a user or key may do beyond its own things; `admin` opens the admin rule. */
   readonly scopes: readonly string[];
+  /** The session of a user's token. */
+  readonly sessionId?: string | null;
+  /** When the credential ends by itself. */
+  readonly expiresAt?: Date | null;
   /** Joins every log line of one request. */
   readonly traceId: string;
   /** The peer's address, for limits and anonymous idempotency; null inside the process. */

@@ -8,6 +8,8 @@ import { AppError } from './errors.ts';
 export type Rule =
   /** Anybody, in every mode. */
   | 'public'
+  /** Anybody: the request carries its own proof (a token, a code, a signature), which the service checks. */
+  | 'proof'
   /** Anybody in open and compat mode, a known caller in required mode. */
   | 'anyone'
   /** As `anyone`; the service then checks that the thing is the caller's own. */
@@ -37,7 +39,7 @@ export function enforce(rule: Rule, caller: Caller, mode: AuthMode): void {
 
 /** The pure decision behind `enforce`. */
 export function decide(rule: Rule, caller: Caller, mode: AuthMode): 'allow' | 'sign-in' | 'forbid' {
-  if (rule === 'public' || caller.kind === 'internal') return 'allow';
+  if (rule === 'public' || rule === 'proof' || caller.kind === 'internal') return 'allow';
   if (rule === 'service') return 'forbid';
   if (rule === 'admin') {
     if (caller.scopes.includes('admin') || mode === 'open') return 'allow';

@@ -7,6 +7,7 @@ import { createRestRouter } from '../../rest-compat/router.ts';
 import { validateRoutes } from '../../rest-compat/validate-routes.ts';
 import { contextOf, createCredentialResolver, type BootstrapKey } from '../caller.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
+import { createKnownCallers } from '../known-callers.ts';
 import { createRateLimiter } from '../rate-limit.ts';
 import type { Handler } from '../request-steps.ts';
 import { createGatewayServer, type GatewayServer } from '../server.ts';
@@ -38,12 +39,17 @@ export async function openDoor(parts: ProcessParts, options: DoorOptions): Promi
     logger,
   });
   lifecycle.add('federation', () => federation.close());
+  // A foreign supergraph is shown nobody's credentials.
+  const workflow = config.split.supergraphFile === null ? options.links['workflow'] : undefined;
   const rateLimiter = config.limits.rate === null ? undefined : createRateLimiter(config.limits.rate);
   const server = await createGatewayServer({
     federation,
     logger,
     production: config.production,
-    resolveCredential: createCredentialResolver({ serviceKeys: options.serviceKeys }),
+    resolveCredential: createCredentialResolver({
+      serviceKeys: options.serviceKeys,
+      lookup: workflow && createKnownCallers(workflow),
+    }),
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import packageJson from '../../package.json' with { type: 'json' };
 import { publicUrlOf } from '../../platform/config.ts';
 import { createLocalLink } from '../../platform/graphql/local-link.ts';
+import { installationSecret } from '../../platform/installation-secret.ts';
 import { localSecret } from '../../platform/local-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
@@ -41,11 +42,11 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   const media = composeMedia(runtime, {
     sandboxUrls: sandbox?.wires ?? null,
     publicUrl,
-    fileSecret: await fileSecretOf(runtime),
+    fileSecret: await installationSecret(config, 'file-secret'),
   });
   lifecycle.add('media subgraph', async () => media.close());
   await media.start();
-  const links = await linkSubgraphs(runtime, media);
+  const links = await linkSubgraphs(runtime, media, publicUrl);
   await media.worker.start();
   lifecycle.add('worker', () => media.worker.stop(WORKER_GRACE_SECONDS));
 
@@ -71,7 +72,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   return { ...door, runtime, media };
 }
 
-async function linkSubgraphs(runtime: Runtime, media: MediaSubgraph) {
+async function linkSubgraphs(runtime: Runtime, media: MediaSubgraph, publicUrl: string) {
   const { logger, lifecycle, config } = runtime;
   const mediaLink = createLocalLink({ subgraph: media.subgraph, logger });
   const workflow = createWorkflowSubgraph({
@@ -79,18 +80,13 @@ async function linkSubgraphs(runtime: Runtime, media: MediaSubgraph) {
     media: mediaLink,
     authMode: config.auth.mode,
     version: packageJson.version,
+    publicUrl,
+    signInSecret: await installationSecret(config, 'sign-in-secret'),
+    admins: config.auth.adminSubjects,
   });
   lifecycle.add('workflow subgraph', () => workflow.stop(WORKER_GRACE_SECONDS));
   await workflow.start();
   return { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) };
-}
-
-/** Signs expiring file addresses: from INTERNAL_KEY, which all processes share, else a secret of this data directory. */
-async function fileSecretOf({ config }: Runtime): Promise<string> {
-  const { internalKey } = config.split;
-  if (internalKey !== null)
-    return createHash('sha256').update(`file addresses\0${internalKey}`).digest('hex');
-  return (await localSecret({ directory: config.data.dir, name: 'file-secret' })).secret;
 }
 
 /** In development a service key is made at the first start, shown once on the terminal, and kept in DATA_DIR. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { GraphQLError } from 'graphql';
 import type { ExecutionResult } from 'graphql';
+import { CloseCode } from 'graphql-ws';
 import type { ServerOptions } from 'graphql-ws';
 
 import type { Caller } from '../../platform/caller.ts';
@@ -9,6 +10,7 @@ import { AppError } from '../../platform/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../platform/graphql/executor.ts';
 import { traceIdOf } from '../caller.ts';
 import type { CallerFinder } from '../caller.ts';
+import type { CredentialGuard } from '../credential-guard.ts';
 import { refusal } from '../limits/refusal.ts';
 import { readOperation } from './read-operation.ts';
 import type { OperationRequest } from './read-operation.ts';
@@ -24,18 +26,23 @@ export interface Session {
   readonly request: IncomingMessage;
   /** Known after connection_init. */
   caller?: Caller;
+  /** Closes the socket. */
+  readonly close: (code: number, reason: string) => void;
+  /** Ends the looking after its credential. */
+  unwatch?: () => void;
   /** Running operations by their id; aborted when they end or the socket closes. */
   readonly running: Map<string, AbortController>;
 }
 
 /** The session of a socket that has just been opened. */
-export function createSession(request: IncomingMessage): Session {
-  return { request, running: new Map() };
+export function createSession(request: IncomingMessage, close: Session['close']): Session {
+  return { request, close, running: new Map() };
 }
 
 /** What the hooks are made of. */
 export interface SocketHookOptions extends TransportOptions {
   readonly callers: CallerFinder;
+  readonly guard: CredentialGuard;
   /** Running operations of one socket (default 100). */
   readonly maxOperations?: number;
 }
@@ -44,14 +51,18 @@ type Hooks = ServerOptions<Record<string, unknown>, Session>;
 
 /** The hooks of the protocol: caller, admission, execution, errors. */
 export function createSocketHooks(options: SocketHookOptions): Hooks {
-  const { federation, admission, errors, callers, maxOperations = 100 } = options;
+  const { federation, admission, errors, callers, guard, maxOperations = 100 } = options;
   return {
     // Many clients that come back at once after a restart are served late, and are no attackers for that.
     connectionInitWaitTimeout: 10_000,
     async onConnect({ connectionParams, extra }) {
       try {
         const authorization = authorizationOf(connectionParams);
-        extra.caller = await callers.find(extra.request, { authorization, strict: true });
+        const caller = await callers.find(extra.request, { authorization, strict: true });
+        extra.caller = caller;
+        extra.unwatch = guard.watch({ request: extra.request, caller, authorization }, () =>
+          extra.close(CloseCode.Forbidden, 'the credential is not valid any more'),
+        );
         return true;
       } catch (error) {
         // 4403 Forbidden; anything but a bad credential closes the socket as our failure.
@@ -87,6 +98,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       found.map((error) => errors.formatError(error, traceIdOf(extra.request))),
     onComplete: ({ extra }, id) => endOperation(extra, id),
     onClose({ extra }) {
+      extra.unwatch?.();
       for (const id of extra.running.keys()) endOperation(extra, id);
     },
   };

@@ -9,6 +9,7 @@ import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { CallerFinder } from '../caller.ts';
 import type { Cors } from '../cors.ts';
+import type { CredentialGuard } from '../credential-guard.ts';
 import { watchSlowSockets } from './slow-sockets.ts';
 import type { TransportOptions } from './transport.ts';
 import { createSession, createSocketHooks } from './websocket-operations.ts';
@@ -29,6 +30,7 @@ export interface WebSocketTransport {
 /** What the WebSocket transport is made of, and its bounds. */
 export interface WebSocketOptions extends TransportOptions {
   readonly callers: CallerFinder;
+  readonly guard: CredentialGuard;
   readonly cors: Cors;
   /** Largest message of a client in bytes (default 1,000,000). */
   readonly maxMessageBytes?: number;
@@ -54,7 +56,10 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     // Oversized and malformed messages close the socket by themselves (1009, 1002).
     client.on('error', (error) => logger.debug({ error }, 'a WebSocket client failed'));
     alive.watch(client);
-    const closed = protocol.opened(wire(client, logger), createSession(request));
+    const closed = protocol.opened(
+      wire(client, logger),
+      createSession(request, (code, reason) => client.close(code, reason)),
+    );
     client.once('close', (code, reason) => {
       closed(code, String(reason)).catch((error: unknown) =>
         logger.error({ error: toError(error) }, 'a WebSocket did not end cleanly'),

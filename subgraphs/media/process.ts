@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-
 import { publicUrlOf } from '../../platform/config.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
+import { installationSecret } from '../../platform/installation-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
 import { composeMedia } from './compose.ts';
@@ -29,7 +28,7 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   const media = composeMedia(runtime, {
     sandboxUrls: sandboxUrl === null ? null : sandboxWires(sandboxUrl),
     publicUrl: publicUrlOf(config.server, GATEWAY_PORT),
-    fileSecret: createHash('sha256').update(`file addresses\0${internalKey}`).digest('hex'),
+    fileSecret: await installationSecret(config, 'file-secret'),
   });
   lifecycle.add('media subgraph', async () => media.close());
   await media.start();

@@ -1,8 +1,10 @@
 import packageJson from '../../package.json' with { type: 'json' };
+import { publicUrlOf } from '../../platform/config.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/remote-link.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
+import { installationSecret } from '../../platform/installation-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
 import { workflowMigrations } from './migrations/index.ts';
@@ -12,6 +14,8 @@ import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
 
 /** Where the checked-in supergraph has the media subgraph; MEDIA_URL says otherwise. */
 const MEDIA_URL = 'http://media:4001/graphql';
+/** Port of the gateway, whose address is the issuer of tokens, when PUBLIC_URL is not set. */
+const GATEWAY_PORT = 4000;
 /** Seconds that running jobs get when the process stops; the rest is taken over by others. */
 const GRACE_SECONDS = 5;
 
@@ -23,13 +27,13 @@ export async function startWorkflowProcess(parts: ProcessParts): Promise<void> {
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
   const migrations = [{ schema: 'workflow', migrations: workflowMigrations }];
   const runtime = await startRuntime({ ...parts, migrations });
-  const workflow = build(runtime, internalKey);
+  const workflow = await build(runtime, internalKey);
   await workflow.start();
   parts.lifecycle.add('workflow subgraph', () => workflow.stop(GRACE_SECONDS));
   await serve(workflow, runtime, internalKey);
 }
 
-function build(runtime: Runtime, internalKey: string): WorkflowSubgraph {
+async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSubgraph> {
   const { config, logger, lifecycle } = runtime;
   const media = createRemoteLink({
     name: 'media',
@@ -43,6 +47,9 @@ function build(runtime: Runtime, internalKey: string): WorkflowSubgraph {
     media,
     authMode: config.auth.mode,
     version: packageJson.version,
+    publicUrl: publicUrlOf(config.server, GATEWAY_PORT),
+    signInSecret: await installationSecret(config, 'sign-in-secret'),
+    admins: config.auth.adminSubjects,
   });
 }
 

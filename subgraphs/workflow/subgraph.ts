@@ -11,6 +11,7 @@ import { createExecutionService } from './executions/service.ts';
 import { createExecutionStore } from './executions/store.ts';
 import { createExecutionWorker } from './executions/worker.ts';
 import { createWorkflowContext, workflowSchema, type WorkflowServices } from './schema/index.ts';
+import { createSignIn, type SignInOptions } from './sign-in/services.ts';
 import { createTemplateService } from './templates/service.ts';
 
 export interface WorkflowSubgraphOptions {
@@ -23,6 +24,12 @@ export interface WorkflowSubgraphOptions {
   readonly authMode: AuthMode;
   readonly logger: Logger;
   readonly version: string;
+  /** PUBLIC_URL: the issuer of access tokens. */
+  readonly publicUrl: string;
+  /** Seals and signs what sign-in keeps; the same in every process and after a restart. */
+  readonly signInSecret: string;
+  /** ADMIN_SUBJECTS. */
+  readonly admins: SignInOptions['admins'];
 }
 
 /** Templates and executions, with the loops behind them. */
@@ -45,7 +52,14 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
   const shared = { database, store, lifecycle, queue, logger };
   const executions = createExecutionService({ ...shared, templates, media, bus });
   const worker = createExecutionWorker(shared);
-  const services: WorkflowServices = { templates, executions, version };
+  const signIn = createSignIn({
+    database,
+    bus,
+    publicUrl: options.publicUrl,
+    secret: options.signInSecret,
+    admins: options.admins,
+  });
+  const services: WorkflowServices = { templates, executions, signIn, version };
   return {
     subgraph: {
       name: 'workflow',
@@ -56,6 +70,9 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
       await templates.importBundled();
       await worker.start();
     },
-    stop: (graceSeconds) => worker.stop(graceSeconds),
+    async stop(graceSeconds) {
+      await worker.stop(graceSeconds);
+      signIn.close();
+    },
   };
 }

@@ -100,7 +100,13 @@ beforeAll(async () => {
     eventRetentionDays: 0,
   });
   const mediaLink = createLocalLink({ subgraph: media.subgraph, logger });
-  workflow = createWorkflowSubgraph({ ...shared, media: mediaLink });
+  workflow = createWorkflowSubgraph({
+    ...shared,
+    media: mediaLink,
+    publicUrl: 'http://kiln.test',
+    signInSecret: 's'.repeat(64),
+    admins: [],
+  });
   const links = { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) };
   federation = await createFederation({ supergraphSdl: composed(), links, logger });
   await media.start();

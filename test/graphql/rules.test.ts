@@ -26,7 +26,7 @@ import { graphql, rest } from '../kit/requests.ts';
 
 /** Every root field and every route says who may call it; one that does not is refused by the types. */
 
-const RULES: readonly Rule[] = ['public', 'anyone', 'owner', 'spend', 'admin', 'service'];
+const RULES: readonly Rule[] = ['public', 'proof', 'anyone', 'owner', 'spend', 'admin', 'service'];
 
 interface RootField {
   readonly kind: 'query' | 'mutation' | 'subscription';
@@ -136,7 +136,8 @@ describe('with REST_AUTH=required', () => {
   const takesUpload = ({ field }: RootField) =>
     field.args.some(({ type }) => getNamedType(type).name === 'Upload');
   const published = all.filter(
-    (root) => ruleOf(root) !== 'service' && root.kind !== 'subscription' && !takesUpload(root),
+    (root) =>
+      !['service', 'proof'].includes(ruleOf(root)) && root.kind !== 'subscription' && !takesUpload(root),
   );
   const withKey = { authorization: 'Bearer secret' };
 
@@ -164,6 +165,19 @@ describe('with REST_AUTH=required', () => {
       expect([...codes, ...known]).not.toContain('INTERNAL');
     },
   );
+
+  it('fields that carry their own proof are asked by anybody, and refuse a wrong proof', async () => {
+    const proofs = all.filter((root) => ruleOf(root) === 'proof').map(({ field }) => field.name);
+    expect(proofs).toEqual(expect.arrayContaining(['refreshSession', 'revokeSession']));
+    const refresh = 'mutation { refreshSession(refreshToken: "none") { expiresIn } }';
+    for (const headers of [{}, withKey]) {
+      const { errors } = await graphql(kiln.url, refresh, {}, headers);
+      expect(errors?.[0]).toMatchObject({
+        message: expect.stringContaining('refresh token'),
+        extensions: { code: 'UNAUTHENTICATED' },
+      });
+    }
+  });
 
   it.each([
     ['GET', '/', 200],

@@ -4,12 +4,15 @@ import type { Caller } from '../../../platform/caller.ts';
 import type { RequestContext } from '../../../platform/graphql/executor.ts';
 import type { AuthMode } from '../../../platform/policy.ts';
 import type { Execution, ExecutionService, LiveTask } from '../executions/execution.ts';
+import type { SignInServices, User } from '../sign-in/sign-in.ts';
+import { mayReadUser } from '../sign-in/users.ts';
 import type { Template, TemplateService } from '../templates/template.ts';
 
 /** What the workflow schema's resolvers call. */
 export interface WorkflowServices {
   readonly templates: TemplateService;
   readonly executions: ExecutionService;
+  readonly signIn: SignInServices;
   /** Version of the service. */
   readonly version: string;
 }
@@ -30,6 +33,8 @@ interface WorkflowLoaders {
   readonly executions: DataLoader<string, Execution | null>;
   /** The executions this caller may read, by the id of their task. */
   readonly executionsByTask: DataLoader<string, Execution | null>;
+  /** The users this caller may see, by id. */
+  readonly users: DataLoader<string, User | null>;
   /** What media says of running tasks. */
   readonly liveTasks: DataLoader<string, LiveTask | null>;
   /** Forgets what was read; a subscription calls it for each event, as one context serves them all. */
@@ -50,15 +55,24 @@ export function createWorkflowContext(options: {
 // Each batch is bounded, so that a long list can't turn into one statement of any size.
 const maxBatchSize = 500;
 
-function createLoaders({ templates, executions }: WorkflowServices, caller: Caller): WorkflowLoaders {
+function createLoaders({ templates, executions, signIn }: WorkflowServices, caller: Caller): WorkflowLoaders {
   const byCode = new DataLoader((codes: readonly string[]) => templates.byCodes(codes), { maxBatchSize });
   const byId = new DataLoader((ids: readonly string[]) => executions.byIds(caller, ids), { maxBatchSize });
   const byTask = new DataLoader((ids: readonly string[]) => executions.byTaskIds(caller, ids), {
     maxBatchSize,
   });
+  const users = new DataLoader(
+    async (ids: readonly string[]) => {
+      const visible = ids.filter((id) => mayReadUser(caller, id));
+      const found = await signIn.users.byIds(visible);
+      const byUserId = new Map(visible.map((id, index) => [id, found[index] ?? null]));
+      return ids.map((id) => byUserId.get(id) ?? null);
+    },
+    { maxBatchSize },
+  );
   const liveTasks = new DataLoader((ids: readonly string[]) => executions.liveTasks(ids), { maxBatchSize });
   const forget = (): void => {
-    for (const loader of [byCode, byId, byTask, liveTasks]) loader.clearAll();
+    for (const loader of [byCode, byId, byTask, users, liveTasks]) loader.clearAll();
   };
-  return { templates: byCode, executions: byId, executionsByTask: byTask, liveTasks, forget };
+  return { templates: byCode, executions: byId, executionsByTask: byTask, users, liveTasks, forget };
 }

@@ -11,7 +11,8 @@ const ExecutionEdge = builder.objectRef<ExecutionShape>('ExecutionEdge').impleme
   }),
 });
 
-const ExecutionConnection = builder
+/** A page of executions. */
+export const ExecutionConnection = builder
   .objectRef<ExecutionPage & { readonly after: string | null }>('ExecutionConnection')
   .implement({
     description: 'A page of executions, newest first.',

@@ -4,6 +4,10 @@ import './page-info.ts';
 import './template.ts';
 import './execution.ts';
 import './execution-fields.ts';
+import './user.ts';
+import './session.ts';
+import './service-key.ts';
+import './caller-facts.ts';
 import './health.ts';
 import { builder } from './builder.ts';
 

@@ -47,13 +47,24 @@ describe('the workflow schema', () => {
         .filter((name) => !name.startsWith('_'))
         .sort();
     expect(rootFields(workflowSchema.getQueryType())).toEqual([
+      'callerOf',
       'execution',
       'executions',
+      'serviceKeys',
+      'sessions',
       'template',
       'templates',
+      'viewer',
       'workflowHealth',
     ]);
-    expect(rootFields(workflowSchema.getMutationType())).toEqual(['executeTemplate']);
+    expect(rootFields(workflowSchema.getMutationType())).toEqual([
+      'createServiceKey',
+      'deleteAccount',
+      'executeTemplate',
+      'refreshSession',
+      'revokeServiceKey',
+      'revokeSession',
+    ]);
     expect(rootFields(workflowSchema.getSubscriptionType())).toEqual(['executionProgress']);
   });
 });

@@ -17,6 +17,8 @@ export interface AccessTokens {
   sign(claims: Omit<AccessClaims, 'expiresAt'> & { readonly platform: string }): Promise<string>;
   /** Null for whatever is not a token of ours that is valid now. Whether its session lives is asked elsewhere. */
   verify(token: string): Promise<AccessClaims | null>;
+  /** Whether a bearer has the form of a token of ours, valid or not. */
+  isOurs(bearer: string): boolean;
 }
 
 export interface AccessTokensOptions {
@@ -48,6 +50,7 @@ export function createAccessTokens({
   now = () => new Date(),
 }: AccessTokensOptions): AccessTokens {
   return {
+    isOurs: (bearer) => hasTokenForm(bearer, issuer),
     async sign({ userId, sessionId, scope, platform }) {
       const { kid, key } = await keys.current();
       const issued = Math.floor(now().getTime() / 1000);
@@ -104,14 +107,22 @@ async function verified(
   }
 }
 
-/** Whether a bearer has the form of a token of ours, valid or not: one that is, and is refused, is never "anonymous". */
-export function hasTokenForm(bearer: string): boolean {
+/**
+ * Whether a bearer has the form of a token of ours, valid or not: one that has, and is refused, is never "anonymous".
+ * Other services have tokens of this type too; those are signed otherwise and name another issuer.
+ */
+function hasTokenForm(bearer: string, issuer: string): boolean {
   const [head, body, signature, ...more] = bearer.split('.');
   if (!head || !body || !signature || more.length > 0) return false;
+  const { typ, alg } = partOf(head);
+  return typ === TYPE && (alg === ALGORITHM || partOf(body)['iss'] === issuer);
+}
+
+function partOf(text: string): Readonly<Record<string, unknown>> {
   try {
-    const { typ } = JSON.parse(Buffer.from(head, 'base64url').toString('utf8')) as { readonly typ?: unknown };
-    return typ === TYPE;
+    const part: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return typeof part === 'object' && part !== null ? (part as Readonly<Record<string, unknown>>) : {};
   } catch {
-    return false; // no JSON: somebody else's credential
+    return {}; // no JSON: somebody else's credential
   }
 }

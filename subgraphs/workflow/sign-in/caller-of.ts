@@ -1,4 +1,4 @@
-import { hasTokenForm, type AccessTokens } from './access-tokens.ts';
+import type { AccessTokens } from './access-tokens.ts';
 import type {
   CallerFacts,
   ServiceKeyService,
@@ -26,14 +26,17 @@ export function createCallerOf({
 }: CallerOfOptions): SignInServices['callerOf'] {
   return async (credential) => {
     if (credential.length > MAX_LENGTH) return null;
-    if (!hasTokenForm(credential)) return keyCaller(await keys.find(credential));
+    if (!tokens.isOurs(credential)) return keyCaller(await keys.find(credential));
     const claims = await tokens.verify(credential);
     if (claims === null || !(await sessions.isOpen(claims.sessionId))) return 'invalid';
     const scopes = (await users.isAdmin(claims.userId)) ? ['admin'] : [];
-    return { kind: 'user', id: claims.userId, scopes, expiresAt: claims.expiresAt };
+    const { userId: id, sessionId, expiresAt } = claims;
+    return { kind: 'user', id, scopes, sessionId, expiresAt };
   };
 }
 
 function keyCaller(key: Awaited<ReturnType<ServiceKeyService['find']>>): CallerFacts | null {
-  return key === null ? null : { kind: 'key', id: key.id, scopes: key.scopes, expiresAt: null };
+  return key === null
+    ? null
+    : { kind: 'key', id: key.id, scopes: key.scopes, sessionId: null, expiresAt: null };
 }

@@ -38,6 +38,7 @@ describe('an access token', () => {
         kind: 'user',
         id: userId,
         scopes: [],
+        sessionId: expect.stringMatching(/^ses_/) as string,
         expiresAt: expect.any(Date) as Date,
       });
     }
@@ -350,6 +351,7 @@ describe('a service key', () => {
       kind: 'key',
       id: key.id,
       scopes: ['admin'],
+      sessionId: null,
       expiresAt: null,
     });
     const { rows } = await bench.database.pool.query('select * from workflow.service_keys');

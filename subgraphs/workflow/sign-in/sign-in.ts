@@ -68,6 +68,8 @@ export interface CallerFacts {
   readonly kind: 'user' | 'key';
   readonly id: string;
   readonly scopes: readonly string[];
+  /** The session of a token; null for a key. */
+  readonly sessionId: string | null;
   /** When the credential ends by itself; null when it does not. */
   readonly expiresAt: Date | null;
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 
 import { sql, type Selectable } from 'kysely';
 
-import type { Caller } from '../../../platform/caller.ts';
-import { AppError } from '../../../platform/errors.ts';
+import { mayRead, type Caller } from '../../../platform/caller.ts';
+import { AppError, notFound } from '../../../platform/errors.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
 import type { Sealer } from './sealer.ts';
 import type { PlatformIdentity, User, UserService } from './sign-in.ts';
@@ -21,6 +21,11 @@ export interface UsersOptions {
 /** Longest text of a profile that is kept. */
 const MAX_TEXT = 500;
 
+/** Who may see who a user is: themselves, admins, service keys, Kiln itself. */
+export function mayReadUser(caller: Caller, id: string): boolean {
+  return mayRead(caller, id) && caller.kind !== 'anonymous';
+}
+
 /** Users and their identities (sign-in.ts says what each verb does). */
 export function createUserService({ database, sealer, admins, onDeleted }: UsersOptions): UserService {
   return {
@@ -31,6 +36,7 @@ export function createUserService({ database, sealer, admins, onDeleted }: Users
         .execute((transaction) => linked(transaction, { identity, sealed, joins: joins ?? null }));
     },
     async byIds(ids) {
+      if (ids.length === 0) return [];
       const rows = await database
         .selectFrom('workflow.users')
         .selectAll()
@@ -65,8 +71,10 @@ export function createUserService({ database, sealer, admins, onDeleted }: Users
       );
     },
     async deleteAccount(caller) {
-      if (caller.kind !== 'user')
+      if (caller.kind === 'anonymous') {
         throw new AppError('UNAUTHENTICATED', 'only who has signed in has an account');
+      }
+      if (caller.kind !== 'user') throw notFound('account', caller.id);
       const sessions = await database
         .selectFrom('workflow.sessions')
         .select('id')

@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { Caller } from '../platform/caller.ts';
+import { AppError, toError } from '../platform/errors.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { CallerFinder } from './caller.ts';
+
+/**
+ * Looks after the credentials of whatever stays open: a socket or stream outlives neither its token nor the session
+ * behind it.
+ */
+export interface CredentialGuard {
+  /** Calls `onEnd` once, when the credential is not good any more. The function that comes back ends the looking. */
+  watch(watched: WatchedCredential, onEnd: () => void): () => void;
+}
+
+interface WatchedCredential {
+  readonly request: IncomingMessage;
+  readonly caller: Caller;
+  /** Taken instead of the Authorization header. */
+  readonly authorization?: string | undefined;
+}
+
+export interface CredentialGuardOptions {
+  readonly callers: CallerFinder;
+  readonly logger: Logger;
+  /** Milliseconds between two looks (default 2,000). */
+  readonly everyMs?: number;
+}
+
+/** Makes the guard. Anonymous callers have nothing that could end. */
+export function createCredentialGuard({
+  callers,
+  logger,
+  everyMs = 2_000,
+}: CredentialGuardOptions): CredentialGuard {
+  return {
+    watch({ request, caller, authorization }, onEnd) {
+      if (caller.kind === 'anonymous') return () => undefined;
+      let isLooking = false;
+      const stop = (): void => clearInterval(timer);
+      const end = (): void => {
+        stop();
+        onEnd();
+      };
+      const look = async (): Promise<void> => {
+        if (caller.expiresAt && caller.expiresAt.getTime() <= Date.now()) return end();
+        try {
+          const now = await callers.find(request, { authorization, strict: true });
+          if (now.id !== caller.id) end();
+        } catch (error) {
+          if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return end();
+          // Whoever can't be asked now is asked again; the token's own end holds meanwhile.
+          logger.debug({ error: toError(error) }, 'a credential could not be looked at');
+        }
+      };
+      const timer = setInterval(() => {
+        if (isLooking) return;
+        isLooking = true;
+        void look().finally(() => {
+          isLooking = false;
+        });
+      }, everyMs);
+      timer.unref();
+      return stop;
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+
+import type { Config } from './config.ts';
+import { localSecret } from './local-secret.ts';
+
+/**
+ * A secret for one purpose, the same in every process of an installation and after a restart: made of INTERNAL_KEY where
+ * that is set, which all processes share, else kept in the data directory under the purpose's name.
+ */
+export async function installationSecret(
+  { split, data }: Pick<Config, 'split' | 'data'>,
+  /** File name in the data directory, such as `file-secret`. */
+  name: string,
+): Promise<string> {
+  if (split.internalKey !== null) {
+    return createHash('sha256').update(`${name}\0${split.internalKey}`).digest('hex');
+  }
+  return (await localSecret({ directory: data.dir, name })).secret;
+}

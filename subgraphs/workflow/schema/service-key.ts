@@ -1,0 +1,74 @@
+import type { ServiceKey as ServiceKeyShape } from '../sign-in/sign-in.ts';
+import { builder } from './builder.ts';
+
+const ServiceKey = builder.objectRef<ServiceKeyShape>('ServiceKey').implement({
+  description: "A program's key. Its secret was shown when it was made, and is not kept.",
+  fields: (t) => ({
+    id: t.exposeID('id', { description: '`key_...`: the owner of what it makes.' }),
+    name: t.exposeString('name', { description: 'Name for people.' }),
+    scopes: t.stringList({
+      description: 'What it may do beyond its own things: `admin`.',
+      resolve: ({ scopes }) => [...scopes],
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last used, to about a minute.',
+    }),
+    revokedAt: t.expose('revokedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was revoked.',
+    }),
+  }),
+});
+
+const CreatedServiceKey = builder
+  .objectRef<{ readonly key: ServiceKeyShape; readonly secret: string }>('CreatedServiceKey')
+  .implement({
+    description: 'A new service key with its secret.',
+    fields: (t) => ({
+      key: t.field({ type: ServiceKey, description: 'The key.', resolve: ({ key }) => key }),
+      secret: t.exposeString('secret', {
+        description: 'Send it as `Authorization: Bearer`. It is in this answer and nowhere else.',
+      }),
+    }),
+  });
+
+builder.queryField('serviceKeys', (t) =>
+  t.field({
+    type: [ServiceKey],
+    description:
+      'Every service key, revoked ones too, newest first, at most 1,000. Those of SERVICE_KEYS are not among them.',
+    rule: 'admin',
+    resolve: async (_, __, { services }) => [...(await services.signIn.serviceKeys.list())],
+  }),
+);
+
+builder.mutationField('createServiceKey', (t) =>
+  t.field({
+    type: CreatedServiceKey,
+    description: 'Makes a key for a program.',
+    rule: 'admin',
+    args: {
+      name: t.arg.string({ required: true, description: '1 to 100 characters in one line.' }),
+      scopes: t.arg.stringList({
+        required: true,
+        description: 'What it may do beyond its own things: `admin`, or nothing.',
+      }),
+    },
+    resolve: (_, { name, scopes }, { caller, services }) =>
+      services.signIn.serviceKeys.create(caller, { name, scopes }),
+  }),
+);
+
+builder.mutationField('revokeServiceKey', (t) =>
+  t.field({
+    type: ServiceKey,
+    description: 'Ends a key for good; it holds everywhere within seconds.',
+    rule: 'admin',
+    args: { id: t.arg.id({ required: true, description: 'The id of the key.' }) },
+    resolve: (_, { id }, { services }) => services.signIn.serviceKeys.revoke(id),
+  }),
+);

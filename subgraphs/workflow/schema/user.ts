@@ -1,0 +1,72 @@
+import type { User as UserShape } from '../sign-in/sign-in.ts';
+import { builder } from './builder.ts';
+import { ExecutionConnection } from './execution-fields.ts';
+import { Execution } from './execution.ts';
+import { boundedFirst, checkedCursor } from './page-info.ts';
+
+/** Somebody who has signed in. */
+export const User = builder.objectRef<UserShape>('User').implement({
+  description: 'Somebody who has signed in. Only themselves, admins and service keys see who they are.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: '`usr_...`.' }),
+    email: t.exposeString('email', {
+      nullable: true,
+      description: 'As the platform gave it; null where it gave none. Accounts are never joined by it.',
+    }),
+    name: t.exposeString('name', { nullable: true, description: 'Name for people.' }),
+    picture: t.exposeString('picture', { nullable: true, description: 'Address of a picture.' }),
+    executions: t.field({
+      type: ExecutionConnection,
+      description: 'What runs for them, newest first, as far as the caller may see it.',
+      args: {
+        first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
+        after: t.arg.string({ description: '`endCursor` of the page before.' }),
+      },
+      resolve: async ({ id }, { first, after }, { caller, services }) => ({
+        ...(await services.executions.list(caller, {
+          userId: id,
+          first: boundedFirst(first, 1000),
+          after: checkedCursor(after),
+        })),
+        after: after ?? null,
+      }),
+    }),
+  }),
+});
+
+builder.asEntity(User, {
+  key: builder.selection<{ id: string }>('id'),
+  resolveReference: ({ id }, { loaders }) => loaders.users.load(id),
+});
+
+builder.objectField(Execution, 'user', (t) =>
+  t.field({
+    type: User,
+    nullable: true,
+    description: 'For whom it runs, when they have signed in and the caller may see them.',
+    resolve: ({ userId }, _, { loaders }) => (userId === null ? null : loaders.users.load(userId)),
+  }),
+);
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    type: User,
+    nullable: true,
+    description: 'Who is asking; null for callers who have not signed in.',
+    rule: 'public',
+    resolve: (_, __, { caller, loaders }) => (caller.kind === 'user' ? loaders.users.load(caller.id) : null),
+  }),
+);
+
+builder.mutationField('deleteAccount', (t) =>
+  t.field({
+    type: 'Boolean',
+    description:
+      "Deletes the caller's account: who they are, every way in, every session. What they made stays, and is nobody's.",
+    rule: 'owner',
+    resolve: async (_, __, { caller, services }) => {
+      await services.signIn.users.deleteAccount(caller);
+      return true;
+    },
+  }),
+);
