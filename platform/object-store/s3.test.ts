@@ -5,24 +5,23 @@ import { buffer } from 'node:stream/consumers';
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startS3Server } from '../../test/kit/s3-server.ts';
+import { givenS3Settings, startS3Server } from '../../test/kit/s3-server.ts';
 import { readConfig } from '../config.ts';
 import { silentLogger } from '../logger.ts';
 import { objectStoreContract } from './object-store.contract.ts';
 import { createS3Client, type S3Location } from './s3-client.ts';
 import { createS3Store, type S3Store } from './s3.ts';
 
-/** S3_UNDER_TEST=1 takes the server that the S3_* settings name (CONTRIBUTING.md) instead of the one of the kit. */
-const isGiven = process.env['S3_UNDER_TEST'] === '1';
-
 let location: S3Location;
 let store: S3Store;
 let end: () => Promise<void>;
 
 beforeAll(async () => {
-  const given = isGiven ? readConfig().files.s3 : null;
+  const given = givenS3Settings();
   const server = given === null ? await startS3Server() : null;
-  location = given ?? server!.location;
+  const named = server?.location ?? readConfig(given ?? {}).files.s3;
+  if (named === null) throw new Error('S3_UNDER_TEST needs the S3_* settings of a server');
+  location = named;
   end = async () => server?.close();
   store = createS3Store({ location, cdnBaseUrl: null, logger: silentLogger() });
 });

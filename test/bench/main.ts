@@ -11,12 +11,13 @@ import { starts } from './starts/starts.ts';
 import { submits } from './submits/submits.ts';
 import { subscribers } from './subscribers/subscribers.ts';
 import { tableOf } from './table.ts';
+import { uploads } from './uploads/uploads.ts';
 
 /**
  * `npm run bench [-- NAME ...]`: measures Kiln against baselines on this machine, each in turns with its own, and prints
  * one table. Below a target is said, and is no failure: only a bench that could not measure ends with 1.
  */
-const benches: readonly Bench[] = [federation, restStatus, submits, subscribers, polling, starts];
+const benches: readonly Bench[] = [federation, restStatus, submits, subscribers, polling, uploads, starts];
 
 /** Stops the bench that runs now. */
 let stopRunning: (reason: string) => Promise<void> = () => Promise.resolve();

@@ -75,7 +75,16 @@ export function processorMs(pid: number): number | null {
 
 /** Resident memory of a process in MiB; null where the system does not tell. */
 export function memoryMiB(pid: number): number | null {
-  const kib = /^VmRSS:\s+(\d+) kB/m.exec(procFile(pid, 'status') ?? '')?.[1];
+  return statusMiB(pid, 'VmRSS');
+}
+
+/** The most resident memory that a process has had, in MiB; null where the system does not tell. */
+export function peakMemoryMiB(pid: number): number | null {
+  return statusMiB(pid, 'VmHWM');
+}
+
+function statusMiB(pid: number, name: string): number | null {
+  const kib = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(procFile(pid, 'status') ?? '')?.[1];
   return kib === undefined ? null : Number(kib) / 1024;
 }
 

@@ -28,6 +28,19 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
+/**
+ * The settings of a server outside the tests: those of the environment with S3_UNDER_TEST=1 (CONTRIBUTING.md), else
+ * null. A bucket that only happens to be configured is left alone.
+ */
+export function givenS3Settings(): Readonly<Record<string, string>> | null {
+  if (process.env['S3_UNDER_TEST'] !== '1') return null;
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      name.startsWith('S3_') && name !== 'S3_UNDER_TEST' && value !== undefined ? [[name, value]] : [],
+    ),
+  );
+}
+
 const BUCKET = 'kiln';
 /** The keys that s3rver knows, and no others. */
 const KEY = 'S3RVER';
