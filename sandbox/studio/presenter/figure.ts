@@ -23,26 +23,50 @@ export interface Pose {
 const ROUND = Math.PI * 2;
 
 /** The colour, lighter by so many percent; darker when negative. */
-export function lighter([hue, saturation, lightness]: Colour, by: number): Colour {
+function lighter([hue, saturation, lightness]: Colour, by: number): Colour {
   return [hue, saturation, Math.max(0, Math.min(100, lightness + by))];
 }
 
 /** A person from the chest up: it breathes, and the head sways and nods with the voice. */
 export function drawFigure(brush: SKRSContext2D, place: FigurePlace, look: Look, pose: Pose): void {
   const { radius } = place;
-  const { mouth, seconds } = pose;
   brush.save();
-  brush.translate(place.x, place.y + Math.sin(seconds * 1.9) * radius * 0.012);
+  brush.translate(place.x, place.y + Math.sin(pose.seconds * 1.9) * radius * 0.012);
+  if (look.hairStyle === 'long') {
+    // Behind neck and shoulders: before them it would be a beard.
+    brush.save();
+    turnHead(brush, radius, pose);
+    brush.fillStyle = css(lighter(look.hair, -4));
+    drawOval(brush, { x: 0, y: radius * 0.3, across: radius, down: radius * 1.35 });
+    brush.restore();
+  }
   drawShoulders(brush, radius, look);
-  // The head turns on the neck, not on its middle.
-  const neck = radius * 0.9;
-  brush.translate(Math.sin(seconds * 0.6) * radius * 0.03, neck + mouth.level * radius * 0.02);
-  brush.rotate(Math.sin(seconds * 0.8) * 0.03 + (mouth.level - 0.3) * 0.02);
-  brush.translate(0, -neck);
+  turnHead(brush, radius, pose);
   drawHead(brush, radius, look);
   drawFace(brush, radius, look, pose);
   drawFringe(brush, radius, look);
   brush.restore();
+}
+
+/** The head turns on the neck, not on its middle. */
+function turnHead(brush: SKRSContext2D, radius: number, { mouth, seconds }: Pose): void {
+  const neck = radius * 0.9;
+  brush.translate(Math.sin(seconds * 0.6) * radius * 0.03, neck + mouth.level * radius * 0.02);
+  brush.rotate(Math.sin(seconds * 0.8) * 0.03 + (mouth.level - 0.3) * 0.02);
+  brush.translate(0, -neck);
+}
+
+interface Oval {
+  readonly x: number;
+  readonly y: number;
+  readonly across: number;
+  readonly down: number;
+}
+
+function drawOval(brush: SKRSContext2D, { x, y, across, down }: Oval): void {
+  brush.beginPath();
+  brush.ellipse(x, y, across, down, 0, 0, ROUND);
+  brush.fill();
 }
 
 function drawShoulders(brush: SKRSContext2D, radius: number, { shirt, skin }: Look): void {
@@ -67,15 +91,11 @@ function drawShoulders(brush: SKRSContext2D, radius: number, { shirt, skin }: Lo
 }
 
 function drawHead(brush: SKRSContext2D, radius: number, { skin, hair, hairStyle }: Look): void {
-  const oval = (x: number, y: number, across: number, down: number) => {
-    brush.beginPath();
-    brush.ellipse(x * radius, y * radius, across * radius, down * radius, 0, 0, ROUND);
-    brush.fill();
-  };
+  const oval = (x: number, y: number, across: number, down: number) =>
+    drawOval(brush, { x: x * radius, y: y * radius, across: across * radius, down: down * radius });
   brush.fillStyle = css(lighter(hair, -4));
-  if (hairStyle === 'long') oval(0, 0.3, 1, 1.35);
   if (hairStyle === 'bun') oval(0, -1.12, 0.36, 0.32);
-  if (hairStyle !== 'long') oval(0, -0.2, 0.9, 0.9);
+  oval(0, -0.2, 0.9, 0.9);
   brush.fillStyle = css(lighter(skin, -5));
   for (const side of [-1, 1]) oval(side * 0.8, 0.05, 0.11, 0.2);
   const light = brush.createRadialGradient(-radius * 0.25, -radius * 0.3, radius * 0.2, 0, 0, radius * 1.15);
