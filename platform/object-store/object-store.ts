@@ -33,7 +33,7 @@ export interface StoredObject {
 }
 
 /** What a store knows of an object by itself. */
-export interface ObjectFacts extends Omit<StoredObject, 'sha256'> {
+interface ObjectFacts extends Omit<StoredObject, 'sha256'> {
   /** Hexadecimal; null where the store does not keep it (S3 knows it of no object that came in parts). */
   readonly sha256: string | null;
 }

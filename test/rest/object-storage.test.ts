@@ -127,6 +127,22 @@ describe('while the bucket is away', () => {
     return () => s3.start();
   });
 
+  it('Kiln starts all the same, and is ready when the bucket is back', async () => {
+    const early = await startKiln({ settings: s3.settings, logLevel: 'silent' });
+    try {
+      const ready = async () => {
+        const { status, body } = await rest(early.url, 'GET', '/readyz');
+        return [status, body.failing];
+      };
+      expect(await ready()).toEqual([503, ['files']]);
+      await s3.start();
+      expect(await ready()).toEqual([200, []]);
+      await s3.stop();
+    } finally {
+      await early.close();
+    }
+  });
+
   it('an upload is refused clearly, and nothing stays of it', async () => {
     const keys = await s3.keys();
     const { status, body } = await upload(kiln.url, Buffer.from('lost'));

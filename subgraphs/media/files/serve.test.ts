@@ -222,6 +222,22 @@ describe('the door', () => {
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '5']);
   });
 
+  test('gives out no address of the store that lives longer than its own', async () => {
+    const asked: number[] = [];
+    const elsewhere: ObjectStore = {
+      ...world.store,
+      address: async (_key, { expiresIn }) => {
+        asked.push(expiresIn);
+        return 'https://s3.example.org/';
+      },
+    };
+    for (const urlTtl of [0, 60, 100_000]) {
+      const { files } = await door({ store: elsewhere, urlTtl });
+      await fetch((await stored(files, 'x')).url, { redirect: 'manual' });
+    }
+    expect(asked).toEqual([3_600, 60, 3_600]);
+  });
+
   test('lets go of the file when its reader goes away', async () => {
     const opened: Readable[] = [];
     const watched: ObjectStore = {

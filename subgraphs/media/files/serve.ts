@@ -18,7 +18,7 @@ export interface FileHandlerOptions {
 }
 
 const DAY_SECONDS = 86_400;
-/** How long an address that the store gives out stays valid: enough to start, and to resume, a download. */
+/** How long an address that the store gives out stays valid at most: enough to start, and to resume, a download. */
 const ADDRESS_SECONDS = 3_600;
 
 /**
@@ -27,6 +27,8 @@ const ADDRESS_SECONDS = 3_600;
  * at the root; it looks at the last two parts of the path.
  */
 export function createFileHandler({ files, store, urlTtl }: FileHandlerOptions): FileHandler {
+  // An address of the store shall not live longer than one of ours.
+  const expiresIn = urlTtl === 0 ? ADDRESS_SECONDS : Math.min(urlTtl, ADDRESS_SECONDS);
   const cacheControl =
     urlTtl === 0 ? `public, max-age=${DAY_SECONDS}` : `private, max-age=${Math.min(urlTtl, DAY_SECONDS)}`;
   return async (request, response) => {
@@ -39,7 +41,7 @@ export function createFileHandler({ files, store, urlTtl }: FileHandlerOptions):
     const { file, objectKey } = found;
     if (!files.admits(file.id, query))
       return refuse(response, 403, 'this address has expired: ask for a new one');
-    await answer({ request, response, file, store, objectKey, cacheControl });
+    await answer({ request, response, file, store, objectKey, cacheControl, expiresIn });
   };
 }
 
@@ -50,16 +52,19 @@ interface Answering {
   readonly store: ObjectStore;
   readonly objectKey: string;
   readonly cacheControl: string;
+  /** Seconds that an address of the store stays valid. */
+  readonly expiresIn: number;
 }
 
-async function answer({ request, response, file, store, objectKey, cacheControl }: Answering): Promise<void> {
+async function answer(answering: Answering): Promise<void> {
+  const { request, response, file, store, objectKey, cacheControl } = answering;
   const headers = headersOf(file, cacheControl);
   if (isUnchanged(request, file)) {
     response.writeHead(304, headers).end();
     return;
   }
   // What needs no bytes is answered here: an address of the store is good for one GET, not for a HEAD.
-  if (request.method === 'GET' && (await redirect({ response, file, store, objectKey }))) return;
+  if (request.method === 'GET' && (await redirect(answering))) return;
   const range = mayRange(request, file) ? readRangeHeader(request.headers.range, file.bytes) : 'whole';
   if (range === 'unsatisfiable') {
     return refuse(response, 416, 'there are no bytes in this range', {
@@ -86,12 +91,9 @@ async function answer({ request, response, file, store, objectKey, cacheControl 
 }
 
 /** Sends the reader to where the store has the bytes, when it gives out addresses; it asks for ranges there. */
-async function redirect(
-  answering: Pick<Answering, 'response' | 'file' | 'store' | 'objectKey'>,
-): Promise<boolean> {
-  const { response, file, store, objectKey } = answering;
+async function redirect({ response, file, store, objectKey, expiresIn }: Answering): Promise<boolean> {
   const address = await store.address(objectKey, {
-    expiresIn: ADDRESS_SECONDS,
+    expiresIn,
     contentType: contentTypeOf(file),
     contentDisposition: dispositionOf(file),
   });
