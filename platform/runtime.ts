@@ -14,7 +14,6 @@ import type { Logger } from './logger.ts';
 import { migrate, type MigrationSet } from './migrations.ts';
 import { createDiskStore } from './object-store/disk.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
-import { createS3Store } from './object-store/s3.ts';
 import { createQueue } from './pg-boss-queue.ts';
 import { createEventBus } from './postgres-event-bus.ts';
 import type { Queue } from './queue.ts';
@@ -76,6 +75,8 @@ async function openStore(options: Omit<RuntimeOptions, 'migrations'>): Promise<O
   const { config, logger, lifecycle } = options;
   const { s3, cdnBaseUrl } = config.files;
   if (s3 === null) return createDiskStore({ directory: path.join(config.data.dir, 'files') });
+  // Loaded only when it is needed: the SDK costs a start 130 ms and 55 MB.
+  const { createS3Store } = await import('./object-store/s3.ts');
   const store = createS3Store({ location: s3, cdnBaseUrl, logger });
   lifecycle.add('object storage', async () => store.close());
   // No reason not to start: it may be back before the first file comes, and finished work waits for it.
