@@ -19,6 +19,8 @@ export interface MovingPictures {
 
 /** Larger ones take too much memory and time. */
 const MOST_PIXELS = 4_096 * 2_304;
+/** Eight bits a colour, in the profiles that people's devices make: of others the optional decoders give noise and call it a picture. */
+const PLAIN = /^(avc[13]\.(42|4d|58|64)|(hvc|hev)1\.1\.|vp8$|vp09\.00\.|av01\.0\.[^.]+\.08)/i;
 const SHORTEST_SECONDS = 1 / 60;
 
 /** Opens a video to be decoded; null when there is no decoder that takes it, or it is too large for one. Throws UNREADABLE_MEDIA. */
@@ -38,7 +40,9 @@ async function openTrack(input: Input): Promise<MovingPictures | null> {
   const track = await input.getPrimaryVideoTrack();
   if (track === null) throw new StudioRefusal('UNREADABLE_MEDIA', 'the file has no moving pictures');
   const size = { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
-  if (size.width * size.height > MOST_PIXELS || !(await canDecode(track))) return null;
+  const codec = (await track.getDecoderConfig())?.codec ?? '';
+  const isTaken = PLAIN.test(codec) && size.width * size.height <= MOST_PIXELS;
+  if (!isTaken || !(await canDecode(track))) return null;
   const pictures = createReader(input, size, await createLoop(track));
   return (await startsWell(pictures)) ? pictures : null;
 }
