@@ -7,7 +7,7 @@ import { createSandbox } from './sandbox.ts';
 /**
  * The sandbox as a process of its own, so that "at most one start" can be measured outside of what a test kills.
  * `node sandbox/main.ts --port 0 --data DIR [--instant] [--small] [--log LEVEL]` prints one JSON line when it is ready:
- * {"url", "wires": {"midjourney", "openai"}}. Log lines go to the standard error.
+ * {"url", "wires": {"midjourney", ...}, "issuer"}. Log lines go to the standard error.
  */
 const { values } = parseArgs({
   options: {
@@ -39,4 +39,6 @@ const sandbox = await createSandbox({
   logger,
 });
 lifecycle.add('sandbox', () => sandbox.close());
-process.stdout.write(`${JSON.stringify({ url: sandbox.url, wires: sandbox.wires })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ url: sandbox.url, wires: sandbox.wires, issuer: sandbox.issuer })}\n`,
+);

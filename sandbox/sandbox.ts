@@ -9,11 +9,13 @@ import type { FaultInput, Faults } from './control/faults.ts';
 import { createPaces } from './control/paces.ts';
 import type { PaceChange } from './control/paces.ts';
 import { text } from './http/answer.ts';
-import { listen } from './http/listener.ts';
+import { failRequest, listen } from './http/listener.ts';
 import { BodyTooLarge } from './http/read-body.ts';
 import { sendAnswer } from './http/send.ts';
 import { serveWire } from './http/serve-wire.ts';
 import type { Wire, WireUpgrade } from './http/wire.ts';
+import { createIdentityStandIn } from './identity/identity-provider.ts';
+import type { IdentityOptions, IdentityStandIn } from './identity/identity-provider.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { openJournal } from './jobs/journal.ts';
 import { createPage } from './page.ts';
@@ -21,6 +23,7 @@ import { FIRST_PACES, createStandIns, sandboxWires } from './stand-ins.ts';
 import type { SandboxWires, Secrets } from './stand-ins.ts';
 import { createInstantStudio } from './studio/instant-studio.ts';
 import { createStudio } from './studio/studio.ts';
+import type { Studio } from './studio/types.ts';
 
 /**
  * The outside world in one listener: stand-ins of the providers on their own wires, with a journal that survives a
@@ -31,6 +34,10 @@ export interface Sandbox {
   readonly url: string;
   /** Base URL of each stand-in, as its provider's setting takes it. */
   readonly wires: SandboxWires;
+  /** Address of the identity provider's discovery document, up to /.well-known. Reached at `identityUrl`, too. */
+  readonly issuer: string;
+  /** The identity provider behind this listener, for Kiln itself, whatever browsers call it. */
+  readonly identityUrl: string;
   /** The part for people, to be mounted under /sandbox by the gateway. Never reaches /_control. */
   readonly browser: (
     request: IncomingMessage,
@@ -55,6 +62,8 @@ export interface SandboxOptions {
   readonly size?: 'normal' | 'small';
   /** Serve one plain tiny picture instead of rendering: for tests with hundreds of tasks. */
   readonly instantImages?: boolean;
+  /** Where browsers find the identity provider, and where it sends them back; without it, at the sandbox's own address. */
+  readonly identity?: Omit<IdentityOptions, 'logger'>;
   /** Secrets that the stand-ins demand; without one every caller is let in. */
   readonly secrets?: Secrets;
   /** Paces and misfortunes from the beginning, as /_control takes them. */
@@ -64,6 +73,8 @@ export interface SandboxOptions {
   readonly keep?: { readonly maxJobs?: number; readonly maxAgeMs?: number };
 }
 
+/** Mount of the identity provider. */
+const IDENTITY = 'identity';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
@@ -76,10 +87,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     maxAgeMs: options.keep?.maxAgeMs ?? WEEK_MS,
     logger,
   });
-  const studio =
-    options.instantImages === true
-      ? createInstantStudio()
-      : createStudio({ workers: options.workers ?? 1, size: options.size ?? 'normal', logger });
+  const studio = studioOf(options);
   const faults = createFaults();
   for (const fault of options.faults ?? []) faults.add(fault);
   const paces = createPaces(FIRST_PACES);
@@ -98,26 +106,57 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     journal,
     reset: () => reset(runners, [() => faults.clear(), () => paces.reset(), () => journal.clear()]),
   });
+  let identity: IdentityStandIn | null = null;
   const wires = new Map(standIns.map(({ wire }) => [wire.mount, wire]));
   const listener = await listen({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     logger,
-    serve: (request, response) => serve({ wires, faults, origin, control }, request, response),
+    serve: (request, response) => serve({ wires, faults, origin, control, identity }, request, response),
     upgrade: (request, socket, head) => upgrade({ wires, faults, origin }, { request, socket, head }),
   });
   origin = listener.origin;
+  const identityUrl = `${origin}/${IDENTITY}`;
+  const standInIdentity = await createIdentityStandIn({
+    issuer: identityUrl,
+    redirectUris: ['http://127.0.0.1:4000/auth/idp/callback'],
+    postLogoutUris: [],
+    ...options.identity,
+    logger,
+  });
+  identity = standInIdentity;
   for (const runner of runners) runner.resume();
   return {
     url: origin,
     wires: sandboxWires(origin),
-    browser: createPage({ wires: [...wires.values()], journal }),
+    issuer: standInIdentity.issuer,
+    identityUrl,
+    browser: createBrowserPart(standInIdentity, createPage({ wires: [...wires.values()], journal }), logger),
     async close() {
       await listener.close();
       await Promise.all(runners.map((runner) => runner.stop()));
       await studio.close();
       await journal.settle();
     },
+  };
+}
+
+function studioOf({ instantImages, workers = 1, size = 'normal', logger }: SandboxOptions): Studio {
+  return instantImages === true ? createInstantStudio() : createStudio({ workers, size, logger });
+}
+
+/** What the gateway mounts: the identity provider below /sandbox/identity, the page for the rest. */
+function createBrowserPart(
+  identity: IdentityStandIn,
+  page: Sandbox['browser'],
+  logger: Logger,
+): Sandbox['browser'] {
+  const prefix = `/sandbox/${IDENTITY}`;
+  return (request, response, next) => {
+    const { url = '/' } = request;
+    if (!url.startsWith(`${prefix}/`)) return page(request, response, next);
+    request.url = url.slice(prefix.length);
+    identity.handle(request, response).catch((thrown: unknown) => failRequest(response, thrown, logger));
   };
 }
 
@@ -132,11 +171,12 @@ interface Serving {
   readonly faults: Faults;
   readonly origin: string;
   readonly control: Control;
+  readonly identity: IdentityStandIn | null;
 }
 
 /** A request for a WebSocket, led to the stand-in that it is for. */
 function upgrade(
-  { wires, faults, origin }: Omit<Serving, 'control'>,
+  { wires, faults, origin }: Pick<Serving, 'wires' | 'faults' | 'origin'>,
   { request, socket, head }: Pick<WireUpgrade, 'request' | 'socket' | 'head'>,
 ): void {
   const url = new URL(request.url ?? '/', origin);
@@ -152,6 +192,10 @@ async function serve(serving: Serving, request: IncomingMessage, response: Serve
   const url = new URL(request.url ?? '/', serving.origin);
   const [, mount = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
   if (mount === '_control') return serving.control.serve(rest, request, response);
+  if (mount === IDENTITY && serving.identity !== null) {
+    request.url = `${rest}${url.search}`;
+    return serving.identity.handle(request, response);
+  }
   const wire = serving.wires.get(mount);
   if (wire === undefined) return sendAnswer(response, text(`no stand-in ${mount}`, 404));
   try {

@@ -36,9 +36,9 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
       { schema: 'workflow', migrations: workflowMigrations },
     ],
   });
-  const sandbox = await startSandbox(parts);
   const port = await portOf(config.server);
   const publicUrl = publicUrlOf(config.server, port);
+  const sandbox = await startSandbox(parts, publicUrl);
   const media = composeMedia(runtime, {
     sandboxUrls: sandbox?.wires ?? null,
     publicUrl,

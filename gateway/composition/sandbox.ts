@@ -8,18 +8,31 @@ import { sandboxWires, type SandboxWires } from '../../subgraphs/media/generator
 export interface SandboxParts {
   readonly wires: SandboxWires;
   readonly browser: Sandbox['browser'] | null;
+  /** The identity provider: what browsers call it, and where this process reaches it. */
+  readonly identity: { readonly issuer: string; readonly url: string };
 }
 
 /** Starts the embedded sandbox, or points to the one at SANDBOX_URL; null in production, where there is none. */
-export async function startSandbox({
-  config,
-  logger,
-  lifecycle,
-}: ProcessParts): Promise<SandboxParts | null> {
+export async function startSandbox(
+  { config, logger, lifecycle }: ProcessParts,
+  publicUrl: string,
+): Promise<SandboxParts | null> {
   if (config.sandbox === null) return null;
   const { url } = config.sandbox;
-  if (url !== null) return { wires: sandboxWires(url), browser: null };
-  const sandbox = await createSandbox({ dataDir: path.join(config.data.dir, 'sandbox'), logger });
+  if (url !== null) {
+    const issuer = `${url.replace(/\/+$/, '')}/identity`;
+    return { wires: sandboxWires(url), browser: null, identity: { issuer, url: issuer } };
+  }
+  const sandbox = await createSandbox({
+    dataDir: path.join(config.data.dir, 'sandbox'),
+    identity: {
+      issuer: `${publicUrl}/sandbox/identity`,
+      redirectUris: [`${publicUrl}/auth/idp/callback`],
+      postLogoutUris: [`${publicUrl}/`],
+    },
+    logger,
+  });
   lifecycle.add('sandbox', () => sandbox.close());
-  return { wires: sandboxWires(sandbox.url), browser: sandbox.browser };
+  const identity = { issuer: sandbox.issuer, url: sandbox.identityUrl };
+  return { wires: sandboxWires(sandbox.url), browser: sandbox.browser, identity };
 }

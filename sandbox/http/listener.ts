@@ -30,7 +30,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       response.writeHead(403).end();
       return;
     }
-    options.serve(request, response).catch((thrown: unknown) => fail(response, thrown, options.logger));
+    options
+      .serve(request, response)
+      .catch((thrown: unknown) => failRequest(response, thrown, options.logger));
   });
   const upgraded = new Set<Duplex>();
   server.on('upgrade', (request, socket, head) => {
@@ -63,7 +65,8 @@ async function close(server: Server, upgraded: ReadonlySet<Duplex>): Promise<voi
   });
 }
 
-function fail(response: ServerResponse, thrown: unknown, logger: Logger): void {
+/** Ends a request that failed by our own fault. */
+export function failRequest(response: ServerResponse, thrown: unknown, logger: Logger): void {
   if (response.destroyed) return; // the caller hung up, and whatever failed failed because of that
   logger.error({ error: toError(thrown) }, 'a sandbox request failed');
   if (response.headersSent) response.destroy();

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { exportJWK, generateKeyPair } from 'jose';
+import { Provider, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+
+import { toError } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { createInteraction } from './interaction.ts';
+import { errorPage, logoutPage, PAGE_POLICY, signedOutPage } from './pages.ts';
+import { personOf } from './people.ts';
+import { createStorage } from './storage.ts';
+
+/**
+ * The sandbox's identity provider: a certified OpenID Connect server (oidc-provider) with a login page of invented
+ * people. Its keys and memory are of this process; after a restart people sign in again.
+ */
+export interface IdentityStandIn {
+  readonly issuer: string;
+  /** Answers a request; its URL begins behind the issuer's path. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+export interface IdentityOptions {
+  /** Address that browsers know it by, without a trailing slash. */
+  readonly issuer: string;
+  /** Where its one client is sent back to. */
+  readonly redirectUris: readonly string[];
+  readonly postLogoutUris: readonly string[];
+  readonly logger: Logger;
+}
+
+/** The client that Kiln is at the sandbox. The secret guards nothing: the people are invented. */
+export const IDENTITY_CLIENT = { id: 'kiln', secret: 'kiln-sandbox-client' } as const;
+
+const DAY = 86_400;
+
+/** Makes the provider. */
+export async function createIdentityStandIn(options: IdentityOptions): Promise<IdentityStandIn> {
+  const { issuer, logger } = options;
+  const provider = new Provider(issuer, await configurationOf(options));
+  // What the issuer's address says is what holds, whoever passed the request on (see `handle`).
+  provider.proxy = true;
+  provider.on('server_error', (_, error) =>
+    logger.error({ error: toError(error) }, 'the identity stand-in failed'),
+  );
+  const callback = provider.callback();
+  const interaction = createInteraction(provider);
+  const place = new URL(issuer);
+  return {
+    issuer,
+    async handle(request, response) {
+      // The discovery document and the cookies are made from these; the Host of the request says nothing reliable.
+      request.headers['x-forwarded-host'] = place.host;
+      request.headers['x-forwarded-proto'] = place.protocol.slice(0, -1);
+      Object.assign(request, { originalUrl: `${place.pathname.replace(/\/$/, '')}${request.url ?? '/'}` });
+      response.setHeader('x-content-type-options', 'nosniff');
+      if (request.url?.startsWith('/interaction/') === true) return interaction(request, response);
+      await callback(request, response);
+    },
+  };
+}
+
+async function configurationOf({
+  issuer,
+  redirectUris,
+  postLogoutUris,
+}: IdentityOptions): Promise<Configuration> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const key = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
+  return {
+    adapter: createStorage(),
+    jwks: { keys: [key] },
+    cookies: { keys: [randomBytes(32).toString('hex')] },
+    clients: [
+      {
+        client_id: IDENTITY_CLIENT.id,
+        client_secret: IDENTITY_CLIENT.secret,
+        redirect_uris: [...redirectUris],
+        post_logout_redirect_uris: [...postLogoutUris],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      },
+    ],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    // The profile is in the ID token too, as the large providers have it.
+    conformIdTokenClaims: false,
+    pkce: { required: () => true },
+    findAccount: (_, subject) => {
+      const person = personOf(subject);
+      if (person === undefined) return undefined;
+      const { name, email } = person;
+      return {
+        accountId: subject,
+        claims: async () => ({ sub: subject, name, email, email_verified: true }),
+      };
+    },
+    features: {
+      devInteractions: { enabled: false },
+      revocation: { enabled: true },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: async (context, form) => show(context, logoutPage(form)),
+        postLogoutSuccessSource: async (context) => show(context, signedOutPage()),
+      },
+    },
+    interactions: {
+      url: (_, { uid }) => `${new URL(issuer).pathname.replace(/\/$/, '')}/interaction/${uid}`,
+    },
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    renderError: async (context, out) => show(context, errorPage(out.error_description ?? out.error)),
+    ttl: {
+      AccessToken: 3_600,
+      AuthorizationCode: 60,
+      Grant: 14 * DAY,
+      IdToken: 3_600,
+      Interaction: 600,
+      RefreshToken: 14 * DAY,
+      Session: DAY,
+    },
+  };
+}
+
+function show(context: KoaContextWithOIDC, html: string): void {
+  context.set('content-security-policy', PAGE_POLICY);
+  context.type = 'html';
+  context.body = html;
+}

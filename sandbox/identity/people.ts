@@ -1,0 +1,21 @@
+/** Somebody who can sign in at the sandbox. Invented, and of no domain that exists. */
+export interface Person {
+  /** The subject that the identity provider gives out. */
+  readonly subject: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+/** The people of the login page, in its order. */
+export const people: readonly Person[] = [
+  { subject: 'sandbox-ada', name: 'Ada', email: 'ada@sandbox.example' },
+  { subject: 'sandbox-ben', name: 'Ben', email: 'ben@sandbox.example' },
+  { subject: 'sandbox-admin', name: 'Operator', email: 'operator@sandbox.example' },
+];
+
+const bySubject = new Map(people.map((person) => [person.subject, person]));
+
+/** Who has this subject. */
+export function personOf(subject: string): Person | undefined {
+  return bySubject.get(subject);
+}

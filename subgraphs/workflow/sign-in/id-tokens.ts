@@ -1,0 +1,84 @@
+import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { CustomFetch } from 'openid-client';
+
+import { AppError } from '../../../platform/errors.ts';
+
+/** ID tokens that a native app brings, instead of a browser that went through our own callback. */
+export interface IdTokenRules {
+  readonly issuer: string;
+  readonly jwksUri: string | null;
+  /** Our own client ids: a token made for another app is nobody's here. */
+  readonly audiences: readonly string[];
+  readonly fetch: CustomFetch | undefined;
+}
+
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+/** Apps keep the token of their own sign-in for a while. */
+const MAX_AGE = '1h';
+const CLOCK_SECONDS = 30;
+const MAX_LENGTH = 16_384;
+const TIMEOUT_MS = 5_000;
+
+/** Key sets by their address; jose keeps each fresh by itself. */
+const keySets = new LRUCache<string, ReturnType<typeof createRemoteJWKSet>>({ max: 10 });
+
+/** The claims of a valid token. Throws UNAUTHENTICATED, or UNAVAILABLE when the keys can't be had. */
+export async function verifyIdToken(
+  { idToken, nonce }: { readonly idToken: string; readonly nonce: string | null },
+  rules: IdTokenRules,
+): Promise<JWTPayload> {
+  if (rules.jwksUri === null) throw invalid('this identity provider has no ID tokens');
+  if (idToken.length > MAX_LENGTH) throw invalid('the ID token is too long');
+  let claims: JWTPayload;
+  try {
+    const verified = await jwtVerify(idToken, keySetOf(rules.jwksUri, rules.fetch), {
+      issuer: rules.issuer,
+      audience: [...rules.audiences],
+      algorithms: ALGORITHMS,
+      maxTokenAge: MAX_AGE,
+      clockTolerance: CLOCK_SECONDS,
+      requiredClaims: ['sub', 'exp', 'iat'],
+    });
+    claims = verified.payload;
+  } catch (error) {
+    const isOurs = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
+    if (isOurs) throw invalid('the ID token is not valid', error);
+    throw new AppError('UNAVAILABLE', 'the keys of the identity provider can not be had now', {
+      retryAfter: 5,
+      cause: error,
+    });
+  }
+  const { aud, azp } = claims as { readonly aud?: unknown; readonly azp?: unknown };
+  if (Array.isArray(aud) && aud.length > 1 && !rules.audiences.includes(String(azp))) {
+    throw invalid('the ID token was made for another app');
+  }
+  if (nonce !== null && claims['nonce'] !== nonce) throw invalid('the ID token has another nonce');
+  return claims;
+}
+
+function keySetOf(uri: string, fetch: CustomFetch | undefined) {
+  const known = keySets.get(uri);
+  if (known !== undefined) return known;
+  const made = createRemoteJWKSet(new URL(uri), {
+    timeoutDuration: TIMEOUT_MS,
+    ...(fetch === undefined
+      ? {}
+      : {
+          [customFetch]: (url, { method, headers, signal }) =>
+            fetch(url, {
+              method,
+              headers: Object.fromEntries(headers),
+              signal,
+              body: undefined,
+              redirect: 'manual',
+            }),
+        }),
+  });
+  keySets.set(uri, made);
+  return made;
+}
+
+function invalid(message: string, cause?: unknown): AppError {
+  return new AppError('UNAUTHENTICATED', message, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,50 @@
+import type { CustomFetch } from 'openid-client';
+
+import type { HttpClient } from '../../../platform/http-client.ts';
+
+/** How the identity provider's library reaches it: by our own client, with its limits and the outbound rule. */
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 1 << 20;
+
+export interface ProviderPlace {
+  readonly issuer: string;
+  /** Endpoints set by hand. */
+  readonly endpoints: Readonly<Record<string, string>> | null;
+  /** Where this process reaches the issuer, when not at its own address. */
+  readonly reachedAt: string | null;
+}
+
+/** A fetch for one provider. Its origins are the operator's setting, and trusted as that; others must be public. */
+export function createProviderFetch(http: HttpClient, place: ProviderPlace): CustomFetch {
+  const { issuer, endpoints, reachedAt } = place;
+  const own = [issuer, ...Object.values(endpoints ?? {}), ...(reachedAt === null ? [] : [reachedAt])];
+  const trustedOrigins = own.map((url) => new URL(url).origin);
+  return async (url, { method, headers, body, signal }) => {
+    const {
+      status,
+      headers: answered,
+      body: content,
+    } = await http.request({
+      method: method === 'POST' ? 'POST' : 'GET',
+      url:
+        reachedAt !== null && url.startsWith(`${issuer}/`) ? `${reachedAt}${url.slice(issuer.length)}` : url,
+      headers,
+      ...(body === undefined || body === null ? {} : { body: textOf(body) }),
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      ...(signal === undefined ? {} : { signal }),
+      // Codes and refresh tokens are good for one use; what is read may be asked for again.
+      retry: method === 'POST' ? 'never' : 'safe',
+      trustedOrigins,
+    });
+    const hasBody = status !== 204 && status !== 304;
+    return new Response(hasBody ? new Uint8Array(content) : null, { status, headers: answered });
+  };
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new TypeError('an identity provider is sent forms and texts only');
+}

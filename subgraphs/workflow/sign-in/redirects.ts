@@ -1,0 +1,39 @@
+import { badInput } from '../../../platform/errors.ts';
+
+/**
+ * Where a browser may be sent after signing in: a path of our own, or an address of an app that the operator has listed.
+ * Anything else would make our address a bait for somebody else's page. Pure.
+ */
+export interface RedirectRule {
+  /** PUBLIC_URL. */
+  readonly publicUrl: string;
+  /** SIGN_IN_REDIRECTS: exact origins, and custom schemes such as `com.example.app:`. */
+  readonly allowed: readonly string[];
+}
+
+const MAX_LENGTH = 2_000;
+
+/** The address as it will be used, whole: a path alone may mean another host once it is read again. BAD_USER_INPUT. */
+export function checkedRedirect(target: string, rule: RedirectRule): string {
+  const url = readTarget(target, rule.publicUrl);
+  if (url !== null && isAllowed(url, rule)) return url.href;
+  throw badInput(
+    'redirect_url',
+    'redirect_url must be a path of this service, or an address listed in SIGN_IN_REDIRECTS',
+  );
+}
+
+function readTarget(target: string, publicUrl: string): URL | null {
+  // Blanks, control characters and backslashes are read differently by different readers.
+  if (target.length > MAX_LENGTH || /[\p{Cc}\s\\]/u.test(target)) return null;
+  if (target.startsWith('/')) return target.startsWith('//') ? null : URL.parse(target, publicUrl);
+  return URL.parse(target);
+}
+
+function isAllowed(url: URL, { publicUrl, allowed }: RedirectRule): boolean {
+  if (url.username !== '' || url.password !== '') return false;
+  if (url.protocol === 'http:' || url.protocol === 'https:') {
+    return [new URL(publicUrl).origin, ...allowed].includes(url.origin);
+  }
+  return allowed.includes(url.protocol);
+}
