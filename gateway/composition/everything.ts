@@ -10,12 +10,13 @@ import { startRuntime, type Runtime } from '../../platform/runtime.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
 import { mediaMigrations } from '../../subgraphs/media/migrations/index.ts';
 import type { MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
+import { composeSignIn } from '../../subgraphs/workflow/compose-sign-in.ts';
 import { workflowMigrations } from '../../subgraphs/workflow/migrations/index.ts';
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
 import type { BootstrapKey } from '../caller.ts';
 import { openDoor, ownSupergraph, type Door } from './door.ts';
 import { portOf } from './port.ts';
-import { startSandbox } from './sandbox.ts';
+import { startSandbox, type SandboxParts } from './sandbox.ts';
 
 /** A whole Kiln in one process, as `npm start` runs it; tests look inside. */
 export interface Everything extends Door {
@@ -46,7 +47,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   });
   lifecycle.add('media subgraph', async () => media.close());
   await media.start();
-  const links = await linkSubgraphs(runtime, media, publicUrl);
+  const links = await linkSubgraphs(runtime, { media, publicUrl, sandbox });
   await media.worker.start();
   lifecycle.add('worker', () => media.worker.stop(WORKER_GRACE_SECONDS));
 
@@ -72,7 +73,14 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   return { ...door, runtime, media };
 }
 
-async function linkSubgraphs(runtime: Runtime, media: MediaSubgraph, publicUrl: string) {
+async function linkSubgraphs(
+  runtime: Runtime,
+  {
+    media,
+    publicUrl,
+    sandbox,
+  }: { readonly media: MediaSubgraph; readonly publicUrl: string; readonly sandbox: SandboxParts | null },
+) {
   const { logger, lifecycle, config } = runtime;
   const mediaLink = createLocalLink({ subgraph: media.subgraph, logger });
   const workflow = createWorkflowSubgraph({
@@ -82,7 +90,7 @@ async function linkSubgraphs(runtime: Runtime, media: MediaSubgraph, publicUrl: 
     version: packageJson.version,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
-    admins: config.auth.adminSubjects,
+    signIn: composeSignIn(config, { publicUrl, sandbox: sandbox?.identity ?? null }),
   });
   lifecycle.add('workflow subgraph', () => workflow.stop(WORKER_GRACE_SECONDS));
   await workflow.start();

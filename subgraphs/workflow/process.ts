@@ -7,6 +7,7 @@ import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts'
 import { installationSecret } from '../../platform/installation-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
+import { composeSignIn } from './compose-sign-in.ts';
 import { workflowMigrations } from './migrations/index.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
 
@@ -42,15 +43,23 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     logger,
   });
   lifecycle.add('link to media', () => media.close());
+  const publicUrl = publicUrlOf(config.server, GATEWAY_PORT);
   return createWorkflowSubgraph({
     ...runtime,
     media,
     authMode: config.auth.mode,
     version: packageJson.version,
-    publicUrl: publicUrlOf(config.server, GATEWAY_PORT),
+    publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
-    admins: config.auth.adminSubjects,
+    signIn: composeSignIn(config, { publicUrl, sandbox: sandboxOf(config) }),
   });
+}
+
+/** The sandbox's identity provider, where a sandbox is set up (SANDBOX_URL): split processes have none of their own. */
+function sandboxOf({ sandbox }: Runtime['config']) {
+  if (sandbox === null || sandbox.url === null) return null;
+  const issuer = `${sandbox.url.replace(/\/+$/, '')}/identity`;
+  return { issuer, url: issuer };
 }
 
 async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: string): Promise<void> {

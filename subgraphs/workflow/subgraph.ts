@@ -1,6 +1,7 @@
 import type { Database } from '../../platform/database.ts';
 import type { EventBus } from '../../platform/event-bus.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { HttpClient } from '../../platform/http-client.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { AuthMode } from '../../platform/policy.ts';
 import type { Queue } from '../../platform/queue.ts';
@@ -28,8 +29,9 @@ export interface WorkflowSubgraphOptions {
   readonly publicUrl: string;
   /** Seals and signs what sign-in keeps; the same in every process and after a restart. */
   readonly signInSecret: string;
-  /** ADMIN_SUBJECTS. */
-  readonly admins: SignInOptions['admins'];
+  /** Who may sign in, and how. */
+  readonly signIn: Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'>;
+  readonly http: HttpClient;
 }
 
 /** Templates and executions, with the loops behind them. */
@@ -57,7 +59,9 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     bus,
     publicUrl: options.publicUrl,
     secret: options.signInSecret,
-    admins: options.admins,
+    ...options.signIn,
+    http: options.http,
+    logger,
   });
   const services: WorkflowServices = { templates, executions, signIn, version };
   return {

@@ -83,11 +83,12 @@ beforeAll(async () => {
   await migrate({ database, sets, logger });
   bus = await createEventBus({ database, logger });
   queue = await createQueue({ database, bus, logger });
+  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
   const shared = { database, queue, bus, authMode: 'open', logger, version: 'test' } as const;
   media = createMediaSubgraph({
     ...shared,
     store: createDiskStore({ directory: folder }),
-    http: createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger }),
+    http,
     registry: createGeneratorRegistry({ bindings: [binding()] }),
     files: {
       publicUrl: 'http://kiln.test',
@@ -105,7 +106,8 @@ beforeAll(async () => {
     media: mediaLink,
     publicUrl: 'http://kiln.test',
     signInSecret: 's'.repeat(64),
-    admins: [],
+    http,
+    signIn: { admins: [], provider: null, platforms: [], redirects: [] },
   });
   const links = { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) };
   federation = await createFederation({ supergraphSdl: composed(), links, logger });

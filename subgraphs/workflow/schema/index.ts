@@ -6,6 +6,7 @@ import './execution.ts';
 import './execution-fields.ts';
 import './user.ts';
 import './session.ts';
+import './sign-in.ts';
 import './service-key.ts';
 import './caller-facts.ts';
 import './health.ts';

@@ -52,18 +52,22 @@ describe('the workflow schema', () => {
       'executions',
       'serviceKeys',
       'sessions',
+      'signOutUrl',
       'template',
       'templates',
       'viewer',
       'workflowHealth',
     ]);
     expect(rootFields(workflowSchema.getMutationType())).toEqual([
+      'beginSignIn',
+      'completeSignIn',
       'createServiceKey',
       'deleteAccount',
       'executeTemplate',
       'refreshSession',
       'revokeServiceKey',
       'revokeSession',
+      'signInWithPlatform',
     ]);
     expect(rootFields(workflowSchema.getSubscriptionType())).toEqual(['executionProgress']);
   });

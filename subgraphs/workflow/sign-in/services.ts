@@ -1,7 +1,16 @@
+import { toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/event-bus.ts';
+import type { HttpClient } from '../../../platform/http-client.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import type { WorkflowDatabase } from '../database.ts';
 import { createAccessTokens } from './access-tokens.ts';
+import { createAttempts } from './attempts.ts';
+import { createBrowserSignIn } from './browser-sign-in.ts';
 import { createCallerOf } from './caller-of.ts';
+import { createIdentityProvider, type IdentityProviderSettings } from './identity-provider.ts';
+import { createLoginCodes } from './login-codes.ts';
+import { createPlatformSignIn, type PlatformSignInOptions } from './platform-sign-in.ts';
+import type { Platform } from './platforms/platform.ts';
 import { createSealer, keyFor } from './sealer.ts';
 import { createServiceKeys } from './service-keys.ts';
 import { createSessionService } from './sessions.ts';
@@ -17,8 +26,15 @@ export interface SignInOptions {
   /** Seals and signs; the same in every process and after a restart. */
   readonly secret: string;
   readonly admins: UsersOptions['admins'];
-  /** Tells the identity provider that a session is over, as far as it listens. */
-  readonly onClosed?: (providerToken: string) => void;
+  /** Reaches the identity provider and the platforms. */
+  readonly http: HttpClient;
+  readonly logger: Logger;
+  /** The identity provider; null where none is set up. */
+  readonly provider: IdentityProviderSettings | null;
+  /** The platforms of mini-programs that are set up. */
+  readonly platforms: readonly Platform[];
+  /** SIGN_IN_REDIRECTS. */
+  readonly redirects: readonly string[];
   /** The clock of the signing keys and their tokens; tests turn it. */
   readonly now?: () => Date;
 }
@@ -28,8 +44,12 @@ const SESSION_SECONDS = 30 * 86_400;
 
 /** The services of signing in, over one database. `close` ends their listening. */
 export function createSignIn(options: SignInOptions): SignInServices & { close(): void } {
-  const { database, bus, publicUrl, secret, admins } = options;
+  const { database, bus, publicUrl, secret, admins, logger } = options;
   const clock = options.now === undefined ? {} : { now: options.now };
+  const provider =
+    options.provider === null
+      ? null
+      : createIdentityProvider({ http: options.http, settings: options.provider });
   const keys = createSigningKeys({
     database,
     sealer: createSealer(secret, 'signing keys'),
@@ -37,15 +57,23 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     ...clock,
   });
   const tokens = createAccessTokens({ keys, issuer: publicUrl, seconds: ACCESS_SECONDS, ...clock });
+  const providerTokens = createSealer(secret, 'provider tokens');
   const sessions = createSessionService({
     database,
     bus,
     tokens,
-    sealer: createSealer(secret, 'provider tokens'),
+    sealer: providerTokens,
     refreshKey: keyFor(secret, 'refresh tokens'),
     accessSeconds: ACCESS_SECONDS,
     sessionSeconds: SESSION_SECONDS,
-    ...(options.onClosed === undefined ? {} : { onClosed: options.onClosed }),
+    onClosed: (token) => {
+      // The session is closed whatever the provider says; it may be down for a while.
+      provider
+        ?.revoke(token)
+        .catch((error: unknown) =>
+          logger.warn({ error: toError(error) }, 'the identity provider was not told of a closed session'),
+        );
+    },
   });
   const users = createUserService({
     database,
@@ -54,12 +82,38 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     onDeleted: (ids) => sessions.forget(ids),
   });
   const serviceKeys = createServiceKeys(database);
+  const codes = createLoginCodes({ database, sealer: providerTokens });
+  const waysIn = { provider, codes, users, sessions };
   return {
     users,
     sessions,
     serviceKeys,
+    ...waysInOf(options, waysIn),
+    signOutUrl: async () => provider?.signOutUrl(`${publicUrl}/`) ?? null,
     callerOf: createCallerOf({ tokens, sessions, users, keys: serviceKeys }),
     publicKeys: () => keys.published(),
     close: () => sessions.close(),
+  };
+}
+
+/** With a browser, and without. */
+function waysInOf(
+  { publicUrl, secret, platforms, redirects }: SignInOptions,
+  shared: Omit<PlatformSignInOptions, 'platforms'>,
+): Pick<SignInServices, 'browser' | 'platforms'> {
+  const attempts = createAttempts({
+    sealer: createSealer(secret, 'sign-in attempts'),
+    isSecure: publicUrl.startsWith('https:'),
+  });
+  return {
+    browser: createBrowserSignIn({
+      ...shared,
+      attempts,
+      redirects: { publicUrl, allowed: redirects },
+    }),
+    platforms: createPlatformSignIn({
+      ...shared,
+      platforms: new Map(platforms.map((platform) => [platform.name, platform])),
+    }),
   };
 }

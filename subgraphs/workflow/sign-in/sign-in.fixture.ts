@@ -5,6 +5,8 @@ import type { EventBus } from '../../../platform/event-bus.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import { migrate } from '../../../platform/migrations.ts';
 import { createEventBus } from '../../../platform/postgres-event-bus.ts';
+import { createOutboundRule } from '../../../platform/safe-url.ts';
+import { createHttpClient } from '../../../platform/undici-http-client.ts';
 import { testDatabase } from '../../../test/kit/postgres.ts';
 import type { WorkflowTables } from '../database.ts';
 import { workflowMigrations } from '../migrations/index.ts';
@@ -42,11 +44,10 @@ export async function openBench(): Promise<SignInBench> {
     logger,
   });
   await migrate({ database, sets: [{ schema: 'workflow', migrations: workflowMigrations }], logger });
-  const buses: EventBus[] = [];
   const made: { close(): void }[] = [];
   const secret = randomBytes(32).toString('hex');
   const bus = await createEventBus({ database, logger });
-  buses.push(bus);
+  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
   return {
     database,
     bus,
@@ -57,6 +58,11 @@ export async function openBench(): Promise<SignInBench> {
         publicUrl: 'https://kiln.example.org',
         secret,
         admins: [],
+        http,
+        logger,
+        provider: null,
+        platforms: [],
+        redirects: [],
         ...options,
       });
       made.push(services);
@@ -64,7 +70,8 @@ export async function openBench(): Promise<SignInBench> {
     },
     async close() {
       for (const services of made) services.close();
-      for (const one of buses) await one.close();
+      await http.close();
+      await bus.close();
       await database.close();
       await home.drop();
     },

@@ -1,6 +1,8 @@
 import type { JWK } from 'jose';
 
 import type { Caller } from '../../../platform/caller.ts';
+import type { BrowserSignIn } from './browser-sign-in.ts';
+import type { PlatformSignIn } from './platform-sign-in.ts';
 
 /** The words of signing in. Who enforces what is in platform/policy.ts; who asks is found by `callerOf`. */
 
@@ -138,6 +140,10 @@ export interface SignInServices {
   readonly users: UserService;
   readonly sessions: SessionService;
   readonly serviceKeys: ServiceKeyService;
+  readonly browser: BrowserSignIn;
+  readonly platforms: PlatformSignIn;
+  /** Where a browser signs out at the identity provider as well. */
+  readonly signOutUrl: () => Promise<string | null>;
   /** Who a credential stands for: `invalid` for one of our form that is not (any more) valid, null for a foreign one. */
   readonly callerOf: (credential: string) => Promise<CallerFacts | 'invalid' | null>;
   /** The public keys of our access tokens. */

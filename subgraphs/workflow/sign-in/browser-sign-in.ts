@@ -1,0 +1,96 @@
+import { AppError, badInput } from '../../../platform/errors.ts';
+import type { Attempts, AttemptCookie } from './attempts.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+import { checkChallenge, type LoginCodes } from './login-codes.ts';
+import { checkedRedirect, type RedirectRule } from './redirects.ts';
+import type { NewSession, SessionService, SignedIn, UserService } from './sign-in.ts';
+
+/** Signing in with a browser: off to the identity provider, and back. */
+export interface BrowserSignIn {
+  /** Where the browser goes, and the cookie it shall keep. BAD_USER_INPUT, UNAVAILABLE. */
+  begin(request: BeginRequest): Promise<{ readonly url: string; readonly cookie: AttemptCookie }>;
+  /**
+   * Who came back: tokens, or the app's address with a login code. `query` is what stands behind the callback's path,
+   * `cookies` the request's cookies. BAD_USER_INPUT, UNAUTHENTICATED, UNAVAILABLE.
+   */
+  complete(request: { readonly query: string; readonly cookies: string }): Promise<CompletedSignIn>;
+}
+
+export interface BeginRequest {
+  /** Where to go afterwards; null answers the tokens at the callback. */
+  readonly redirectUrl: string | null;
+  readonly scopes: readonly string[];
+  /** S256 challenge of an app that will exchange the login code. */
+  readonly codeChallenge: string | null;
+}
+
+export interface CompletedSignIn {
+  readonly signedIn: SignedIn | null;
+  readonly location: string | null;
+  /** The cookie that has done its duty. */
+  readonly cookieName: string;
+}
+
+export interface BrowserSignInOptions {
+  /** Null where none is set up. */
+  readonly provider: IdentityProvider | null;
+  readonly attempts: Attempts;
+  readonly codes: LoginCodes;
+  readonly users: Pick<UserService, 'userOf'>;
+  readonly sessions: Pick<SessionService, 'open'>;
+  readonly redirects: RedirectRule;
+}
+
+const MAX_SCOPES = 20;
+/** A scope token (RFC 6749, 3.3). */
+const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E]{1,64}$/;
+
+export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignIn {
+  const { attempts, codes, users, sessions, redirects } = options;
+  const provider = (): IdentityProvider => {
+    if (options.provider !== null) return options.provider;
+    throw new AppError('NOT_CONFIGURED', 'no identity provider is set up here: set IDP_ISSUER');
+  };
+  return {
+    async begin({ redirectUrl, scopes, codeChallenge }) {
+      checkScopes(scopes);
+      if (codeChallenge !== null) checkChallenge(codeChallenge);
+      const target = redirectUrl === null ? null : checkedRedirect(redirectUrl, redirects);
+      const { url, ...begun } = await provider().begin({ scopes });
+      return { url, cookie: await attempts.begin({ ...begun, target, challenge: codeChallenge }) };
+    },
+    async complete({ query, cookies }) {
+      const state = stateIn(query);
+      const attempt = await attempts.end(state, cookies);
+      const { identity, refreshToken, scope } = await provider().complete(query, attempt);
+      const user = await users.userOf(identity);
+      const session: NewSession = {
+        userId: user.id,
+        platform: 'idp',
+        scope: scope === '' ? attempt.scope : scope,
+        providerToken: refreshToken,
+      };
+      const cookieName = attempts.nameOf(state);
+      if (attempt.target === null)
+        return { signedIn: await sessions.open(session), location: null, cookieName };
+      const location = new URL(attempt.target);
+      location.searchParams.set('login_code', await codes.issue(session, attempt.challenge));
+      return { signedIn: null, location: location.href, cookieName };
+    },
+  };
+}
+
+function checkScopes(scopes: readonly string[]): void {
+  if (scopes.length > MAX_SCOPES || !scopes.every((scope) => SCOPE.test(scope))) {
+    throw badInput('scopes', `scopes must be at most ${MAX_SCOPES} words, separated by commas`);
+  }
+}
+
+function stateIn(query: string): string {
+  const states = new URLSearchParams(query).getAll('state');
+  const [state] = states;
+  if (states.length !== 1 || state === undefined || state === '') {
+    throw badInput('state', 'state is missing: begin at /auth/idp/authorize');
+  }
+  return state;
+}

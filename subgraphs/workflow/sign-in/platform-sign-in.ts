@@ -1,0 +1,106 @@
+import type { Caller } from '../../../platform/caller.ts';
+import { badInput } from '../../../platform/errors.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+import type { LoginCodes } from './login-codes.ts';
+import type { Platform } from './platforms/platform.ts';
+import type { NewSession, PlatformIdentity, SessionService, SignedIn, UserService } from './sign-in.ts';
+
+/** Signing in without a browser: a login code, an ID token or a code of a native app, a mini-program's code. */
+export interface PlatformSignIn {
+  /** BAD_USER_INPUT naming what is missing, UNAUTHENTICATED, RATE_LIMITED, NOT_CONFIGURED, UNAVAILABLE. */
+  signIn(caller: Caller, request: PlatformSignInRequest): Promise<SignedIn>;
+}
+
+type Text = string | null | undefined;
+
+export interface PlatformSignInRequest {
+  /** idp, wechat, alipay, douyin. */
+  readonly platform: string;
+  /** Which of the operator's apps; may be left out where there is one. */
+  readonly appId?: Text;
+  readonly code?: Text;
+  readonly anonymousCode?: Text;
+  readonly idToken?: Text;
+  readonly nonce?: Text;
+  readonly loginCode?: Text;
+  readonly codeVerifier?: Text;
+  readonly redirectUri?: Text;
+}
+
+export interface PlatformSignInOptions {
+  readonly provider: IdentityProvider | null;
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly codes: LoginCodes;
+  readonly users: Pick<UserService, 'userOf'>;
+  readonly sessions: Pick<SessionService, 'open'>;
+}
+
+export function createPlatformSignIn(options: PlatformSignInOptions): PlatformSignIn {
+  const { sessions } = options;
+  return {
+    signIn: async (caller, request) => sessions.open(await proved(options, caller, request)),
+  };
+}
+
+async function proved(
+  options: PlatformSignInOptions,
+  caller: Caller,
+  request: PlatformSignInRequest,
+): Promise<NewSession> {
+  if (request.platform === 'idp') return provedByProvider(options, caller, request);
+  const platform = options.platforms.get(request.platform);
+  if (platform === undefined) {
+    const known = ['idp', ...options.platforms.keys()].join(', ');
+    throw badInput('platform', `platform must be one of those that are set up here: ${known}`);
+  }
+  const appId = request.appId ?? (platform.appIds.length === 1 ? platform.appIds[0] : undefined);
+  if (appId === undefined || !platform.appIds.includes(appId)) {
+    throw badInput('app_id', 'app_id must be one of the apps that are set up here');
+  }
+  const { code = null, anonymousCode = null } = request;
+  if (!code && !anonymousCode) throw badInput('code', 'code is needed');
+  return sessionOf(options, caller, {
+    identity: await platform.exchange({ appId, code, anonymousCode }),
+    refreshToken: null,
+    scope: 'openid',
+  });
+}
+
+async function provedByProvider(
+  options: PlatformSignInOptions,
+  caller: Caller,
+  request: PlatformSignInRequest,
+): Promise<NewSession> {
+  const { loginCode, idToken, code, codeVerifier = null, redirectUri, nonce = null } = request;
+  const given = [loginCode, idToken, code].filter(Boolean);
+  if (given.length !== 1) throw badInput('login_code', 'give exactly one of login_code, id_token and code');
+  if (loginCode) return options.codes.redeem(loginCode, codeVerifier);
+  const { provider } = options;
+  if (provider === null) throw badInput('platform', 'no identity provider is set up here: see IDP_ISSUER');
+  if (idToken) {
+    const identity = await provider.identityOf(idToken, nonce);
+    return sessionOf(options, caller, { identity, refreshToken: null, scope: 'openid' });
+  }
+  if (!codeVerifier) throw badInput('code_verifier', 'code_verifier is needed with code');
+  if (!redirectUri) throw badInput('redirect_uri', 'redirect_uri is needed with code');
+  return sessionOf(
+    options,
+    caller,
+    await provider.exchange({ code: code ?? '', verifier: codeVerifier, redirectUri, nonce }),
+  );
+}
+
+/** Who is signed in already adds this way in to their account. */
+async function sessionOf(
+  { users }: PlatformSignInOptions,
+  caller: Caller,
+  proof: {
+    readonly identity: PlatformIdentity;
+    readonly refreshToken: string | null;
+    readonly scope: string;
+  },
+): Promise<NewSession> {
+  const { identity, refreshToken, scope } = proof;
+  const user = await users.userOf(identity, caller.kind === 'user' ? { joins: caller } : {});
+  return { userId: user.id, platform: identity.platform, scope, providerToken: refreshToken };
+}
