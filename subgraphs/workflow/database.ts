@@ -2,6 +2,7 @@ import type { Generated, JSONColumnType, Kysely, Transaction } from 'kysely';
 
 import type { JsonObject } from '../../platform/json.ts';
 import type { ExecutionError, ExecutionStatus } from './executions/execution.ts';
+import type { PaymentTables } from './payments/tables.ts';
 import type { SignInTables } from './sign-in/tables.ts';
 import type { TemplateType } from './templates/template.ts';
 
@@ -60,7 +61,7 @@ interface IdempotencyTable {
 }
 
 /** The tables of the "workflow" schema. */
-export interface WorkflowTables extends SignInTables {
+export interface WorkflowTables extends SignInTables, PaymentTables {
   readonly 'workflow.templates': TemplateTable;
   readonly 'workflow.executions': ExecutionTable;
   readonly 'workflow.idempotency': IdempotencyTable;
