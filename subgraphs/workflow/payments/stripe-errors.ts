@@ -1,0 +1,45 @@
+import { Stripe } from 'stripe';
+
+import { PayProviderError } from './pay-provider.ts';
+
+/** Stripe's errors in our words. Its messages may quote the key: only known ones are passed on. */
+
+/** Runs a call; whatever it throws becomes a PayProviderError. */
+export async function called<Result>(call: () => Promise<Result>): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    throw payErrorOf(error);
+  }
+}
+
+/** The error of a call. */
+export function payErrorOf(error: unknown): PayProviderError {
+  if (error instanceof PayProviderError) return error;
+  const { errors } = Stripe;
+  if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError) {
+    return new PayProviderError('KEY_REFUSED', 'the payment provider does not take our key for this', {
+      cause: withoutKey(error),
+    });
+  }
+  if (error instanceof errors.StripeRateLimitError) {
+    return new PayProviderError('RATE_LIMITED', 'the payment provider asks us to slow down', {
+      cause: error,
+    });
+  }
+  if (error instanceof errors.StripeInvalidRequestError || error instanceof errors.StripeIdempotencyError) {
+    const code = error.code === 'resource_missing' ? 'NOT_FOUND' : 'REFUSED';
+    return new PayProviderError(code, `the payment provider refused this: ${error.message}`.slice(0, 500), {
+      cause: error,
+    });
+  }
+  return new PayProviderError('UNAVAILABLE', 'the payment provider does not answer', {
+    cause: error instanceof Error ? withoutKey(error) : error,
+  });
+}
+
+/** Stripe quotes part of a wrong key. */
+function withoutKey(error: Error): Error {
+  const said = error.message.replaceAll(/\b(sk|rk|whsec)_\w+/g, '$1_…');
+  return said === error.message ? error : new Error(said);
+}

@@ -1,0 +1,42 @@
+import type { Stripe } from 'stripe';
+
+import type { PayEvent } from './pay-provider.ts';
+
+/** Where an event of Stripe says to look. Its body is trusted for nothing beyond ids. */
+
+const SESSION = /^checkout\.session\./;
+const MONEY = /^(charge\.(refunded|refund\.updated|dispute\.)|refund\.)/;
+
+/** An event in our words; those that mean nothing here look at nothing. */
+export function eventOf(event: Stripe.Event): PayEvent {
+  return {
+    id: event.id,
+    type: event.type,
+    createdAt: new Date(event.created * 1000),
+    isLive: event.livemode,
+    look: lookOf(event),
+  };
+}
+
+function lookOf({ type, data }: Stripe.Event): PayEvent['look'] {
+  const object = data.object as unknown as Readonly<Record<string, unknown>>;
+  if (SESSION.test(type)) {
+    const sessionId = textOf(object['id']);
+    const paymentId = textOf(object['client_reference_id']) ?? metadataOf(object);
+    return sessionId === null ? { at: 'nothing' } : { at: 'session', sessionId, paymentId };
+  }
+  if (!MONEY.test(type)) return { at: 'nothing' };
+  const intent = object['payment_intent'];
+  const paymentIntentId = textOf(intent) ?? textOf((intent as { readonly id?: unknown } | null)?.id);
+  return paymentIntentId === null
+    ? { at: 'nothing' }
+    : { at: 'intent', paymentIntentId, paymentId: metadataOf(object) };
+}
+
+function metadataOf({ metadata }: Readonly<Record<string, unknown>>): string | null {
+  return textOf((metadata as { readonly payment_id?: unknown } | null | undefined)?.payment_id);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}

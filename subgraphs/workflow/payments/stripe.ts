@@ -1,0 +1,214 @@
+import { Stripe } from 'stripe';
+
+import { PayProviderError, type PayProvider } from './pay-provider.ts';
+import type { MoneyTruth, RefundReason } from './payment.ts';
+import { createStripeCatalog } from './stripe-catalog.ts';
+import { called, payErrorOf } from './stripe-errors.ts';
+import { eventOf } from './stripe-events.ts';
+
+/**
+ * Stripe. The same code speaks to api.stripe.com and to the sandbox's stand-in: only host, port and protocol differ. The
+ * SDK pins the version of the API; what comes back is checked where it decides, because the SDK takes any JSON body
+ * without an `error` for an answer, whatever its status.
+ */
+export interface StripeOptions {
+  /** STRIPE_SECRET_KEY, or the stand-in's. */
+  readonly secretKey: string;
+  /** STRIPE_WEBHOOK_SECRETS: the current one first; several while they are being changed. */
+  readonly webhookSecrets: readonly string[];
+  /** Origin of the stand-in; null is the real service. */
+  readonly baseUrl: string | null;
+}
+
+const TIMEOUT_MS = 15_000;
+const RETRIES = 2;
+/** Seconds that a webhook's time may be away from ours. */
+const TOLERANCE_SECONDS = 300;
+const MAX_EVENTS = 100;
+
+/** Stripe has no word for a technical failure; the original is in the metadata. `fraudulent` also blocks the card at Stripe. */
+const REASONS: Readonly<Record<RefundReason, Stripe.RefundCreateParams.Reason>> = {
+  USER_REQUEST: 'requested_by_customer',
+  TECHNICAL_ISSUE: 'requested_by_customer',
+  DUPLICATE: 'duplicate',
+  FRAUDULENT: 'fraudulent',
+};
+
+/** Makes the adapter. Nothing is called before it is needed. */
+export function createStripe(options: StripeOptions): PayProvider {
+  const stripe = clientOf(options);
+  const environment = environmentOf(options);
+  return {
+    environment,
+    account: () =>
+      called(async () => {
+        const account = await stripe.accounts.retrieveCurrent();
+        return {
+          id: known(account.id, 'acct_'),
+          chargesEnabled: account.charges_enabled,
+          country: account.country ?? null,
+          isLive: environment === 'live',
+        };
+      }),
+    createCheckout: (request) => called(() => createCheckout(stripe, environment, request)),
+    truthOf: (sessionId) => called(() => truthOf(stripe, sessionId)),
+    expireCheckout: (sessionId) => called(() => expire(stripe, sessionId)),
+    sessionOfIntent: (paymentIntentId) =>
+      called(async () => {
+        const { data } = await stripe.checkout.sessions.list({ payment_intent: paymentIntentId, limit: 1 });
+        return data[0]?.id ?? null;
+      }),
+    refund: (request) => called(() => refund(stripe, environment, request)),
+    readEvent: (body, signature) => eventOf(verified(stripe, options.webhookSecrets, { body, signature })),
+    undelivered: (since) =>
+      called(async () => {
+        const { data } = await stripe.events.list({
+          delivery_success: false,
+          created: { gt: Math.floor(since.getTime() / 1000) },
+          limit: MAX_EVENTS,
+        });
+        return data.map(eventOf);
+      }),
+    catalog: createStripeCatalog(stripe, environment),
+  };
+}
+
+function clientOf({ secretKey, baseUrl }: StripeOptions): Stripe {
+  const place = baseUrl === null ? null : new URL(baseUrl);
+  const isPlain = place?.protocol === 'http:';
+  return new Stripe(secretKey, {
+    ...(place === null
+      ? {}
+      : {
+          host: place.hostname,
+          port: place.port === '' ? (isPlain ? 80 : 443) : Number(place.port),
+          protocol: isPlain ? ('http' as const) : ('https' as const),
+        }),
+    maxNetworkRetries: RETRIES,
+    timeout: TIMEOUT_MS,
+    telemetry: false,
+    appInfo: { name: 'kiln' },
+  });
+}
+
+function environmentOf({ secretKey, baseUrl }: StripeOptions): PayProvider['environment'] {
+  if (baseUrl !== null) return 'development';
+  return /^(sk|rk)_live_/.test(secretKey) ? 'live' : 'test';
+}
+
+async function createCheckout(
+  stripe: Stripe,
+  environment: string,
+  request: Parameters<PayProvider['createCheckout']>[0],
+) {
+  const { paymentId, priceId, templateCode, userId } = request;
+  const metadata = {
+    app: 'kiln',
+    payment_id: paymentId,
+    template_code: templateCode,
+    user_id: userId.slice(0, 500),
+  };
+  const session = await stripe.checkout.sessions.create(
+    {
+      mode: 'payment',
+      line_items: [{ price: priceId, quantity: 1 }],
+      client_reference_id: paymentId,
+      metadata,
+      // The session's metadata is not copied to the intent, and refund events carry the intent's only.
+      payment_intent_data: { metadata },
+      success_url: request.successUrl,
+      cancel_url: request.cancelUrl,
+      expires_at: Math.floor(request.expiresAt.getTime() / 1000),
+    },
+    { idempotencyKey: `${environment}:checkout:${paymentId}` },
+  );
+  if (!session.url)
+    throw new PayProviderError('REFUSED', 'the payment provider opened no page for this checkout');
+  return { sessionId: known(session.id, 'cs_'), url: session.url };
+}
+
+async function truthOf(stripe: Stripe, sessionId: string): Promise<MoneyTruth> {
+  const session = await stripe.checkout.sessions.retrieve(sessionId, {
+    expand: ['payment_intent.latest_charge'],
+  });
+  const intent = typeof session.payment_intent === 'object' ? session.payment_intent : null;
+  const charge = typeof intent?.latest_charge === 'object' ? intent.latest_charge : null;
+  const isPaid = session.payment_status === 'paid' || session.payment_status === 'no_payment_required';
+  return {
+    sessionId: known(session.id, 'cs_'),
+    paymentId: session.client_reference_id ?? session.metadata?.['payment_id'] ?? null,
+    session: stateOf(session.status),
+    isPaid,
+    // A bank transfer is awaited as `requires_action`.
+    isSettling: !isPaid && (intent?.status === 'processing' || intent?.status === 'requires_action'),
+    paymentIntentId:
+      intent?.id ?? (typeof session.payment_intent === 'string' ? session.payment_intent : null),
+    amount: session.amount_total ?? 0,
+    currency: session.currency ?? '',
+    amountRefunded: charge?.amount_refunded ?? 0,
+    isDisputed: charge?.disputed === true && (await isDisputeOpen(stripe, intent?.id ?? null)),
+  };
+}
+
+/** Words that are new to us mean open: nothing is decided by them. */
+function stateOf(status: string | null): MoneyTruth['session'] {
+  if (status === 'complete') return 'complete';
+  return status === 'expired' ? 'expired' : 'open';
+}
+
+/** `charge.disputed` only says that there was one: a dispute that was won is over. */
+async function isDisputeOpen(stripe: Stripe, paymentIntentId: string | null): Promise<boolean> {
+  if (paymentIntentId === null) return false;
+  const { data } = await stripe.disputes.list({ payment_intent: paymentIntentId, limit: 1 });
+  const [dispute] = data;
+  return dispute !== undefined && dispute.status !== 'won' && dispute.status !== 'warning_closed';
+}
+
+async function expire(stripe: Stripe, sessionId: string): Promise<MoneyTruth> {
+  try {
+    await stripe.checkout.sessions.expire(sessionId);
+  } catch (error) {
+    // Complete or expired already: what is true then is read below.
+    if (payErrorOf(error).code !== 'REFUSED') throw error;
+  }
+  return truthOf(stripe, sessionId);
+}
+
+async function refund(stripe: Stripe, environment: string, request: Parameters<PayProvider['refund']>[0]) {
+  const { refundId, paymentId, paymentIntentId, amount, reason } = request;
+  const made = await stripe.refunds.create(
+    {
+      payment_intent: paymentIntentId,
+      amount,
+      reason: REASONS[reason],
+      metadata: { app: 'kiln', payment_id: paymentId, refund_id: refundId, reason: reason.toLowerCase() },
+    },
+    { idempotencyKey: `${environment}:refund:${refundId}` },
+  );
+  return { id: known(made.id, ''), amount: made.amount, status: made.status ?? 'pending' };
+}
+
+/** Any of the secrets will do: that is how one is changed without losing an event. */
+function verified(
+  stripe: Stripe,
+  secrets: readonly string[],
+  { body, signature }: { readonly body: Buffer; readonly signature: string },
+): Stripe.Event {
+  for (const secret of secrets) {
+    try {
+      return stripe.webhooks.constructEvent(body, signature, secret, TOLERANCE_SECONDS);
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw payErrorOf(error);
+    }
+  }
+  throw new PayProviderError(
+    'NOT_AUTHENTIC',
+    'the signature of this event is none of ours, or it is too old',
+  );
+}
+
+/** An id that is one: the SDK may hand out any body as an answer. */
+function known(id: unknown, prefix: string): string {
+  if (typeof id === 'string' && id !== '' && id.startsWith(prefix)) return id;
+  throw new PayProviderError('UNAVAILABLE', 'the payment provider answered something that is no answer');
+}
