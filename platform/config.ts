@@ -28,6 +28,8 @@ export interface Config {
   readonly limits: LimitsConfig;
   readonly files: FilesConfig;
   readonly outbound: { readonly allow: readonly string[] };
+  /** `whsec_` and base64; null: made at the first start (installation-secret.ts). */
+  readonly webhooks: { readonly secret: string | null };
   readonly providers: ProvidersConfig & { readonly generatorsFile: GeneratorsFileText | null };
   /** Null in production. `url` is null when the sandbox is embedded in this process. */
   readonly sandbox: { readonly url: string | null } | null;
@@ -181,6 +183,7 @@ function configOf({ values, commandLine, role, production }: Facts): Omit<Config
       ...storageOf(values),
     },
     outbound: { allow: values.OUTBOUND_ALLOW },
+    webhooks: { secret: values.WEBHOOK_SECRET },
     sandbox: production ? null : { url: values.SANDBOX_URL },
     log: { level: values.LOG_LEVEL },
   };

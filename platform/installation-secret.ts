@@ -17,3 +17,13 @@ export async function installationSecret(
   }
   return (await localSecret({ directory: data.dir, name })).secret;
 }
+
+/**
+ * What signs result webhooks, in the form of Standard Webhooks (`whsec_` and base64): WEBHOOK_SECRET, else a secret of
+ * the installation.
+ */
+export async function webhookSecret(config: Pick<Config, 'split' | 'data' | 'webhooks'>): Promise<string> {
+  if (config.webhooks.secret !== null) return config.webhooks.secret;
+  const made = await installationSecret(config, 'webhook-secret');
+  return `whsec_${Buffer.from(made, 'hex').toString('base64')}`;
+}

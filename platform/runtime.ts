@@ -17,7 +17,7 @@ import type { ObjectStore } from './object-store/object-store.ts';
 import { createQueue } from './pg-boss-queue.ts';
 import { createEventBus } from './postgres-event-bus.ts';
 import type { Queue } from './queue.ts';
-import { createOutboundRule } from './safe-url.ts';
+import { createOutboundRule, type OutboundRule } from './safe-url.ts';
 import { createHttpClient } from './undici-http-client.ts';
 
 /**
@@ -33,6 +33,8 @@ export interface Runtime {
   readonly queue: Queue;
   readonly store: ObjectStore;
   readonly http: HttpClient;
+  /** The outbound rule that `http` keeps, for addresses that are called later. */
+  readonly outbound: OutboundRule;
 }
 
 export interface RuntimeOptions {
@@ -64,10 +66,11 @@ export async function startRuntime({
   lifecycle.add('event bus', () => bus.close());
   const queue = await createQueue({ database, bus, logger });
   lifecycle.add('queue', () => queue.stop(JOB_GRACE_SECONDS));
-  const http = createHttpClient({ outbound: createOutboundRule({ allow: config.outbound.allow }), logger });
+  const outbound = createOutboundRule({ allow: config.outbound.allow });
+  const http = createHttpClient({ outbound, logger });
   lifecycle.add('outbound HTTP', () => http.close());
   const store = await openStore({ config, logger, lifecycle });
-  return { config, logger, lifecycle, database, bus, queue, store, http };
+  return { config, logger, lifecycle, database, bus, queue, store, http, outbound };
 }
 
 /** Files in the bucket when one is configured, else in the data directory. One that can't be written is told at once. */

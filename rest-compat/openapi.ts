@@ -1,3 +1,4 @@
+import { headersTakenBy } from './headers.ts';
 import { namesOf } from './names.ts';
 import { components } from './openapi-components.ts';
 import type { Param, ParamType } from './params.ts';
@@ -98,17 +99,12 @@ function parametersOf(route: Route): readonly OpenApiParameter[] {
       ? [{ name, in: param.in, required: param.required, schema: schemaOf(param) } as const]
       : [],
   );
-  const takesKey = route.asks?.text.includes('$idempotencyKey') ?? false;
-  return takesKey ? [...declared, idempotencyKey] : declared;
+  const headers = headersTakenBy(route.asks?.text ?? '').map(
+    ({ name, description }) =>
+      ({ name, in: 'header', required: false, schema: { type: 'string' }, description }) as const,
+  );
+  return [...declared, ...headers];
 }
-
-const idempotencyKey: OpenApiParameter = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  schema: { type: 'string' },
-  description: 'The same key and request again answer the same task instead of starting another.',
-};
 
 function bodyOf(route: Route): OpenApiOperation['requestBody'] {
   const { body } = route;

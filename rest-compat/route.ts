@@ -17,7 +17,7 @@ export interface Operation<Data, Variables extends object> {
   readonly types?: { readonly data: Data; readonly variables: Variables };
 }
 
-/** Attaches types to a GraphQL document. A `$idempotencyKey` in it is filled from the Idempotency-Key header. */
+/** Attaches types to a GraphQL document. Its variables named in headers.ts are filled from headers. */
 export function operation<Data, Variables extends object>(text: string): Operation<Data, Variables> {
   return { text };
 }

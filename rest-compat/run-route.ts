@@ -5,6 +5,7 @@ import type { GraphqlExecutor, RequestContext } from '../platform/graphql/execut
 import type { Logger } from '../platform/logger.ts';
 import { enforce } from '../platform/policy.ts';
 import type { AuthMode } from '../platform/policy.ts';
+import { headerVariables } from './headers.ts';
 import { TaskById } from './media/documents/task.ts';
 import { createPartStore } from './part-store.ts';
 import { readRequest } from './read-request.ts';
@@ -85,7 +86,7 @@ async function ask(deps: RunDeps, run: RunRequest, read: Sound): Promise<Data> {
   const query = route.asks.text;
   const found = await askFirst(deps, run, read);
   const own = route.variables(read.input as never, read.json, found as never);
-  const variables = { ...own, ...idempotencyOf(query, request) };
+  const variables = { ...own, ...headerVariables(query, request.headers) };
   return dataOf(await deps.executor.execute({ query, variables, context }));
 }
 
@@ -96,13 +97,6 @@ async function askFirst({ executor }: RunDeps, run: RunRequest, read: Sound): Pr
   const query = first.asks.text;
   const given: Readonly<Record<string, unknown>> = { ...variables };
   return dataOf(await executor.execute({ query, variables: given, context: run.context }));
-}
-
-/** The Idempotency-Key header becomes the argument of every document that takes one; an empty header counts as absent. */
-function idempotencyOf(query: string, request: IncomingMessage): { readonly idempotencyKey?: string } {
-  const key = request.headers['idempotency-key'];
-  if (typeof key !== 'string' || key.trim() === '' || !query.includes('$idempotencyKey')) return {};
-  return { idempotencyKey: key.trim() };
 }
 
 /** A synchronous operation: waits for the task's end (or the ceiling, or the caller's leaving), then reads it again. */

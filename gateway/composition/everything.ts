@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import packageJson from '../../package.json' with { type: 'json' };
 import { publicUrlOf } from '../../platform/config.ts';
 import { createLocalLink } from '../../platform/graphql/local-link.ts';
-import { installationSecret } from '../../platform/installation-secret.ts';
+import { installationSecret, webhookSecret } from '../../platform/installation-secret.ts';
 import { localSecret } from '../../platform/local-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
@@ -44,6 +44,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
     sandboxUrls: sandbox?.wires ?? null,
     publicUrl,
     fileSecret: await installationSecret(config, 'file-secret'),
+    webhookSecret: await webhookSecret(config),
   });
   lifecycle.add('media subgraph', async () => media.close());
   await media.start();

@@ -54,6 +54,19 @@ export const longSecret = z.string().min(32, {
   error: 'must be at least 32 characters long (for example the output of: openssl rand -hex 32)',
 });
 
+/** A secret of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
+export const signingSecret = z
+  .string()
+  .refine((value) => /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(value) && hasKeyLength(value.slice(6)), {
+    error:
+      'must be whsec_ and 24 to 64 bytes in base64 (for example whsec_ and the output of: openssl rand -base64 32)',
+  });
+
+function hasKeyLength(base64: string): boolean {
+  const key = Buffer.from(base64, 'base64');
+  return key.length >= 24 && key.length <= 64 && key.toString('base64') === base64;
+}
+
 /** Entries separated by commas; each must pass, the message names the form. */
 export function list<Item>(read: (entry: string) => Item | null, form: string) {
   return z.string().transform((value, context): readonly Item[] => {

@@ -10,6 +10,7 @@ import {
   longSecret,
   postgresAddress,
   serviceKey,
+  signingSecret,
   text,
   whole,
   word,
@@ -131,6 +132,10 @@ export const settings = {
   OUTBOUND_ALLOW: setting(list(hostAndPort, 'host:port'), {
     default: '',
     meaning: 'private addresses that may be fetched: host:port, separated by commas',
+  }),
+  WEBHOOK_SECRET: optional(signingSecret, {
+    default: 'made at first start',
+    meaning: 'signs result webhooks: whsec_ and 24 to 64 bytes in base64',
   }),
   GENERATORS_FILE: optional(text, {
     default: 'bundled bindings',

@@ -14,6 +14,8 @@ export interface ComposeMediaOptions {
   readonly publicUrl: string;
   /** Signs expiring file addresses; the same in every process and after a restart. */
   readonly fileSecret: string;
+  /** Signs result webhooks: `whsec_` and base64 (webhookSecret of platform/installation-secret.ts). */
+  readonly webhookSecret: string;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface ComposeMediaOptions {
  */
 export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): MediaSubgraph {
   const { config, http } = runtime;
-  const { sandboxUrls, publicUrl, fileSecret } = options;
+  const { sandboxUrls, publicUrl, fileSecret, webhookSecret } = options;
   const providers = createProviders({ http });
   const bundled = bundledBindings({ sandboxUrls, settings: config.providers, providers });
   const file = config.providers.generatorsFile;
@@ -41,5 +43,6 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
     },
     uploadMaxBytes: config.limits.uploadMaxBytes,
     eventRetentionDays: config.files.eventRetentionDays,
+    webhookSecret,
   });
 }

@@ -4,9 +4,10 @@ import type { ChatTables } from './chat/tables.ts';
 import type { FileTables } from './files/tables.ts';
 import type { TaskTables } from './tasks/tables.ts';
 import type { VideoTemplateTables } from './video-templates/tables.ts';
+import type { WebhookTables } from './webhooks/tables.ts';
 
 /** Every table of the "media" schema, named with it. */
-export type MediaTables = TaskTables & VideoTemplateTables & ChatTables & FileTables;
+export type MediaTables = TaskTables & VideoTemplateTables & ChatTables & FileTables & WebhookTables;
 
 /** The media subgraph's database, and a transaction on it. */
 export type MediaDatabase = Kysely<MediaTables>;

@@ -1,7 +1,7 @@
 import { publicUrlOf } from '../../platform/config.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
-import { installationSecret } from '../../platform/installation-secret.ts';
+import { installationSecret, webhookSecret } from '../../platform/installation-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
 import { composeMedia } from './compose.ts';
@@ -29,6 +29,7 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
     sandboxUrls: sandboxUrl === null ? null : sandboxWires(sandboxUrl),
     publicUrl: publicUrlOf(config.server, GATEWAY_PORT),
     fileSecret: await installationSecret(config, 'file-secret'),
+    webhookSecret: await webhookSecret(config),
   });
   lifecycle.add('media subgraph', async () => media.close());
   await media.start();

@@ -7,9 +7,10 @@ import type { Logger } from '../../platform/logger.ts';
 import type { ObjectStore } from '../../platform/object-store/object-store.ts';
 import type { AuthMode } from '../../platform/policy.ts';
 import type { Queue } from '../../platform/queue.ts';
+import type { OutboundRule } from '../../platform/safe-url.ts';
 import type { ChatService } from './chat/chat.ts';
 import { createChatService } from './chat/service.ts';
-import type { MediaTables } from './database.ts';
+import type { MediaDatabase, MediaTables } from './database.ts';
 import type { FileDoor, FileService } from './files/files.ts';
 import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
@@ -24,6 +25,8 @@ import { defineTaskQueues } from './tasks/queues.ts';
 import { createTaskService, type RunningTaskService } from './tasks/service.ts';
 import { createTaskWorker, type TaskWorker } from './tasks/worker.ts';
 import { createVideoTemplateService } from './video-templates/service.ts';
+import { createWebhookService } from './webhooks/service.ts';
+import { createWebhookWorker } from './webhooks/worker.ts';
 
 export interface MediaSubgraphOptions {
   /** Migrated: schema "media" (migrations/index.ts). */
@@ -32,6 +35,7 @@ export interface MediaSubgraphOptions {
   readonly bus: EventBus;
   readonly store: ObjectStore;
   readonly http: HttpClient;
+  readonly outbound: OutboundRule;
   readonly registry: GeneratorRegistry;
   readonly authMode: AuthMode;
   readonly logger: Logger;
@@ -41,6 +45,8 @@ export interface MediaSubgraphOptions {
   readonly uploadMaxBytes: number;
   /** Days an event log is kept after its task's end; 0 keeps for ever. */
   readonly eventRetentionDays: number;
+  /** Signs result webhooks: `whsec_` and base64. */
+  readonly webhookSecret: string;
 }
 
 interface FileSettings {
@@ -83,6 +89,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const chat = createChatService({ ...options, database, files });
   const uploads = createUploads({ ...options, database: options.database.typed<never>(), files, resources });
   const voices = createVoices(registry);
+  const webhooks = createWebhookService({ ...options, database });
   const services: MediaServices = {
     tasks,
     files,
@@ -92,6 +99,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     voices,
     chat,
     uploads,
+    webhooks,
     health,
   };
   return {
@@ -101,12 +109,27 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       contextFor: (request) => createMediaContext({ request, authMode, services }),
     },
     handleFile: createFileHandler({ files, store, urlTtl: options.files.urlTtlSeconds }),
-    worker: createTaskWorker({ ...options, database, files }),
+    worker: workerOf(options, database, files),
     async start() {
       await defineTaskQueues(queue, registry);
       await videoTemplates.importBundled();
     },
     ...endOf(tasks, chat),
+  };
+}
+
+/** The worker of tasks, and that of their webhooks beside it. */
+function workerOf(options: MediaSubgraphOptions, database: MediaDatabase, files: FileService): TaskWorker {
+  const tasks = createTaskWorker({ ...options, database, files });
+  const webhooks = createWebhookWorker({ ...options, database, files, secret: options.webhookSecret });
+  return {
+    async start() {
+      await tasks.start();
+      await webhooks.start();
+    },
+    async stop(graceSeconds) {
+      await Promise.all([tasks.stop(graceSeconds), webhooks.stop(graceSeconds)]);
+    },
   };
 }
 

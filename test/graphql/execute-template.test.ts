@@ -83,12 +83,14 @@ beforeAll(async () => {
   await migrate({ database, sets, logger });
   bus = await createEventBus({ database, logger });
   queue = await createQueue({ database, bus, logger });
-  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
+  const outbound = createOutboundRule({ allow: [] });
+  const http = createHttpClient({ outbound, logger });
   const shared = { database, queue, bus, authMode: 'open', logger, version: 'test' } as const;
   media = createMediaSubgraph({
     ...shared,
     store: createDiskStore({ directory: folder }),
     http,
+    outbound,
     registry: createGeneratorRegistry({ bindings: [binding()] }),
     files: {
       publicUrl: 'http://kiln.test',
@@ -99,6 +101,7 @@ beforeAll(async () => {
     },
     uploadMaxBytes: 100_000,
     eventRetentionDays: 0,
+    webhookSecret: `whsec_${'s'.repeat(44)}`,
   });
   const mediaLink = createLocalLink({ subgraph: media.subgraph, logger });
   workflow = createWorkflowSubgraph({

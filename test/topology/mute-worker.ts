@@ -28,6 +28,7 @@ export async function startMuteWorker(settings: Readonly<Record<string, string>>
       sandboxUrls: sandboxWires(config.sandbox?.url ?? ''),
       publicUrl: config.server.publicUrl ?? '',
       fileSecret: 'f'.repeat(64),
+      webhookSecret: `whsec_${'f'.repeat(44)}`,
     },
   );
   await media.start();

@@ -24,6 +24,7 @@ export const CreateTask = operation<
     $image: MediaInput
     $aspectRatio: String
     $idempotencyKey: String
+    $callbackUrl: String
   ) {
     createTask(
       taskType: $taskType
@@ -31,6 +32,7 @@ export const CreateTask = operation<
       image: $image
       aspectRatio: $aspectRatio
       idempotencyKey: $idempotencyKey
+      callbackUrl: $callbackUrl
     ) {
       id
     }
@@ -55,8 +57,13 @@ export const GenerateImage = operation<
     };
   }
 >(/* GraphQL */ `
-  mutation GenerateImage($input: ImageInput!, $idempotencyKey: String, $cdn: Boolean = false) {
-    generateImage(input: $input, idempotencyKey: $idempotencyKey) {
+  mutation GenerateImage(
+    $input: ImageInput!
+    $idempotencyKey: String
+    $callbackUrl: String
+    $cdn: Boolean = false
+  ) {
+    generateImage(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       ...TaskAnswer
     }
   }
@@ -87,9 +94,15 @@ export const DescribeImage = operation<
     $generator: String!
     $image: MediaInput!
     $idempotencyKey: String
+    $callbackUrl: String
     $cdn: Boolean = false
   ) {
-    describeImage(generator: $generator, image: $image, idempotencyKey: $idempotencyKey) {
+    describeImage(
+      generator: $generator
+      image: $image
+      idempotencyKey: $idempotencyKey
+      callbackUrl: $callbackUrl
+    ) {
       ...TaskAnswer
     }
   }
@@ -101,8 +114,13 @@ export const GenerateVideo = operation<
   { readonly generateVideo: TaskAnswer },
   { readonly input: VideoInput }
 >(/* GraphQL */ `
-  mutation GenerateVideo($input: VideoInput!, $idempotencyKey: String, $cdn: Boolean = false) {
-    generateVideo(input: $input, idempotencyKey: $idempotencyKey) {
+  mutation GenerateVideo(
+    $input: VideoInput!
+    $idempotencyKey: String
+    $callbackUrl: String
+    $cdn: Boolean = false
+  ) {
+    generateVideo(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       ...TaskAnswer
     }
   }
@@ -126,8 +144,13 @@ export const SynthesizeSpeech = operation<
     };
   }
 >(/* GraphQL */ `
-  mutation SynthesizeSpeech($input: SpeechInput!, $idempotencyKey: String, $cdn: Boolean = false) {
-    synthesizeSpeech(input: $input, idempotencyKey: $idempotencyKey) {
+  mutation SynthesizeSpeech(
+    $input: SpeechInput!
+    $idempotencyKey: String
+    $callbackUrl: String
+    $cdn: Boolean = false
+  ) {
+    synthesizeSpeech(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       ...TaskAnswer
     }
   }
@@ -147,8 +170,13 @@ export const CloneVoice = operation<
     };
   }
 >(/* GraphQL */ `
-  mutation CloneVoice($input: VoiceCloneInput!, $idempotencyKey: String, $cdn: Boolean = false) {
-    cloneVoice(input: $input, idempotencyKey: $idempotencyKey) {
+  mutation CloneVoice(
+    $input: VoiceCloneInput!
+    $idempotencyKey: String
+    $callbackUrl: String
+    $cdn: Boolean = false
+  ) {
+    cloneVoice(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       ...TaskAnswer
     }
   }
@@ -167,8 +195,13 @@ export const RunComfyWorkflow = operation<
     };
   }
 >(/* GraphQL */ `
-  mutation RunComfyWorkflow($input: ComfyWorkflowInput!, $idempotencyKey: String, $cdn: Boolean = false) {
-    runComfyWorkflow(input: $input, idempotencyKey: $idempotencyKey) {
+  mutation RunComfyWorkflow(
+    $input: ComfyWorkflowInput!
+    $idempotencyKey: String
+    $callbackUrl: String
+    $cdn: Boolean = false
+  ) {
+    runComfyWorkflow(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       ...TaskAnswer
     }
   }
@@ -188,8 +221,13 @@ export const AnalyzeMedia = operation<
     };
   }
 >(/* GraphQL */ `
-  mutation AnalyzeMedia($input: AnalysisInput!, $idempotencyKey: String, $cdn: Boolean = false) {
-    analyzeMedia(input: $input, idempotencyKey: $idempotencyKey) {
+  mutation AnalyzeMedia(
+    $input: AnalysisInput!
+    $idempotencyKey: String
+    $callbackUrl: String
+    $cdn: Boolean = false
+  ) {
+    analyzeMedia(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       ...TaskAnswer
     }
   }

@@ -6,6 +6,7 @@ import { videoTemplates } from './0003-video-templates.ts';
 import { providerResources } from './0004-provider-resources.ts';
 import { chat } from './0005-chat.ts';
 import { watchers } from './0006-watchers.ts';
+import { webhookDeliveries } from './0007-webhook-deliveries.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -15,4 +16,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0004-provider-resources': providerResources,
   '0005-chat': chat,
   '0006-watchers': watchers,
+  '0007-webhook-deliveries': webhookDeliveries,
 };

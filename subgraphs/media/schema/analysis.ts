@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { Task } from './task.ts';
+import { CALLBACK_URL, Task } from './task.ts';
 
 const AnalysisInput = builder.inputType('AnalysisInput', {
   description: 'A picture, a recording or a video, and what to say about it.',
@@ -25,9 +25,10 @@ builder.mutationField('analyzeMedia', (t) =>
     rule: 'spend',
     args: {
       input: t.arg({ type: AnalysisInput, required: true, description: 'The media and the question.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
       idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
     },
-    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
-      services.submissions.analyzeMedia(caller, input, { idempotencyKey, signal }),
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.analyzeMedia(caller, input, { idempotencyKey, callbackUrl, signal }),
   }),
 );

@@ -1,6 +1,6 @@
 import { comfyWorkflows, publicInputs, type ComfyWorkflow } from '../comfy-workflows/comfy-workflows.ts';
 import { builder } from './builder.ts';
-import { Task } from './task.ts';
+import { CALLBACK_URL, Task } from './task.ts';
 
 /** A ComfyUI graph to run. */
 export const ComfyWorkflowInput = builder.inputType('ComfyWorkflowInput', {
@@ -49,9 +49,10 @@ builder.mutationField('runComfyWorkflow', (t) =>
     rule: 'spend',
     args: {
       input: t.arg({ type: ComfyWorkflowInput, required: true, description: 'The graph and its inputs.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
       idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
     },
-    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
-      services.submissions.runComfyWorkflow(caller, input, { idempotencyKey, signal }),
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.runComfyWorkflow(caller, input, { idempotencyKey, callbackUrl, signal }),
   }),
 );

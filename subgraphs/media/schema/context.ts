@@ -12,6 +12,7 @@ import type { SubmissionService } from '../submissions/submissions.ts';
 import type { TaskService } from '../tasks/service-types.ts';
 import type { Attempt, Task } from '../tasks/task.ts';
 import type { VideoTemplate, VideoTemplateService } from '../video-templates/video-template.ts';
+import type { WebhookService } from '../webhooks/service.ts';
 
 /** What the media schema's resolvers call; everything else about media is behind these. */
 export interface MediaServices {
@@ -23,6 +24,7 @@ export interface MediaServices {
   readonly voices: Voices;
   readonly chat: ChatService;
   readonly uploads: Uploads;
+  readonly webhooks: WebhookService;
   readonly health: () => Promise<MediaHealth>;
 }
 

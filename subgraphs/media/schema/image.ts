@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { Task } from './task.ts';
+import { CALLBACK_URL, Task } from './task.ts';
 
 /** What to make an image from. */
 export const ImageInput = builder.inputType('ImageInput', {
@@ -26,10 +26,11 @@ builder.mutationField('generateImage', (t) =>
     rule: 'spend',
     args: {
       input: t.arg({ type: ImageInput, required: true, description: 'What to make.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
       idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
     },
-    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
-      services.submissions.generateImage(caller, input, { idempotencyKey, signal }),
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.generateImage(caller, input, { idempotencyKey, callbackUrl, signal }),
   }),
 );
 
@@ -41,9 +42,14 @@ builder.mutationField('describeImage', (t) =>
     args: {
       generator: t.arg.string({ required: true, description: 'Who describes it, such as agg/imga.' }),
       image: t.arg({ type: MediaInput, required: true, description: 'The image.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
       idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
     },
-    resolve: (_, { generator, image, idempotencyKey = null }, { caller, services, signal }) =>
-      services.submissions.describeImage(caller, { generator, image }, { idempotencyKey, signal }),
+    resolve: (_, { generator, image, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.describeImage(
+        caller,
+        { generator, image },
+        { idempotencyKey, callbackUrl, signal },
+      ),
   }),
 );

@@ -20,6 +20,7 @@ import './comfy-workflow.ts';
 import './running-node.ts';
 import './prompt-check.ts';
 import './recipe.ts';
+import './webhook-delivery.ts';
 import './model.ts';
 import './health.ts';
 import { builder } from './builder.ts';

@@ -58,6 +58,7 @@ describe('the media schema', () => {
       'tasks',
       'videoTemplates',
       'voices',
+      'webhookDeliveries',
     ]);
     expect(rootFields(mediaSchema.getMutationType())).toEqual([
       'analyzeMedia',
@@ -71,6 +72,7 @@ describe('the media schema', () => {
       'describeImage',
       'generateImage',
       'generateVideo',
+      'redeliverWebhook',
       'runComfyWorkflow',
       'startTask',
       'synthesizeSpeech',

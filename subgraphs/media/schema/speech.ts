@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { Task } from './task.ts';
+import { CALLBACK_URL, Task } from './task.ts';
 
 const SpeechInput = builder.inputType('SpeechInput', {
   description: 'What to say, and in which voice.',
@@ -40,10 +40,11 @@ builder.mutationField('synthesizeSpeech', (t) =>
     rule: 'spend',
     args: {
       input: t.arg({ type: SpeechInput, required: true, description: 'What to say.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
       idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
     },
-    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
-      services.submissions.synthesizeSpeech(caller, input, { idempotencyKey, signal }),
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.synthesizeSpeech(caller, input, { idempotencyKey, callbackUrl, signal }),
   }),
 );
 
@@ -54,9 +55,10 @@ builder.mutationField('cloneVoice', (t) =>
     rule: 'spend',
     args: {
       input: t.arg({ type: VoiceCloneInput, required: true, description: 'The sample and the names.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
       idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
     },
-    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
-      services.submissions.cloneVoice(caller, input, { idempotencyKey, signal }),
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.cloneVoice(caller, input, { idempotencyKey, callbackUrl, signal }),
   }),
 );

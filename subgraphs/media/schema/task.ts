@@ -40,6 +40,10 @@ export const TaskKind = builder.enumType('TaskKind', {
   } satisfies Record<TaskKindWord, { description: string }>,
 });
 
+/** Description of the argument `callbackUrl` of everything that starts a task. */
+export const CALLBACK_URL =
+  'Public http or https address that is told the end of the task by a signed POST (Standard Webhooks); of repeated requests under one key the first counts.';
+
 /** One piece of long work. */
 export const Task = builder.objectRef<TaskShape>('Task');
 
@@ -115,7 +119,8 @@ builder.asEntity(Task, {
   resolveReference: ({ id }, { loaders }) => loaders.tasks.load(id),
 });
 
-async function taskOf(id: string, { loaders }: MediaContext): Promise<TaskShape> {
+/** The task of something that belongs to it. */
+export async function taskOf(id: string, { loaders }: MediaContext): Promise<TaskShape> {
   const task = await loaders.tasks.load(id);
   if (task === null) throw notFound('task', id);
   return task;

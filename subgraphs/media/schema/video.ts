@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { Task } from './task.ts';
+import { CALLBACK_URL, Task } from './task.ts';
 
 /** What to make a video from. */
 export const VideoInput = builder.inputType('VideoInput', {
@@ -28,9 +28,10 @@ builder.mutationField('generateVideo', (t) =>
     rule: 'spend',
     args: {
       input: t.arg({ type: VideoInput, required: true, description: 'What to make.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
       idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
     },
-    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
-      services.submissions.generateVideo(caller, input, { idempotencyKey, signal }),
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.generateVideo(caller, input, { idempotencyKey, callbackUrl, signal }),
   }),
 );

@@ -1,8 +1,10 @@
 import type { Caller } from '../../../platform/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import type { OutboundRule } from '../../../platform/safe-url.ts';
 import type { TaskService } from '../tasks/service-types.ts';
 import type { Task } from '../tasks/task.ts';
+import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
 import { prepareAnalysis } from './analysis.ts';
 import { prepareComfy } from './comfy.ts';
 import { prepareDescription, prepareImage } from './image.ts';
@@ -15,11 +17,13 @@ import { prepareVideo } from './video.ts';
 
 export interface SubmissionDependencies extends RecipeDependencies {
   readonly tasks: TaskService;
+  /** Says which addresses may be called back. */
+  readonly outbound: OutboundRule;
 }
 
 /** Makes the service that turns requests into submissions (submissions.ts says what each verb does). */
 export function createSubmissionService(dependencies: SubmissionDependencies): SubmissionService {
-  const { tasks } = dependencies;
+  const { tasks, outbound } = dependencies;
   /** A verb: prepares its request, then submits it. */
   function verb<Request>(
     prepare: (dependencies: SubmissionDependencies, asker: Asker, request: Request) => Promise<Prepared>,
@@ -27,10 +31,11 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     return async (
       caller: Caller,
       request: Request,
-      { idempotencyKey, signal }: SubmissionOptions,
+      { idempotencyKey, callbackUrl: callback = null, signal }: SubmissionOptions,
     ): Promise<Task> => {
+      const callbackUrl = callback === null ? null : checkedCallbackUrl(outbound, callback);
       const ready = await prepare(dependencies, { caller, signal }, request);
-      return tasks.submit(caller, { ...ready, idempotencyKey });
+      return tasks.submit(caller, { ...ready, idempotencyKey, callbackUrl });
     };
   }
   return {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../../platform/caller.ts';
 import { newId } from '../../../platform/ids.ts';
+import { createOutboundRule } from '../../../platform/safe-url.ts';
 import { testDatabase } from '../../../test/kit/postgres.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
 import type { StoredFile } from '../files/files.ts';
@@ -34,6 +35,7 @@ beforeAll(async () => {
     files,
     resources,
     uploadMaxBytes: 1_000,
+    outbound: createOutboundRule({ allow: ['127.0.0.1:4999'] }),
     ...({ tasks, videoTemplates: {} } as unknown as Pick<SubmissionDependencies, 'tasks' | 'videoTemplates'>),
   });
   file = await files.store({

@@ -31,6 +31,8 @@ export interface SubmissionService {
 
 export interface SubmissionOptions {
   readonly idempotencyKey: string | null;
+  /** Address that a result webhook tells the end to. */
+  readonly callbackUrl?: string | null | undefined;
   /** Aborted when the caller hangs up: stops an upload that is still coming in. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 import type { GeneratorRegistry } from '../generators/binding.ts';
 import { bindingsTaking, checkWork } from '../generators/limits.ts';
 import { nextSteps, progressOf, type PlannedStep, type RecipeOptions } from '../recipes/recipe.ts';
+import { enqueueDelivery } from '../webhooks/enqueue.ts';
 import { closeUnsentAttempts, hasOpenAttempts, type AttemptKey } from './attempt-store.ts';
 import { isTransient } from './failures.ts';
 import { pollNow } from './poll-store.ts';
@@ -161,7 +162,7 @@ interface TaskEnd {
   readonly cancel?: boolean;
 }
 
-/** State, end event and end notice, once: the append only touches open tasks. */
+/** State, end event, end notice and result webhook, once: the append only touches open tasks. */
 async function endTask(
   scope: TransactionScope,
   task: TaskTable,
@@ -177,6 +178,9 @@ async function endTask(
   }
   if (appended.onEnd !== null) {
     await scope.enqueue({ queue: appended.onEnd, data: { taskId: task.id, state: end.state } });
+  }
+  if (task.callback_url !== null) {
+    await enqueueDelivery(scope, { taskId: task.id, url: task.callback_url });
   }
 }
 

@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import type { MediaDatabase, MediaTransaction } from '../database.ts';
 import type { FileService } from '../files/files.ts';
 import { createProviderResources } from '../files/provider-resources.ts';
+import { pruneDeliveries } from '../webhooks/delivery-store.ts';
 
-/** Removes what is kept for a time only: event logs, idempotency records, temporary files, what providers kept of files. */
+/** Removes what is kept for a time only: event logs, webhook deliveries, idempotency records, temporary files, what providers kept of files. */
 export interface PruneOptions {
   readonly database: MediaDatabase;
   readonly files: FileService;
@@ -23,7 +24,10 @@ export async function prune({ database, files, eventRetentionDays }: PruneOption
     const { rows } = await sql<{ held: boolean }>`/* prune.lock */
       select pg_try_advisory_xact_lock(hashtextextended('media.prune', 0)) as held`.execute(transaction);
     if (rows[0]?.held !== true) return false;
-    if (eventRetentionDays > 0) await pruneEvents(transaction, eventRetentionDays);
+    if (eventRetentionDays > 0) {
+      await pruneEvents(transaction, eventRetentionDays);
+      await pruneDeliveries(transaction, { days: eventRetentionDays, limit: BATCH });
+    }
     await pruneIdempotency(transaction);
     return true;
   });

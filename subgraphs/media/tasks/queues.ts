@@ -1,5 +1,6 @@
 import type { Queue } from '../../../platform/queue.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
+import { defineWebhookQueue } from '../webhooks/enqueue.ts';
 
 /** Names and options of the task engine's queues. */
 
@@ -22,4 +23,6 @@ export async function defineTaskQueues(queue: Queue, registry: GeneratorRegistry
   const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
   for (const binding of registry.all()) await queue.define(startQueue(binding.id), options);
   await queue.define(STORE_QUEUE, options);
+  // Whoever ends a task may have to tell its callback address.
+  await defineWebhookQueue(queue);
 }

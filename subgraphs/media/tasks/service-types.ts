@@ -42,6 +42,8 @@ export interface Submission {
   /** Files of ours among the inputs: claimed (no longer temporary) in the same transaction. */
   readonly fileIds: readonly string[];
   readonly idempotencyKey: string | null;
+  /** Address that a result webhook tells the end to; checked. Not part of the fingerprint: the first one stays. */
+  readonly callbackUrl?: string | null;
   /**
    * What makes two submissions the same one: the operation's name and its normalised variables, files by their sha256.
    * The face builds it; the service hashes it.

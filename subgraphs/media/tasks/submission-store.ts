@@ -15,6 +15,8 @@ export interface NewTask {
   readonly taskType: string | null;
   readonly input: Work;
   readonly onEnd: string | null;
+  /** Address that a result webhook tells the end to; checked. */
+  readonly callbackUrl?: string | null;
   readonly steps: readonly NewStep[];
   readonly idempotency: IdempotencyEntry | null;
 }
@@ -47,9 +49,10 @@ export async function insertTask(transaction: MediaTransaction, task: NewTask): 
             on conflict (owner, key) do nothing returning 1`;
   const { rows } = await sql<TaskTable>`/* tasks.insert */
     with guard as (${guardRow}), task as (
-      insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end)
+      insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end, callback_url)
       select ${task.id}::uuid, ${task.owner}, ${task.kind}, ${task.generator}, ${task.taskType},
-             ${jsonText(task.input)}::jsonb, 'queued', 1, ${task.onEnd} from guard
+             ${jsonText(task.input)}::jsonb, 'queued', 1, ${task.onEnd},
+             ${task.callbackUrl ?? null}::text from guard
       on conflict (id) do nothing returning *
     ), steps as (
       insert into media.task_steps (task_id, step, label, input, binding)

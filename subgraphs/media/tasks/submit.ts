@@ -107,7 +107,7 @@ type Identity = Pick<NewTask, 'id' | 'owner' | 'onEnd' | 'idempotency'>;
 /** Checks, takes the places in the lines, and writes. Null when the key or id was taken meanwhile. */
 async function accept(
   options: SubmitOptions,
-  { work, fileIds }: Pick<Submission, 'work' | 'fileIds'>,
+  { work, fileIds, callbackUrl = null }: Pick<Submission, 'work' | 'fileIds' | 'callbackUrl'>,
   identity: Identity,
 ): Promise<TaskTable | null> {
   const { registry, lines, recipe } = options;
@@ -120,7 +120,8 @@ async function accept(
       await lines.enter(binding, count);
       taken.push([binding, count]);
     }
-    task = await write(options, { ...identity, ...wordsOf(work, recipe), input: work, steps }, fileIds);
+    const row = { ...identity, ...wordsOf(work, recipe), callbackUrl, input: work, steps };
+    task = await write(options, row, fileIds);
     return task;
   } finally {
     for (const [binding, count] of taken) lines.settle(binding, count, task !== null);

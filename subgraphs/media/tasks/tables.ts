@@ -20,6 +20,8 @@ export interface TaskTable {
   readonly cancel_requested_at: Date | null;
   /** Queue that hears of the end; a word of the asker's, opaque here. */
   readonly on_end: string | null;
+  /** Address that a result webhook tells the end to; as it was submitted. */
+  readonly callback_url: string | null;
   readonly error: Failure | null;
   readonly result: TaskOutcome | null;
   readonly events_pruned: boolean;

@@ -1,0 +1,23 @@
+import { badInput } from '../../../platform/errors.ts';
+import { HttpFailure } from '../../../platform/http-client.ts';
+import type { OutboundRule } from '../../../platform/safe-url.ts';
+
+/** Longest callback address, in characters. */
+const MAX_URL = 2_000;
+
+/**
+ * A callback address as it is kept. BAD_USER_INPUT when it is too long, not http or https, carries a user name, or is a
+ * private address by its form; what a name resolves to is checked at every connect.
+ */
+export function checkedCallbackUrl(outbound: OutboundRule, text: string): string {
+  if (text.length > MAX_URL)
+    throw badInput('callbackUrl', `callbackUrl may have at most ${MAX_URL} characters`);
+  try {
+    const { href } = outbound.admit(text).url;
+    if (href.length <= MAX_URL) return href;
+  } catch (error) {
+    if (!(error instanceof HttpFailure)) throw error;
+    throw badInput('callbackUrl', `callbackUrl can't be called: ${error.message}`);
+  }
+  throw badInput('callbackUrl', `callbackUrl may have at most ${MAX_URL} characters, percent-encoded`);
+}

@@ -1,0 +1,110 @@
+import { sql } from 'kysely';
+
+import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { WebhookJob } from './enqueue.ts';
+import type { DeliveryState, WebhookDeliveryTable } from './tables.ts';
+
+/** SQL of deliveries. Inserting one is in enqueue.ts. */
+
+/** Begins an attempt: counted before it is made. Null when none is due in this round. */
+export async function beginAttempt(
+  database: MediaDatabase,
+  { deliveryId, round }: WebhookJob,
+): Promise<WebhookDeliveryTable | null> {
+  const { rows } = await sql<WebhookDeliveryTable>`/* webhooks.begin */
+    update media.webhook_deliveries set
+      attempts = attempts + 1, tries = tries + 1, next_attempt_at = null, touched_at = now()
+    where id = ${deliveryId}::uuid and round = ${round} and state = 'PENDING'
+      and (next_attempt_at is null or next_attempt_at <= now())
+    returning *`.execute(database);
+  return rows[0] ?? null;
+}
+
+/** Seconds until this round's next attempt is due; null when there is none. */
+export async function secondsUntilDue(
+  database: MediaDatabase,
+  { deliveryId, round }: WebhookJob,
+): Promise<number | null> {
+  const { rows } = await sql<{ seconds: number }>`/* webhooks.due */
+    select greatest(0, extract(epoch from next_attempt_at - now()))::float8 as seconds
+    from media.webhook_deliveries
+    where id = ${deliveryId}::uuid and round = ${round} and state = 'PENDING' and next_attempt_at is not null`.execute(
+    database,
+  );
+  return rows[0]?.seconds ?? null;
+}
+
+/** How an attempt ended, and what follows. */
+export interface AttemptEnd {
+  readonly state: DeliveryState;
+  readonly status: number | null;
+  readonly error: string | null;
+  /** Until the next attempt; null when there is none. */
+  readonly pauseSeconds: number | null;
+}
+
+/** Writes down the end of an attempt, unless its round is over. */
+export async function endAttempt(
+  database: MediaDatabase,
+  { deliveryId, round }: WebhookJob,
+  end: AttemptEnd,
+): Promise<void> {
+  await sql`/* webhooks.end */
+    update media.webhook_deliveries set
+      state = ${end.state},
+      last_status = ${end.status}::integer,
+      last_error = ${end.error}::text,
+      delivered_at = case when ${end.state} = 'DELIVERED' then now() end,
+      next_attempt_at = now() + make_interval(secs => ${end.pauseSeconds}::float8)
+    where id = ${deliveryId}::uuid and round = ${round} and state = 'PENDING'`.execute(database);
+}
+
+/** The deliveries of a task, oldest first. */
+export async function deliveriesOf(
+  database: MediaDatabase,
+  taskId: string,
+): Promise<readonly WebhookDeliveryTable[]> {
+  const { rows } = await sql<WebhookDeliveryTable>`/* webhooks.list */
+    select * from media.webhook_deliveries where task_id = ${taskId}::uuid order by id`.execute(database);
+  return rows;
+}
+
+/** One delivery; null when there is none. */
+export async function readDelivery(
+  database: MediaDatabase | MediaTransaction,
+  id: string,
+): Promise<WebhookDeliveryTable | null> {
+  const { rows } = await sql<WebhookDeliveryTable>`/* webhooks.read */
+    select * from media.webhook_deliveries where id = ${id}::uuid`.execute(database);
+  return rows[0] ?? null;
+}
+
+/**
+ * Begins a new round. Null when an attempt is queued or being made already, which is what was asked for; one of which
+ * nothing was heard for ten minutes counts as none.
+ */
+export async function beginRound(
+  transaction: MediaTransaction,
+  id: string,
+): Promise<WebhookDeliveryTable | null> {
+  const { rows } = await sql<WebhookDeliveryTable>`/* webhooks.round */
+    update media.webhook_deliveries set
+      state = 'PENDING', round = round + 1, tries = 0, next_attempt_at = null, touched_at = now(),
+      delivered_at = null, last_status = null, last_error = null
+    where id = ${id}::uuid
+      and (state <> 'PENDING' or next_attempt_at is not null or touched_at < now() - interval '10 minutes')
+    returning *`.execute(transaction);
+  return rows[0] ?? null;
+}
+
+/** Removes what ended its task so many days ago and waits for nothing any more, at most `limit`. */
+export async function pruneDeliveries(
+  transaction: MediaTransaction,
+  { days, limit }: { readonly days: number; readonly limit: number },
+): Promise<void> {
+  await sql`/* webhooks.prune */
+    delete from media.webhook_deliveries where id in (
+      select id from media.webhook_deliveries
+      where created_at < now() - make_interval(days => ${days}) and state <> 'PENDING'
+      order by created_at limit ${limit})`.execute(transaction);
+}

@@ -1,0 +1,36 @@
+import { sql } from 'kysely';
+
+import { newId } from '../../../platform/ids.ts';
+import type { Queue } from '../../../platform/queue.ts';
+import type { TransactionScope } from '../tasks/transactor.ts';
+
+/** How a delivery gets into the queue: in the transaction that ends its task. */
+
+/** Telling the ends of tasks to their callback addresses. */
+export const WEBHOOK_QUEUE = 'media.webhook-out';
+
+/** One round of attempts of a delivery. */
+export type WebhookJob = { readonly deliveryId: string; readonly round: number };
+
+/** Declares the queue. Its own retries are for a failing database only: pauses between attempts are the worker's. */
+export async function defineWebhookQueue(queue: Queue): Promise<void> {
+  await queue.define(WEBHOOK_QUEUE, { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 });
+}
+
+/** Writes the delivery of a task that ends now, and enqueues its first attempt. */
+export async function enqueueDelivery(
+  scope: TransactionScope,
+  { taskId, url }: { readonly taskId: string; readonly url: string },
+): Promise<void> {
+  const id = newId();
+  await sql`/* webhooks.insert */
+    insert into media.webhook_deliveries (id, task_id, url) values (${id}::uuid, ${taskId}::uuid, ${url})`.execute(
+    scope.transaction,
+  );
+  await enqueueRound(scope, { deliveryId: id, round: 1 });
+}
+
+/** Enqueues the attempts of one round, now. */
+export async function enqueueRound(scope: TransactionScope, job: WebhookJob): Promise<void> {
+  await scope.enqueue({ queue: WEBHOOK_QUEUE, data: job });
+}

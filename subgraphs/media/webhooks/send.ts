@@ -1,0 +1,101 @@
+import { Webhook } from 'standardwebhooks';
+
+import { HttpFailure, type HttpClient, type HttpDownload } from '../../../platform/http-client.ts';
+
+/** One attempt over the wire: signed by Standard Webhooks, bounded in time and size, redirects refused. */
+export interface Sender {
+  /** Rethrows only when `signal` fired: then nothing is known. */
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<Verdict>;
+}
+
+export interface OutgoingMessage {
+  /** The webhook-id. */
+  readonly id: string;
+  readonly url: string;
+  readonly body: string;
+}
+
+/** What came of an attempt. The status decides; the answer's body is of no interest. */
+export type Verdict =
+  | { readonly kind: 'delivered'; readonly status: number }
+  | {
+      readonly kind: 'failed';
+      /** Null when no answer came. */
+      readonly status: number | null;
+      /** Without secrets, and without anything of the answer's body. */
+      readonly error: string;
+      /** The receiver wants no more (410). */
+      readonly gone: boolean;
+    };
+
+export interface SenderOptions {
+  readonly http: HttpClient;
+  /** `whsec_` and base64. */
+  readonly secret: string;
+  /** Longest time of one attempt, answer included. */
+  readonly timeoutMs: number;
+}
+
+/** Most of an answer that is read, so that its connection can be used again. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** Makes the sender of a process. Throws when the secret is none. */
+export function createSender({ http, secret, timeoutMs }: SenderOptions): Sender {
+  const signer = new Webhook(secret);
+  return {
+    async send({ id, url, body }, signal) {
+      const late = AbortSignal.timeout(timeoutMs);
+      try {
+        const answer = await http.download({
+          method: 'POST',
+          url,
+          headers: headersOf(signer, id, body),
+          body,
+          timeoutMs,
+          maxBytes: MAX_ANSWER_BYTES,
+          retry: 'never',
+          signal: AbortSignal.any([signal, late]),
+        });
+        await discard(answer);
+        return verdictOf(answer);
+      } catch (error) {
+        if (signal.aborted || !(error instanceof HttpFailure)) throw error;
+        const reason = late.aborted ? `no answer within ${timeoutMs / 1000} s` : error.message;
+        return { kind: 'failed', status: null, error: reason, gone: false };
+      }
+    },
+  };
+}
+
+/** The time is that of the attempt: a receiver refuses old ones. */
+function headersOf(signer: Webhook, id: string, body: string): Record<string, string> {
+  const now = new Date();
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': signer.sign(id, now, body),
+  };
+}
+
+/** Reads the body away, up to the limits of size and time. The verdict stands already, whatever the body does. */
+async function discard({ body }: HttpDownload): Promise<void> {
+  try {
+    for await (const chunk of body) void chunk;
+  } catch (error) {
+    if (!(error instanceof HttpFailure)) throw error;
+  }
+}
+
+function verdictOf({ status, headers }: HttpDownload): Verdict {
+  if (status >= 200 && status < 300) return { kind: 'delivered', status };
+  return { kind: 'failed', status, error: reasonOf(status, headers['location']), gone: status === 410 };
+}
+
+function reasonOf(status: number, location: string | undefined): string {
+  if (status === 410) return 'the receiver answered 410: it wants no more';
+  if (status < 300 || status >= 400) return `the receiver answered ${status}`;
+  const origin = URL.parse(location ?? '')?.origin;
+  const target = origin === undefined || origin === 'null' ? '' : ` to ${origin}`;
+  return `the receiver answered ${status}, a redirect${target}: redirects are not followed`;
+}

@@ -1,0 +1,87 @@
+import { mayChange, type Caller } from '../../../platform/caller.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import type { Queue } from '../../../platform/queue.ts';
+import type { MediaDatabase } from '../database.ts';
+import { readTasks } from '../tasks/task-store.ts';
+import { createTransactor, type Transactor } from '../tasks/transactor.ts';
+import { beginRound, deliveriesOf, readDelivery } from './delivery-store.ts';
+import { enqueueRound } from './enqueue.ts';
+import type { WebhookDeliveryTable } from './tables.ts';
+
+/** The log of result webhooks, as the owners of their tasks see it. */
+export interface WebhookService {
+  /** The deliveries of a task; none before its end or without a callback address. NOT_FOUND for others' tasks. */
+  deliveries(caller: Caller, taskId: string): Promise<readonly WebhookDelivery[]>;
+  /**
+   * Sends a delivery again now, under its own id, with all its retries. Asking again while that is queued or under way
+   * changes nothing. NOT_FOUND for others' deliveries.
+   */
+  redeliver(caller: Caller, id: string): Promise<WebhookDelivery>;
+}
+
+/** The telling of one task's end to its callback address. */
+export interface WebhookDelivery {
+  /** Also the webhook-id of every attempt. */
+  readonly id: string;
+  readonly taskId: string;
+  readonly url: string;
+  /** Attempts so far, redeliveries included. */
+  readonly attempts: number;
+  readonly deliveredAt: Date | null;
+  /** HTTP status of the last attempt; null when no answer came. */
+  readonly lastStatus: number | null;
+  /** Why the last attempt failed. */
+  readonly lastError: string | null;
+}
+
+export interface WebhookServiceOptions {
+  readonly database: MediaDatabase;
+  readonly queue: Queue;
+  readonly bus: EventBus;
+}
+
+export function createWebhookService(options: WebhookServiceOptions): WebhookService {
+  const { database } = options;
+  const transactor = createTransactor(options);
+  return {
+    async deliveries(caller, taskId) {
+      if (!isUuid(taskId) || !(await isOwn(database, caller, taskId))) throw notFound('task', taskId);
+      return (await deliveriesOf(database, taskId)).map(toDelivery);
+    },
+    async redeliver(caller, id) {
+      const known = isUuid(id) ? await readDelivery(database, id) : null;
+      if (known === null || !(await isOwn(database, caller, known.task_id))) {
+        throw notFound('webhook delivery', id);
+      }
+      return toDelivery(await redeliver(transactor, known));
+    },
+  };
+}
+
+async function isOwn(database: MediaDatabase, caller: Caller, taskId: string): Promise<boolean> {
+  const [task] = await readTasks(database, [taskId]);
+  return task !== undefined && mayChange(caller, task.owner);
+}
+
+/** The row's lock makes one of several that ask at once begin the round; the others find it begun. */
+async function redeliver(transactor: Transactor, known: WebhookDeliveryTable): Promise<WebhookDeliveryTable> {
+  return transactor.run(async (scope) => {
+    const begun = await beginRound(scope.transaction, known.id);
+    if (begun !== null) await enqueueRound(scope, { deliveryId: begun.id, round: begun.round });
+    return begun ?? (await readDelivery(scope.transaction, known.id)) ?? known;
+  });
+}
+
+function toDelivery(row: WebhookDeliveryTable): WebhookDelivery {
+  return {
+    id: row.id,
+    taskId: row.task_id,
+    url: row.url,
+    attempts: row.attempts,
+    deliveredAt: row.delivered_at,
+    lastStatus: row.last_status,
+    lastError: row.last_error,
+  };
+}

@@ -1,0 +1,372 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+import { sql } from 'kysely';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { createOutboundRule } from '../../../platform/safe-url.ts';
+import { createHttpClient } from '../../../platform/undici-http-client.ts';
+import { prune } from '../tasks/pruner.ts';
+import {
+  image,
+  me,
+  registryOf,
+  startEngine,
+  stranger,
+  type TestEngine,
+  until,
+} from '../tasks/testing/engine.ts';
+import { testBinding, testProvider } from '../tasks/testing/provider.ts';
+import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
+import { startReceiver, type Receiver } from './receiver.fixture.ts';
+import { createWebhookService } from './service.ts';
+import type { WebhookDeliveryTable } from './tables.ts';
+import { createWebhookWorker, type WebhookWorkerOptions } from './worker.ts';
+
+/** Result webhooks on a real database, queue and sockets. */
+
+const secret = `whsec_${Buffer.from('k'.repeat(32)).toString('base64')}`;
+const QUICK = [0.05, 0.05, 0.05, 0.05, 0.05];
+
+let engine: TestEngine;
+let upstream: Upstream;
+let receiver: Receiver;
+const stops: (() => Promise<void>)[] = [];
+beforeEach(async () => {
+  engine = await startEngine();
+  upstream = await startUpstream();
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+  await engine.stop();
+  await upstream.close();
+  await receiver.close();
+});
+
+/** A worker of webhooks that may call the receiver, and nothing else that is private. */
+async function startWebhooks(change: Partial<WebhookWorkerOptions> = {}) {
+  const { database, queue, files, logger } = engine;
+  const http = createHttpClient({ outbound: createOutboundRule({ allow: [receiver.host] }), logger });
+  const worker = createWebhookWorker({ database, queue, files, http, secret, pauses: QUICK, ...change });
+  await worker.start();
+  const stop = async () => {
+    await worker.stop(0);
+    await http.close();
+  };
+  stops.push(stop);
+  return worker;
+}
+
+function webhooksOf({ database, queue, bus }: TestEngine) {
+  return createWebhookService({ database, queue, bus });
+}
+
+/** Tasks that have ended, to be told to this address. */
+async function endedTasks(callbackUrl: string, count: number): Promise<readonly string[]> {
+  const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+  const service = engine.service(registry);
+  await engine.worker(registry);
+  const submitted = Array.from({ length: count }, () => service.submit(me, { ...image(), callbackUrl }));
+  const tasks = await Promise.all(submitted);
+  return Promise.all(tasks.map(async ({ id }) => (await engine.ended(service, id)).id));
+}
+
+async function endedTask(callbackUrl: string): Promise<string> {
+  const [id = ''] = await endedTasks(callbackUrl, 1);
+  return id;
+}
+
+async function row(taskId: string): Promise<WebhookDeliveryTable> {
+  const { rows } = await sql<WebhookDeliveryTable>`
+    select * from media.webhook_deliveries where task_id = ${taskId}::uuid`.execute(engine.database);
+  if (rows[0] === undefined) throw new Error('there is no delivery');
+  return rows[0];
+}
+
+const inState = (taskId: string, state: WebhookDeliveryTable['state']) =>
+  until(async () => {
+    const found = await row(taskId);
+    return found.state === state && found;
+  });
+
+const idsReceived = () => new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+
+function verify({ body, headers }: Receiver['received'][number]): unknown {
+  return new Webhook(secret).verify(body, headers as Record<string, string>);
+}
+
+describe('a result webhook', () => {
+  it('tells the end of a task once, signed as Standard Webhooks says', async () => {
+    await startWebhooks();
+    const id = await endedTask(receiver.url);
+    const delivery = await inState(id, 'DELIVERED');
+    expect(delivery).toMatchObject({ attempts: 1, last_status: 204, last_error: null });
+    expect(receiver.received).toHaveLength(1);
+    const [request] = receiver.received;
+    if (request === undefined) throw new Error('nothing came');
+    expect(request).toMatchObject({ path: '/hook', method: 'POST' });
+    expect(request.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': delivery.id });
+    expect(verify(request)).toEqual({
+      type: 'task.succeeded',
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      data: {
+        id,
+        kind: 'IMAGE',
+        generator: 'test',
+        state: 'SUCCEEDED',
+        outputs: [
+          {
+            url: expect.stringContaining('http://files/'),
+            contentType: 'image/png',
+            bytes: expect.any(Number),
+            sha256: expect.any(String),
+            width: 1,
+            height: 1,
+            duration: null,
+          },
+        ],
+        text: null,
+        error: null,
+      },
+    });
+    expect(() =>
+      new Webhook(`whsec_${'A'.repeat(44)}`).verify(request.body, request.headers as never),
+    ).toThrow('No matching signature');
+  });
+
+  it('tells why a task failed, and that one was cancelled', async () => {
+    await startWebhooks();
+    upstream.onStatus = () => ({ state: 'failed', retryable: false });
+    const failed = await endedTask(receiver.url);
+    await inState(failed, 'DELIVERED');
+    expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
+      type: 'task.failed',
+      data: { id: failed, outputs: [], error: { code: expect.any(String), retryable: false } },
+    });
+    const service = engine.service(
+      registryOf(testBinding('idle#0', testProvider(engine.http), upstream.url, { generator: 'idle' })),
+    );
+    const work = { kind: 'IMAGE', generator: 'idle', prompt: 'a fox' } as const;
+    const waiting = await service.submit(me, { ...image(), work, callbackUrl: receiver.url });
+    await service.cancel(me, waiting.id);
+    await inState(waiting.id, 'DELIVERED');
+    expect(JSON.parse(receiver.received[1]?.body ?? '')).toMatchObject({
+      type: 'task.cancelled',
+      data: { id: waiting.id, state: 'CANCELLED' },
+    });
+  });
+
+  it('is tried again until a receiver that was down is up, under the same id', async () => {
+    const port = Number(new URL(receiver.url).port);
+    await receiver.close();
+    await startWebhooks({ pauses: Array.from({ length: 200 }, () => 0.05) });
+    const id = await endedTask(receiver.url);
+    const down = await until(async () => {
+      const found = await row(id);
+      return found.tries >= 3 && found.last_error !== null && found;
+    });
+    expect(down).toMatchObject({ state: 'PENDING', last_status: null });
+    expect(down.last_error).toContain("can't be reached");
+    receiver = await startReceiver(port);
+    const delivery = await inState(id, 'DELIVERED');
+    expect(delivery).toMatchObject({ last_status: 204, last_error: null });
+    expect([...idsReceived()]).toEqual([delivery.id]);
+  });
+
+  it('is tried again after a 500, with a signature that is fresh and a body that is the same', async () => {
+    receiver.onRequest = (response, count) => void response.writeHead(count < 3 ? 500 : 200).end('whatever');
+    await startWebhooks();
+    const id = await endedTask(receiver.url);
+    const delivery = await inState(id, 'DELIVERED');
+    expect(delivery).toMatchObject({ attempts: 3, last_status: 200, last_error: null });
+    expect([...idsReceived()]).toEqual([delivery.id]);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+    for (const request of receiver.received) verify(request);
+  });
+
+  it('is given up after its last attempt, and says so', async () => {
+    receiver.onRequest = (response) => void response.writeHead(503).end('secret words');
+    await startWebhooks({ pauses: [0.05, 0.05] });
+    const delivery = await inState(await endedTask(receiver.url), 'GIVEN_UP');
+    expect(delivery).toMatchObject({
+      attempts: 3,
+      last_status: 503,
+      last_error: 'the receiver answered 503; given up after 3 attempts',
+      next_attempt_at: null,
+    });
+    expect(receiver.received).toHaveLength(3);
+  });
+
+  it('does not follow redirects', async () => {
+    receiver.onRequest = (response) =>
+      void response.writeHead(301, { location: `${receiver.url}/elsewhere?token=1` }).end();
+    await startWebhooks({ pauses: [] });
+    const delivery = await inState(await endedTask(receiver.url), 'GIVEN_UP');
+    expect(delivery.last_status).toBe(301);
+    expect(delivery.last_error).toContain(
+      `a redirect to http://${receiver.host}: redirects are not followed`,
+    );
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
+  });
+
+  it('stops at 410 Gone', async () => {
+    receiver.onRequest = (response) => void response.writeHead(410).end();
+    await startWebhooks();
+    const delivery = await inState(await endedTask(receiver.url), 'GIVEN_UP');
+    expect(delivery).toMatchObject({ attempts: 1, last_status: 410 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('never calls a name that resolves to a private address', async () => {
+    await startWebhooks({ pauses: [] });
+    const port = new URL(receiver.url).port;
+    const delivery = await inState(await endedTask(`http://localhost:${port}/hook`), 'GIVEN_UP');
+    expect(delivery).toMatchObject({ attempts: 1, last_status: null });
+    expect(delivery.last_error).toContain('does not resolve to a public address');
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('waits for no body: the status of an answer that never ends counts', async () => {
+    receiver.onRequest = (response, count) => {
+      response.writeHead(count === 1 ? 500 : 200);
+      const drip = setInterval(() => response.write('x'), 20);
+      response.on('close', () => clearInterval(drip));
+    };
+    await startWebhooks({ timeoutMs: 300 });
+    const delivery = await inState(await endedTask(receiver.url), 'DELIVERED');
+    expect(delivery).toMatchObject({ attempts: 2, last_status: 200 });
+    expect([...idsReceived()]).toEqual([delivery.id]);
+  });
+
+  it('takes a huge answer for what its status says', async () => {
+    receiver.onRequest = (response) => void response.writeHead(200).end(Buffer.alloc(1_000_000));
+    await startWebhooks();
+    expect(await inState(await endedTask(receiver.url), 'DELIVERED')).toMatchObject({ attempts: 1 });
+  });
+
+  it('gives a receiver that does not answer no longer than the time-out', async () => {
+    receiver.onRequest = (response, count) => void (count > 1 && response.writeHead(200).end());
+    await startWebhooks({ timeoutMs: 300 });
+    const delivery = await inState(await endedTask(receiver.url), 'DELIVERED');
+    expect(delivery).toMatchObject({ attempts: 2, last_error: null });
+  });
+
+  it('of a worker that dies before it has written down what it sent goes out again under the same id', async () => {
+    const sent = Promise.withResolvers<void>();
+    receiver.onRequest = (response, count) => {
+      if (count > 1) response.writeHead(200).end();
+      else sent.resolve();
+    };
+    const first = await startWebhooks();
+    const id = await endedTask(receiver.url);
+    await sent.promise;
+    await first.stop(0);
+    expect(await row(id)).toMatchObject({ state: 'PENDING', attempts: 1, last_status: null });
+    await startWebhooks();
+    const delivery = await inState(id, 'DELIVERED');
+    expect(delivery.attempts).toBe(2);
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id, delivery.id]);
+  });
+
+  it('of a process that is killed in between goes out again under the same id', async () => {
+    const sent = Promise.withResolvers<void>();
+    receiver.onRequest = (response, count) => {
+      if (count > 1) response.writeHead(200).end();
+      else sent.resolve();
+    };
+    const file = new URL('worker-process.fixture.ts', import.meta.url);
+    const words = [fileURLToPath(file), engine.connectionString, receiver.host, secret];
+    const child = spawn(process.execPath, words, { stdio: 'inherit' });
+    stops.push(async () => void child.kill('SIGKILL'));
+    const id = await endedTask(receiver.url);
+    await sent.promise;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    await startWebhooks();
+    const delivery = await inState(id, 'DELIVERED');
+    expect(delivery.attempts).toBe(2);
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id, delivery.id]);
+  });
+});
+
+describe('the delivery log', () => {
+  it('is for the owner of the task', async () => {
+    await startWebhooks();
+    const id = await endedTask(receiver.url);
+    const { id: deliveryId } = await inState(id, 'DELIVERED');
+    const webhooks = webhooksOf(engine);
+    expect(await webhooks.deliveries(me, id)).toEqual([
+      {
+        id: deliveryId,
+        taskId: id,
+        url: receiver.url,
+        attempts: 1,
+        deliveredAt: expect.any(Date),
+        lastStatus: 204,
+        lastError: null,
+      },
+    ]);
+    const refused = [
+      () => webhooks.deliveries(stranger, id),
+      () => webhooks.redeliver(stranger, deliveryId),
+      () => webhooks.deliveries(me, 'none'),
+      () => webhooks.redeliver(me, 'none'),
+    ];
+    for (const ask of refused) await expect(ask()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('lets a delivery be sent again under its id, once for all that ask at the same time', async () => {
+    await startWebhooks();
+    const id = await endedTask(receiver.url);
+    const first = await inState(id, 'DELIVERED');
+    // Held, so that all of them ask while it is under way.
+    const held = Promise.withResolvers<void>();
+    receiver.onRequest = (response) => void held.promise.then(() => response.writeHead(202).end());
+    const webhooks = webhooksOf(engine);
+    const asked = await Promise.all(Array.from({ length: 8 }, () => webhooks.redeliver(me, first.id)));
+    expect(new Set(asked.map((delivery) => delivery.id))).toEqual(new Set([first.id]));
+    expect(asked.every((delivery) => delivery.deliveredAt === null)).toBe(true);
+    await until(async () => receiver.received.length === 2);
+    await webhooks.redeliver(me, first.id);
+    held.resolve();
+    const again = await inState(id, 'DELIVERED');
+    expect(again).toMatchObject({ id: first.id, attempts: 2, last_status: 202, round: 2 });
+    expect([...idsReceived()]).toEqual([first.id]);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('sends at once what was waiting for its next attempt, which then does not come', async () => {
+    receiver.onRequest = (response, count) => void response.writeHead(count === 1 ? 500 : 200).end();
+    await startWebhooks({ pauses: [3_600] });
+    const id = await endedTask(receiver.url);
+    const waiting = await until(async () => {
+      const found = await row(id);
+      return found.next_attempt_at !== null && found;
+    });
+    await webhooksOf(engine).redeliver(me, waiting.id);
+    expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, round: 2, next_attempt_at: null });
+  });
+
+  it('is pruned with the events of its task, unless something is still to be sent', async () => {
+    await startWebhooks();
+    const [done = '', open = ''] = await endedTasks(receiver.url, 2);
+    await inState(done, 'DELIVERED');
+    await inState(open, 'DELIVERED');
+    const prunes = () => prune({ ...engine, eventRetentionDays: 30 });
+    await prunes();
+    expect(await engine.count('media.webhook_deliveries')).toBe(2);
+    await sql`update media.webhook_deliveries set created_at = now() - interval '31 days'`.execute(
+      engine.database,
+    );
+    await sql`update media.webhook_deliveries set state = 'PENDING', next_attempt_at = now() + interval '1 day'
+      where task_id = ${open}::uuid`.execute(engine.database);
+    await prunes();
+    expect(await engine.count('media.webhook_deliveries')).toBe(1);
+    expect((await row(open)).state).toBe('PENDING');
+  });
+});

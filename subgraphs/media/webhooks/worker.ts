@@ -1,0 +1,94 @@
+import type { HttpClient } from '../../../platform/http-client.ts';
+import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue.ts';
+import type { MediaDatabase } from '../database.ts';
+import type { FileService } from '../files/files.ts';
+import { readTasks, toTask } from '../tasks/task-store.ts';
+import { beginAttempt, endAttempt, secondsUntilDue, type AttemptEnd } from './delivery-store.ts';
+import { defineWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from './enqueue.ts';
+import { messageOf } from './message.ts';
+import { createSender, type Sender, type Verdict } from './send.ts';
+
+/** Tells the ends of tasks to their callback addresses. Any number of processes may run one over the same database. */
+export interface WebhookWorker {
+  start(): Promise<void>;
+  /** Takes nothing new, gives what runs `graceSeconds`, and leaves the rest to be taken over. */
+  stop(graceSeconds: number): Promise<void>;
+}
+
+export interface WebhookWorkerOptions {
+  readonly database: MediaDatabase;
+  readonly queue: Queue;
+  readonly http: HttpClient;
+  readonly files: Pick<FileService, 'byIds' | 'urlOf'>;
+  /** `whsec_` and base64: signs every attempt. */
+  readonly secret: string;
+  /** Seconds between attempts; one attempt more than there are pauses (default 5 s to 6 h, 12 attempts). */
+  readonly pauses?: readonly number[];
+  /** Longest time of one attempt, answer included (default 15,000). */
+  readonly timeoutMs?: number;
+}
+
+/** Attempts at once in this process. A receiver that hangs holds one for no longer than the time-out. */
+const SLOTS = 16;
+const TIMEOUT_MS = 15_000;
+const HOUR = 3_600;
+/** About 31 hours in all. */
+const PAUSES = [5, 20, 80, 320, 1_280, 5_120, ...Array.from({ length: 5 }, () => 6 * HOUR)];
+
+export function createWebhookWorker(options: WebhookWorkerOptions): WebhookWorker {
+  const { queue, http, secret, timeoutMs = TIMEOUT_MS } = options;
+  const parts: Parts = { pauses: PAUSES, ...options, sender: createSender({ http, secret, timeoutMs }) };
+  let worker: QueueWorker | null = null;
+  return {
+    async start() {
+      await defineWebhookQueue(queue);
+      worker = await queue.work(WEBHOOK_QUEUE, { slots: SLOTS }, handlerOf(parts));
+    },
+    async stop(graceSeconds) {
+      await worker?.stop(graceSeconds);
+    },
+  };
+}
+
+interface Parts extends Omit<WebhookWorkerOptions, 'pauses'> {
+  readonly pauses: readonly number[];
+  readonly sender: Sender;
+}
+
+/**
+ * The row says what is due; the job only brings somebody to look. A worker that dies between sending and writing down
+ * leaves a row that is still pending: it is sent again under the same id.
+ */
+function handlerOf(parts: Parts): JobHandler {
+  const { database, files, sender } = parts;
+  return async ({ data, signal }) => {
+    const job = data as WebhookJob;
+    const delivery = await beginAttempt(database, job);
+    if (delivery === null) {
+      const seconds = await secondsUntilDue(database, job);
+      return seconds === null ? undefined : { againInSeconds: seconds };
+    }
+    const [task] = await readTasks(database, [delivery.task_id]);
+    if (task === undefined) return undefined;
+    const body = await messageOf(toTask(task), files);
+    const verdict = await sender.send({ id: delivery.id, url: delivery.url, body }, signal);
+    const end = endOf(verdict, delivery.tries, parts.pauses);
+    await endAttempt(database, job, end);
+    return end.pauseSeconds === null ? undefined : { againInSeconds: end.pauseSeconds };
+  };
+}
+
+/** Delivered, to be tried again after a pause, or given up. */
+function endOf(verdict: Verdict, tries: number, pauses: readonly number[]): AttemptEnd {
+  const { status } = verdict;
+  if (verdict.kind === 'delivered') return { state: 'DELIVERED', status, error: null, pauseSeconds: null };
+  const pause = pauses[tries - 1];
+  if (verdict.gone) return { state: 'GIVEN_UP', status, error: verdict.error, pauseSeconds: null };
+  if (pause === undefined) {
+    const error = `${verdict.error}; given up after ${tries} attempts`;
+    return { state: 'GIVEN_UP', status, error, pauseSeconds: null };
+  }
+  // Spread, so that the deliveries of one outage don't all come back at once.
+  const pauseSeconds = pause * (0.9 + Math.random() * 0.2);
+  return { state: 'PENDING', status, error: verdict.error, pauseSeconds };
+}
