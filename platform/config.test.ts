@@ -321,3 +321,18 @@ test('.env.example lists exactly the settings, with their defaults and meanings'
   });
   expect(example.split(/\n\n/).slice(1).join('\n\n')).toBe(expected.join('\n'));
 });
+
+describe('WEBHOOK_SECRET', () => {
+  test('is whsec_ and 24 to 64 bytes in base64', () => {
+    const secret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
+    for (const bytes of [24, 32, 64]) {
+      expect(readConfig({ WEBHOOK_SECRET: secret(bytes) }).webhooks.secret).toBe(secret(bytes));
+    }
+    expect(readConfig({}).webhooks.secret).toBeNull();
+    for (const wrong of [secret(23), secret(65), SECRET, secret(32).slice(6), secret(32).slice(0, -1)]) {
+      const message = problemsOf({ WEBHOOK_SECRET: wrong })['WEBHOOK_SECRET'];
+      expect(message).toContain('must be whsec_ and 24 to 64 bytes in base64');
+      expect(message).not.toContain(wrong);
+    }
+  });
+});

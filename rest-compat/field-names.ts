@@ -2,6 +2,7 @@
 
 const restNames: Readonly<Record<string, readonly string[]>> = {
   aspectRatio: ['ar'],
+  callbackUrl: ['X-Callback-Url'],
   count: ['n'],
   coverUrl: ['cover_url'],
   firstFrame: ['img_file', 'img_url'],

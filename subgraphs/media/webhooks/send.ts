@@ -8,7 +8,7 @@ export interface Sender {
   send(message: OutgoingMessage, signal: AbortSignal): Promise<Verdict>;
 }
 
-export interface OutgoingMessage {
+interface OutgoingMessage {
   /** The webhook-id. */
   readonly id: string;
   readonly url: string;

@@ -1,0 +1,38 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { readConfig } from './config.ts';
+import { webhookSecret } from './installation-secret.ts';
+
+let DATA_DIR: string;
+beforeAll(async () => {
+  DATA_DIR = await mkdtemp(path.join(tmpdir(), 'kiln-secret-'));
+});
+afterAll(() => rm(DATA_DIR, { recursive: true, force: true }));
+
+describe('the secret of webhooks', () => {
+  it('is the setting where there is one', async () => {
+    const WEBHOOK_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+    expect(await webhookSecret(readConfig({ DATA_DIR, WEBHOOK_SECRET }))).toBe(WEBHOOK_SECRET);
+  });
+
+  it('is made at the first start, kept in the data directory, and the same ever after', async () => {
+    const config = readConfig({ DATA_DIR });
+    const made = await webhookSecret(config);
+    const kept = await readFile(path.join(DATA_DIR, 'webhook-secret'), 'utf8');
+    expect(made).toBe(`whsec_${Buffer.from(kept, 'hex').toString('base64')}`);
+    expect(await webhookSecret(config)).toBe(made);
+  });
+
+  it('is the same in processes that share nothing but INTERNAL_KEY', async () => {
+    const secretOf = (key: string, folder: string) =>
+      webhookSecret(readConfig({ INTERNAL_KEY: key.repeat(32), DATA_DIR: path.join(DATA_DIR, folder) }));
+    const one = await secretOf('a', 'one');
+    expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await secretOf('a', 'two')).toBe(one);
+    expect(await secretOf('b', 'two')).not.toBe(one);
+  });
+});
