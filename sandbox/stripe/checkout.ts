@@ -1,0 +1,196 @@
+import type { World } from './catalog.ts';
+import { invalid } from './failure.ts';
+import { integerIn, listIn, metadataIn, textIn, type Form, type FormValue } from './form.ts';
+import { newId, nowSeconds, published, type Thing } from './state.ts';
+
+/** Checkout sessions: a page that is open until it is paid or its time is over. */
+
+/** Earliest and latest end, in seconds from now, with a little patience for the way here. */
+const SHORTEST = 30 * 60 - 5;
+const LONGEST = 24 * 3_600 + 5;
+/** Least amount, in minor units, by currency. */
+const LEAST: Readonly<Record<string, number>> = { usd: 50, eur: 50, gbp: 30, hkd: 400, jpy: 50, sgd: 50 };
+
+interface Item {
+  readonly [name: string]: unknown;
+  readonly amount_total: number;
+  readonly currency: string;
+}
+
+/** Opens one. `pageOf` gives the address of its page. */
+export function createSession(world: World, form: Form, pageOf: (id: string) => string): Thing {
+  checkSession(form);
+  const items = listIn(form, 'line_items').map((item, index) => itemOf(world, item, index));
+  const [first] = items;
+  if (first === undefined)
+    throw invalid('Missing required param: line_items.', 'line_items', 'parameter_missing');
+  const total = items.reduce((sum, item) => sum + item.amount_total, 0);
+  const least = LEAST[first.currency] ?? 1;
+  if (total > 0 && total < least) {
+    throw invalid(
+      "The Checkout Session's total amount must convert to at least 50 cents.",
+      undefined,
+      'amount_too_small',
+    );
+  }
+  const id = newId('cs_test_', 58);
+  return world.state.add('checkout.session', {
+    ...BLANK,
+    id,
+    object: 'checkout.session',
+    amount_subtotal: total,
+    amount_total: total,
+    cancel_url: textIn(form, 'cancel_url') ?? null,
+    client_reference_id: textIn(form, 'client_reference_id') ?? null,
+    created: nowSeconds(),
+    currency: first.currency,
+    customer_email: textIn(form, 'customer_email') ?? null,
+    expires_at: integerIn(form, 'expires_at') ?? nowSeconds() + 24 * 3_600,
+    locale: textIn(form, 'locale') ?? null,
+    metadata: metadataIn(form),
+    success_url: textIn(form, 'success_url'),
+    url: pageOf(id),
+    _items: items,
+    _intentMetadata: metadataIn((form['payment_intent_data'] ?? {}) as Form),
+  });
+}
+
+function checkSession(form: Form): void {
+  const mode = textIn(form, 'mode');
+  if (mode === undefined) throw invalid('You must specify `mode`', 'mode', 'parameter_missing');
+  if (mode !== 'payment') throw invalid('the stand-in knows mode=payment only', 'mode');
+  const uiMode = textIn(form, 'ui_mode') ?? 'hosted_page';
+  if (uiMode !== 'hosted_page') throw invalid('the stand-in knows ui_mode=hosted_page only', 'ui_mode');
+  const success = textIn(form, 'success_url')?.replace('{CHECKOUT_SESSION_ID}', 'x') ?? '';
+  if (!URL.canParse(success)) throw invalid('Not a valid URL', 'success_url', 'url_invalid');
+  const cancel = textIn(form, 'cancel_url');
+  if (cancel !== undefined && !URL.canParse(cancel))
+    throw invalid('Not a valid URL', 'cancel_url', 'url_invalid');
+  if ((textIn(form, 'client_reference_id') ?? '').length > 200) {
+    throw invalid('client_reference_id is limited to 200 characters', 'client_reference_id');
+  }
+  const ahead = (integerIn(form, 'expires_at') ?? nowSeconds() + 24 * 3_600) - nowSeconds();
+  if (ahead < SHORTEST || ahead > LONGEST) {
+    throw invalid(
+      'The `expires_at` timestamp must be between 30 minutes and 24 hours from now.',
+      'expires_at',
+    );
+  }
+}
+
+function itemOf({ state }: World, value: FormValue, index: number): Item {
+  const param = `line_items[${index}]`;
+  if (typeof value === 'string' || Array.isArray(value)) throw invalid('Invalid object', param);
+  const priceId = textIn(value, 'price');
+  if (priceId === undefined) throw invalid('the stand-in takes prices by id only', `${param}[price_data]`);
+  const price = state.get('price', priceId, `${param}[price]`);
+  const product = state.get('product', String(price['product']));
+  if (price['active'] !== true || product['active'] !== true) {
+    throw invalid(
+      'The price specified is inactive. This field only accepts active prices.',
+      `${param}[price]`,
+    );
+  }
+  const quantity = integerIn(value, 'quantity') ?? 1;
+  if (quantity < 1) throw invalid('This value must be greater than or equal to 1.', `${param}[quantity]`);
+  const total = Number(price['unit_amount']) * quantity;
+  return {
+    id: newId('li_'),
+    object: 'item',
+    amount_discount: 0,
+    amount_subtotal: total,
+    amount_tax: 0,
+    amount_total: total,
+    currency: String(price['currency']),
+    description: product['name'],
+    price: published(price),
+    quantity,
+  };
+}
+
+/** Ends an open one; nobody can pay it any more. */
+export function expireSession({ state, events }: World, id: string): Thing {
+  const session = state.get('checkout.session', id);
+  if (session['status'] !== 'open') {
+    throw invalid(
+      `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of ${String(session['status'])}.`,
+    );
+  }
+  session['status'] = 'expired';
+  session['url'] = null;
+  events.emit('checkout.session.expired', session);
+  return session;
+}
+
+/** Ends those whose time is over. */
+export function expireOverdue(world: World): boolean {
+  const now = nowSeconds();
+  const overdue = world.state
+    .all('checkout.session')
+    .filter((session) => session['status'] === 'open' && Number(session['expires_at']) <= now);
+  for (const session of overdue) expireSession(world, session.id);
+  return overdue.length > 0;
+}
+
+/** Sessions of a list request. */
+export function sessionsOf({ state }: World, form: Form): readonly Thing[] {
+  const [intent, status] = [textIn(form, 'payment_intent'), textIn(form, 'status')];
+  return state
+    .all('checkout.session')
+    .filter(
+      (one) =>
+        (intent === undefined || one['payment_intent'] === intent) &&
+        (status === undefined || one['status'] === status),
+    );
+}
+
+/** Members of the API's object that are always there. */
+const BLANK = {
+  adaptive_pricing: null,
+  after_expiration: null,
+  allow_promotion_codes: null,
+  automatic_tax: { enabled: false, liability: null, provider: null, status: null },
+  billing_address_collection: null,
+  client_secret: null,
+  collected_information: null,
+  consent: null,
+  consent_collection: null,
+  currency_conversion: null,
+  custom_fields: [],
+  custom_text: {
+    after_submit: null,
+    shipping_address: null,
+    submit: null,
+    terms_of_service_acceptance: null,
+  },
+  customer: null,
+  customer_creation: 'if_required',
+  customer_details: null,
+  discounts: [],
+  invoice: null,
+  invoice_creation: null,
+  livemode: false,
+  mode: 'payment',
+  origin_context: null,
+  payment_intent: null,
+  payment_link: null,
+  payment_method_collection: 'if_required',
+  payment_method_configuration_details: null,
+  payment_method_options: {},
+  payment_method_types: ['card'],
+  payment_status: 'unpaid',
+  permissions: null,
+  phone_number_collection: { enabled: false },
+  recovered_from: null,
+  saved_payment_method_options: null,
+  setup_intent: null,
+  shipping_address_collection: null,
+  shipping_cost: null,
+  shipping_options: [],
+  status: 'open',
+  submit_type: null,
+  subscription: null,
+  total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
+  ui_mode: 'hosted_page',
+  wallet_options: null,
+} as const;

@@ -1,0 +1,132 @@
+import { Stripe } from 'stripe';
+
+import type { Logger } from '../../platform/logger.ts';
+import { newId, nowSeconds, published, type State, type Thing } from './state.ts';
+
+/** Where events go, and how they are signed. */
+export interface WebhookTarget {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** Tells of everything that happens, and delivers it until it is taken. */
+export interface Events {
+  emit(type: string, thing: Thing): void;
+  /** Delivers an event again. */
+  resend(id: string): void;
+  /** Collects events instead of delivering them, until `release` delivers them in an order of the test's own. */
+  hold(): void;
+  release(order?: (ids: readonly string[]) => readonly string[]): void;
+  /** Takes up what an earlier process left undelivered. */
+  resume(): void;
+  stop(): void;
+}
+
+export interface EventsOptions {
+  readonly state: State;
+  /** Asked for at each delivery. Null: nobody listens. */
+  readonly target: () => WebhookTarget | null;
+  /** Milliseconds between the tries of a delivery. */
+  readonly pausesMs: readonly number[];
+  readonly logger: Logger;
+}
+
+const TIMEOUT_MS = 10_000;
+/** The version of the API whose shapes events have. */
+const API_VERSION = '2026-10-28.endive';
+
+export function createEvents({ state, target, pausesMs, logger }: EventsOptions): Events {
+  const stopping = new AbortController();
+  let held: string[] | null = null;
+  const timers = new Set<NodeJS.Timeout>();
+
+  async function deliver(event: Thing, tries: number): Promise<void> {
+    const to = target();
+    if (to === null || stopping.signal.aborted || Number(event['pending_webhooks']) === 0) return;
+    const status = await post(event, to, stopping.signal);
+    if (status >= 200 && status < 300) {
+      event['pending_webhooks'] = 0;
+      await state.save();
+      return;
+    }
+    const pause = pausesMs[tries];
+    if (pause === undefined || stopping.signal.aborted) return;
+    logger.debug({ event: event.id, status }, 'a webhook of the stand-in was not taken; it comes again');
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      start(event, tries + 1);
+    }, pause);
+    timers.add(timer.unref());
+  }
+
+  function start(event: Thing, tries = 0): void {
+    void deliver(event, tries).catch((error: unknown) =>
+      logger.error({ error }, 'a webhook of the stand-in could not be delivered'),
+    );
+  }
+
+  return {
+    emit(type, thing) {
+      const event = state.add('event', eventOf(type, thing, target() !== null));
+      if (held === null) start(event);
+      else held.push(event.id);
+    },
+    resend(id) {
+      const event = state.get('event', id);
+      event['pending_webhooks'] = 1;
+      start(event);
+    },
+    hold() {
+      held ??= [];
+    },
+    release(order = (ids) => ids) {
+      const ids = order(held ?? []);
+      held = null;
+      for (const id of ids) start(state.get('event', id));
+    },
+    resume() {
+      for (const event of state.all('event')) if (Number(event['pending_webhooks']) > 0) start(event);
+    },
+    stop() {
+      stopping.abort();
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}
+
+function eventOf(type: string, thing: Thing, isAwaited: boolean): Thing {
+  return {
+    id: newId('evt_1', 24),
+    object: 'event',
+    api_version: API_VERSION,
+    created: nowSeconds(),
+    data: { object: structuredClone(published(thing)) },
+    livemode: false,
+    pending_webhooks: isAwaited ? 1 : 0,
+    request: { id: null, idempotency_key: null },
+    type,
+  };
+}
+
+/** The status of the answer; 0 when none came. */
+async function post(event: Thing, { url, secret }: WebhookTarget, signal: AbortSignal): Promise<number> {
+  const payload = JSON.stringify(published(event), null, 2);
+  const signature = await Stripe.webhooks.generateTestHeaderStringAsync({ payload, secret });
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'stripe-signature': signature,
+        'user-agent': 'Stripe/1.0 (stand-in)',
+      },
+      body: payload,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    await answer.body?.cancel();
+    return answer.status;
+  } catch {
+    return 0; // nobody there, or too slow: it comes again
+  }
+}

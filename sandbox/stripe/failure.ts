@@ -1,0 +1,32 @@
+/** A refusal as Stripe words it: the body under `error`, with its HTTP status. */
+export class StripeFailure extends Error {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, body: Readonly<Record<string, unknown>> & { readonly message: string }) {
+    super(body.message);
+    this.name = 'StripeFailure';
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** A request that is wrong, naming the parameter. */
+export function invalid(message: string, param?: string, code?: string): StripeFailure {
+  return new StripeFailure(400, {
+    type: 'invalid_request_error',
+    message,
+    ...(param === undefined ? {} : { param }),
+    ...(code === undefined ? {} : { code }),
+  });
+}
+
+/** An id that names nothing. */
+export function missing(kind: string, id: string, param = 'id'): StripeFailure {
+  return new StripeFailure(404, {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    message: `No such ${kind}: '${id}'`,
+    param,
+  });
+}

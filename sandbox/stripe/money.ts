@@ -1,0 +1,222 @@
+import type { World } from './catalog.ts';
+import { invalid, StripeFailure } from './failure.ts';
+import { integerIn, metadataIn, textIn, type Form } from './form.ts';
+import { newId, nowSeconds, type Thing } from './state.ts';
+
+/** What moves money: paying a session, giving back, disputes. No real money is anywhere near. */
+
+/** How somebody pays on the hosted page. */
+export type PayMethod = 'card' | 'decline' | 'delayed';
+
+/** Pays a session. A declined card leaves it open. Throws when it is not open. */
+export function pay(world: World, sessionId: string, method: PayMethod): Thing {
+  const { state, events } = world;
+  const session = state.get('checkout.session', sessionId);
+  if (session['status'] !== 'open') throw invalid('This Checkout Session is not open.');
+  const intent = Number(session['amount_total']) === 0 ? null : intentOf(world, session);
+  if (intent !== null) session['payment_intent'] = intent.id;
+  if (method === 'decline' && intent !== null) {
+    intent['last_payment_error'] = {
+      type: 'card_error',
+      code: 'card_declined',
+      decline_code: 'generic_decline',
+      message: 'Your card was declined.',
+    };
+    events.emit('payment_intent.payment_failed', intent);
+    return session;
+  }
+  session['status'] = 'complete';
+  session['url'] = null;
+  session['customer_details'] = {
+    address: null,
+    email: session['customer_email'] ?? 'buyer@sandbox.example',
+    name: 'Sandbox Buyer',
+    phone: null,
+    tax_exempt: 'none',
+    tax_ids: [],
+  };
+  if (method === 'delayed' && intent !== null) intent['status'] = 'processing';
+  else {
+    if (intent !== null) charge(world, intent);
+    session['payment_status'] = intent === null ? 'no_payment_required' : 'paid';
+  }
+  events.emit('checkout.session.completed', session);
+  return session;
+}
+
+function intentOf({ state }: World, session: Thing): Thing {
+  const known = session['payment_intent'];
+  if (typeof known === 'string') return state.get('payment_intent', known);
+  return state.add('payment_intent', {
+    id: newId('pi_'),
+    object: 'payment_intent',
+    amount: session['amount_total'],
+    amount_received: 0,
+    canceled_at: null,
+    cancellation_reason: null,
+    created: nowSeconds(),
+    currency: session['currency'],
+    customer: null,
+    description: null,
+    last_payment_error: null,
+    latest_charge: null,
+    livemode: false,
+    metadata: session['_intentMetadata'],
+    next_action: null,
+    payment_method: null,
+    payment_method_types: ['card'],
+    status: 'requires_payment_method',
+  });
+}
+
+function charge({ state, events }: World, intent: Thing): void {
+  const made = state.add('charge', {
+    id: newId('ch_'),
+    object: 'charge',
+    amount: intent['amount'],
+    amount_captured: intent['amount'],
+    amount_refunded: 0,
+    captured: true,
+    created: nowSeconds(),
+    currency: intent['currency'],
+    disputed: false,
+    failure_code: null,
+    failure_message: null,
+    livemode: false,
+    metadata: intent['metadata'],
+    paid: true,
+    payment_intent: intent.id,
+    refunded: false,
+    status: 'succeeded',
+  });
+  Object.assign(intent, { status: 'succeeded', amount_received: intent['amount'], latest_charge: made.id });
+  events.emit('charge.succeeded', made);
+  events.emit('payment_intent.succeeded', intent);
+}
+
+/** A bank answers at last. */
+export function settle(world: World, sessionId: string, isGood: boolean): Thing {
+  const { state, events } = world;
+  const session = state.get('checkout.session', sessionId);
+  const intent = state.get('payment_intent', String(session['payment_intent']));
+  if (isGood) {
+    charge(world, intent);
+    session['payment_status'] = 'paid';
+    events.emit('checkout.session.async_payment_succeeded', session);
+  } else {
+    intent['status'] = 'requires_payment_method';
+    events.emit('checkout.session.async_payment_failed', session);
+  }
+  return session;
+}
+
+const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'];
+
+export function createRefund({ state, events }: World, form: Form): Thing {
+  const paid = chargeOf({ state, events }, form);
+  const reason = textIn(form, 'reason') ?? null;
+  if (reason !== null && !REASONS.includes(reason)) {
+    throw invalid('Invalid reason: must be one of duplicate, fraudulent, or requested_by_customer', 'reason');
+  }
+  if (paid['refunded'] === true) {
+    throw invalid(`Charge ${paid.id} has already been refunded.`, undefined, 'charge_already_refunded');
+  }
+  if (paid['disputed'] === true) {
+    throw invalid(
+      `Charge ${paid.id} has been charged back; cannot issue a refund.`,
+      undefined,
+      'charge_disputed',
+    );
+  }
+  const left = Number(paid['amount']) - Number(paid['amount_refunded']);
+  const amount = integerIn(form, 'amount') ?? left;
+  if (amount < 1) {
+    throw invalid('This value must be greater than or equal to 1.', 'amount', 'parameter_invalid_integer');
+  }
+  if (amount > left) throw invalid('Refund amount is greater than unrefunded amount on charge', 'amount');
+  const refund = state.add('refund', {
+    id: newId('re_'),
+    object: 'refund',
+    amount,
+    balance_transaction: newId('txn_'),
+    charge: paid.id,
+    created: nowSeconds(),
+    currency: paid['currency'],
+    destination_details: { card: { reference_status: 'pending', type: 'refund' }, type: 'card' },
+    metadata: metadataIn(form),
+    payment_intent: paid['payment_intent'],
+    reason,
+    receipt_number: null,
+    source_transfer_reversal: null,
+    status: 'succeeded',
+    transfer_reversal: null,
+  });
+  paid['amount_refunded'] = Number(paid['amount_refunded']) + amount;
+  paid['refunded'] = paid['amount_refunded'] === paid['amount'];
+  events.emit('refund.created', refund);
+  events.emit('charge.refunded', paid);
+  return refund;
+}
+
+function chargeOf({ state }: World, form: Form): Thing {
+  const [intentId, chargeId] = [textIn(form, 'payment_intent'), textIn(form, 'charge')];
+  if (chargeId !== undefined) return state.get('charge', chargeId, 'charge');
+  if (intentId === undefined) {
+    throw invalid(
+      'One of the following params should be provided for this request: payment_intent or charge.',
+    );
+  }
+  const latest = state.get('payment_intent', intentId, 'payment_intent')['latest_charge'];
+  if (typeof latest === 'string') return state.get('charge', latest);
+  throw invalid(`This PaymentIntent (${intentId}) does not have a successful charge to refund.`);
+}
+
+/** A refund that the bank sends back: the money is where it was. */
+export function failRefund({ state, events }: World, id: string): Thing {
+  const refund = state.get('refund', id);
+  const paid = state.get('charge', String(refund['charge']));
+  Object.assign(refund, { status: 'failed', failure_reason: 'expired_or_canceled_card' });
+  paid['amount_refunded'] = Number(paid['amount_refunded']) - Number(refund['amount']);
+  paid['refunded'] = false;
+  events.emit('refund.failed', refund);
+  return refund;
+}
+
+/** Somebody takes their money back at their bank; later it is decided who was right. */
+export function dispute({ state, events }: World, sessionId: string, end: 'won' | 'lost' | null): Thing {
+  const intentId = state.get('checkout.session', sessionId)['payment_intent'];
+  if (typeof intentId !== 'string') throw invalid('This Checkout Session was not paid.');
+  const paid = state.get('charge', String(state.get('payment_intent', intentId)['latest_charge']));
+  const known = state.all('dispute').find((one) => one['charge'] === paid.id);
+  const made =
+    known ??
+    state.add('dispute', {
+      id: newId('du_'),
+      object: 'dispute',
+      amount: paid['amount'],
+      balance_transactions: [],
+      charge: paid.id,
+      created: nowSeconds(),
+      currency: paid['currency'],
+      evidence: {},
+      evidence_details: { due_by: null, has_evidence: false, past_due: false, submission_count: 0 },
+      is_charge_refundable: false,
+      livemode: false,
+      metadata: {},
+      payment_intent: intentId,
+      reason: 'fraudulent',
+      status: 'needs_response',
+    });
+  paid['disputed'] = true;
+  if (end !== null) made['status'] = end;
+  events.emit(end === null ? 'charge.dispute.created' : 'charge.dispute.closed', made);
+  return made;
+}
+
+/** An outage that a test has asked for. */
+export function outage(status: number): StripeFailure {
+  return new StripeFailure(status, {
+    type: 'api_error',
+    message: 'An error occurred (asked for by a test).',
+  });
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+
+import type { World } from './catalog.ts';
+import { StripeFailure } from './failure.ts';
+import { pay, type PayMethod } from './money.ts';
+import type { Thing } from './state.ts';
+
+/** The hosted page of a checkout: what is bought, and buttons instead of a card. It loads nothing and needs no script. */
+
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+const MAX_FORM = 10_000;
+const METHODS: readonly string[] = ['card', 'decline', 'delayed'] satisfies readonly PayMethod[];
+
+/** Answers a request for the page of a session. */
+export async function serveCheckoutPage(
+  world: World,
+  sessionId: string,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+): Promise<void> {
+  const session = world.state.find('checkout.session', sessionId);
+  if (session === undefined) return send(response, 404, '<h1>There is no such checkout</h1>');
+  if (session['status'] !== 'open') {
+    return send(response, 410, `<h1>This checkout is ${escape(String(session['status']))}</h1>`);
+  }
+  if (request.method !== 'POST') return send(response, 200, formOf(session));
+  if (Number(request.headers['content-length'] ?? Infinity) > MAX_FORM)
+    return send(response, 413, '<h1>Too large</h1>');
+  const choice = new URLSearchParams((await buffer(request)).toString('utf8')).get('do') ?? '';
+  if (choice === 'back') return leave(response, textOf(session['cancel_url']) ?? '/');
+  if (!METHODS.includes(choice)) return send(response, 400, '<h1>Choose one of the buttons</h1>');
+  try {
+    pay(world, sessionId, choice as PayMethod);
+  } catch (error) {
+    if (!(error instanceof StripeFailure)) throw error;
+    return send(response, 410, `<h1>${escape(error.message)}</h1>`);
+  } finally {
+    await world.state.save();
+  }
+  if (choice === 'decline') {
+    return send(
+      response,
+      402,
+      '<h1>Your card was declined.</h1><form method="get"><button>Try again</button></form>',
+    );
+  }
+  leave(response, (textOf(session['success_url']) ?? '/').replaceAll('{CHECKOUT_SESSION_ID}', sessionId));
+}
+
+function formOf(session: Thing): string {
+  const items = session['_items'] as readonly { readonly description: string; readonly quantity: number }[];
+  const amount = Number(session['amount_total']);
+  const price = new Intl.NumberFormat('en', { style: 'currency', currency: String(session['currency']) });
+  const { maximumFractionDigits: digits = 2 } = price.resolvedOptions();
+  const named = items.map(({ description, quantity }) => escape(`${description} × ${quantity}`)).join('<br>');
+  return `<h1>${named}</h1><p class="price">${escape(price.format(amount / 10 ** digits))}</p>
+<form method="post">${button('card', 'Pay with a test card')}${button('decline', 'Pay with a card that is declined')}
+${amount > 0 ? button('delayed', 'Pay by a method that takes its time') : ''}${button('back', 'Back')}</form>`;
+}
+
+function button(choice: string, label: string): string {
+  return `<button name="do" value="${choice}">${label}</button>`;
+}
+
+function leave(response: ServerResponse, location: string): void {
+  response.writeHead(303, { location, 'cache-control': 'no-store' }).end();
+}
+
+function send(response: ServerResponse, status: number, main: string): void {
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': POLICY,
+    'cache-control': 'no-store',
+  });
+  response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Checkout (sandbox)</title>
+<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:3rem auto;max-width:26rem;padding:0 1rem}
+.price{font-size:2rem;margin:.5rem 0}button{display:block;width:100%;margin:.5rem 0;padding:.6rem;font:inherit;cursor:pointer}</style>
+<p>The sandbox's stand-in for a payment provider: no money moves.</p><main>${main}</main></html>`);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

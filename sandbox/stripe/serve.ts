@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+
+import type { World } from './catalog.ts';
+import { StripeFailure } from './failure.ts';
+import { readForm } from './form.ts';
+import { createIdempotency, type KeptAnswer } from './idempotency.ts';
+import { outage } from './money.ts';
+import { runOperation } from './operations.ts';
+import { newId } from './state.ts';
+
+/** The API over HTTP: keys, idempotency, misfortunes. Every refusal has Stripe's own shape: its SDK reads nothing else. */
+export interface Api {
+  serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  fail(fault: ApiFault): void;
+  readonly requests: readonly string[];
+}
+
+/** Requests that fail: with a status, or by a connection that breaks; before or after the work was done. */
+export interface ApiFault {
+  /** Of `POST checkout/sessions`. */
+  readonly match: RegExp;
+  readonly times: number;
+  /** 0 breaks the connection (default 500). */
+  readonly status?: number;
+  readonly after?: boolean;
+}
+
+export interface ApiOptions {
+  readonly secretKey: string;
+  readonly pageOf: (sessionId: string) => string;
+}
+
+const MAX_BODY = 1 << 20;
+const MAX_REQUESTS = 10_000;
+
+export function createApi(world: World, options: ApiOptions): Api {
+  const idempotency = createIdempotency();
+  const requests: string[] = [];
+  let faults: { readonly fault: ApiFault; left: number }[] = [];
+
+  function takeFault(name: string): ApiFault | null {
+    const found = faults.find(({ fault, left }) => left > 0 && fault.match.test(name));
+    if (found === undefined) return null;
+    found.left -= 1;
+    return found.fault;
+  }
+
+  async function answer(
+    asked: Asked,
+    requestId: string,
+  ): Promise<KeptAnswer & { readonly isReplayed: boolean }> {
+    checkKey(asked.authorization, options.secretKey);
+    const run = async (): Promise<KeptAnswer> => {
+      const form = readForm(asked.text);
+      const body = runOperation(asked.method, asked.path, { ...world, form, pageOf: options.pageOf });
+      if (asked.method !== 'GET') await world.state.save();
+      return { status: 200, body, requestId };
+    };
+    const { method, key, path, text } = asked;
+    if (method !== 'POST' || key === null) return { ...(await run()), isReplayed: false };
+    return idempotency.once({ key, path, body: text }, run);
+  }
+
+  return {
+    requests,
+    fail: (fault) => void faults.push({ fault, left: fault.times }),
+    async serve(request, response) {
+      const requestId = newId('req_', 14);
+      const asked = await readAsked(request);
+      const name = `${asked.method} ${asked.path}`;
+      if (requests.push(name) > MAX_REQUESTS) requests.shift();
+      const fault = takeFault(name);
+      faults = faults.filter(({ left }) => left > 0);
+      try {
+        if (fault !== null && fault.after !== true)
+          return misfortune(fault, { request, response, requestId });
+        const { status, body, isReplayed, requestId: original } = await answer(asked, requestId);
+        if (fault !== null) return misfortune(fault, { request, response, requestId });
+        send(response, { status, body, requestId }, isReplayed ? replayHeaders(original) : {});
+      } catch (error) {
+        if (!(error instanceof StripeFailure)) throw error;
+        const retry = {
+          'stripe-should-retry': error.status === 409 || error.status >= 500 ? 'true' : 'false',
+        };
+        send(response, { status: error.status, body: { error: error.body }, requestId }, retry);
+      }
+    },
+  };
+}
+
+interface Asked {
+  readonly method: string;
+  /** Behind /v1/. */
+  readonly path: string;
+  /** The query of a GET, the body of a POST. */
+  readonly text: string;
+  readonly key: string | null;
+  readonly authorization: string;
+}
+
+async function readAsked(request: IncomingMessage): Promise<Asked> {
+  const url = new URL(request.url ?? '/', 'http://stripe');
+  const method = request.method ?? 'GET';
+  const key = request.headers['idempotency-key'];
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) throw new Error('a request is too large');
+  const body = method === 'POST' ? (await buffer(request)).toString('utf8') : url.search.slice(1);
+  return {
+    method,
+    path: url.pathname.replace(/^\/v1\//, '').replace(/\/$/, ''),
+    text: body,
+    key: typeof key === 'string' ? key : null,
+    authorization: request.headers.authorization ?? '',
+  };
+}
+
+function checkKey(authorization: string, secretKey: string): void {
+  const given = /^Bearer (.+)$/.exec(authorization)?.[1] ?? '';
+  if (given === secretKey) return;
+  throw new StripeFailure(401, {
+    type: 'invalid_request_error',
+    message:
+      given === ''
+        ? 'You did not provide an API key.'
+        : 'Invalid API Key provided: the sandbox has one of its own',
+  });
+}
+
+function misfortune(
+  { status = 500 }: ApiFault,
+  to: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly requestId: string },
+): void {
+  if (status === 0) return void to.request.socket.destroy();
+  const { body } = outage(status);
+  send(to.response, { status, body: { error: body }, requestId: to.requestId }, {});
+}
+
+function replayHeaders(original: string): Readonly<Record<string, string>> {
+  return { 'idempotent-replayed': 'true', 'original-request': original };
+}
+
+function send(
+  response: ServerResponse,
+  { status, body, requestId }: KeptAnswer,
+  headers: Readonly<Record<string, string>>,
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'request-id': requestId, ...headers });
+  response.end(JSON.stringify(body, null, 2));
+}

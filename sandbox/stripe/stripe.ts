@@ -1,0 +1,123 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+
+import type { Logger } from '../../platform/logger.ts';
+import { failRequest } from '../http/listener.ts';
+import type { World } from './catalog.ts';
+import { expireOverdue } from './checkout.ts';
+import { createEvents, type Events, type WebhookTarget } from './events.ts';
+import { dispute, failRefund, pay, settle, type PayMethod } from './money.ts';
+import { serveCheckoutPage } from './page.ts';
+import { createApi, type ApiFault } from './serve.ts';
+import { openState, type State } from './state.ts';
+
+/**
+ * The sandbox's stand-in for Stripe: what the adapter needs of its API, with state that survives a crash, signed
+ * webhooks that come again, idempotency keys, and a hosted page where people press buttons instead of paying. It has a
+ * listener of its own, because Stripe's SDK knows a host and a port but no path.
+ */
+export interface StripeStandIn {
+  /** Origin of the API, for the adapter's host override. */
+  readonly url: string;
+  /** The key that the API takes. */
+  readonly secretKey: string;
+  /** What signs its webhooks. */
+  readonly webhookSecret: string;
+  readonly state: State;
+  readonly events: Events;
+  /** What tests do in the place of people and banks. */
+  readonly control: StripeControl;
+  /** Serves the hosted page of a session, wherever it is mounted. */
+  page(sessionId: string, request: IncomingMessage, response: ServerResponse): void;
+  close(): Promise<void>;
+}
+
+export interface StripeControl {
+  pay(sessionId: string, method?: PayMethod): Promise<void>;
+  settle(sessionId: string, isGood: boolean): Promise<void>;
+  failRefund(id: string): Promise<void>;
+  dispute(sessionId: string, end?: 'won' | 'lost'): Promise<void>;
+  /** The next `times` requests that match fail. */
+  fail(fault: ApiFault): void;
+  /** Requests since the beginning: `POST checkout/sessions`. */
+  readonly requests: readonly string[];
+}
+
+export interface StripeOptions {
+  readonly dataDir: string;
+  /** Where browsers find a session's page: `${pageUrl}/<session>`. */
+  readonly pageUrl: string;
+  /** Where events go; null: nobody listens. */
+  readonly webhookUrl: string | null;
+  readonly logger: Logger;
+  /** Milliseconds between the tries of a webhook. */
+  readonly pausesMs?: readonly number[];
+}
+
+/** The stand-in's own secrets: they guard nothing, and say so. */
+export const STRIPE_SANDBOX = {
+  secretKey: 'sk_test_kilnsandbox',
+  webhookSecret: 'whsec_kilnsandbox',
+} as const;
+
+const PAUSES_MS = [500, 2_000, 10_000, 60_000, 300_000, 1_800_000];
+const EXPIRY_MS = 5_000;
+
+export async function createStripeStandIn(options: StripeOptions): Promise<StripeStandIn> {
+  const { logger, pageUrl, webhookUrl, pausesMs = PAUSES_MS } = options;
+  const state = await openState(path.join(options.dataDir, 'stripe.json'));
+  const target: WebhookTarget | null =
+    webhookUrl === null ? null : { url: webhookUrl, secret: STRIPE_SANDBOX.webhookSecret };
+  const events = createEvents({ state, target: () => target, pausesMs, logger });
+  const world: World = { state, events };
+  const api = createApi(world, {
+    secretKey: STRIPE_SANDBOX.secretKey,
+    pageOf: (id) => `${pageUrl}/${id}`,
+  });
+  const server = createServer((request, response) => {
+    api.serve(request, response).catch((error: unknown) => failRequest(response, error, logger));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const expiry = setInterval(() => {
+    if (expireOverdue(world)) void state.save();
+  }, EXPIRY_MS).unref();
+  events.resume();
+  const saved = async (change: () => unknown): Promise<void> => {
+    change();
+    await state.save();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...STRIPE_SANDBOX,
+    state,
+    events,
+    control: {
+      pay: (id, method = 'card') => saved(() => pay(world, id, method)),
+      settle: (id, isGood) => saved(() => settle(world, id, isGood)),
+      failRefund: (id) => saved(() => failRefund(world, id)),
+      dispute: (id, end) => saved(() => dispute(world, id, end ?? null)),
+      fail: (fault) => api.fail(fault),
+      requests: api.requests,
+    },
+    page(sessionId, request, response) {
+      serveCheckoutPage(world, sessionId, { request, response }).catch((error: unknown) =>
+        failRequest(response, error, logger),
+      );
+    },
+    async close() {
+      clearInterval(expiry);
+      events.stop();
+      await closeServer(server);
+      await state.save();
+    },
+  };
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
