@@ -4,11 +4,14 @@ import type { JobRunner } from './jobs/job-runner.ts';
 import type { Journal } from './jobs/journal.ts';
 import type { Pace } from './jobs/pace.ts';
 import { COMFYUI, createComfyui } from './providers/comfyui/comfyui.ts';
+import { FAL, createFal } from './providers/fal/fal.ts';
+import { FAL_REST } from './providers/fal/storage.ts';
 import { GEMINI, createGemini } from './providers/gemini/gemini.ts';
 import { KLING, createKling } from './providers/kling/kling.ts';
 import { MIDJOURNEY, createMidjourney } from './providers/midjourney/midjourney.ts';
 import { MINIMAX, createMinimax } from './providers/minimax/minimax.ts';
 import { OPENAI, createOpenai } from './providers/openai/openai.ts';
+import { REPLICATE, createReplicate } from './providers/replicate/replicate.ts';
 import type { Studio } from './studio/types.ts';
 
 /** A stand-in: what it answers, and what works behind it. */
@@ -37,6 +40,10 @@ export interface SandboxWires {
   readonly minimax: string;
   readonly kling: string;
   readonly gemini: string;
+  readonly fal: string;
+  /** fal's storage, a service of its own. */
+  readonly falRest: string;
+  readonly replicate: string;
   /** The machines of the pool. */
   readonly comfyui: readonly string[];
 }
@@ -49,6 +56,9 @@ export function sandboxWires(origin: string): SandboxWires {
     minimax: `${origin}/minimax`,
     kling: `${origin}/kling`,
     gemini: `${origin}/gemini/v1beta`,
+    fal: `${origin}/fal`,
+    falRest: `${origin}/fal-rest`,
+    replicate: `${origin}/replicate/v1`,
     comfyui: [`${origin}/comfyui-a`, `${origin}/comfyui-b`],
   };
 }
@@ -56,53 +66,23 @@ export function sandboxWires(origin: string): SandboxWires {
 /** Every stand-in there is. A new one is a folder in providers/, a line here and its first pace. */
 export function createStandIns(options: StandInsOptions): StandIn[] {
   const { studio, journal, logger, secrets } = options;
+  const partsOf = (wire: string, secret = wire) => ({
+    studio,
+    journal,
+    logger,
+    pace: () => options.paceOf(wire),
+    secret: secrets[secret] ?? null,
+    baseUrl: () => options.baseUrl(wire),
+  });
   return [
-    createMidjourney({
-      studio,
-      journal,
-      logger,
-      pace: () => options.paceOf(MIDJOURNEY),
-      secret: secrets['midjourney'] ?? null,
-      baseUrl: () => options.baseUrl('midjourney'),
-    }),
-    createOpenai({
-      studio,
-      journal,
-      logger,
-      pace: () => options.paceOf(OPENAI),
-      secret: secrets['openai'] ?? null,
-    }),
-    createMinimax({
-      studio,
-      journal,
-      logger,
-      pace: () => options.paceOf(MINIMAX),
-      secret: secrets['minimax'] ?? null,
-    }),
-    createKling({
-      studio,
-      journal,
-      logger,
-      pace: () => options.paceOf(KLING),
-      secret: secrets['kling'] ?? null,
-    }),
-    createGemini({
-      studio,
-      journal,
-      logger,
-      pace: () => options.paceOf(GEMINI),
-      secret: secrets['gemini'] ?? null,
-    }),
-    ...COMFYUI.map((machine) =>
-      createComfyui({
-        machine,
-        studio,
-        journal,
-        logger,
-        pace: () => options.paceOf(machine),
-        secret: secrets['comfyui'] ?? null,
-      }),
-    ),
+    createMidjourney(partsOf(MIDJOURNEY)),
+    createOpenai(partsOf(OPENAI)),
+    createMinimax(partsOf(MINIMAX)),
+    createKling(partsOf(KLING)),
+    createGemini(partsOf(GEMINI)),
+    ...createFal({ ...partsOf(FAL), storagePace: () => options.paceOf(FAL_REST) }),
+    createReplicate(partsOf(REPLICATE)),
+    ...COMFYUI.map((machine) => createComfyui({ ...partsOf(machine, 'comfyui'), machine })),
   ];
 }
 
@@ -117,5 +97,9 @@ export const FIRST_PACES: Readonly<Record<string, Partial<Pace>>> = {
   [OPENAI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [MINIMAX]: {},
   [KLING]: {},
+  [FAL]: {},
+  // Nothing is done with a file.
+  [FAL_REST]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
+  [REPLICATE]: {},
   [GEMINI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
 };

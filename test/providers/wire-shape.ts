@@ -7,7 +7,7 @@ import type { SentRequest } from './door.ts';
 /** One request of a vendor's wire, as its own documents and sources describe it. */
 export interface DocumentedRequest {
   readonly method: string;
-  /** `{id}` stands for the upstream's own name of the work. */
+  /** `{id}` stands for the upstream's own name of the work, or of one of its models. */
   readonly path: string;
   readonly contentType?: string;
   /** Every field that the wire knows, and its JSON type (`file` in forms). */
@@ -50,7 +50,7 @@ export async function expectDocumented(
   basePath: string,
 ): Promise<SentFields> {
   expect(sent.method).toBe(wanted.method);
-  const path = wanted.path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replace('{id}', '[^/]+');
+  const path = wanted.path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replaceAll('{id}', '[^/]+');
   expect(sent.path).toMatch(new RegExp(`^${basePath}${path}$`));
   expect(sent.headers).toMatchObject({
     'user-agent': 'Kiln',

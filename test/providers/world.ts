@@ -59,6 +59,8 @@ export async function openWorld(): Promise<World> {
       minimax: SECRET,
       kling: SECRET,
       gemini: SECRET,
+      fal: SECRET,
+      replicate: SECRET,
     },
   });
   const door = await openDoor(sandbox.url);

@@ -13,11 +13,11 @@ import type { Pace } from '../../jobs/pace.ts';
 import type { VideoRequest } from '../../studio/media-types.ts';
 import type { ImageRequest, Studio } from '../../studio/types.ts';
 import { renderVideo } from '../shared/film.ts';
+import { startNotices } from '../shared/notices.ts';
 import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { textOf } from '../shared/text-of.ts';
 import { CODE, submitResult } from './codes.ts';
-import { startNotifier } from './notify.ts';
 import { createPictures } from './pictures.ts';
 import type { Pictures } from './pictures.ts';
 import { parsePrompt } from './prompt.ts';
@@ -58,7 +58,13 @@ export function createMidjourney(options: MidjourneyOptions): { wire: Wire; runn
   const pictures = createPictures(journal, runner);
   const view = (job: Job, baseUrl: string) =>
     taskJson({ job, progress: runner.progressOf(job), imageUrl: pictures.urlOf(job, baseUrl) });
-  startNotifier({ runner, view: (job) => view(job, options.baseUrl()), logger: options.logger });
+  // Unsigned, never repeated, at each change.
+  startNotices({
+    runner,
+    hookOf: (job) => job.input['notifyHook'],
+    noticeOf: (job) => view(job, options.baseUrl()),
+    logger: options.logger,
+  });
   const wire: Wire = {
     name: MIDJOURNEY,
     mount: 'midjourney',

@@ -1,11 +1,13 @@
 import type { ModelLimits } from './binding.ts';
 import { comfyui } from './models/comfyui.ts';
+import { fal } from './models/fal.ts';
 import { gemini } from './models/gemini.ts';
 import { kling } from './models/kling.ts';
 import { midjourney } from './models/midjourney.ts';
 import { minimax } from './models/minimax.ts';
 import { model } from './models/model.ts';
 import { openai } from './models/openai.ts';
+import { replicate } from './models/replicate.ts';
 
 /**
  * The models that Kiln knows, by the wire that speaks for them (models/), with the limits their vendors publish. The
@@ -22,6 +24,8 @@ const catalog: Readonly<Record<string, readonly ModelLimits[]>> = {
   openai,
   gemini,
   comfyui,
+  fal,
+  replicate,
 };
 
 /** The known models of a wire. */

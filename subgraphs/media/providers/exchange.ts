@@ -4,7 +4,13 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '../../../platform/http-client.ts';
-import { UpstreamError, type CallContext, type Connection, type InputFile } from './provider.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Connection,
+  type InputFile,
+  type RemoteFile,
+} from './provider.ts';
 
 /**
  * The HTTP steps that every provider shares: address and headers of the connection, transport failures and plain HTTP
@@ -192,4 +198,26 @@ export async function readInput(file: InputFile, field: string): Promise<Buffer>
 /** An input file as a data: URI. */
 export async function dataUri(file: InputFile, field: string): Promise<string> {
   return `data:${file.contentType};base64,${(await readInput(file, field)).toString('base64')}`;
+}
+
+/** Awaits what goes before a start, such as handing over a file: whatever became of it, nothing has started yet. */
+export async function beforeStart<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || !error.startUnknown) throw error;
+    const { code, message, retryable, retryAfter, cause } = error;
+    throw new UpstreamError(code, message, {
+      retryable,
+      cause,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    });
+  }
+}
+
+/** A result that is told as an address; a data: URI is the result itself. */
+export function remoteFileOf(url: string): RemoteFile {
+  const [, contentType, data] = /^data:([\w/+.-]+);base64,(.*)$/s.exec(url) ?? [];
+  if (contentType === undefined || data === undefined) return { url };
+  return { content: Buffer.from(data, 'base64'), contentType };
 }

@@ -1,11 +1,13 @@
 import type { HttpClient } from '../../../platform/http-client.ts';
 import { createComfyui } from './comfyui/comfyui.ts';
+import { createFal } from './fal/fal.ts';
 import { createGemini } from './gemini/gemini.ts';
 import { createKling } from './kling/kling.ts';
 import { createMidjourney } from './midjourney/midjourney.ts';
 import { createMinimax } from './minimax/minimax.ts';
 import { createOpenai } from './openai/openai.ts';
 import type { Provider } from './provider.ts';
+import { createReplicate } from './replicate/replicate.ts';
 
 /** Every provider, by name. A new one is a folder, a line here, and its stand-in in sandbox/providers. */
 export function createProviders(options: { readonly http: HttpClient }): Readonly<Record<string, Provider>> {
@@ -16,6 +18,8 @@ export function createProviders(options: { readonly http: HttpClient }): Readonl
     createKling(options),
     createGemini(options),
     createComfyui(options),
+    createFal(options),
+    createReplicate(options),
   ];
   return Object.fromEntries(all.map((provider) => [provider.name, provider]));
 }

@@ -28,3 +28,12 @@ export function model(id: string, name: string, told: Told): ModelLimits {
 export function videoKinds(inputs: readonly string[]): readonly string[] {
   return inputs.includes('lastFrame') ? ['VIDEO', 'FRAME_VIDEO'] : ['VIDEO'];
 }
+
+/** A model of videos that needs words, and may take a first frame and a last one besides. */
+export function videoModel(
+  id: string,
+  name: string,
+  told: Partial<ModelLimits> & Pick<ModelLimits, 'inputs'>,
+): ModelLimits {
+  return model(id, name, { category: 'video', kinds: videoKinds(told.inputs), needs: ['prompt'], ...told });
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+
+/** The endpoints that this stand-in has, each with the input schema that fal publishes for it. */
+export interface FalEndpoint {
+  /** Path of a submission. */
+  readonly path: string;
+  /** How faults name a start. */
+  readonly operation: 'image' | 'video';
+  readonly input: z.ZodType<Record<string, unknown>>;
+}
+
+const prompt = z.string().min(1).max(5_000);
+const address = z.string().regex(/^(data:|https?:\/\/)/, 'Invalid URL');
+const seed = z.number().int().nullish();
+const count = z.number().int().min(1).max(4).default(1);
+const names = [
+  'square_hd',
+  'square',
+  'portrait_4_3',
+  'portrait_16_9',
+  'landscape_4_3',
+  'landscape_16_9',
+] as const;
+const edge = z.number().int().min(14).max(14_142);
+const imageSize = z.union([z.enum(names), z.object({ width: edge, height: edge })]).default('landscape_4_3');
+const shapes = z.enum(['auto', '21:9', '16:9', '3:2', '4:3', '5:4', '1:1', '4:5', '3:4', '2:3', '9:16']);
+
+const flux = z.looseObject({ prompt, image_size: imageSize, num_images: count, seed });
+const nanoBanana = z.looseObject({ prompt, num_images: count, aspect_ratio: shapes.default('1:1'), seed });
+const kling = z.looseObject({
+  prompt: prompt.max(2_500),
+  negative_prompt: z.string().max(2_500).nullish(),
+  duration: z.enum(['5', '10']).default('5'),
+});
+const seedance = z.looseObject({
+  prompt,
+  resolution: z.enum(['480p', '720p', '1080p']).default('720p'),
+  duration: z.enum(['2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12']).default('5'),
+  seed,
+});
+
+const KLING = '/fal-ai/kling-video/v2.5-turbo/pro';
+const SEEDANCE = '/fal-ai/bytedance/seedance/v1/lite';
+const seedanceShapes = z.enum(['21:9', '16:9', '4:3', '1:1', '3:4', '9:16', '9:21']).default('16:9');
+
+/** Every endpoint there is. */
+export const ENDPOINTS: readonly FalEndpoint[] = [
+  { path: '/fal-ai/flux/schnell', operation: 'image', input: flux },
+  { path: '/fal-ai/flux/dev', operation: 'image', input: flux },
+  { path: '/fal-ai/nano-banana', operation: 'image', input: nanoBanana },
+  {
+    path: '/fal-ai/nano-banana/edit',
+    operation: 'image',
+    input: nanoBanana.extend({
+      image_urls: z.array(address).min(1).max(10),
+      aspect_ratio: shapes.default('auto'),
+    }),
+  },
+  {
+    path: `${KLING}/text-to-video`,
+    operation: 'video',
+    input: kling.extend({ aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9') }),
+  },
+  {
+    path: `${KLING}/image-to-video`,
+    operation: 'video',
+    input: kling.extend({ image_url: address, tail_image_url: address.nullish() }),
+  },
+  {
+    path: `${SEEDANCE}/text-to-video`,
+    operation: 'video',
+    input: seedance.extend({ aspect_ratio: seedanceShapes }),
+  },
+  {
+    path: `${SEEDANCE}/image-to-video`,
+    operation: 'video',
+    input: seedance.extend({ image_url: address, end_image_url: address.nullish() }),
+  },
+];
+
+/** The part of an endpoint below which its requests are asked for: status and cancel leave the sub-path out. */
+export function appOf(path: string): string {
+  return path.split('/').slice(0, 3).join('/');
+}

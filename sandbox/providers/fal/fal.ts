@@ -1,0 +1,209 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Logger } from '../../../platform/logger.ts';
+import type { Fault } from '../../control/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import type { Studio } from '../../studio/types.ts';
+import { startNotices } from '../shared/notices.ts';
+import { createResults } from '../shared/results.ts';
+import { FAILED, MODERATED, platformError } from './answers.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import { perform } from './perform.ts';
+import { createFalStorage } from './storage.ts';
+import { submit } from './submit.ts';
+import { createFalViews, isCompleted } from './views.ts';
+import type { FalViews } from './views.ts';
+
+/** The name of fal's queue in faults, paces and jobs, and its mount. */
+export const FAL = 'fal';
+
+export interface FalOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  readonly storagePace: () => Pace;
+  /** When set, the key that `Authorization: Key` must carry. */
+  readonly secret: string | null;
+  /** Where the queue is reached, for the addresses in notices. */
+  readonly baseUrl: () => string;
+  readonly logger: Logger;
+}
+
+type Part = { readonly wire: Wire; readonly runner: JobRunner };
+
+/** fal's two services: the queue of its models, and its storage, which also publishes the key that notices are signed with. */
+export function createFal(options: FalOptions): readonly [queue: Part, storage: Part] {
+  const { journal, secret, logger } = options;
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const runner: JobRunner = createJobRunner({
+    wire: FAL,
+    journal,
+    pace: options.pace,
+    perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
+    words: { moderate: MODERATED, fail: FAILED },
+    logger,
+  });
+  const results = createResults(journal, runner);
+  const views = createFalViews(runner, results);
+  sendNotices(options, { runner, views, privateKey });
+  const wire: Wire = {
+    name: FAL,
+    mount: 'fal',
+    door: (request) => openDoor(request, secret),
+    refuse: (status, message) => platformError(status, message),
+    routes: [results.route, ...submitRoutes({ runner, journal, views }), ...requestRoutes(runner, views)],
+  };
+  const storage = createFalStorage({
+    journal,
+    secret,
+    logger,
+    pace: options.storagePace,
+    publicKey: { ...publicKey.export({ format: 'jwk' }), kid: 'sandbox', use: 'sig', alg: 'EdDSA' },
+  });
+  return [{ wire, runner }, storage];
+}
+
+function openDoor(
+  { path, headers }: WireRequest,
+  secret: string | null,
+): { path: string; params: Record<string, string> } | { answer: Answer } {
+  const given = headers['authorization'];
+  const isIn =
+    path.startsWith('/results/') || (secret === null ? given !== undefined : given === `Key ${secret}`);
+  return isIn ? { path, params: {} } : { answer: platformError(401, 'No user found for Key ID and Secret') };
+}
+
+function submitRoutes(parts: Parameters<typeof submit>[0]): WireRoute[] {
+  return ENDPOINTS.map((endpoint) => ({
+    method: 'POST',
+    path: endpoint.path,
+    operation: endpoint.operation,
+    handle: (request, fault) => submit(parts, endpoint, request, fault),
+  }));
+}
+
+function requestRoutes(runner: JobRunner, views: FalViews): WireRoute[] {
+  const request = '/:owner/:alias/requests/:id';
+  const get = (
+    path: string,
+    operation: string,
+    show: (job: Job, asked: WireRequest) => Answer,
+  ): WireRoute => ({
+    method: 'GET',
+    path,
+    operation,
+    handle: async (asked, fault) => {
+      const job = await known(runner, asked, fault);
+      return job === null ? notFound() : show(job, asked);
+    },
+  });
+  return [
+    get(`${request}/status`, 'status', (job, asked) =>
+      json(views.status(job, asked.baseUrl, hasLogs(asked)), isCompleted(job) ? 200 : 202),
+    ),
+    get(`${request}/status/stream`, 'stream', (job, asked) => ({
+      status: 200,
+      headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+      body: follow(runner, views, job.id, asked),
+    })),
+    get(request, 'result', (job, asked) => views.result(job, asked.baseUrl)),
+    {
+      method: 'PUT',
+      path: `${request}/cancel`,
+      operation: 'cancel',
+      handle: async (asked, fault) => {
+        const job = await known(runner, asked, fault);
+        if (job === null) return json({ status: 'NOT_FOUND' }, 404);
+        const isStopped = await runner.cancel(job.id);
+        return isStopped
+          ? json({ status: 'CANCELLATION_REQUESTED' }, 202)
+          : json({ status: 'ALREADY_COMPLETED' }, 400);
+      },
+    },
+  ];
+}
+
+function hasLogs({ query }: WireRequest): boolean {
+  return query.get('logs') === '1';
+}
+
+function notFound(): Answer {
+  return platformError(404, 'Request not found');
+}
+
+async function known(runner: JobRunner, { params }: WireRequest, fault: Fault | null): Promise<Job | null> {
+  const { id = '' } = params;
+  if (fault?.fault === 'lost') await runner.forget(id);
+  return runner.get(id);
+}
+
+const STREAM_PAUSE_MS = 100;
+
+/** The status again and again, as it changes, until the request is completed. */
+async function* follow(
+  runner: JobRunner,
+  views: FalViews,
+  id: string,
+  asked: WireRequest,
+): AsyncGenerator<string> {
+  let last = '';
+  while (!asked.signal.aborted) {
+    const job = runner.get(id);
+    if (job === null) return;
+    const data = JSON.stringify(views.status(job, asked.baseUrl, hasLogs(asked)));
+    if (data !== last) yield `data: ${data}\n\n`;
+    last = data;
+    if (isCompleted(job)) return;
+    await pause(STREAM_PAUSE_MS, undefined, { signal: asked.signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/** The end of a request, signed. */
+function sendNotices(
+  { baseUrl, logger }: FalOptions,
+  { runner, views, privateKey }: { runner: JobRunner; views: FalViews; privateKey: KeyObject },
+): void {
+  startNotices({
+    runner,
+    logger,
+    tries: 3,
+    hookOf: (job) => job.input['webhook'],
+    noticeOf(job) {
+      if (!hasEnded(job)) return null;
+      const { status, body } = views.result(job, baseUrl());
+      const isGood = status === 200;
+      return {
+        request_id: job.id,
+        gateway_request_id: job.id,
+        status: isGood ? 'OK' : 'ERROR',
+        payload: typeof body === 'string' ? (JSON.parse(body) as unknown) : null,
+        ...(isGood ? {} : { error: `Invalid status code: ${status}` }),
+      };
+    },
+    sign: (body, job) => signature(body, job.id, privateKey),
+  });
+}
+
+const USER = 'sandbox-user';
+
+function signature(body: string, id: string, key: KeyObject): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const hash = createHash('sha256').update(body).digest('hex');
+  const message = Buffer.from([id, USER, timestamp, hash].join('\n'));
+  return {
+    'x-fal-webhook-request-id': id,
+    'x-fal-webhook-user-id': USER,
+    'x-fal-webhook-timestamp': timestamp,
+    'x-fal-webhook-signature': sign(null, message, key).toString('hex'),
+  };
+}

@@ -1,0 +1,67 @@
+import type { Job, JobResult } from '../../jobs/job.ts';
+import type { ImageRequest } from '../../studio/types.ts';
+import { askedOf } from '../shared/asked.ts';
+import { renderVideo } from '../shared/film.ts';
+import { inputPictures } from '../shared/perform.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { renderPictures } from '../shared/pictures.ts';
+import { textOf } from '../shared/text-of.ts';
+
+/** The shapes that the names of `image_size` stand for. */
+const SHAPES: Readonly<Record<string, string>> = {
+  square_hd: '1:1',
+  square: '1:1',
+  portrait_4_3: '3:4',
+  portrait_16_9: '9:16',
+  landscape_4_3: '4:3',
+  landscape_16_9: '16:9',
+};
+
+/** Makes what the endpoint of a job was asked for. */
+export async function perform(
+  workshop: Workshop,
+  job: Job,
+  signal: AbortSignal,
+  onPreview: () => void,
+): Promise<JobResult> {
+  const pictures = await inputPictures(workshop.journal, job.input);
+  const fields = askedOf(job);
+  if (job.operation === 'image') {
+    const count = Number(fields['num_images'] ?? 1);
+    return renderPictures(workshop, { id: job.id, count, onPreview }, imageRequest(fields, pictures), signal);
+  }
+  const [firstFrame, lastFrame] = pictures;
+  const shape = textOf(fields['aspect_ratio']);
+  const request = {
+    prompt: textOf(fields['prompt']) ?? '',
+    durationSeconds: Number(fields['duration'] ?? 5),
+    resolution: Number.parseInt(textOf(fields['resolution']) ?? '1080', 10),
+    ...(shape !== null && { aspectRatio: shape }),
+    ...(firstFrame !== undefined && { firstFrame }),
+    ...(lastFrame !== undefined && { lastFrame }),
+    ...seedOf(fields),
+  };
+  return renderVideo(workshop, job.id, request, signal);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function imageRequest(fields: Fields, references: readonly Buffer[]): ImageRequest {
+  const { image_size: size } = fields;
+  const named = typeof size === 'string' ? SHAPES[size] : textOf(fields['aspect_ratio']);
+  const shape = named === 'auto' ? undefined : (named ?? undefined);
+  return {
+    prompt: textOf(fields['prompt']) ?? '',
+    references: references.slice(0, 5),
+    ...(isSize(size) ? { size } : shape !== undefined && { aspectRatio: shape }),
+    ...seedOf(fields),
+  };
+}
+
+function isSize(size: unknown): size is { width: number; height: number } {
+  return typeof size === 'object' && size !== null && 'width' in size && 'height' in size;
+}
+
+function seedOf({ seed }: Fields): { seed?: number } {
+  return typeof seed === 'number' ? { seed } : {};
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Logger } from '../../../platform/logger.ts';
+import { bytes, empty, json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { Wire, WireRequest } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import { textOf } from '../shared/text-of.ts';
+import { invalid, platformError } from './answers.ts';
+
+/** The name of fal's other service in faults and paces, and its mount: storage, and the keys of its notices. */
+export const FAL_REST = 'fal-rest';
+
+export interface FalStorageOptions {
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  /** When set, the key that starting an upload demands. */
+  readonly secret: string | null;
+  /** The public key that notices are signed with, as a JWK. */
+  readonly publicKey: object;
+  readonly logger: Logger;
+}
+
+/** Files of callers, with addresses that need no key, and the set of keys. An upload is a job without work, so that it is forgotten like one. */
+export function createFalStorage(options: FalStorageOptions): { wire: Wire; runner: JobRunner } {
+  const { journal, secret } = options;
+  const runner = createJobRunner({
+    wire: FAL_REST,
+    journal,
+    pace: options.pace,
+    perform: () => Promise.resolve({ files: [], texts: [], facts: {} }),
+    words: { moderate: '', fail: '' },
+    logger: options.logger,
+  });
+  const wire: Wire = {
+    name: FAL_REST,
+    mount: 'fal-rest',
+    refuse: (status, message) => platformError(status, message),
+    routes: [
+      {
+        method: 'POST',
+        path: '/storage/upload/initiate',
+        operation: 'initiate',
+        handle: (request) => initiate(runner, secret, request),
+      },
+      {
+        method: 'PUT',
+        path: '/upload/:id',
+        operation: 'put',
+        handle: (request) => put(runner, journal, request),
+      },
+      {
+        method: 'GET',
+        path: '/files/:id',
+        operation: 'file',
+        handle: (request) => fetchFile(runner, journal, request),
+      },
+      {
+        method: 'GET',
+        path: '/.well-known/jwks.json',
+        operation: 'keys',
+        handle: () => json({ keys: [options.publicKey] }),
+      },
+    ],
+  };
+  return { wire, runner };
+}
+
+async function initiate(runner: JobRunner, secret: string | null, request: WireRequest): Promise<Answer> {
+  const given = request.headers['authorization'];
+  if (given === undefined || (secret !== null && given !== `Key ${secret}`)) {
+    return platformError(401, 'Cannot access storage. Authentication is required.');
+  }
+  const asked = jsonObject(request);
+  const contentType = textOf(asked?.['content_type']);
+  const name = textOf(asked?.['file_name']);
+  if (contentType === null) return invalid(['content_type'], 'Field required', 'missing');
+  if (name === null) return invalid(['file_name'], 'Field required', 'missing');
+  const id = randomUUID();
+  const input = { contentType, pictures: [`${id}-input-0`] };
+  await runner.submit({ id, operation: 'upload', reference: null, input, misfortune: null });
+  return json({ file_url: `${request.baseUrl}/files/${id}`, upload_url: `${request.baseUrl}/upload/${id}` });
+}
+
+async function put(runner: JobRunner, journal: Journal, request: WireRequest): Promise<Answer> {
+  const { id = '' } = request.params;
+  if (runner.get(id) === null) return empty(403);
+  await journal.writePicture(`${id}-input-0`, request.body);
+  return empty(200);
+}
+
+async function fetchFile(runner: JobRunner, journal: Journal, { params }: WireRequest): Promise<Answer> {
+  const job = runner.get(params['id'] ?? '');
+  const content = job === null ? null : await journal.readPicture(`${job.id}-input-0`);
+  return content === null ? empty(404) : bytes(content, textOf(job?.input['contentType']) ?? '');
+}

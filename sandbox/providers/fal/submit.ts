@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Fault } from '../../control/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { bannedWordOf } from '../midjourney/prompt.ts';
+import { picturesOf, withoutPictures } from '../shared/asked.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { keepInputs } from '../shared/perform.ts';
+import { textOf } from '../shared/text-of.ts';
+import { invalid, platformError } from './answers.ts';
+import type { FalEndpoint } from './endpoints.ts';
+import type { FalViews } from './views.ts';
+
+export interface Submitting {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+  readonly views: FalViews;
+}
+
+/** POST to an endpoint: accepted into the queue, with the addresses at which the request is asked for. */
+export async function submit(
+  { runner, journal, views }: Submitting,
+  { path, operation, input: schema }: FalEndpoint,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  if (fault?.fault === 'queue-full') return tooMany();
+  const parsed = schema.safeParse(jsonObject(request));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const loc = issue?.path.map((part) => (typeof part === 'number' ? part : String(part))) ?? [];
+    return invalid(
+      loc,
+      issue?.message ?? 'invalid',
+      issue?.code === 'invalid_type' ? 'missing' : 'value_error',
+    );
+  }
+  const given = await picturesOf(journal, parsed.data, PICTURE_FIELDS);
+  if ('missing' in given)
+    return invalid([given.missing], 'Could not load image from url', 'image_load_error');
+  const id = randomUUID();
+  const input: JsonObject = {
+    path,
+    // Pictures are files of their own; what else was asked for is kept as it is.
+    asked: withoutPictures(parsed.data, PICTURE_FIELDS),
+    webhook: request.query.get('fal_webhook'),
+    pictures: await keepInputs(journal, id, given.pictures),
+  };
+  const isBanned = bannedWordOf(textOf(parsed.data['prompt']) ?? '') !== null;
+  // Content is looked at by the model, which runs behind the queue: nothing is refused for it here.
+  const misfortune = isBanned ? 'moderate' : misfortuneOf(fault);
+  const job = await runner.submit({ id, operation, reference: null, input, misfortune });
+  return job === null ? tooMany() : json(views.status(job, request.baseUrl, false));
+}
+
+function tooMany(): Answer {
+  return platformError(429, 'Too many requests: the queue of this key is full');
+}
+
+const PICTURE_FIELDS = ['image_url', 'image_urls', 'tail_image_url', 'end_image_url'];

@@ -1,0 +1,80 @@
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
+import { askedOf } from '../shared/asked.ts';
+import { barOf } from '../shared/bar.ts';
+import type { Results } from '../shared/results.ts';
+import { textOf } from '../shared/text-of.ts';
+import { invalid, MODERATED, platformError } from './answers.ts';
+import { appOf } from './endpoints.ts';
+
+/** How fal shows a request: where it is in the queue, and what came of it. */
+export interface FalViews {
+  /** The queue's answer about a request; with logs when they were asked for. */
+  status(job: Job, baseUrl: string, hasLogs: boolean): object;
+  /** The payload of a completed request, or the error that it ended with. */
+  result(job: Job, baseUrl: string): Answer;
+}
+
+/** Whether the queue is done with a job, whatever came of it. */
+export function isCompleted({ state }: Job): boolean {
+  return state !== 'queued' && state !== 'running';
+}
+
+export function createFalViews(runner: JobRunner, results: Results): FalViews {
+  return {
+    status(job, baseUrl, hasLogs) {
+      const request = `${baseUrl}${appOf(textOf(job.input['path']) ?? '')}/requests/${job.id}`;
+      const urls = {
+        response_url: request,
+        status_url: `${request}/status`,
+        cancel_url: `${request}/cancel`,
+      };
+      const shared = { request_id: job.id, ...urls };
+      if (job.state === 'queued') {
+        return { status: 'IN_QUEUE', ...shared, queue_position: positionOf(runner, job) };
+      }
+      const logs = hasLogs ? logsOf(job, runner.progressOf(job)) : null;
+      if (job.state === 'running') return { status: 'IN_PROGRESS', ...shared, logs };
+      const seconds = ((job.endedAt ?? 0) - (job.startedAt ?? job.submittedAt)) / 1_000;
+      return { status: 'COMPLETED', ...shared, logs, metrics: { inference_time: seconds } };
+    },
+    result(job, baseUrl) {
+      if (!isCompleted(job)) return platformError(400, 'Request is still in progress');
+      if (job.state === 'cancelled') return platformError(499, 'Request was cancelled', 'client_cancelled');
+      if (job.failure === MODERATED) return invalid(['prompt'], MODERATED, 'content_policy_violation');
+      if (job.failure !== null) return platformError(500, job.failure, 'runner_server_error');
+      return json(payloadOf(job, results, baseUrl));
+    },
+  };
+}
+
+function positionOf(runner: JobRunner, job: Job): number {
+  return runner.list().filter((other) => other.state === 'queued' && other.submittedAt < job.submittedAt)
+    .length;
+}
+
+function logsOf(job: Job, percent: number): readonly object[] {
+  const timestamp = new Date(job.startedAt ?? job.submittedAt).toISOString();
+  return [{ message: barOf(percent), level: 'STDERR', source: 'USER', timestamp }];
+}
+
+function payloadOf(job: Job, results: Results, baseUrl: string): object {
+  const seed = job.result?.facts['seed'] ?? 0;
+  const files = (job.result?.files ?? []).map((file, index) => ({
+    url: results.urlOf(job, baseUrl, index),
+    content_type: file.contentType,
+    file_name: file.name,
+    width: file.width,
+    height: file.height,
+  }));
+  if (job.operation === 'video') return { video: files[0], seed };
+  return {
+    images: files,
+    timings: {},
+    seed,
+    has_nsfw_concepts: files.map(() => false),
+    prompt: askedOf(job)['prompt'],
+  };
+}

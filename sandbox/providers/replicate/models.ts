@@ -1,0 +1,79 @@
+import { z } from 'zod';
+
+/** The models that this stand-in has, each with the input schema that Replicate shows for it. */
+export interface ReplicateModel {
+  readonly name: string;
+  /** How faults name a start. */
+  readonly operation: 'image' | 'video';
+  readonly input: z.ZodType<Record<string, unknown>>;
+  /** Whether it answers a list of addresses or one. */
+  readonly answersList: boolean;
+}
+
+const prompt = z.string().min(1);
+const address = z.string().regex(/^(data:|https?:\/\/)/, 'Does not match format uri');
+const seed = z.number().int().optional();
+const shapes = ['1:1', '16:9', '21:9', '3:2', '2:3', '4:5', '5:4', '3:4', '4:3', '9:16', '9:21'] as const;
+
+/** Every model there is. */
+export const MODELS: readonly ReplicateModel[] = [
+  {
+    name: 'black-forest-labs/flux-schnell',
+    operation: 'image',
+    answersList: true,
+    input: z.looseObject({
+      prompt,
+      aspect_ratio: z.enum(shapes).default('1:1'),
+      num_outputs: z.number().int().min(1).max(4).default(1),
+      seed,
+    }),
+  },
+  {
+    name: 'black-forest-labs/flux-kontext-pro',
+    operation: 'image',
+    answersList: false,
+    input: z.looseObject({
+      prompt,
+      input_image: address.optional(),
+      aspect_ratio: z.enum([...shapes, '2:1', '1:2', 'match_input_image']).default('match_input_image'),
+      seed,
+    }),
+  },
+  {
+    name: 'google/nano-banana',
+    operation: 'image',
+    answersList: false,
+    input: z.looseObject({
+      prompt,
+      image_input: z.array(address).default([]),
+      aspect_ratio: z.enum([...shapes, 'match_input_image']).default('match_input_image'),
+    }),
+  },
+  {
+    name: 'bytedance/seedance-1-lite',
+    operation: 'video',
+    answersList: false,
+    input: z.looseObject({
+      prompt,
+      image: address.optional(),
+      last_frame_image: address.optional(),
+      duration: z.number().int().min(2).max(12).default(5),
+      resolution: z.enum(['480p', '720p', '1080p']).default('720p'),
+      aspect_ratio: z.enum(['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', '9:21']).default('16:9'),
+      seed,
+    }),
+  },
+  {
+    name: 'kwaivgi/kling-v2.5-turbo-pro',
+    operation: 'video',
+    answersList: false,
+    input: z.looseObject({
+      prompt,
+      negative_prompt: z.string().optional(),
+      start_image: address.optional(),
+      end_image: address.optional(),
+      duration: z.literal([5, 10]).default(5),
+      aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9'),
+    }),
+  },
+];

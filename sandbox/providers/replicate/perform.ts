@@ -1,0 +1,41 @@
+import type { Job, JobResult } from '../../jobs/job.ts';
+import { askedOf } from '../shared/asked.ts';
+import { renderVideo } from '../shared/film.ts';
+import { inputPictures } from '../shared/perform.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { renderPictures } from '../shared/pictures.ts';
+import { textOf } from '../shared/text-of.ts';
+
+/** Makes what the model of a job was asked for; a file that was handed over needs nothing done. */
+export async function perform(
+  workshop: Workshop,
+  job: Job,
+  signal: AbortSignal,
+  onPreview: () => void,
+): Promise<JobResult> {
+  if (job.operation === 'file') return { files: [], texts: [], facts: {} };
+  const pictures = await inputPictures(workshop.journal, job.input);
+  const fields = askedOf(job);
+  const prompt = textOf(fields['prompt']) ?? '';
+  const { seed, aspect_ratio: named } = fields;
+  const shape = named === 'match_input_image' ? null : textOf(named);
+  const shared = {
+    prompt,
+    ...(shape !== null && { aspectRatio: shape }),
+    ...(typeof seed === 'number' && { seed }),
+  };
+  if (job.operation === 'image') {
+    const count = Number(fields['num_outputs'] ?? 1);
+    const request = { ...shared, references: pictures.slice(0, 5) };
+    return renderPictures(workshop, { id: job.id, count, onPreview }, request, signal);
+  }
+  const [firstFrame, lastFrame] = pictures;
+  const request = {
+    ...shared,
+    durationSeconds: Number(fields['duration'] ?? 5),
+    resolution: Number.parseInt(textOf(fields['resolution']) ?? '1080', 10),
+    ...(firstFrame !== undefined && { firstFrame }),
+    ...(lastFrame !== undefined && { lastFrame }),
+  };
+  return renderVideo(workshop, job.id, request, signal);
+}

@@ -1,0 +1,48 @@
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job, JobState } from '../../jobs/job.ts';
+import { barOf } from '../shared/bar.ts';
+import type { Results } from '../shared/results.ts';
+
+const STATUS: Readonly<Record<JobState, string>> = {
+  queued: 'starting',
+  running: 'processing',
+  finished: 'succeeded',
+  failed: 'failed',
+  cancelled: 'canceled',
+};
+
+/** What was made through the API is deleted an hour after its end. */
+const KEPT_MS = 3_600_000;
+
+/** A prediction as starts, single questions and notices show it. */
+export function predictionJson(
+  { runner, results }: { readonly runner: JobRunner; readonly results: Results },
+  job: Job,
+  baseUrl: string,
+): object {
+  const isRemoved = job.endedAt !== null && Date.now() - job.endedAt > KEPT_MS;
+  const get = `${baseUrl}/v1/predictions/${job.id}`;
+  const at = (time: number | null) => (time === null ? null : new Date(time).toISOString());
+  return {
+    id: job.id,
+    model: job.input['model'] ?? null,
+    version: 'hidden',
+    input: isRemoved ? {} : (job.input['asked'] ?? {}),
+    output: isRemoved ? null : outputOf(job, results, baseUrl),
+    logs: job.state === 'queued' ? '' : `${barOf(runner.progressOf(job))}\n`,
+    error: job.failure,
+    status: STATUS[job.state],
+    data_removed: isRemoved,
+    created_at: at(job.submittedAt),
+    started_at: at(job.startedAt),
+    completed_at: at(job.endedAt),
+    metrics: job.endedAt === null ? {} : { total_time: (job.endedAt - job.submittedAt) / 1_000 },
+    urls: { get, cancel: `${get}/cancel`, web: `https://replicate.com/p/${job.id}` },
+  };
+}
+
+function outputOf(job: Job, results: Results, baseUrl: string): unknown {
+  const urls = (job.result?.files ?? []).map((_file, index) => results.urlOf(job, baseUrl, index));
+  if (urls.length === 0) return null;
+  return job.input['answersList'] === true ? urls : urls[0];
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+
+import { Webhook } from 'standardwebhooks';
+
+import type { Logger } from '../../../platform/logger.ts';
+import type { Fault } from '../../control/faults.ts';
+import { bytes, empty, json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import type { Studio } from '../../studio/types.ts';
+import { readForm } from '../shared/multipart.ts';
+import { startNotices } from '../shared/notices.ts';
+import { createResults } from '../shared/results.ts';
+import { MODELS } from './models.ts';
+import { perform } from './perform.ts';
+import { predictionJson } from './prediction-json.ts';
+import { newPredictionId, problem, startOfModel, startOfVersion } from './start.ts';
+import type { ReplicateParts } from './start.ts';
+
+/** The name of this wire in faults, paces and jobs, and its mount. */
+export const REPLICATE = 'replicate';
+
+export interface ReplicateOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  /** When set, the token that `Authorization: Bearer` must carry. */
+  readonly secret: string | null;
+  /** Where the wire is reached, for the addresses in notices. */
+  readonly baseUrl: () => string;
+  readonly logger: Logger;
+}
+
+/** Replicate's API: predictions of some models, files of callers, the secret of the account's notices. */
+export function createReplicate(options: ReplicateOptions): { wire: Wire; runner: JobRunner } {
+  const { journal, secret, logger } = options;
+  const key = `whsec_${randomBytes(24).toString('base64')}`;
+  const runner: JobRunner = createJobRunner({
+    wire: REPLICATE,
+    journal,
+    pace: options.pace,
+    perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
+    words: {
+      moderate:
+        'The input or output was flagged as sensitive. Please try again with different inputs. (E005)',
+      fail: 'Prediction interrupted; please retry (code: PA)',
+    },
+    logger,
+  });
+  const parts: ReplicateParts = { runner, journal, results: createResults(journal, runner) };
+  sendNotices(options, parts, new Webhook(key));
+  const wire: Wire = {
+    name: REPLICATE,
+    mount: 'replicate',
+    door: (request) => openDoor(request, secret),
+    refuse: (status, message) => problem(status, TITLES[status], message),
+    routes: [
+      parts.results.route,
+      ...startRoutes(parts),
+      ...predictionRoutes(parts),
+      ...fileRoutes(parts),
+      {
+        method: 'GET',
+        path: '/v1/webhooks/default/secret',
+        operation: 'secret',
+        handle: () => json({ key }),
+      },
+    ],
+  };
+  return { wire, runner };
+}
+
+const TITLES = {
+  404: 'Not Found',
+  413: 'Payload Too Large',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+} as const;
+
+function openDoor(
+  { path, headers }: WireRequest,
+  secret: string | null,
+): { path: string; params: Record<string, string> } | { answer: Answer } {
+  const given = headers['authorization'];
+  const isIn =
+    path.startsWith('/results/') || (secret === null ? given !== undefined : given === `Bearer ${secret}`);
+  const refusal = 'You did not pass a valid authentication token';
+  return isIn ? { path, params: {} } : { answer: problem(401, 'Unauthenticated', refusal) };
+}
+
+function startRoutes(parts: ReplicateParts): WireRoute[] {
+  const ofModels = MODELS.map((model): WireRoute => ({
+    method: 'POST',
+    path: `/v1/models/${model.name}/predictions`,
+    operation: model.operation,
+    handle: (request, fault) => startOfModel(parts, model, request, fault),
+  }));
+  const ofVersions: WireRoute = {
+    method: 'POST',
+    path: '/v1/predictions',
+    operation: 'version',
+    handle: (request, fault) => startOfVersion(parts, request, fault),
+  };
+  return [...ofModels, ofVersions];
+}
+
+function predictionRoutes(parts: ReplicateParts): WireRoute[] {
+  const { runner } = parts;
+  return [
+    {
+      method: 'GET',
+      path: '/v1/predictions/:id',
+      operation: 'get',
+      handle: async (request, fault) => {
+        const job = await known(runner, request, fault);
+        return job === null ? notFound() : json(predictionJson(parts, job, request.baseUrl));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/predictions/:id/cancel',
+      operation: 'cancel',
+      handle: async (request, fault) => {
+        const job = await known(runner, request, fault);
+        if (job === null) return notFound();
+        await runner.cancel(job.id);
+        return json(predictionJson(parts, runner.get(job.id) ?? job, request.baseUrl));
+      },
+    },
+  ];
+}
+
+function notFound(): Answer {
+  return problem(404, 'Not Found', 'The requested resource could not be found.');
+}
+
+async function known(runner: JobRunner, { params }: WireRequest, fault: Fault | null): Promise<Job | null> {
+  const { id = '' } = params;
+  if (fault?.fault === 'lost') await runner.forget(id);
+  const job = runner.get(id);
+  return job?.operation === 'file' ? null : job;
+}
+
+/** Files are jobs without work, so that they are forgotten like jobs. */
+function fileRoutes({ runner, journal }: ReplicateParts): WireRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/v1/files',
+      operation: 'upload',
+      handle: async (request) => {
+        const form = await readForm(request);
+        const content = form?.files.find(({ field }) => field === 'content');
+        if (content === undefined) return problem(400, 'Bad Request', 'Missing content');
+        const id = newPredictionId();
+        const picture = `${id}-input-0`;
+        await journal.writePicture(picture, content.bytes);
+        const input = { pictures: [picture] };
+        await runner.submit({ id, operation: 'file', reference: null, input, misfortune: null });
+        const urls = { get: `${request.baseUrl}/v1/files/${id}` };
+        return json({ id, size: content.bytes.length, content_type: 'application/octet-stream', urls }, 201);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/files/:id',
+      operation: 'file',
+      handle: async ({ params }) => {
+        const content = await journal.readPicture(`${params['id'] ?? ''}-input-0`);
+        return content === null ? empty(404) : bytes(content, 'application/octet-stream');
+      },
+    },
+  ];
+}
+
+/** What the caller asked to be told (`start` and `completed` here), signed as Standard Webhooks says. */
+function sendNotices({ baseUrl, logger }: ReplicateOptions, parts: ReplicateParts, signer: Webhook): void {
+  startNotices({
+    runner: parts.runner,
+    logger,
+    tries: 3,
+    hookOf: (job) => job.input['webhook'],
+    noticeOf: (job) => (isWanted(job, parts.runner) ? predictionJson(parts, job, baseUrl()) : null),
+    sign(body, job) {
+      const id = `msg_${job.id}${job.state}`;
+      const now = new Date();
+      const timestamp = String(Math.floor(now.getTime() / 1_000));
+      return {
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': signer.sign(id, now, body),
+      };
+    },
+  });
+}
+
+function isWanted(job: Job, runner: JobRunner): boolean {
+  const { events } = job.input;
+  const isEvent = (name: string) => !Array.isArray(events) || events.includes(name);
+  if (hasEnded(job)) return isEvent('completed');
+  return job.state === 'running' && runner.progressOf(job) === 0 && isEvent('start');
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Fault } from '../../control/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { bannedWordOf } from '../midjourney/prompt.ts';
+import { picturesOf, withoutPictures } from '../shared/asked.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { keepInputs } from '../shared/perform.ts';
+import type { Results } from '../shared/results.ts';
+import { textOf } from '../shared/text-of.ts';
+import { MODELS, type ReplicateModel } from './models.ts';
+import { predictionJson } from './prediction-json.ts';
+
+export interface ReplicateParts {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+  readonly results: Results;
+}
+
+/** An error as this API tells it. */
+export function problem(status: number, title: string, detail: string): Answer {
+  return json({ title, detail, status }, status);
+}
+
+/** A new id: 26 letters and digits. */
+export function newPredictionId(): string {
+  return [...randomBytes(26)].map((byte) => '0123456789abcdefghjkmnpqrstvwxyz'[byte % 32]).join('');
+}
+
+/** POST /v1/models/{owner}/{name}/predictions. */
+export function startOfModel(
+  parts: ReplicateParts,
+  model: ReplicateModel,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  return start(parts, { model, body: jsonObject(request), request, fault });
+}
+
+/** POST /v1/predictions: a model by one of its versions; here every version is good. */
+export async function startOfVersion(
+  parts: ReplicateParts,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const body = jsonObject(request);
+  const [name] = (textOf(body?.['version']) ?? '').split(':');
+  const model = MODELS.find((one) => one.name === name);
+  if (model !== undefined) return start(parts, { model, body, request, fault });
+  return problem(
+    422,
+    'Invalid version or not permitted',
+    'The specified version does not exist (or perhaps you don’t have permission to use it?)',
+  );
+}
+
+interface Starting {
+  readonly model: ReplicateModel;
+  readonly body: Record<string, unknown> | null;
+  readonly request: WireRequest;
+  readonly fault: Fault | null;
+}
+
+async function start(parts: ReplicateParts, { model, body, request, fault }: Starting): Promise<Answer> {
+  const { runner, journal } = parts;
+  if (fault?.fault === 'queue-full') return throttled();
+  const parsed = model.input.safeParse(body?.['input']);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return invalidInput(issue?.path.join('.') ?? '', issue?.message ?? 'invalid');
+  }
+  const given = await picturesOf(journal, parsed.data, PICTURE_FIELDS);
+  if ('missing' in given) return invalidInput(given.missing, 'could not be fetched');
+  const id = newPredictionId();
+  const input: JsonObject = {
+    model: model.name,
+    answersList: model.answersList,
+    asked: withoutPictures(parsed.data, PICTURE_FIELDS),
+    webhook: textOf(body?.['webhook']),
+    events: Array.isArray(body?.['webhook_events_filter']) ? body['webhook_events_filter'].map(String) : null,
+    pictures: await keepInputs(journal, id, given.pictures),
+  };
+  const isBanned = bannedWordOf(textOf(parsed.data['prompt']) ?? '') !== null;
+  // Content is looked at by the model, when it runs.
+  const misfortune = isBanned ? 'moderate' : misfortuneOf(fault);
+  const job = await runner.submit({ id, operation: model.operation, reference: null, input, misfortune });
+  return job === null ? throttled() : json(predictionJson(parts, job, request.baseUrl), 201);
+}
+
+function throttled(): Answer {
+  return problem(429, 'Too Many Requests', 'Request was throttled. Your rate limit resets in ~1s.');
+}
+
+function invalidInput(field: string, message: string): Answer {
+  const detail = `- input.${field}: ${message}\n`;
+  const invalid = { type: 'invalid', field: `input.${field}`, description: message };
+  return json({ title: 'Input validation failed', detail, status: 422, invalid_fields: [invalid] }, 422);
+}
+
+const PICTURE_FIELDS = [
+  'image',
+  'start_image',
+  'input_image',
+  'image_input',
+  'last_frame_image',
+  'end_image',
+];

@@ -1,0 +1,89 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { toError } from '../../../platform/errors.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+
+export interface NoticesOptions {
+  readonly runner: JobRunner;
+  /** The address that the caller gave with this job, as it was given. */
+  readonly hookOf: (job: Job) => unknown;
+  /** What a change of a job is told with; null when this wire does not tell it. */
+  readonly noticeOf: (job: Job) => object | null;
+  /** Further headers, made anew for each try: signatures carry their time. */
+  readonly sign?: (body: string, job: Job) => Readonly<Record<string, string>>;
+  /** How often a notice is sent at most until somebody takes it (default 1). */
+  readonly tries?: number;
+  readonly logger: Logger;
+}
+
+const TIMEOUT_MS = 5_000;
+const RETRY_MS = 500;
+/** Jobs with notices on their way; further ones are not told, as real services drop what they can not send. */
+const MAX_OPEN = 200;
+
+/**
+ * Posts changes of jobs to the addresses that came with them, those of one job in order. Only loopback addresses are
+ * called, because a stand-in must not reach into the network.
+ */
+export function startNotices(options: NoticesOptions): void {
+  const sending = new Map<string, Promise<void>>();
+  options.runner.onChange((job) => {
+    const hook = loopbackUrl(options.hookOf(job));
+    if (hook === null || (sending.size >= MAX_OPEN && !sending.has(job.id))) return;
+    const notice = options.noticeOf(job);
+    if (notice !== null) {
+      const body = JSON.stringify(notice);
+      const sent = (sending.get(job.id) ?? Promise.resolve()).then(() => send(options, { hook, body, job }));
+      sending.set(job.id, sent);
+    }
+    if (hasEnded(job)) void sending.get(job.id)?.then(() => sending.delete(job.id));
+  });
+}
+
+interface Sending {
+  readonly hook: URL;
+  readonly body: string;
+  readonly job: Job;
+}
+
+async function send(
+  { sign, tries = 1, logger }: NoticesOptions,
+  { hook, body, job }: Sending,
+): Promise<void> {
+  for (let done = 1; ; done += 1) {
+    const isTaken = await post(hook, { body, headers: sign?.(body, job) ?? {} }, logger);
+    if (isTaken || done >= tries) return;
+    await pause(RETRY_MS * 2 ** done, undefined, { ref: false });
+  }
+}
+
+async function post(
+  url: URL,
+  { body, headers }: { readonly body: string; readonly headers: Readonly<Record<string, string>> },
+  logger: Logger,
+): Promise<boolean> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    if (!response.ok) logger.warn({ status: response.status }, 'a notice was refused');
+    return response.ok;
+  } catch (error) {
+    logger.warn({ error: toError(error) }, 'a notice could not be delivered');
+    return false;
+  }
+}
+
+/** The address, when it is one of this machine. */
+export function loopbackUrl(value: unknown): URL | null {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+  return url !== null && ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname) ? url : null;
+}

@@ -1,0 +1,20 @@
+import type { JobResult } from '../../jobs/job.ts';
+import type { ImageRequest } from '../../studio/types.ts';
+import { renderPicture } from './perform.ts';
+import type { Workshop } from './perform.ts';
+
+/** Renders several pictures of one request, each a little different, and keeps them under the job's id. */
+export async function renderPictures(
+  workshop: Workshop,
+  { id, count, onPreview }: { readonly id: string; readonly count: number; readonly onPreview: () => void },
+  request: ImageRequest,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const results: JobResult[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const { seed } = results[0]?.facts ?? {};
+    const own = typeof seed === 'number' ? { ...request, seed: seed + index } : request;
+    results.push(await renderPicture(workshop, { id, index, onPreview }, own, signal));
+  }
+  return { files: results.flatMap(({ files }) => files), texts: [], facts: results[0]?.facts ?? {} };
+}

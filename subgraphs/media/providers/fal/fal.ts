@@ -1,0 +1,147 @@
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { createEventStream, type EventStream } from '../event-stream.ts';
+import { beforeStart, createExchange, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Handle,
+  type JobCapability,
+  type JobStatus,
+  type Provider,
+  type StartContext,
+  type WatchedProgress,
+  type WorkRequest,
+} from '../provider.ts';
+import { imageCall, videoCall, type FalCall } from './inputs.ts';
+import { noticeCheck } from './notices.ts';
+import { addressOfInput, LIFECYCLE } from './storage.ts';
+import {
+  cancelVerdict,
+  completedStatus,
+  progressOf,
+  queueStatus,
+  submittedRequest,
+  throwRefusal,
+  waitingStatus,
+} from './wire.ts';
+
+/**
+ * fal's queue: submitted to a model's endpoint, then asked about below the path that the answer names (status and cancel
+ * leave the endpoint's sub-path out), always at our own base URL. The wire has no field for our reference and no list of
+ * requests. Its status can be followed as a stream, and it sends signed notices.
+ */
+export function createFal(options: { readonly http: HttpClient }): Provider {
+  const exchange = createExchange(options.http);
+  const steps = sharedSteps(exchange, createEventStream(options.http));
+  const parts = { http: options.http, exchange };
+  return {
+    name: 'fal',
+    jobs: {
+      IMAGE: { ...steps, start: (request, context) => start(parts, request, context) },
+      VIDEO: { ...steps, pollMs: 2_000, start: (request, context) => start(parts, request, context) },
+    },
+    verifyNotice: noticeCheck(exchange),
+  };
+}
+
+interface Parts {
+  readonly http: HttpClient;
+  readonly exchange: Exchange;
+}
+
+async function start(parts: Parts, request: WorkRequest, context: StartContext): Promise<Handle> {
+  const { endpoint, input } = await beforeStart(callOf(parts, request, context));
+  const { noticeUrl } = context;
+  const notice = noticeUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(noticeUrl)}`;
+  const answer = await parts.exchange(context, {
+    method: 'POST',
+    path: `/${endpoint}${notice}`,
+    json: input,
+    headers: LIFECYCLE,
+  });
+  const { id, url } = submittedRequest(answer);
+  return { requestId: id, path: requestPath({ id, url, endpoint }, context) };
+}
+
+function callOf(parts: Parts, request: WorkRequest, context: StartContext): Promise<FalCall> {
+  const { model } = context.connection;
+  const addressOf: Parameters<typeof imageCall>[2] = (file, field) =>
+    addressOfInput(parts, { file, field }, context);
+  if (request.kind === 'IMAGE') return imageCall(model, request, addressOf);
+  if (request.kind === 'VIDEO') return videoCall(model, request, addressOf);
+  throw new UpstreamError('INVALID_INPUT', `fal does not make ${request.kind}`, { retryable: false });
+}
+
+/**
+ * The path of a request, of the address that fal answered. Only its path is taken: whatever host it names, our
+ * credentials go to our own base URL. Where it names none that fits, the path is made as fal's own client makes it.
+ */
+function requestPath(
+  { id, url, endpoint }: { readonly id: string; readonly url: string | null; readonly endpoint: string },
+  { connection }: CallContext,
+): string {
+  const base = new URL(connection.baseUrl).pathname.replace(/\/+$/, '') + connection.pathPrefix;
+  const named = url !== null && URL.canParse(url) ? new URL(url).pathname : '';
+  const own = base !== '' && named.startsWith(`${base}/`) ? named.slice(base.length) : named;
+  const tail = `/requests/${encodeURIComponent(id)}`;
+  if (/^\/[\w./-]+$/.test(own) && own.endsWith(tail) && !own.includes('..')) return own;
+  const [first = '', second = '', third = ''] = endpoint.split('/');
+  const isNested = first === 'workflows' || first === 'comfy';
+  return `/${[first, second, ...(isNested ? [third] : [])].join('/')}${tail}`;
+}
+
+function pathOf({ path }: Handle): string {
+  if (typeof path === 'string') return path;
+  throw new UpstreamError('LOST', 'fal: the handle names no request', { retryable: true });
+}
+
+function sharedSteps(exchange: Exchange, events: EventStream): Omit<JobCapability, 'start'> {
+  return {
+    pollMs: 1_000,
+    status: (handle, context) => status(exchange, pathOf(handle), context),
+    async cancel(handle, context) {
+      return cancelVerdict(await exchange(context, { method: 'PUT', path: `${pathOf(handle)}/cancel` }));
+    },
+    watch: (handle, context, report) => watch(events, pathOf(handle), context, report),
+  };
+}
+
+async function status(exchange: Exchange, path: string, context: CallContext): Promise<JobStatus> {
+  const answer = await exchange(context, { method: 'GET', path: `${path}/status?logs=1`, retry: 'safe' });
+  throwRefusal(answer, 'request');
+  const found = queueStatus(answer.json);
+  if (found.status !== 'COMPLETED') return waitingStatus(found);
+  return completedStatus(await exchange(context, { method: 'GET', path, retry: 'safe', maxBytes: 32 << 20 }));
+}
+
+/** Longest pause between two events of the stream. */
+const STREAM_PAUSE_MS = 120_000;
+
+async function watch(
+  events: EventStream,
+  path: string,
+  context: CallContext,
+  report: (progress: WatchedProgress) => void,
+): Promise<void> {
+  const stream = events(context, {
+    method: 'GET',
+    path: `${path}/status/stream?logs=1`,
+    timeoutMs: STREAM_PAUSE_MS,
+    onRefusal: (answer) => throwRefusal(answer, 'request'),
+  });
+  for await (const data of stream) {
+    const found = queueStatus(parse(data));
+    if (found.status === 'COMPLETED') return;
+    const progress = progressOf(found);
+    if (found.status === 'IN_PROGRESS' && progress !== null) report({ progress, stage: 'rendering' });
+  }
+}
+
+/** An event that is no JSON reads as no status. */
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data) as unknown;
+  } catch {
+    return null;
+  }
+}

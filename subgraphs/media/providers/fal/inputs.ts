@@ -1,0 +1,133 @@
+import { UpstreamError, type InputFile, type WorkRequest } from '../provider.ts';
+
+/**
+ * What the models behind fal's queue are asked with: every endpoint has fields of its own. A model that is not named here
+ * (a bindings file may name any endpoint) gets the fields that most have.
+ */
+
+/** Hands over a file and answers its address. */
+export type AddressOfInput = (file: InputFile, field: string) => Promise<string>;
+
+/** One submission: the endpoint and its input. */
+export interface FalCall {
+  readonly endpoint: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+interface ImageModel {
+  /** How it is told the shape of its pictures. */
+  readonly shape: 'image_size' | 'aspect_ratio';
+  /** Its endpoint for work from pictures, and the field that takes them. */
+  readonly edit: { readonly path: string; readonly field: 'image_url' | 'image_urls' };
+}
+
+interface VideoModel {
+  /** Whether words and pictures have endpoints of their own below the name. */
+  readonly isFamily: boolean;
+  /** Field of the last frame. */
+  readonly last: 'tail_image_url' | 'end_image_url';
+}
+
+const ANY_IMAGE: ImageModel = { shape: 'image_size', edit: { path: '', field: 'image_url' } };
+const IMAGES: Readonly<Record<string, ImageModel>> = {
+  'fal-ai/nano-banana': { shape: 'aspect_ratio', edit: { path: '/edit', field: 'image_urls' } },
+};
+const ANY_VIDEO: VideoModel = { isFamily: false, last: 'end_image_url' };
+const VIDEOS: Readonly<Record<string, VideoModel>> = {
+  'fal-ai/kling-video/v2.5-turbo/pro': { isFamily: true, last: 'tail_image_url' },
+  'fal-ai/bytedance/seedance/v1/lite': { isFamily: true, last: 'end_image_url' },
+};
+
+const DEFAULT_IMAGE = 'fal-ai/flux/schnell';
+const DEFAULT_VIDEO = 'fal-ai/kling-video/v2.5-turbo/pro';
+
+const SIZES: Readonly<Record<string, string>> = {
+  '1:1': 'square_hd',
+  '4:3': 'landscape_4_3',
+  '3:4': 'portrait_4_3',
+  '16:9': 'landscape_16_9',
+  '9:16': 'portrait_16_9',
+};
+
+type ImageRequest = Extract<WorkRequest, { kind: 'IMAGE' }>;
+type VideoRequest = Extract<WorkRequest, { kind: 'VIDEO' }>;
+
+/** A picture of this model, null for the default one. Throws INVALID_INPUT for a shape that it can't be told. */
+export async function imageCall(
+  model: string | null,
+  request: ImageRequest,
+  addressOf: AddressOfInput,
+): Promise<FalCall> {
+  const name = model ?? DEFAULT_IMAGE;
+  const { shape, edit } = IMAGES[name] ?? ANY_IMAGE;
+  const { prompt, images, count, seed, aspectRatio } = request;
+  const addresses: string[] = [];
+  for (const image of images) addresses.push(await addressOf(image, 'images'));
+  const pictures = edit.field === 'image_urls' ? addresses : addresses[0];
+  return {
+    endpoint: `${name}${images.length > 0 ? edit.path : ''}`,
+    input: {
+      prompt,
+      ...(shape === 'image_size'
+        ? imageSize(request)
+        : aspectRatio !== null && { aspect_ratio: aspectRatio }),
+      ...(count !== null && { num_images: count }),
+      ...(seed !== null && { seed }),
+      ...(images.length > 0 && { [edit.field]: pictures }),
+    },
+  };
+}
+
+/** An exact size wins over a shape, of which the wire has names for five. */
+function imageSize({ resolution, aspectRatio }: ImageRequest): Record<string, unknown> {
+  const [, width, height] = /^(\d{2,4})x(\d{2,4})$/.exec(resolution ?? '') ?? [];
+  if (width !== undefined && height !== undefined) {
+    return { image_size: { width: Number(width), height: Number(height) } };
+  }
+  if (aspectRatio === null) return {};
+  const size = SIZES[aspectRatio];
+  if (size === undefined) throw refused('aspectRatio', `takes one of ${Object.keys(SIZES).join(', ')}`);
+  return { image_size: size };
+}
+
+/** A video of this model, null for the default one. */
+export async function videoCall(
+  model: string | null,
+  request: VideoRequest,
+  addressOf: AddressOfInput,
+): Promise<FalCall> {
+  const name = model ?? DEFAULT_VIDEO;
+  const { isFamily, last } = VIDEOS[name] ?? ANY_VIDEO;
+  const { prompt, firstFrame, lastFrame } = request;
+  if (prompt === null)
+    throw refused('prompt', 'this model makes videos from words, with or without a picture');
+  if (lastFrame !== null && firstFrame === null)
+    throw refused('firstFrame', 'a last frame needs a first one');
+  const variant = firstFrame === null ? '/text-to-video' : '/image-to-video';
+  return {
+    endpoint: `${name}${isFamily ? variant : ''}`,
+    input: {
+      prompt,
+      ...videoSettings(request),
+      ...(firstFrame !== null && { image_url: await addressOf(firstFrame, 'firstFrame') }),
+      ...(lastFrame !== null && { [last]: await addressOf(lastFrame, 'lastFrame') }),
+    },
+  };
+}
+
+function videoSettings(request: VideoRequest): Record<string, unknown> {
+  const { negativePrompt, firstFrame, aspectRatio, resolution, duration, seed } = request;
+  return {
+    ...(negativePrompt !== null && { negative_prompt: negativePrompt }),
+    // A picture brings its own shape.
+    ...(aspectRatio !== null && firstFrame === null && { aspect_ratio: aspectRatio }),
+    ...(resolution !== null && { resolution }),
+    // The wire takes the seconds as a text.
+    ...(duration !== null && { duration: String(duration) }),
+    ...(seed !== null && { seed }),
+  };
+}
+
+function refused(field: string, why: string): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
+}

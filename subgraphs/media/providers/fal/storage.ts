@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { dataUri, httpRequestOf, readInput, transportError, type Exchange } from '../exchange.ts';
+import { UpstreamError, type CallContext, type InputFile } from '../provider.ts';
+import { throwRefusal, unreadable } from './wire.ts';
+
+/** Largest file that goes inside the request as a data: URI; larger ones go to fal's storage. */
+const MAX_INLINE = 256 * 1024;
+const UPLOAD_TIMEOUT_MS = 120_000;
+/** What is ours at fal is kept for a day: inputs are not needed again, and results are stored by Kiln at once. */
+export const LIFECYCLE = {
+  'x-fal-object-lifecycle-preference': JSON.stringify({ expiration_duration_seconds: 86_400 }),
+} as const;
+
+const initiated = z.object({ file_url: z.string().min(1), upload_url: z.string().min(1) });
+
+/** The address at which a model finds an input: ours when it is public, a data: URI when it is small, else fal's storage. */
+export async function addressOfInput(
+  { http, exchange }: { readonly http: HttpClient; readonly exchange: Exchange },
+  { file, field }: { readonly file: InputFile; readonly field: string },
+  context: CallContext,
+): Promise<string> {
+  if (file.publicUrl !== null) return file.publicUrl;
+  if (file.bytes <= MAX_INLINE) return dataUri(file, field);
+  const bytes = await readInput(file, field);
+  const answer = await exchange(restContext(context), {
+    method: 'POST',
+    path: '/storage/upload/initiate?storage_type=fal-cdn-v3',
+    json: { content_type: file.contentType, file_name: file.name },
+    headers: LIFECYCLE,
+  });
+  throwRefusal(answer, 'file');
+  const parsed = initiated.safeParse(answer.json);
+  if (!parsed.success) throw unreadable('place for a file', parsed.error);
+  await put(http, { url: parsed.data.upload_url, bytes, contentType: file.contentType }, context);
+  return parsed.data.file_url;
+}
+
+/** The same account at fal's other service: storage, and the keys of its notices. */
+export function restContext(context: CallContext): CallContext {
+  const baseUrl = context.connection.endpoints?.['rest'];
+  if (baseUrl === undefined) {
+    throw new UpstreamError('UNAVAILABLE', 'the address of fal’s storage is not configured', {
+      retryable: true,
+    });
+  }
+  return { ...context, connection: { ...context.connection, baseUrl, pathPrefix: '' } };
+}
+
+/** The address carries its own permission: it is shown no credentials, and must be one that may be called at all. */
+async function put(
+  http: HttpClient,
+  { url, bytes, contentType }: { readonly url: string; readonly bytes: Buffer; readonly contentType: string },
+  context: CallContext,
+): Promise<void> {
+  const request = httpRequestOf(context, { method: 'PUT', path: '', bytes, timeoutMs: UPLOAD_TIMEOUT_MS });
+  const answer = await http
+    .request({ ...request, url, headers: { 'content-type': contentType } })
+    .catch((error: unknown) => {
+      throw transportError(error);
+    });
+  throwRefusal({ status: answer.status, headers: answer.headers, json: undefined }, 'file');
+}

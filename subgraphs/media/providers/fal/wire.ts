@@ -1,0 +1,203 @@
+import { z } from 'zod';
+
+import { errorOfStatus, remoteFileOf, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
+import { percentOfLogs } from '../log-progress.ts';
+import { UpstreamError, type JobStatus } from '../provider.ts';
+
+/**
+ * The bodies of fal's queue, read leniently. There is no state for failed work: COMPLETED is followed by a result that may
+ * be an error. Errors of a model are a list (`detail: [{ loc, msg, type }]`); errors of the platform are a sentence with
+ * an `error_type`, also in a header.
+ */
+
+const text = z.string().nullish().catch(null);
+
+const submitted = z.object({ request_id: z.string().min(1), response_url: text });
+
+const queued = z.object({
+  status: z.string(),
+  queue_position: z.number().nullish().catch(null),
+  logs: z
+    .array(z.object({ message: text }).nullable().catch(null))
+    .nullish()
+    .catch(null),
+});
+
+/** The queue's own answer about a request. */
+export type QueueStatus = z.output<typeof queued>;
+
+const problem = z.object({
+  loc: z.array(z.union([z.string(), z.number()])).catch([]),
+  msg: text,
+  type: text,
+});
+const failure = z.object({ detail: z.union([z.string(), z.array(problem)]).catch(''), error_type: text });
+
+const file = z
+  .object({ url: z.string().min(1) })
+  .nullish()
+  .catch(null);
+const result = z.object({
+  images: z.array(file).nullish().catch(null),
+  image: file,
+  video: file,
+  videos: z.array(file).nullish().catch(null),
+  has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
+});
+
+/** How the wire's fields are called in Kiln's own inputs. */
+const FIELDS: Readonly<Record<string, string>> = {
+  image_url: 'image',
+  image_urls: 'images',
+  tail_image_url: 'lastFrame',
+  end_image_url: 'lastFrame',
+  aspect_ratio: 'aspectRatio',
+  image_size: 'aspectRatio',
+  num_images: 'count',
+  negative_prompt: 'negativePrompt',
+};
+
+/** What was asked: a new request, a file to hand over, or something about a request that exists. */
+type Asking = 'start' | 'file' | 'request';
+
+/** Throws what fal says is wrong with the asking itself; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
+  if (answer.status < 400) return;
+  const { sentence, problems } = readFailure(answer);
+  const message = `fal: ${sentence || `HTTP ${answer.status}`}`.slice(0, 400);
+  if (/exhausted balance|insufficient (balance|credit|fund)/i.test(sentence)) {
+    throw new UpstreamError('OUT_OF_CREDIT', 'fal: out of credit', { retryable: true });
+  }
+  if (problems.length > 0 && answer.status < 500) throw errorOfProblems(answer, problems);
+  const byStatus = errorOfStatus(answer, message);
+  // An endpoint that is not there is no lost request.
+  if (byStatus?.code === 'LOST' && asking !== 'request') {
+    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  }
+  throw byStatus ?? new UpstreamError('UNAVAILABLE', message, { retryable: true });
+}
+
+type Problem = z.output<typeof problem>;
+
+function readFailure({ json, headers }: ExchangeAnswer) {
+  const { detail = '', error_type: type } = failure.safeParse(json).data ?? {};
+  const problems: readonly Problem[] = typeof detail === 'string' ? [] : detail;
+  const sentence = typeof detail === 'string' ? detail : problems.map(({ msg }) => msg ?? '').join('; ');
+  return { sentence, problems, type: headers['x-fal-error-type'] ?? type ?? null };
+}
+
+const MODERATION = /content_policy|content_moderation|safety|nsfw/;
+/** Problems of a model that are not its caller's. */
+const ITS_OWN = /internal_server_error|generation_timeout|downstream_service|no_media_generated/;
+
+function errorOfProblems(answer: ExchangeAnswer, problems: readonly Problem[]): UpstreamError {
+  const message = `fal: ${problems.map(({ msg, type }) => msg || type || 'refused').join('; ')}`.slice(
+    0,
+    500,
+  );
+  const types = problems.map(({ type }) => type ?? '').join(' ');
+  const name = problems[0]?.loc.filter((part) => part !== 'body')[0];
+  const field = typeof name === 'string' ? (FIELDS[name] ?? name) : undefined;
+  const named = field === undefined ? {} : { field };
+  if (MODERATION.test(types)) {
+    return new UpstreamError('MODERATION_REFUSED', message, { retryable: false, ...named });
+  }
+  if (answer.status >= 500 || ITS_OWN.test(types)) {
+    const retryable = answer.headers['x-fal-retryable'] !== 'false';
+    return new UpstreamError('UNAVAILABLE', message, { retryable, ...retryAfterOf(answer) });
+  }
+  return new UpstreamError('INVALID_INPUT', message, { retryable: false, ...named });
+}
+
+/** The request of a submission, and the path below which it is asked about. */
+export function submittedRequest(answer: ExchangeAnswer): {
+  readonly id: string;
+  readonly url: string | null;
+} {
+  throwRefusal(answer, 'start');
+  const parsed = submitted.safeParse(answer.json);
+  if (!parsed.success) throw unreadable('submission', parsed.error);
+  return { id: parsed.data.request_id, url: parsed.data.response_url ?? null };
+}
+
+/** Where the queue has a request. */
+export function queueStatus(json: unknown): QueueStatus {
+  const parsed = queued.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw unreadable('status', parsed.error);
+}
+
+/** A request that is not completed. Words we do not know mean running. */
+export function waitingStatus(found: QueueStatus): JobStatus {
+  if (found.status === 'IN_QUEUE') {
+    const position = found.queue_position ?? null;
+    return { state: 'queued', stage: 'queued upstream', ...(position === null ? {} : { position }) };
+  }
+  return { state: 'running', progress: progressOf(found), stage: 'rendering' };
+}
+
+/** How far the newest log of a request says that it is. */
+export function progressOf({ logs }: QueueStatus): number | null {
+  return percentOfLogs(logs?.map((log) => log?.message ?? '').join('\n') ?? '');
+}
+
+/** What became of a completed request. Throws where only the asking went wrong. */
+export function completedStatus(answer: ExchangeAnswer): JobStatus {
+  if (answer.status < 400) return finishedStatus(answer);
+  const { sentence, problems, type } = readFailure(answer);
+  if (/still in progress/i.test(sentence)) return { state: 'running', progress: null, stage: 'rendering' };
+  if (type === 'client_cancelled' || answer.status === 499) {
+    const error = new UpstreamError('LOST', 'the request was cancelled at fal', { retryable: false });
+    return { state: 'failed', error };
+  }
+  if (answer.status === 504 && answer.headers['x-fal-request-timeout-type'] === 'user') {
+    const message = 'fal did not finish within the time that was asked for';
+    return { state: 'failed', error: new UpstreamError('TIMED_OUT', message, { retryable: false }) };
+  }
+  if (problems.length > 0) return { state: 'failed', error: errorOfProblems(answer, problems) };
+  if (type !== null && answer.status >= 500) {
+    const message = `fal failed: ${sentence || type}`.slice(0, 500);
+    return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message, { retryable: true }) };
+  }
+  if (type === 'bad_request' || answer.status === 400 || answer.status === 422) {
+    const message = `fal: ${sentence || 'refused the input'}`.slice(0, 500);
+    return { state: 'failed', error: new UpstreamError('INVALID_INPUT', message, { retryable: false }) };
+  }
+  throwRefusal(answer, 'request');
+  throw unreadable('result', new Error(`HTTP ${answer.status}`));
+}
+
+function finishedStatus(answer: ExchangeAnswer): JobStatus {
+  const parsed = result.safeParse(answer.json);
+  if (!parsed.success) throw unreadable('result', parsed.error);
+  const { images, image, video, videos, has_nsfw_concepts: flags } = parsed.data;
+  // The safety checker blackens what it flags: such a picture is no result.
+  const shown = images?.filter((_image, index) => flags?.[index] !== true) ?? [];
+  if (images && images.length > 0 && shown.length === 0) {
+    const message = 'fal withheld the pictures: they were flagged as unsafe';
+    const error = new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' });
+    return { state: 'failed', error };
+  }
+  const files = [...shown, image, video, ...(videos ?? [])].flatMap((one) =>
+    one ? [remoteFileOf(one.url)] : [],
+  );
+  if (files.length === 0) throw unreadable('result', new Error('no file'));
+  return { state: 'finished', outcome: { files, texts: [] } };
+}
+
+/** What a cancelling was answered. */
+export function cancelVerdict(answer: ExchangeAnswer): 'cancelled' | 'too-late' {
+  if (answer.status < 400) return 'cancelled';
+  if (answer.status === 400 || answer.status === 404) return 'too-late';
+  throwRefusal(answer, 'request');
+  return 'too-late';
+}
+
+/** An answer that tells nothing: what was asked for may have happened. */
+export function unreadable(what: string, cause: unknown): UpstreamError {
+  return new UpstreamError('UNAVAILABLE', `fal answered a ${what} that can't be read`, {
+    retryable: true,
+    startUnknown: true,
+    cause,
+  });
+}

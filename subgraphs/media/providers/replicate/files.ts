@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+import { dataUri, readInput, type Exchange } from '../exchange.ts';
+import { encodeForm } from '../form.ts';
+import type { CallContext, InputFile } from '../provider.ts';
+import { throwRefusal, unreadable } from './wire.ts';
+
+/** Largest file that goes inside the input as a data: URI, as the vendor asks. */
+const MAX_INLINE = 256 * 1024;
+const UPLOAD_TIMEOUT_MS = 120_000;
+
+const uploaded = z.object({ urls: z.object({ get: z.string().min(1) }) });
+
+/** The address at which a model finds an input: ours when it is public, a data: URI when it is small, else a file at Replicate. */
+export async function addressOfInput(
+  exchange: Exchange,
+  { file, field }: { readonly file: InputFile; readonly field: string },
+  context: CallContext,
+): Promise<string> {
+  if (file.publicUrl !== null) return file.publicUrl;
+  if (file.bytes <= MAX_INLINE) return dataUri(file, field);
+  const form = new FormData();
+  const bytes = new Uint8Array(await readInput(file, field));
+  form.append('content', new Blob([bytes], { type: file.contentType }), file.name);
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: '/files',
+    ...(await encodeForm(form)),
+    timeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+  throwRefusal(answer, 'account');
+  const parsed = uploaded.safeParse(answer.json);
+  if (!parsed.success) throw unreadable('file', parsed.error);
+  return parsed.data.urls.get;
+}

@@ -1,0 +1,89 @@
+import { UpstreamError, type InputFile, type WorkRequest } from '../provider.ts';
+
+/**
+ * What the models at Replicate are asked with: each has an input schema of its own. A model that is not named here (a
+ * bindings file may name any, also by its version) gets the fields that most have.
+ */
+
+/** Hands over a file and answers its address. */
+export type AddressOfInput = (file: InputFile, field: string) => Promise<string>;
+
+interface ImageModel {
+  /** Field of the input pictures, and whether it takes several; null where it takes none. */
+  readonly pictures: { readonly field: string; readonly areMany: boolean } | null;
+  /** Field of the number of pictures; null where it makes one. */
+  readonly count: string | null;
+}
+
+interface VideoModel {
+  readonly first: string;
+  readonly last: string;
+}
+
+const ANY_IMAGE: ImageModel = { pictures: { field: 'image', areMany: false }, count: 'num_outputs' };
+const IMAGES: Readonly<Record<string, ImageModel>> = {
+  'black-forest-labs/flux-schnell': { pictures: null, count: 'num_outputs' },
+  'black-forest-labs/flux-kontext-pro': { pictures: { field: 'input_image', areMany: false }, count: null },
+  'google/nano-banana': { pictures: { field: 'image_input', areMany: true }, count: null },
+};
+const ANY_VIDEO: VideoModel = { first: 'image', last: 'last_frame_image' };
+const VIDEOS: Readonly<Record<string, VideoModel>> = {
+  'kwaivgi/kling-v2.5-turbo-pro': { first: 'start_image', last: 'end_image' },
+};
+
+/** The models that run when a binding names none. */
+export const DEFAULT_MODELS = {
+  IMAGE: 'black-forest-labs/flux-schnell',
+  VIDEO: 'bytedance/seedance-1-lite',
+} as const;
+
+/** The input of a picture. Throws INVALID_INPUT for what the model does not take. */
+export async function imageInput(
+  model: string,
+  request: Extract<WorkRequest, { kind: 'IMAGE' }>,
+  addressOf: AddressOfInput,
+): Promise<Record<string, unknown>> {
+  const { pictures, count } = IMAGES[model] ?? ANY_IMAGE;
+  const { prompt, images, aspectRatio, seed } = request;
+  if (images.length > 0 && pictures === null) throw refused('images', 'this model takes no pictures');
+  if ((request.count ?? 1) > 1 && count === null) throw refused('count', 'this model makes one picture');
+  const addresses: string[] = [];
+  for (const image of images) addresses.push(await addressOf(image, 'images'));
+  return {
+    prompt,
+    ...(aspectRatio !== null && { aspect_ratio: aspectRatio }),
+    ...(request.count !== null && count !== null && { [count]: request.count }),
+    ...(seed !== null && { seed }),
+    ...(pictures !== null &&
+      addresses.length > 0 && { [pictures.field]: pictures.areMany ? addresses : addresses[0] }),
+  };
+}
+
+/** The input of a video. */
+export async function videoInput(
+  model: string,
+  request: Extract<WorkRequest, { kind: 'VIDEO' }>,
+  addressOf: AddressOfInput,
+): Promise<Record<string, unknown>> {
+  const { first, last } = VIDEOS[model] ?? ANY_VIDEO;
+  const { prompt, negativePrompt, firstFrame, lastFrame, aspectRatio, resolution, duration, seed } = request;
+  if (prompt === null)
+    throw refused('prompt', 'this model makes videos from words, with or without a picture');
+  if (lastFrame !== null && firstFrame === null)
+    throw refused('firstFrame', 'a last frame needs a first one');
+  return {
+    prompt,
+    ...(negativePrompt !== null && { negative_prompt: negativePrompt }),
+    // A picture brings its own shape.
+    ...(aspectRatio !== null && firstFrame === null && { aspect_ratio: aspectRatio }),
+    ...(resolution !== null && { resolution }),
+    ...(duration !== null && { duration }),
+    ...(seed !== null && { seed }),
+    ...(firstFrame !== null && { [first]: await addressOf(firstFrame, 'firstFrame') }),
+    ...(lastFrame !== null && { [last]: await addressOf(lastFrame, 'lastFrame') }),
+  };
+}
+
+function refused(field: string, why: string): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
+}

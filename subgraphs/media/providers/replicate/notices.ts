@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { z } from 'zod';
+
+import type { Exchange } from '../exchange.ts';
+import type { CallContext, Notice } from '../provider.ts';
+import { isRecent, keepKeys } from '../signed-notice.ts';
+import { throwRefusal, unreadable } from './wire.ts';
+
+const secret = z.object({ key: z.string().startsWith('whsec_') });
+
+/**
+ * Makes the check of Replicate's signature (Standard Webhooks) with the account's own secret, which the API tells. Throws
+ * UpstreamError when that can't be had.
+ */
+export function noticeCheck(exchange: Exchange): (notice: Notice, context: CallContext) => Promise<boolean> {
+  const kept = keepKeys<Webhook>();
+  return async (notice, context) => {
+    if (!isRecent(notice.headers['webhook-timestamp'])) return false;
+    const { baseUrl, headers } = context.connection;
+    // The secret is the account's, and an account is known by its token; tokens are not kept as names.
+    const account = createHash('sha256')
+      .update(JSON.stringify([baseUrl, headers]))
+      .digest('hex');
+    const fetch = () => signerOf(exchange, context);
+    if (isSigned(notice, await kept.get(account, fetch))) return true;
+    const renewed = await kept.renewed(account, fetch);
+    return renewed !== null && isSigned(notice, renewed);
+  };
+}
+
+function isSigned({ headers, body }: Notice, signer: Webhook): boolean {
+  try {
+    signer.verify(body, { ...headers });
+    return true;
+  } catch (error) {
+    // A signed body that is no JSON is a SyntaxError: nothing that Replicate sends.
+    if (error instanceof WebhookVerificationError || error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+async function signerOf(exchange: Exchange, context: CallContext): Promise<Webhook> {
+  const answer = await exchange(context, { method: 'GET', path: '/webhooks/default/secret', retry: 'safe' });
+  throwRefusal(answer, 'account');
+  const parsed = secret.safeParse(answer.json);
+  if (!parsed.success) throw unreadable('secret', parsed.error);
+  return new Webhook(parsed.data.key);
+}

@@ -1,0 +1,97 @@
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { beforeStart, createExchange, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type Handle,
+  type JobCapability,
+  type Provider,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { addressOfInput } from './files.ts';
+import { DEFAULT_MODELS, imageInput, videoInput, type AddressOfInput } from './inputs.ts';
+import { noticeCheck } from './notices.ts';
+import { asPrediction, jobStatus, throwRefusal } from './wire.ts';
+
+/**
+ * Replicate's predictions: of a model by its name, or of one of its versions (`owner/name:version`). The API has no field
+ * for our reference. Outputs are deleted an hour after the end, so they are fetched at once like all results.
+ */
+export function createReplicate(options: { readonly http: HttpClient }): Provider {
+  const exchange = createExchange(options.http);
+  const steps = sharedSteps(exchange);
+  return {
+    name: 'replicate',
+    jobs: {
+      IMAGE: { ...steps, start: (request, context) => start(exchange, request, context) },
+      VIDEO: { ...steps, pollMs: 2_000, start: (request, context) => start(exchange, request, context) },
+    },
+    verifyNotice: noticeCheck(exchange),
+  };
+}
+
+/** After this the vendor ends a prediction by itself, also one that never began: nobody asks for it any more. */
+const CANCEL_AFTER = '30m';
+
+async function start(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
+  const { model, input } = await beforeStart(inputOf(exchange, request, context));
+  const { noticeUrl } = context;
+  const answer = await exchange(context, {
+    method: 'POST',
+    ...placeOf(model),
+    json: {
+      ...versionOf(model),
+      input,
+      ...(noticeUrl !== undefined && { webhook: noticeUrl, webhook_events_filter: ['completed'] }),
+    },
+    headers: { 'cancel-after': CANCEL_AFTER },
+  });
+  return { id: asPrediction(answer, 'start').id };
+}
+
+async function inputOf(exchange: Exchange, request: WorkRequest, context: StartContext) {
+  const addressOf: AddressOfInput = (file, field) => addressOfInput(exchange, { file, field }, context);
+  if (request.kind !== 'IMAGE' && request.kind !== 'VIDEO') {
+    throw new UpstreamError('INVALID_INPUT', `replicate does not make ${request.kind}`, { retryable: false });
+  }
+  const model = context.connection.model ?? DEFAULT_MODELS[request.kind];
+  const [name = model] = model.split(':');
+  const input =
+    request.kind === 'IMAGE'
+      ? await imageInput(name, request, addressOf)
+      : await videoInput(name, request, addressOf);
+  return { model, input };
+}
+
+/** A version is asked for by its id; a model without one by its name. */
+function versionOf(model: string): { readonly version?: string } {
+  return model.includes(':') || /^[0-9a-f]{64}$/.test(model) ? { version: model } : {};
+}
+
+function placeOf(model: string): { readonly path: string } {
+  if (versionOf(model).version !== undefined) return { path: '/predictions' };
+  const [owner = '', name = ''] = model.split('/');
+  return { path: `/models/${encodeURIComponent(owner)}/${encodeURIComponent(name)}/predictions` };
+}
+
+function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
+  return {
+    pollMs: 1_000,
+    async status(handle, context) {
+      const answer = await exchange(context, { method: 'GET', path: pathOf(handle), retry: 'safe' });
+      return jobStatus(asPrediction(answer, 'prediction'));
+    },
+    async cancel(handle, context) {
+      const answer = await exchange(context, { method: 'POST', path: `${pathOf(handle)}/cancel` });
+      if (answer.status === 404) return 'too-late';
+      throwRefusal(answer, 'prediction');
+      const { status } = asPrediction(answer, 'prediction');
+      return status === 'succeeded' || status === 'failed' ? 'too-late' : 'cancelled';
+    },
+  };
+}
+
+function pathOf({ id }: Handle): string {
+  if (typeof id === 'string') return `/predictions/${encodeURIComponent(id)}`;
+  throw new UpstreamError('LOST', 'replicate: the handle names no prediction', { retryable: true });
+}

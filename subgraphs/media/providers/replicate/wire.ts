@@ -1,0 +1,133 @@
+import { z } from 'zod';
+
+import { errorOfStatus, remoteFileOf, type ExchangeAnswer } from '../exchange.ts';
+import { percentOfLogs } from '../log-progress.ts';
+import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
+
+/** The bodies of Replicate's API, read leniently. */
+
+const text = z.string().nullish().catch(null);
+
+const prediction = z.object({
+  id: z.string().min(1),
+  status: z.string(),
+  output: z.unknown(),
+  error: z.unknown(),
+  logs: text,
+  data_removed: z.boolean().nullish().catch(null),
+});
+
+/** A prediction as far as Kiln reads it. */
+export type Prediction = z.output<typeof prediction>;
+
+const problem = z.object({
+  title: text,
+  detail: text,
+  invalid_fields: z
+    .array(z.object({ field: text, description: text }))
+    .nullish()
+    .catch(null),
+});
+
+/** How the models' fields are called in Kiln's own inputs. */
+const FIELDS: Readonly<Record<string, string>> = {
+  num_outputs: 'count',
+  aspect_ratio: 'aspectRatio',
+  negative_prompt: 'negativePrompt',
+  input_image: 'images',
+  image_input: 'images',
+  start_image: 'image',
+  end_image: 'lastFrame',
+  last_frame_image: 'lastFrame',
+};
+
+/** What was asked: a new prediction, something about one that exists, or something else of the account. */
+type Asking = 'start' | 'prediction' | 'account';
+
+/** Throws what Replicate says is wrong; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
+  if (answer.status < 400) return;
+  const { title, detail, invalid_fields: invalid } = problem.safeParse(answer.json).data ?? {};
+  const message = `replicate: ${detail || title || `HTTP ${answer.status}`}`.slice(0, 400);
+  if (asking === 'start' && answer.status === 422) {
+    const name = invalid?.[0]?.field ?? /input\.(\w+)/.exec(detail ?? '')?.[1];
+    const last = name?.split('.').at(-1);
+    const field = last === undefined ? {} : { field: FIELDS[last] ?? last };
+    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, ...field });
+  }
+  const byStatus = errorOfStatus(answer, message);
+  // A model that is not there is no lost prediction.
+  if (byStatus?.code === 'LOST' && asking !== 'prediction') {
+    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  }
+  throw byStatus ?? new UpstreamError('UNAVAILABLE', message, { retryable: true });
+}
+
+/** The prediction of an answer. */
+export function asPrediction(answer: ExchangeAnswer, asking: Asking): Prediction {
+  throwRefusal(answer, asking);
+  const parsed = prediction.safeParse(answer.json);
+  if (parsed.success) return parsed.data;
+  throw unreadable('prediction', parsed.error);
+}
+
+/** Where the work stands. Words we do not know mean running: a new word must never fail a paid task. */
+export function jobStatus(found: Prediction): JobStatus {
+  switch (found.status) {
+    case 'starting':
+      return { state: 'queued', stage: 'starting upstream' };
+    case 'succeeded':
+      return succeeded(found);
+    case 'failed':
+      return { state: 'failed', error: failureOf(found.error) };
+    case 'canceled': {
+      const error = new UpstreamError('LOST', 'the prediction was cancelled at replicate', {
+        retryable: false,
+      });
+      return { state: 'failed', error };
+    }
+    case 'aborted': {
+      const message = 'replicate did not start within the time that it had';
+      return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message, { retryable: true }) };
+    }
+    default:
+      return { state: 'running', progress: percentOfLogs(found.logs ?? ''), stage: 'rendering' };
+  }
+}
+
+function succeeded(found: Prediction): JobStatus {
+  if (found.data_removed === true) {
+    // An hour after its end: asked too late.
+    const message = 'replicate has deleted the output of this prediction';
+    return { state: 'failed', error: new UpstreamError('LOST', message, { retryable: true }) };
+  }
+  const files = filesOf(found.output);
+  if (files.length === 0) throw unreadable('finished prediction', new Error('no file'));
+  return { state: 'finished', outcome: { files, texts: [] } };
+}
+
+/** A model answers one address or a list of them. */
+function filesOf(output: unknown): RemoteFile[] {
+  const all: readonly unknown[] = Array.isArray(output) ? output : [output];
+  return all.flatMap((one) =>
+    typeof one === 'string' && /^(https?:|data:)/.test(one) ? [remoteFileOf(one)] : [],
+  );
+}
+
+function failureOf(error: unknown): UpstreamError {
+  const reason = typeof error === 'string' ? error : JSON.stringify(error ?? '');
+  const message = `replicate failed: ${reason || 'no reason given'}`.slice(0, 500);
+  if (/nsfw|sensitive|moderat|safety|content policy|E005/i.test(reason)) {
+    return new UpstreamError('MODERATION_REFUSED', message, { retryable: false });
+  }
+  return new UpstreamError('UNAVAILABLE', message, { retryable: true });
+}
+
+/** An answer that tells nothing: what was asked for may have happened. */
+export function unreadable(what: string, cause: unknown): UpstreamError {
+  return new UpstreamError('UNAVAILABLE', `replicate answered a ${what} that can't be read`, {
+    retryable: true,
+    startUnknown: true,
+    cause,
+  });
+}
