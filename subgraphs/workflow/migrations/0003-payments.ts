@@ -17,6 +17,8 @@ async function createPayments(database: Kysely<unknown>): Promise<void> {
       user_id text not null,
       template_code text not null,
       parameters jsonb not null,
+      start jsonb not null,
+      task_owner text not null,
       status text not null default 'PENDING'
         check (status in ('PENDING', 'COMPLETED', 'FAILED', 'CANCELLED', 'REFUNDED')),
       amount integer not null,

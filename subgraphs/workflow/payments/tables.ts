@@ -10,6 +10,10 @@ export interface PaymentTable {
   readonly user_id: string;
   readonly template_code: string;
   readonly parameters: JSONColumnType<JsonObject>;
+  /** What media will be asked to start: made at checkout, so that a later change of the template does not reach what was sold. */
+  readonly start: JSONColumnType<JsonObject>;
+  /** Whom media's task will belong to. */
+  readonly task_owner: string;
   readonly status: Generated<PaymentStatus>;
   /** Minor units. */
   readonly amount: number;

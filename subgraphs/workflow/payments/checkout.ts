@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Caller } from '../../../platform/caller.ts';
+import { isUniqueViolation } from '../../../platform/database.ts';
+import { AppError, badInput, notFound } from '../../../platform/errors.ts';
+import type { Json } from '../../../platform/json.ts';
+import { beneficiaryOf } from '../executions/access.ts';
+import { fingerprintOf } from '../executions/idempotency.ts';
+import { checkedParameters } from '../executions/parameters.ts';
+import { startOf } from '../executions/workflows.ts';
+import type { Template, TemplateService } from '../templates/template.ts';
+import { asked } from './failures.ts';
+import type { PayProvider } from './pay-provider.ts';
+import type { PaymentStore, StoredPayment } from './store.ts';
+
+/** What a template costs at the provider, made there when it is missing. */
+export interface Prices {
+  priceOf(template: Template): Promise<Price>;
+}
+
+export interface Price {
+  readonly priceId: string;
+  /** Minor units. */
+  readonly amount: number;
+  readonly currency: string;
+}
+
+export interface CheckoutDependencies {
+  readonly store: PaymentStore;
+  readonly templates: TemplateService;
+  readonly prices: Prices;
+  readonly provider: PayProvider;
+  /** PUBLIC_URL: where the provider sends browsers back to. */
+  readonly publicUrl: string;
+}
+
+export interface CheckoutRequest {
+  readonly templateCode: string;
+  readonly userId: string;
+  readonly parameters: Json;
+  readonly idempotencyKey: string | null;
+}
+
+export interface OpenedCheckout {
+  readonly payment: StoredPayment;
+  readonly sessionId: string;
+  readonly url: string;
+}
+
+/** How long a checkout is open. Whole seconds: it is part of the idempotent call. */
+const OPEN_MS = 3_600_000;
+
+/**
+ * Opens a checkout: everything is checked first, so that nobody pays for what can't run; then the row, then the
+ * provider, then its ids. A crash in between is repaired by asking again under the same key, or by the sweeper.
+ */
+export async function checkout(
+  dependencies: CheckoutDependencies,
+  caller: Caller,
+  request: CheckoutRequest,
+): Promise<OpenedCheckout> {
+  const { idempotencyKey, ...told } = request;
+  const fingerprint = fingerprintOf({ operation: 'checkout', ...told });
+  const key = keyOf(caller, idempotencyKey, fingerprint);
+  const known = key === null ? null : await dependencies.store.byKey(caller.id, key);
+  const payment =
+    known === null ? await newPayment(dependencies, caller, { request, fingerprint, key }) : known;
+  if (payment.fingerprint !== fingerprint) {
+    throw new AppError('IDEMPOTENCY_CONFLICT', 'this idempotency key was used for another request', {
+      field: 'idempotencyKey',
+    });
+  }
+  return openAtProvider(dependencies, payment);
+}
+
+/** Anonymous callers share one owner: their key is scoped by their address and by the request. */
+function keyOf(caller: Caller, key: string | null, fingerprint: string): string | null {
+  if (key === null) return null;
+  if (key.length < 1 || key.length > 255) {
+    throw badInput('idempotencyKey', 'idempotencyKey must have 1 to 255 characters');
+  }
+  return caller.kind === 'anonymous' ? fingerprintOf([key, caller.address, fingerprint]) : key;
+}
+
+async function newPayment(
+  { store, templates, prices }: CheckoutDependencies,
+  caller: Caller,
+  asks: { readonly request: CheckoutRequest; readonly fingerprint: string; readonly key: string | null },
+): Promise<StoredPayment> {
+  const { request, fingerprint, key } = asks;
+  const template = await soldTemplate(templates, request.templateCode);
+  const parameters = checkedParameters(template.parameters, request.parameters);
+  const start = startOf(template, parameters);
+  const { userId, taskOwner } = beneficiaryOf(caller, request.userId);
+  const { priceId, amount, currency } = await asked(() => prices.priceOf(template));
+  const row = {
+    // Time-ordered, so that lists can go by it, and unguessable.
+    id: `pay_${timeOrderedId()}`,
+    owner: caller.id,
+    user_id: userId ?? request.userId,
+    template_code: template.code,
+    parameters: JSON.stringify(parameters),
+    start: JSON.stringify(start),
+    task_owner: taskOwner,
+    amount,
+    currency,
+    price_id: priceId,
+    expires_at: new Date(Math.floor((Date.now() + OPEN_MS) / 1000) * 1000),
+    pp_session_id: null,
+    pp_url: null,
+    pp_payment_intent_id: null,
+    execution_id: null,
+    idempotency_key: key,
+    fingerprint,
+  };
+  try {
+    return await store.insert(row);
+  } catch (error) {
+    const winner = key !== null && isUniqueViolation(error) ? await store.byKey(caller.id, key) : null;
+    if (winner === null) throw error;
+    return winner;
+  }
+}
+
+async function soldTemplate(templates: TemplateService, code: string): Promise<Template> {
+  const [template = null] = await templates.byCodes([code]);
+  if (template === null) throw notFound('template', code);
+  if (!template.isActive) throw badInput('templateCode', `template ${template.code} is not active`);
+  return template;
+}
+
+async function openAtProvider(
+  { store, provider, publicUrl }: CheckoutDependencies,
+  payment: StoredPayment,
+): Promise<OpenedCheckout> {
+  const { id, ppSessionId, ppUrl } = payment;
+  if (ppSessionId !== null && ppUrl !== null) return { payment, sessionId: ppSessionId, url: ppUrl };
+  const query = `payment_id=${encodeURIComponent(id)}`;
+  const { sessionId, url } = await asked(() =>
+    provider.createCheckout({
+      paymentId: id,
+      priceId: payment.priceId,
+      templateCode: payment.templateCode,
+      userId: payment.userId,
+      // The provider fills the braces in; they must reach it as they are.
+      successUrl: `${publicUrl}/payment/success?session_id={CHECKOUT_SESSION_ID}&${query}`,
+      cancelUrl: `${publicUrl}/payment/cancel?${query}`,
+      expiresAt: payment.expiresAt,
+    }),
+  );
+  const opened = await store.giveSession(id, { sessionId, url });
+  return { payment: opened, sessionId: opened.ppSessionId ?? sessionId, url: opened.ppUrl ?? url };
+}
+
+/** Milliseconds in front of randomness: ids sort by age. */
+function timeOrderedId(): string {
+  return `${Date.now().toString(36).padStart(9, '0')}${randomUUID().replaceAll('-', '')}`;
+}

@@ -1,0 +1,90 @@
+import { sql } from 'kysely';
+
+import type { WorkflowDatabase } from '../database.ts';
+import { asked } from './failures.ts';
+import type { PayEvent, PayProvider } from './pay-provider.ts';
+import type { PaymentStore } from './store.ts';
+
+/** The provider's events: where to look, never what is true. One counts as seen only once it was processed. */
+export interface EventDependencies {
+  readonly database: WorkflowDatabase;
+  readonly store: PaymentStore;
+  readonly provider: PayProvider;
+  readonly reconcile: (paymentId: string, sessionId?: string) => Promise<unknown>;
+}
+
+const MAX_ERROR = 500;
+
+/**
+ * Processes an event, once. Those of other apps or modes of the account are nothing to us; what fails is thrown, so that
+ * the provider sends it again.
+ */
+export async function processEvent(
+  dependencies: EventDependencies,
+  event: PayEvent,
+): Promise<'done' | 'seen' | 'ignored'> {
+  const { database, provider } = dependencies;
+  if (event.look.at === 'nothing' || event.isLive !== (provider.environment === 'live')) return 'ignored';
+  const { processed_at: processedAt } = await database
+    .insertInto('workflow.pay_events')
+    .values({ id: event.id, type: event.type, attempts: 1, last_error: null, processed_at: null })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ attempts: sql`pay_events.attempts + 1` }))
+    .returning('processed_at')
+    .executeTakeFirstOrThrow();
+  if (processedAt !== null) return 'seen';
+  try {
+    const found = await paymentOf(dependencies, event);
+    if (found !== null) await dependencies.reconcile(found.id, found.sessionId);
+    await close(database, event.id, null);
+    return found === null ? 'ignored' : 'done';
+  } catch (error) {
+    await close(database, event.id, error);
+    throw error;
+  }
+}
+
+async function close(database: WorkflowDatabase, id: string, error: unknown): Promise<void> {
+  const message = error instanceof Error ? error.message : String(error);
+  await database
+    .updateTable('workflow.pay_events')
+    .set(
+      error === null
+        ? { processed_at: sql<Date>`now()`, last_error: null }
+        : { last_error: message.replaceAll('\0', '').slice(0, MAX_ERROR) },
+    )
+    .where('id', '=', id)
+    .execute();
+}
+
+interface FoundPayment {
+  readonly id: string;
+  readonly sessionId?: string;
+}
+
+/** The payment an event is about, by what we know, then by what the provider knows; null when it is not ours. */
+async function paymentOf(
+  { store, provider }: EventDependencies,
+  { look }: PayEvent,
+): Promise<FoundPayment | null> {
+  if (look.at === 'nothing') return null;
+  const known =
+    look.at === 'session'
+      ? await store.bySession(look.sessionId)
+      : await store.byIntent(look.paymentIntentId);
+  if (known !== null) return { id: known.id };
+  // A refund may overtake the session's own event; the intent carries the payment's id too.
+  const [named] = look.paymentId === null ? [] : await store.byIds([look.paymentId]);
+  if (named === undefined) return null;
+  if (look.at === 'session') return { id: named.id, sessionId: look.sessionId };
+  const sessionId = await asked(() => provider.sessionOfIntent(look.paymentIntentId));
+  return sessionId === null ? { id: named.id } : { id: named.id, sessionId };
+}
+
+/** Forgets events that were processed a month ago, at most `limit`. */
+export async function pruneEvents(database: WorkflowDatabase, limit: number): Promise<void> {
+  await sql`
+    delete from workflow.pay_events where id in (
+      select id from workflow.pay_events where received_at < now() - interval '30 days' limit ${limit})`.execute(
+    database,
+  );
+}

@@ -1,0 +1,34 @@
+import { AppError } from '../../../platform/errors.ts';
+import { PayProviderError } from './pay-provider.ts';
+
+/** The payment provider's errors as callers hear them; everything else stays what it is. */
+export function callersError(error: unknown): unknown {
+  if (!(error instanceof PayProviderError)) return error;
+  switch (error.code) {
+    case 'RATE_LIMITED':
+    case 'UNAVAILABLE':
+      return new AppError('UNAVAILABLE', `${error.message}: try again`, { retryAfter: 5, cause: error });
+    case 'NOT_AUTHENTIC':
+      return new AppError('UNAUTHENTICATED', error.message, { cause: error });
+    case 'KEY_REFUSED':
+      return new AppError('NOT_CONFIGURED', `${error.message}: see STRIPE_SECRET_KEY`, { cause: error });
+    case 'NOT_FOUND':
+      return new AppError('NOT_FOUND', error.message, { cause: error });
+    default:
+      return new AppError('BAD_USER_INPUT', error.message, { cause: error });
+  }
+}
+
+/** Runs what asks the provider; its errors come out as callers hear them. */
+export async function asked<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw callersError(error);
+  }
+}
+
+/** What is said where no payment provider is set up. */
+export function notConfigured(): AppError {
+  return new AppError('NOT_CONFIGURED', 'payments are not set up here: set STRIPE_SECRET_KEY');
+}

@@ -1,0 +1,169 @@
+import { badInput, notFound, AppError } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Queue } from '../../../platform/queue.ts';
+import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import { startQueue } from '../executions/lifecycle.ts';
+import { insertExecution, type StoredExecution } from '../executions/store.ts';
+import { asked } from './failures.ts';
+import type { PayProvider } from './pay-provider.ts';
+import { startsExecution, statusBy, type MoneyTruth } from './payment.ts';
+import { updatePayment, type PaymentStore, type StoredPayment } from './store.ts';
+
+/**
+ * The only writer of payment truth. The row's version is read, the provider asked outside of any transaction, then one
+ * short transaction writes status, ids, execution and its job where the version still holds; who lost the race asks
+ * again. So a slow provider holds no connection, and no answer is applied over a newer one.
+ */
+export interface ReconcileDependencies {
+  readonly database: WorkflowDatabase;
+  readonly store: PaymentStore;
+  readonly queue: Queue;
+  readonly bus: EventBus;
+  readonly provider: PayProvider;
+  /** Has the new execution started at once, beside the queued job. */
+  readonly startSoon: (execution: StoredExecution) => void;
+  /** Tests stop here, between two steps. */
+  readonly onStep?: (step: ReconcileStep) => void;
+}
+
+export type ReconcileStep = 'read' | 'asked' | 'execution written' | 'payment written' | 'committed';
+
+export interface ReconcileOptions {
+  /** The session that the caller names: it must be the payment's. */
+  readonly sessionId?: string;
+  /** Ends an open checkout first, so that it can't be paid any more. */
+  readonly expire?: boolean;
+}
+
+/** Topic of the bus: a payment (by id) has reached a version. */
+export const paymentTopic = 'payment';
+/** Times that a lost race is asked again. */
+const MAX_RACES = 8;
+
+/** The payment as it is by the provider's truth now. NOT_FOUND, BAD_USER_INPUT (another payment's session), UNAVAILABLE. */
+export async function reconcile(
+  dependencies: ReconcileDependencies,
+  id: string,
+  options: ReconcileOptions = {},
+): Promise<StoredPayment> {
+  for (let race = 0; race < MAX_RACES; race += 1) {
+    const done = await once(dependencies, id, options);
+    if (done !== null) return done;
+  }
+  throw new AppError('UNAVAILABLE', `payment ${id} changes all the time: try again`, { retryAfter: 1 });
+}
+
+/** One round; null when somebody else wrote meanwhile. */
+async function once(
+  dependencies: ReconcileDependencies,
+  id: string,
+  options: ReconcileOptions,
+): Promise<StoredPayment | null> {
+  const { store, onStep } = dependencies;
+  const [payment] = await store.byIds([id]);
+  if (payment === undefined) throw notFound('payment', id);
+  onStep?.('read');
+  const sessionId = sessionFor(payment, options.sessionId);
+  // The checkout has not been opened yet: nothing can have been paid.
+  if (sessionId === null) return payment;
+  const truth = await askedTruth(dependencies, payment, { sessionId, expire: options.expire ?? false });
+  onStep?.('asked');
+  return apply(dependencies, payment, truth);
+}
+
+function sessionFor({ id, ppSessionId }: StoredPayment, named: string | undefined): string | null {
+  if (named !== undefined && ppSessionId !== null && named !== ppSessionId) {
+    throw badInput('session_id', `this session does not belong to payment ${id}`);
+  }
+  return ppSessionId ?? named ?? null;
+}
+
+async function askedTruth(
+  { provider }: ReconcileDependencies,
+  { id, status }: StoredPayment,
+  { sessionId, expire }: { readonly sessionId: string; readonly expire: boolean },
+): Promise<MoneyTruth> {
+  const isOpen = status === 'PENDING';
+  const truth = await asked(() =>
+    expire && isOpen ? provider.expireCheckout(sessionId) : provider.truthOf(sessionId),
+  );
+  if (truth.paymentId !== id) throw badInput('session_id', `this session does not belong to payment ${id}`);
+  return truth;
+}
+
+async function apply(
+  dependencies: ReconcileDependencies,
+  payment: StoredPayment,
+  truth: MoneyTruth,
+): Promise<StoredPayment | null> {
+  if (isAsKnown(payment, truth)) return payment;
+  const { database, bus, startSoon, onStep } = dependencies;
+  const written = await database
+    .transaction()
+    .execute(async (transaction) => {
+      const execution = startsExecution(payment, truth)
+        ? await executionOf(dependencies, transaction, payment)
+        : null;
+      onStep?.('execution written');
+      const updated = await updatePayment(transaction, payment, {
+        status: statusBy(payment.status, truth),
+        pp_session_id: truth.sessionId,
+        pp_payment_intent_id: truth.paymentIntentId,
+        amount_refunded: truth.amountRefunded,
+        disputed: truth.isDisputed,
+        ...(execution === null ? {} : { execution_id: execution.id }),
+      });
+      // Somebody was faster: what was written here must not stay.
+      if (updated === null) throw new LostRace();
+      onStep?.('payment written');
+      return { updated, execution };
+    })
+    .catch((error: unknown) => {
+      if (error instanceof LostRace) return null;
+      throw error;
+    });
+  if (written === null) return null;
+  onStep?.('committed');
+  bus.announce(paymentTopic, written.updated.id, written.updated.version);
+  if (written.execution !== null) startSoon(written.execution);
+  return written.updated;
+}
+
+class LostRace extends Error {}
+
+function isAsKnown(payment: StoredPayment, truth: MoneyTruth): boolean {
+  return (
+    statusBy(payment.status, truth) === payment.status &&
+    payment.ppSessionId === truth.sessionId &&
+    payment.ppPaymentIntentId === truth.paymentIntentId &&
+    payment.amountRefunded === truth.amountRefunded &&
+    payment.disputed === truth.isDisputed &&
+    !startsExecution(payment, truth)
+  );
+}
+
+/** The execution that was bought: what was checked at checkout, under ids of its own, with the job that starts it. */
+async function executionOf(
+  { queue }: ReconcileDependencies,
+  transaction: WorkflowTransaction,
+  payment: StoredPayment,
+): Promise<StoredExecution> {
+  const execution = await insertExecution(transaction, {
+    id: newId(),
+    task_id: newId(),
+    external_id: null,
+    owner: payment.owner,
+    user_id: payment.userId,
+    template_code: payment.templateCode,
+    stage: 'waiting for the media service',
+    parameters: JSON.stringify(payment.parameters),
+    start: JSON.stringify(payment.start),
+    task_owner: payment.taskOwner,
+    fingerprint: payment.fingerprint,
+    error: null,
+  });
+  const data = { executionId: execution.id };
+  await queue.enqueue(transaction, { queue: startQueue, data, startAfterSeconds: 4 });
+  return execution;
+}

@@ -1,0 +1,174 @@
+import { mayChange, type Caller } from '../../../platform/caller.ts';
+import { AppError, notFound } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/event-bus.ts';
+import type { UserService } from '../sign-in/sign-in.ts';
+import { mayReadPayment } from './access.ts';
+import {
+  checkout,
+  type CheckoutDependencies,
+  type CheckoutRequest,
+  type OpenedCheckout,
+} from './checkout.ts';
+import { processEvent } from './events.ts';
+import { notConfigured } from './failures.ts';
+import type { PayProvider } from './pay-provider.ts';
+import type { Payment, Refund } from './payment.ts';
+import { reconcile, type ReconcileDependencies } from './reconcile.ts';
+import { refund, type RefundRequest } from './refunds.ts';
+import type { PaymentStore, StoredPayment } from './store.ts';
+import { watchPayment } from './watch.ts';
+
+/** Payments and their rules. */
+export interface PaymentService {
+  /** BAD_USER_INPUT, NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT, NOT_CONFIGURED, UNAVAILABLE: nothing was sold then. */
+  checkout(caller: Caller, request: CheckoutRequest): Promise<OpenedCheckout>;
+  /** What is true of a payment now: asks the provider, and starts the execution when it is paid. */
+  reconcile(caller: Caller, key: PaymentKey): Promise<Payment>;
+  /** Ends an open checkout, so that it can't be paid any more; what was paid stays paid, and the answer says so. */
+  cancel(caller: Caller, key: PaymentKey): Promise<Payment>;
+  refund(
+    caller: Caller,
+    id: string,
+    request: RefundRequest,
+  ): Promise<{ readonly refund: Refund; readonly payment: Payment }>;
+  /** In the order of the ids; null where there is none the caller may read. */
+  byIds(caller: Caller, ids: readonly string[]): Promise<readonly (Payment | null)[]>;
+  /** The payment of an execution, when there is one the caller may read. */
+  byExecution(caller: Caller, executionId: string): Promise<Payment | null>;
+  /** Newest first: the caller's own, or of one user; empty without a caller. */
+  list(caller: Caller, options: ListRequest): Promise<PaymentPage>;
+  /** Takes an event of the provider; its signature is the proof. UNAUTHENTICATED, or whatever keeps it from being processed. */
+  takeEvent(event: { readonly body: Buffer; readonly signature: string }): Promise<void>;
+  /** The payment now, then whenever it has changed, until nothing more can come. NOT_FOUND before the first. */
+  watch(caller: Caller, id: string, signal: AbortSignal): Promise<AsyncIterableIterator<Payment>>;
+}
+
+/** How a payment is named: by its id, by its session, or by both, which must belong together. */
+export interface PaymentKey {
+  readonly id: string | null;
+  readonly sessionId: string | null;
+}
+
+export interface ListRequest {
+  readonly userId: string | null;
+  readonly first: number;
+  readonly after: string | null;
+}
+
+export interface PaymentPage {
+  readonly payments: readonly Payment[];
+  readonly hasNextPage: boolean;
+}
+
+export interface PaymentDependencies {
+  readonly store: PaymentStore;
+  readonly bus: EventBus;
+  readonly users: Pick<UserService, 'idOf'>;
+  /** Null where no payment provider is set up. */
+  readonly selling: (ReconcileDependencies & CheckoutDependencies) | null;
+}
+
+export function createPaymentService(dependencies: PaymentDependencies): PaymentService {
+  const { store, bus, users } = dependencies;
+  const selling = () => {
+    if (dependencies.selling === null) throw notConfigured();
+    return dependencies.selling;
+  };
+  return {
+    async checkout(caller, request) {
+      const open = selling();
+      return checkout(open, caller, { ...request, userId: await users.idOf(request.userId) });
+    },
+    reconcile: async (caller, key) => reconcileNamed(selling(), caller, key, false),
+    cancel: async (caller, key) => reconcileNamed(selling(), caller, key, true),
+    async refund(caller, id, request) {
+      const open = selling();
+      const payment = await readable(store, caller, id);
+      const done = await refund(open, payment, request);
+      return { refund: done, payment: await reconcile(open, payment.id) };
+    },
+    async byIds(caller, ids) {
+      const found = new Map((await store.byIds(ids)).map((payment) => [payment.id, payment]));
+      return ids.map((id) => {
+        const payment = found.get(id);
+        return payment !== undefined && mayReadPayment(caller, payment) ? payment : null;
+      });
+    },
+    async byExecution(caller, executionId) {
+      const payment = await store.byExecution(executionId);
+      return payment !== null && mayReadPayment(caller, payment) ? payment : null;
+    },
+    list: async (caller, options) =>
+      list(store, caller, {
+        ...options,
+        userId: options.userId === null ? null : await users.idOf(options.userId),
+      }),
+    async takeEvent({ body, signature }) {
+      const open = selling();
+      const event = readEvent(open.provider, body, signature);
+      await processEvent(
+        {
+          ...open,
+          reconcile: (id, sessionId) => reconcile(open, id, sessionId === undefined ? {} : { sessionId }),
+        },
+        event,
+      );
+    },
+    async watch(caller, id, signal) {
+      await readable(store, caller, id);
+      return watchPayment({ store, bus }, { id, signal });
+    },
+  };
+}
+
+function readEvent(provider: PayProvider, body: Buffer, signature: string) {
+  try {
+    return provider.readEvent(body, signature);
+  } catch (cause) {
+    throw new AppError('UNAUTHENTICATED', 'the signature of this event is not valid', { cause });
+  }
+}
+
+async function readable(store: PaymentStore, caller: Caller, id: string): Promise<StoredPayment> {
+  const [payment] = await store.byIds([id]);
+  if (payment === undefined || !mayReadPayment(caller, payment)) throw notFound('payment', id);
+  return payment;
+}
+
+async function reconcileNamed(
+  selling: ReconcileDependencies & CheckoutDependencies,
+  caller: Caller,
+  { id, sessionId }: PaymentKey,
+  expire: boolean,
+): Promise<Payment> {
+  const { store } = selling;
+  // A browser that comes back from a page without a session brings the placeholder as it was.
+  const named = sessionId === null || sessionId.includes('{') ? null : sessionId;
+  const found = id === null && named !== null ? await store.bySession(named) : null;
+  const payment = found ?? (id === null ? null : await readable(store, caller, id));
+  if (payment === null) throw notFound('payment', named ?? id ?? '');
+  if (expire && !mayChange(caller, payment.owner) && !mayReadPayment(caller, payment)) {
+    throw notFound('payment', payment.id);
+  }
+  return reconcile(selling, payment.id, { ...(named === null ? {} : { sessionId: named }), expire });
+}
+
+async function list(
+  store: PaymentStore,
+  caller: Caller,
+  { userId, first, after }: ListRequest,
+): Promise<PaymentPage> {
+  const seesAll = caller.kind === 'internal' || caller.kind === 'key' || caller.scopes.includes('admin');
+  const isStranger = caller.kind === 'anonymous';
+  // Who never signed in may be named by anybody; a user's own list is theirs.
+  if (isStranger && (userId === null || userId.startsWith('usr_')))
+    return { payments: [], hasNextPage: false };
+  const found = await store.list({
+    callerId: seesAll || isStranger ? null : caller.id,
+    userId,
+    first,
+    after,
+  });
+  const visible = found.filter((payment) => mayReadPayment(caller, payment));
+  return { payments: visible.slice(0, first), hasNextPage: found.length > first };
+}

@@ -1,0 +1,173 @@
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
+
+import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import type { Payment } from './payment.ts';
+import type { PaymentTable } from './tables.ts';
+
+/** The SQL of payments; no rules here. */
+export interface PaymentStore {
+  byIds(ids: readonly string[]): Promise<StoredPayment[]>;
+  bySession(sessionId: string): Promise<StoredPayment | null>;
+  byIntent(paymentIntentId: string): Promise<StoredPayment | null>;
+  byKey(owner: string, key: string): Promise<StoredPayment | null>;
+  byExecution(executionId: string): Promise<StoredPayment | null>;
+  /** A new row, or the one that has this id or key already. */
+  insert(row: Insertable<PaymentTable>): Promise<StoredPayment>;
+  /** The provider's ids, once; a row that has them keeps them. */
+  giveSession(
+    id: string,
+    session: { readonly sessionId: string; readonly url: string },
+  ): Promise<StoredPayment>;
+  /** Newest first, one more than `first` when there are more. */
+  list(options: ListOptions): Promise<StoredPayment[]>;
+  /** PENDING ones that are older than this, oldest first. */
+  pendingSince(before: Date, limit: number): Promise<StoredPayment[]>;
+}
+
+/** A payment with what only this folder needs of it. */
+export interface StoredPayment extends Payment {
+  readonly start: Payment['parameters'];
+  readonly taskOwner: string;
+  readonly priceId: string;
+  readonly fingerprint: string;
+}
+
+export interface ListOptions {
+  /** The caller's own rows, bought by or for them; null for everybody's. */
+  readonly callerId: string | null;
+  readonly userId: string | null;
+  readonly first: number;
+  readonly after: string | null;
+}
+
+export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
+  const all = () => database.selectFrom('workflow.payments').selectAll();
+  const one = async (column: 'pp_session_id' | 'pp_payment_intent_id', value: string) => {
+    const row = await all().where(column, '=', value).executeTakeFirst();
+    return row === undefined ? null : paymentFrom(row);
+  };
+  return {
+    async byIds(ids) {
+      if (ids.length === 0) return [];
+      return (
+        await all()
+          .where('id', 'in', [...ids])
+          .execute()
+      ).map(paymentFrom);
+    },
+    bySession: (sessionId) => one('pp_session_id', sessionId),
+    byIntent: (paymentIntentId) => one('pp_payment_intent_id', paymentIntentId),
+    async byExecution(executionId) {
+      const row = await all().where('execution_id', '=', executionId).executeTakeFirst();
+      return row === undefined ? null : paymentFrom(row);
+    },
+    async byKey(owner, key) {
+      const row = await all()
+        .where('owner', '=', owner)
+        .where('idempotency_key', '=', key)
+        .executeTakeFirst();
+      return row === undefined ? null : paymentFrom(row);
+    },
+    async insert(row) {
+      const written = await database
+        .insertInto('workflow.payments')
+        .values(row)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return paymentFrom(written);
+    },
+    giveSession: (id, session) => giveSession(database, id, session),
+    list: (options) => list(database, options),
+    async pendingSince(before, limit) {
+      const rows = await all()
+        .where('status', '=', 'PENDING')
+        .where('created_at', '<', before)
+        .orderBy('created_at')
+        .limit(limit)
+        .execute();
+      return rows.map(paymentFrom);
+    },
+  };
+}
+
+async function giveSession(
+  database: WorkflowDatabase,
+  id: string,
+  { sessionId, url }: { readonly sessionId: string; readonly url: string },
+): Promise<StoredPayment> {
+  const row = await database
+    .updateTable('workflow.payments')
+    .set({
+      pp_session_id: sql`coalesce(pp_session_id, ${sessionId})`,
+      pp_url: sql`coalesce(pp_url, ${url})`,
+      version: sql`version + 1`,
+      updated_at: sql<Date>`now()`,
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return paymentFrom(row);
+}
+
+async function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredPayment[]> {
+  const { callerId, userId, first, after } = options;
+  let query = database.selectFrom('workflow.payments').selectAll();
+  if (callerId !== null) {
+    // An anonymous buyer may name anybody as the user: that alone must not put a row into somebody's list.
+    query = query.where((row) =>
+      row.or([
+        row('owner', '=', callerId),
+        row.and([row('user_id', '=', callerId), row('owner', '<>', 'anon')]),
+      ]),
+    );
+  }
+  if (userId !== null) query = query.where('user_id', '=', userId);
+  if (after !== null) query = query.where('id', '<', after);
+  const rows = await query
+    .orderBy('id', 'desc')
+    .limit(first + 1)
+    .execute();
+  return rows.map(paymentFrom);
+}
+
+/** Writes a change where the version still holds; null when somebody was faster. */
+export async function updatePayment(
+  transaction: WorkflowTransaction,
+  { id, version }: Pick<Payment, 'id' | 'version'>,
+  change: Updateable<PaymentTable>,
+): Promise<StoredPayment | null> {
+  const row = await transaction
+    .updateTable('workflow.payments')
+    .set({ ...change, version: version + 1, updated_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('version', '=', version)
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? null : paymentFrom(row);
+}
+
+function paymentFrom(row: Selectable<PaymentTable>): StoredPayment {
+  return {
+    id: row.id,
+    owner: row.owner,
+    userId: row.user_id,
+    templateCode: row.template_code,
+    parameters: row.parameters,
+    start: row.start,
+    taskOwner: row.task_owner,
+    status: row.status,
+    amount: row.amount,
+    amountRefunded: row.amount_refunded,
+    currency: row.currency,
+    priceId: row.price_id,
+    ppSessionId: row.pp_session_id,
+    ppUrl: row.pp_url,
+    ppPaymentIntentId: row.pp_payment_intent_id,
+    executionId: row.execution_id,
+    disputed: row.disputed,
+    expiresAt: row.expires_at,
+    fingerprint: row.fingerprint,
+    version: row.version,
+    createdAt: row.created_at,
+  };
+}
