@@ -1,10 +1,11 @@
 import { AppError, type Problem } from '../../../platform/errors.ts';
 import type { StepInput, Work } from '../tasks/task.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from './binding.ts';
-import { problemsOf, promptProblems, ratioProblems } from './problems.ts';
+import { promptProblems, ratioProblems } from './field-problems.ts';
+import { problemsOf } from './problems.ts';
 import { serves } from './registry.ts';
 
-export { isAspectRatio } from './problems.ts';
+export { isAspectRatio } from './field-problems.ts';
 
 /** What a submission must keep to before anything is written or paid for. Pure: the catalog says the limits. */
 

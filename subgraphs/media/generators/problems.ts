@@ -1,15 +1,21 @@
 import type { Problem } from '../../../platform/errors.ts';
 import type { StepInput } from '../tasks/task.ts';
-import type { ModelLimits } from './binding.ts';
+import {
+  countProblems,
+  inRange,
+  notTaken,
+  oneOf,
+  promptProblems,
+  ratioProblems,
+  wanted,
+  type Limits,
+} from './field-problems.ts';
+import { characterImageProblems, characterProblems, lipSyncProblems } from './person-problems.ts';
 
 /** What is wrong with a piece of work for one model, field by field. Pure. */
 
-const MAX_COUNT = 10;
 const MAX_IMAGES = 10;
-/** Upper bound where the catalog names none: what one row and one upstream request may sensibly carry. */
-const MAX_PROMPT = 20_000;
 
-type Limits = ModelLimits | undefined;
 type StepOf<Kind extends StepInput['kind']> = Extract<StepInput, { kind: Kind }>;
 
 /** Every problem; none means that the model takes the work. Without a model only what holds for all is asked. */
@@ -27,6 +33,12 @@ export function problemsOf(work: StepInput, limits: Limits): readonly Problem[] 
       return promptProblems('text', work.text ?? '', limits?.maxPrompt);
     case 'ANALYSIS':
       return [...wanted('prompt', work.prompt), ...promptProblems('prompt', work.prompt, limits?.maxPrompt)];
+    case 'LIP_SYNC':
+      return lipSyncProblems(work, limits);
+    case 'CHARACTER':
+      return characterProblems(work, limits);
+    case 'CHARACTER_IMAGE':
+      return characterImageProblems(work, limits);
     // Pictures to be described, and graphs: whoever takes them knows.
     default:
       return [];
@@ -34,18 +46,14 @@ export function problemsOf(work: StepInput, limits: Limits): readonly Problem[] 
 }
 
 function imageProblems(work: StepOf<'IMAGE'>, limits: Limits): readonly Problem[] {
-  const count = work.count ?? 1;
   const images = work.images?.length ?? 0;
-  const maxCount = limits?.maxCount ?? MAX_COUNT;
   const maxImages = limits?.maxImages ?? MAX_IMAGES;
   return [
     ...wanted('prompt', work.prompt),
     ...promptProblems('prompt', work.prompt, limits?.maxPrompt),
     ...ratioProblems(work.aspectRatio, limits?.aspectRatios),
     ...oneOf('resolution', work.resolution, limits?.sizes),
-    ...(Number.isInteger(count) && count >= 1 && count <= maxCount
-      ? []
-      : [{ field: 'count', message: maxCount === 1 ? 'must be 1' : `must be from 1 to ${maxCount}` }]),
+    ...countProblems(work.count, limits),
     ...(images <= maxImages ? [] : [{ field: 'images', message: `must be at most ${maxImages} files` }]),
     ...notTaken('images', images > 0, limits),
   ];
@@ -93,68 +101,4 @@ function speechProblems(work: StepOf<'SPEECH'>, limits: Limits): readonly Proble
     ...oneOf('format', work.format, limits?.formats),
     ...(['speed', 'pitch', 'volume'] as const).flatMap((field) => inRange(field, work[field], limits)),
   ];
-}
-
-function wanted(field: string, text: string): readonly Problem[] {
-  return text.trim() === '' ? [{ field, message: 'must not be empty' }] : [];
-}
-
-/** A text that is longer than the model takes. */
-export function promptProblems(
-  field: string,
-  text: string,
-  limit: number | null | undefined,
-): readonly Problem[] {
-  const longest = limit ?? MAX_PROMPT;
-  if (text.length <= longest) return [];
-  return [{ field, message: `must be at most ${longest} characters, this one has ${text.length}` }];
-}
-
-/** Whether a text is W:H with integers from 1 to 64. */
-export function isAspectRatio(text: string): boolean {
-  const [, width, height] = /^(\d{1,2}):(\d{1,2})$/.exec(text) ?? [];
-  return [width, height].every((side) => Number(side) >= 1 && Number(side) <= 64);
-}
-
-/** An aspect ratio that is none, or none that the model makes. */
-export function ratioProblems(
-  aspectRatio: string | undefined,
-  accepted?: readonly string[] | null,
-): readonly Problem[] {
-  if (aspectRatio === undefined) return [];
-  if (isAspectRatio(aspectRatio)) return oneOf('aspectRatio', aspectRatio, accepted);
-  return [{ field: 'aspectRatio', message: 'must be W:H with whole numbers from 1 to 64, such as 16:9' }];
-}
-
-/** Words are compared without regard to case: 1080P and 1080p mean the same. */
-function oneOf(
-  field: string,
-  value: string | number | undefined,
-  accepted: readonly (string | number)[] | null | undefined,
-): readonly Problem[] {
-  if (value === undefined || accepted === null || accepted === undefined) return [];
-  const same = (other: string | number) => String(other).toLowerCase() === String(value).toLowerCase();
-  if (accepted.some(same)) return [];
-  const choice = accepted.length === 1 ? String(accepted[0]) : `one of ${accepted.join(', ')}`;
-  return [{ field, message: `must be ${choice}` }];
-}
-
-/** A word as the model's own list spells it: the limits do not look at case, some upstreams do. */
-export function spelledAs(
-  accepted: readonly string[] | null | undefined,
-  value: string | null,
-): string | null {
-  return accepted?.find((word) => word.toLowerCase() === value?.toLowerCase()) ?? value;
-}
-
-function inRange(field: string, value: number | undefined, limits: Limits): readonly Problem[] {
-  const [least, most] = limits?.ranges[field] ?? [-Infinity, Infinity];
-  if (value === undefined || (value >= least && value <= most)) return [];
-  return [{ field, message: `must be from ${least} to ${most}` }];
-}
-
-function notTaken(field: string, given: boolean, limits: Limits): readonly Problem[] {
-  return !given || limits === undefined || limits.inputs.includes(field)
-    ? []
-    : [{ field, message: 'is not taken by this model' }];
 }

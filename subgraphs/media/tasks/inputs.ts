@@ -1,6 +1,6 @@
 import type { ModelLimits } from '../generators/binding.ts';
+import { spelledAs } from '../generators/field-problems.ts';
 import { modelFor } from '../generators/limits.ts';
-import { spelledAs } from '../generators/problems.ts';
 import type { InputFile, WorkRequest } from '../providers/provider.ts';
 import type { Engine } from './engine.ts';
 import { prepareFile, type InputOptions } from './input-files.ts';

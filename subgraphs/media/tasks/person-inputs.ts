@@ -1,7 +1,7 @@
 import type { ModelLimits } from '../generators/binding.ts';
-import { spelledAs } from '../generators/problems.ts';
+import { spelledAs } from '../generators/field-problems.ts';
 import { UpstreamError, type InputFile, type WorkRequest } from '../providers/provider.ts';
-import type { InputRef, StepInput } from './task.ts';
+import { AVATAR_SOURCE_TYPE, type InputRef, type StepInput } from './task.ts';
 
 /** Work with people in it (lip-sync, characters, avatars) as its provider takes it. */
 
@@ -57,12 +57,19 @@ export async function personRequest(
         resolution: spelledAs(limits?.sizes, input.resolution ?? null),
       };
     case 'AVATAR_SOURCE':
-      return { kind: input.kind, video: await file(input.video, 'source') };
+      return { kind: input.kind, video: mp4(await file(input.video, 'source')) };
     case 'AVATAR':
       return { kind: input.kind, videoId: input.videoId, name: input.name ?? null };
     default:
       return avatarVideoRequest(input, limits, file);
   }
+}
+
+/** What came from somewhere else is looked at here for the first time: by what it is, not by its name. */
+function mp4(video: InputFile): InputFile {
+  if (video.contentType === AVATAR_SOURCE_TYPE) return video;
+  const message = `source: wrong file format, an MP4 video is needed; this is ${video.contentType}`;
+  throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field: 'source' });
 }
 
 async function lipSyncRequest(
