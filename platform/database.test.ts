@@ -127,3 +127,15 @@ test('does not wait for ever for a connection that is not given back', async () 
   expect(lines.join('')).toContain('still in use');
   client.release(true);
 });
+
+test('outlives a connection that is ended while a transaction holds it', async () => {
+  const client = await database.pool.connect();
+  await client.query('begin');
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const ended = new Promise((resolve) => client.once('end', resolve));
+  await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+  await ended;
+  await expect(client.query('select 1')).rejects.toThrow();
+  client.release(true);
+  await database.check();
+});

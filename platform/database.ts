@@ -58,6 +58,13 @@ export function createDatabase(options: DatabaseOptions): Database {
   pool.on('error', ({ message }) => {
     if (!closing) logger.warn({ reason: message }, 'an idle database connection broke');
   });
+  // One that breaks while a transaction holds it (paused for too long, ended by the operator) is heard of by its next
+  // query; without a listener of its own it would end the process before.
+  pool.on('connect', (client) => {
+    client.on('error', ({ message }) => {
+      if (!closing) logger.debug({ reason: message }, 'a database connection in use broke');
+    });
+  });
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   return {
     pool,

@@ -22,6 +22,8 @@ export interface TemplateTable {
   readonly is_active: Generated<boolean>;
   readonly created_at: Generated<Date>;
   readonly updated_at: Generated<Date>;
+  /** A deleted template keeps its row for payments and executions that name it; creating its code again revives it. */
+  readonly deleted_at: Generated<Date | null>;
 }
 
 /** One run of a template. */

@@ -16,13 +16,33 @@ const workflows: Readonly<Record<string, (template: Template, parameters: JsonOb
       ...(isText(parameters['aspectRatio']) ? { aspectRatio: parameters['aspectRatio'] } : {}),
     },
   }),
+  video: (template, parameters) => ({
+    video: {
+      generator: 'agg/vidb',
+      ...(template.imageModel === null ? {} : { model: template.imageModel }),
+      prompt: promptOf(template, parameters),
+      ...(isText(parameters['imageUrl']) ? { image: { url: parameters['imageUrl'] } } : {}),
+      ...(isText(parameters['aspectRatio']) ? { aspectRatio: parameters['aspectRatio'] } : {}),
+    },
+  }),
 };
+
+/** Names of bundled comfy workflows as a template gives them: `comfy:text-to-image`. */
+const COMFY = 'comfy:';
+
+function comfyStart(name: string, template: Template, parameters: JsonObject): JsonObject {
+  const prompt = promptOf(template, parameters);
+  return { comfy: { workflowName: name, inputs: { ...parameters, prompt } } };
+}
 
 /** The start of a template. NOT_CONFIGURED when its workflow is none of ours, BAD_USER_INPUT when no prompt results. */
 export function startOf(template: Template, parameters: JsonObject): JsonObject {
+  if (template.workflow.startsWith(COMFY)) {
+    return comfyStart(template.workflow.slice(COMFY.length), template, parameters);
+  }
   const build = Object.hasOwn(workflows, template.workflow) ? workflows[template.workflow] : undefined;
   if (build === undefined) {
-    const known = Object.keys(workflows).join(', ');
+    const known = [...Object.keys(workflows), `${COMFY}<name>`].join(', ');
     throw new AppError(
       'NOT_CONFIGURED',
       `template ${template.code} names the workflow ${JSON.stringify(template.workflow)}; known here: ${known}`,

@@ -56,7 +56,7 @@ export function createWorkflowContext(options: {
 const maxBatchSize = 500;
 
 function createLoaders({ templates, executions, signIn }: WorkflowServices, caller: Caller): WorkflowLoaders {
-  const byCode = new DataLoader((codes: readonly string[]) => templates.byCodes(codes), { maxBatchSize });
+  const byCode = new DataLoader((codes: readonly string[]) => templates.namedBy(codes), { maxBatchSize });
   const byId = new DataLoader((ids: readonly string[]) => executions.byIds(caller, ids), { maxBatchSize });
   const byTask = new DataLoader((ids: readonly string[]) => executions.byTaskIds(caller, ids), {
     maxBatchSize,

@@ -65,7 +65,7 @@ builder.queryField('template', (t) =>
     description: 'One template by its code; null when there is none.',
     rule: 'public',
     args: { code: t.arg.id({ required: true, description: 'The code of the template.' }) },
-    resolve: (_, { code }, { loaders }) => loaders.templates.load(code),
+    resolve: async (_, { code }, { services }) => (await services.templates.byCodes([code]))[0] ?? null,
   }),
 );
 

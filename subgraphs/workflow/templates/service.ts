@@ -1,26 +1,73 @@
+import { isUniqueViolation } from '../../../platform/database.ts';
+import { AppError, notFound, toError } from '../../../platform/errors.ts';
 import type { WorkflowDatabase } from '../database.ts';
 import bundled from './bundled-templates.json' with { type: 'json' };
-import { createTemplateStore, type NewTemplate } from './store.ts';
-import { templateTypes, type TemplateService, type TemplateType } from './template.ts';
+import { checkChange, newTemplate } from './rules.ts';
+import { createTemplateStore, type NewTemplate, type TemplateStore } from './store.ts';
+import {
+  templateTypes,
+  type ImportedTemplate,
+  type Template,
+  type TemplateService,
+  type TemplateType,
+} from './template.ts';
 
 /** Longest list of templates that is answered at once. */
 const listLimit = 1000;
 
-/** Templates: what can be executed. How one is executed is in ../executions. */
+/** Templates: what can be executed. How one is executed is in ../executions; their products in catalog-sync.ts. */
 export function createTemplateService(database: WorkflowDatabase): TemplateService {
   const store = createTemplateStore(database);
+  const inOrder = (codes: readonly string[], found: readonly Template[]) => {
+    const byCode = new Map(found.map((template) => [template.code, template]));
+    return codes.map((code) => byCode.get(code) ?? null);
+  };
   return {
     list: ({ activeOnly }) => store.list({ activeOnly, limit: listLimit }),
-    async byCodes(codes) {
-      const found = new Map((await store.byCodes(codes)).map((template) => [template.code, template]));
-      return codes.map((code) => found.get(code) ?? null);
-    },
+    byCodes: async (codes) => inOrder(codes, await store.byCodes(codes, { withDeleted: false })),
+    namedBy: async (codes) => inOrder(codes, await store.byCodes(codes, { withDeleted: true })),
     count: () => store.count(),
-    importBundled: () => store.insertMissing(bundled.map(newTemplate)),
+    async create(request) {
+      const template = newTemplate(request);
+      const made = await store.insert(template).catch((error: unknown) => {
+        if (!isUniqueViolation(error)) throw error;
+        return null;
+      });
+      if (made !== null) return made;
+      throw new AppError('CONFLICT', `the code ${template.code} is taken by another template`, {
+        field: 'code',
+      });
+    },
+    async update(code, change) {
+      checkChange(change);
+      const changed = await store.update(code, change);
+      if (changed === null) throw notFound('template', code);
+      return changed;
+    },
+    async remove(code) {
+      const removed = await store.remove(code);
+      if (removed === null) throw notFound('template', code);
+      return removed;
+    },
+    importBundled: () => importBundled(store),
   };
 }
 
-function newTemplate(entry: (typeof bundled)[number]): NewTemplate {
+/** One after the other: a template that does not come in keeps no other out. */
+async function importBundled(store: TemplateStore): Promise<readonly ImportedTemplate[]> {
+  const imported: ImportedTemplate[] = [];
+  for (const entry of bundled) {
+    try {
+      await store.insertMissing([bundledTemplate(entry)]);
+      imported.push({ code: entry.code, status: 'success', error: null });
+    } catch (thrown) {
+      imported.push({ code: entry.code, status: 'error', error: toError(thrown).message });
+    }
+  }
+  return imported;
+}
+
+function bundledTemplate(entry: (typeof bundled)[number]): NewTemplate {
   return { ...entry, templateType: typeOf(entry.templateType) };
 }
 

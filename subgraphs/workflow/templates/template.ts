@@ -23,13 +23,50 @@ export interface Template {
   readonly createdAt: Date;
 }
 
+/** What a template is made of; what is left out has a default (templates/rules.ts). */
+export interface TemplateRequest {
+  readonly code: string;
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly workflow?: string | null | undefined;
+  readonly creditCost?: number | null | undefined;
+  readonly version?: string | null | undefined;
+  readonly templateType?: TemplateType | null | undefined;
+  readonly tags?: readonly string[] | null | undefined;
+  readonly imageModel?: string | null | undefined;
+  readonly imagePrompt?: string | null | undefined;
+}
+
+/** What may be changed; what is left out stays. */
+export interface TemplateChange {
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly creditCost?: number | null | undefined;
+  readonly isActive?: boolean | null | undefined;
+}
+
+/** What became of one bundled template. */
+export interface ImportedTemplate {
+  readonly code: string;
+  readonly status: 'success' | 'error';
+  readonly error: string | null;
+}
+
 /** Templates and their rules. Implemented by createTemplateService (service.ts). */
 export interface TemplateService {
   /** Ordered by code; at most 1,000. */
   list(options: { readonly activeOnly: boolean }): Promise<readonly Template[]>;
   /** In the order of the codes, inactive ones included; null where there is none. */
   byCodes(codes: readonly string[]): Promise<readonly (Template | null)[]>;
+  /** The same with deleted ones: for payments and executions that name them. */
+  namedBy(codes: readonly string[]): Promise<readonly (Template | null)[]>;
   count(): Promise<number>;
-  /** Adds the bundled templates that were never there; changes none. */
-  importBundled(): Promise<void>;
+  /** CONFLICT for a code that is taken, BAD_USER_INPUT with every problem. */
+  create(request: TemplateRequest): Promise<Template>;
+  /** NOT_FOUND, BAD_USER_INPUT. */
+  update(code: string, change: TemplateChange): Promise<Template>;
+  /** Payments and executions keep it; its code is free again. NOT_FOUND. */
+  remove(code: string): Promise<Template>;
+  /** Adds the bundled templates that are not there; changes none. */
+  importBundled(): Promise<readonly ImportedTemplate[]>;
 }

@@ -1,0 +1,93 @@
+import { AppError, type Problem } from '../../../platform/errors.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { NewTemplate } from './store.ts';
+import type { TemplateChange, TemplateRequest, TemplateType } from './template.ts';
+
+/** What a template may be. Pure. */
+
+const MAX_NAME = 200;
+const MAX_TEXT = 5_000;
+const MAX_TAGS = 50;
+const MAX_TAG = 100;
+const MAX_COST = 1_000_000;
+
+/** What runs a template that names no workflow. */
+const DEFAULT_WORKFLOWS: Readonly<Record<TemplateType, string>> = { IMAGE: 'image', VIDEO: 'video' };
+
+/** What an execution of a template takes that says nothing about it. */
+const DEFAULT_PARAMETERS: JsonObject = {
+  prompt: { type: 'string', maxLength: 1_000, description: 'What to show.' },
+  imageUrl: { type: 'url', description: 'A reference picture.' },
+  aspectRatio: { type: 'aspectRatio', description: 'W:H, such as 16:9.' },
+};
+
+/** A whole template of a request. BAD_USER_INPUT with every problem. */
+export function newTemplate(request: TemplateRequest): NewTemplate {
+  const { code, name, templateType, tags } = request;
+  refuse([
+    ...(/^[A-Za-z0-9_-]{1,64}$/.test(code)
+      ? []
+      : [{ field: 'code', message: 'code must be 1 to 64 letters, digits, _ and -' }]),
+    ...problemsOf(request),
+    ...tagProblems(tags ?? []),
+    ...textProblems('version', request.version, MAX_NAME),
+    ...textProblems('workflow', request.workflow, MAX_NAME),
+    ...textProblems('imageModel', request.imageModel, MAX_NAME),
+    ...textProblems('imagePrompt', request.imagePrompt, MAX_TEXT),
+  ]);
+  const type = templateType ?? 'IMAGE';
+  return {
+    code,
+    name,
+    description: request.description ?? '',
+    workflow: request.workflow?.trim() || DEFAULT_WORKFLOWS[type],
+    creditCost: request.creditCost ?? 0,
+    version: request.version ?? '1.0.0',
+    templateType: type,
+    tags: tags ?? [],
+    imageModel: request.imageModel ?? null,
+    imagePrompt: request.imagePrompt ?? null,
+    parameters: DEFAULT_PARAMETERS,
+  };
+}
+
+/** Refuses a change that would make no template. BAD_USER_INPUT with every problem. */
+export function checkChange(change: TemplateChange): void {
+  refuse(problemsOf(change));
+}
+
+function problemsOf({ name, description, creditCost }: TemplateChange): readonly Problem[] {
+  const isCost =
+    creditCost === null ||
+    creditCost === undefined ||
+    (Number.isInteger(creditCost) && creditCost >= 0 && creditCost <= MAX_COST);
+  return [
+    ...(typeof name === 'string' && name.trim() === ''
+      ? [{ field: 'name', message: 'name must not be empty' }]
+      : []),
+    ...textProblems('name', name, MAX_NAME),
+    ...textProblems('description', description, MAX_TEXT),
+    ...(isCost
+      ? []
+      : [{ field: 'creditCost', message: `creditCost must be a whole number from 0 to ${MAX_COST}` }]),
+  ];
+}
+
+function textProblems(field: string, text: string | null | undefined, longest: number): readonly Problem[] {
+  if (text === null || text === undefined || text.length <= longest) return [];
+  return [{ field, message: `${field} must have at most ${longest} characters` }];
+}
+
+function tagProblems(tags: readonly string[]): readonly Problem[] {
+  const isGood = tags.length <= MAX_TAGS && tags.every((tag) => tag.trim() !== '' && tag.length <= MAX_TAG);
+  return isGood
+    ? []
+    : [{ field: 'tags', message: `tags must be at most ${MAX_TAGS} texts of 1 to ${MAX_TAG} characters` }];
+}
+
+function refuse(problems: readonly Problem[]): void {
+  const [first] = problems;
+  if (first === undefined) return;
+  const message = problems.map((problem) => problem.message).join('; ');
+  throw new AppError('BAD_USER_INPUT', message, { field: first.field, problems });
+}
