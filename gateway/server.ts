@@ -70,6 +70,8 @@ export interface GatewayServerOptions {
   readonly limits?: Partial<QueryLimitOptions>;
   /** Serves /files/*; `request.url` begins with `/files/`, the prefix of PUBLIC_URL taken off. */
   readonly files?: Handler | undefined;
+  /** Serves /hooks/{provider}: notices of upstreams. */
+  readonly hooks?: Handler | undefined;
   /** Serves /sandbox and below: the browser-facing parts of the stand-ins. */
   readonly sandbox?: Handler | undefined;
   /** The documented REST paths. */
@@ -185,6 +187,7 @@ function createApp(parts: {
   mounted.use('/graphql', graphql);
   mounted.use('/explorer', createExplorer({ basePath }));
   if (options.files !== undefined) mounted.use(below('/files', options.files));
+  if (options.hooks !== undefined) mounted.use(below('/hooks', options.hooks));
   if (options.sandbox !== undefined) mounted.use(below('/sandbox', options.sandbox));
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
   app.use(answerNotFound);

@@ -21,6 +21,7 @@ export interface DoorOptions {
   readonly port: number;
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
   readonly files?: Handler | undefined;
+  readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
 }
 
@@ -57,6 +58,7 @@ export async function openDoor(parts: ProcessParts, options: DoorOptions): Promi
     publicUrl: options.publicUrl,
     uploadMaxBytes: config.limits.uploadMaxBytes,
     files: options.files,
+    hooks: options.hooks,
     sandbox: options.sandbox,
     rest: restOf(parts, options, federation, rateLimiter),
   });

@@ -7,6 +7,7 @@ import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';
 import { createFileProxy } from '../file-proxy.ts';
+import { createHookProxy } from '../hook-proxy.ts';
 import { openDoor, ownSupergraph, type Door } from './door.ts';
 import { portOf } from './port.ts';
 
@@ -34,6 +35,8 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<Door> {
   const files =
     supergraphFile === null && mediaUrl !== undefined ? createFileProxy({ mediaUrl, logger }) : undefined;
   if (files !== undefined) lifecycle.add('file proxy', () => files.close());
+  const hooks = supergraphFile === null && mediaUrl !== undefined ? createHookProxy({ mediaUrl }) : undefined;
+  if (hooks !== undefined) lifecycle.add('hook proxy', () => hooks.close());
   const door = await openDoor(parts, {
     supergraphSdl,
     links,
@@ -42,6 +45,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<Door> {
     port,
     readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
     files: files?.handle,
+    hooks: hooks?.handle,
   });
   logger.info({ url: door.url, subgraphs: Object.fromEntries(urls) }, 'the gateway serves');
   return door;

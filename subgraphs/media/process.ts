@@ -54,7 +54,10 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     uploadMaxBytes: config.limits.uploadMaxBytes,
     openIntrospection: !config.production,
     readiness: async () => void (await Promise.all([database.check(), store.check()])),
-    extraRoutes: (app) => void app.use('/files', media.handleFile),
+    extraRoutes: (app) => {
+      app.use('/files', media.handleFile);
+      app.all('/hooks/:provider', media.handleNotice);
+    },
   });
   lifecycle.add('server', () => server.close());
   logger.info({ url: server.url }, 'the media subgraph answers');

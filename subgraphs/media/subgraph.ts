@@ -17,6 +17,9 @@ import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
 import type { FileTables } from './files/tables.ts';
 import type { GeneratorRegistry } from './generators/binding.ts';
+import { createHints, type Hints } from './notices/hints.ts';
+import { createNoticeAddresses, type NoticeAddresses } from './notices/notice-addresses.ts';
+import { createNoticeHandler, type NoticeHandler } from './notices/notice-handler.ts';
 import { createUploads } from './questions/uploads.ts';
 import { createVoices } from './questions/voices.ts';
 import { createMediaContext, mediaSchema, type MediaHealth, type MediaServices } from './schema/index.ts';
@@ -66,6 +69,8 @@ export interface MediaSubgraph {
   readonly subgraph: Subgraph;
   /** Serves GET and HEAD of /files/{id}/{name}. */
   readonly handleFile: FileHandler;
+  /** Serves POST of /hooks/{provider}: notices of upstreams. */
+  readonly handleNotice: NoticeHandler;
   /** Does the work of tasks; not started by `start`, as it may run in processes of its own. */
   readonly worker: TaskWorker;
   /** How many watch a task's events right now. */
@@ -90,6 +95,8 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const uploads = createUploads({ ...options, database: options.database.typed<never>(), files, resources });
   const voices = createVoices(registry);
   const webhooks = createWebhookService({ ...options, database });
+  const addresses = createNoticeAddresses(options.files);
+  const hints = createHints({ ...options, database });
   const services: MediaServices = {
     tasks,
     files,
@@ -109,18 +116,26 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       contextFor: (request) => createMediaContext({ request, authMode, services }),
     },
     handleFile: createFileHandler({ files, store, urlTtl: options.files.urlTtlSeconds }),
-    worker: workerOf(options, database, files),
+    handleNotice: createNoticeHandler({ ...options, database, addresses, hints }),
+    worker: workerOf(options, { database, files, addresses }),
     async start() {
       await defineTaskQueues(queue, registry);
       await videoTemplates.importBundled();
     },
-    ...endOf(tasks, chat),
+    ...endOf(tasks, chat, hints),
   };
 }
 
+interface WorkerParts {
+  readonly database: MediaDatabase;
+  readonly files: FileService;
+  readonly addresses: NoticeAddresses;
+}
+
 /** The worker of tasks, and that of their webhooks beside it. */
-function workerOf(options: MediaSubgraphOptions, database: MediaDatabase, files: FileService): TaskWorker {
-  const tasks = createTaskWorker({ ...options, database, files });
+function workerOf(options: MediaSubgraphOptions, { database, files, addresses }: WorkerParts): TaskWorker {
+  const noticeAddress = addresses.addressFor.bind(addresses);
+  const tasks = createTaskWorker({ ...options, database, files, noticeAddress });
   const webhooks = createWebhookWorker({ ...options, database, files, secret: options.webhookSecret });
   return {
     async start() {
@@ -133,12 +148,13 @@ function workerOf(options: MediaSubgraphOptions, database: MediaDatabase, files:
   };
 }
 
-function endOf(tasks: RunningTaskService, chat: ChatService) {
+function endOf(tasks: RunningTaskService, chat: ChatService, hints: Hints) {
   return {
     watcherCount: () => tasks.watcherCount(),
     async close() {
       tasks.close();
       await chat.close();
+      await hints.close();
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Pace } from '../../jobs/pace.ts';
 import type { VideoRequest } from '../../studio/media-types.ts';
 import type { Studio } from '../../studio/types.ts';
 import { renderVideo } from '../shared/film.ts';
+import { isTurningPoint, startNotices } from '../shared/notices.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
@@ -30,6 +31,8 @@ export interface KlingOptions {
   readonly pace: () => Pace;
   /** When set, the API key, and the secret that tokens must be signed with. */
   readonly secret: string | null;
+  /** Where the wire is reached, for the addresses in notices. */
+  readonly baseUrl: () => string;
   readonly logger: Logger;
 }
 
@@ -48,6 +51,15 @@ export function createKling(options: KlingOptions): { wire: Wire; runner: JobRun
     logger: options.logger,
   });
   const results = createResults(journal, runner);
+  // Unsigned, at each change of a task's state.
+  startNotices({
+    runner,
+    logger: options.logger,
+    tries: 3,
+    hookOf: (job) => job.input['callbackUrl'],
+    noticeOf: (job) =>
+      isTurningPoint(job, runner) ? taskJson(job, results.urlOf(job, options.baseUrl())) : null,
+  });
   const parts = { runner, journal, results };
   const routes = (['text2video', 'image2video'] as const).flatMap((action) => routesOf(parts, action));
   const wire: Wire = {

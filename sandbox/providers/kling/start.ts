@@ -30,6 +30,7 @@ const common = {
   // The wire takes the seconds as a text.
   duration: z.enum(['5', '10']).default('5'),
   external_task_id: z.string().min(1).nullish(),
+  callback_url: z.string().nullish(),
 };
 const picture = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/, 'File is not in a valid base64 format');
 const forms = {
@@ -104,6 +105,7 @@ async function accept(
     mode: asked.mode,
     duration: Number(asked.duration),
     aspectRatio: 'aspect_ratio' in asked ? asked.aspect_ratio : null,
+    callbackUrl: asked.callback_url ?? null,
     hasFirst: Boolean(frames[0]),
     hasLast: Boolean(frames[1]),
     pictures: await keepInputs(

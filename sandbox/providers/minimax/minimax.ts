@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { Logger } from '../../../platform/logger.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -7,12 +9,13 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { Pace } from '../../jobs/pace.ts';
 import type { Studio } from '../../studio/types.ts';
+import { isTurningPoint, startNotices } from '../shared/notices.ts';
 import { createResults } from '../shared/results.ts';
 import { FAILED, MODERATED, refusal } from './answers.ts';
 import type { MinimaxParts } from './parts.ts';
 import { perform } from './perform.ts';
 import { synthesize } from './speech.ts';
-import { queryVideo, retrieveFile, startVideo } from './videos.ts';
+import { queryVideo, retrieveFile, startVideo, videoAnswer } from './videos.ts';
 import { cloneVoice, getVoices, uploadFile } from './voices.ts';
 
 /** The name of this wire in faults, paces and jobs, and its mount. */
@@ -38,6 +41,7 @@ export function createMinimax(options: MinimaxOptions): { wire: Wire; runner: Jo
     words: { moderate: MODERATED, fail: FAILED },
     logger: options.logger,
   });
+  tellOfVideos(options, runner);
   const results = createResults(journal, runner);
   const wire: Wire = {
     name: MINIMAX,
@@ -48,6 +52,41 @@ export function createMinimax(options: MinimaxOptions): { wire: Wire; runner: Jo
     routes: [...routesOf({ runner, journal, results }), results.route],
   };
   return { wire, runner };
+}
+
+/** Unsigned, at each change of a video's state, to an address that echoes a challenge. */
+function tellOfVideos({ logger }: MinimaxOptions, runner: JobRunner): void {
+  startNotices({
+    runner,
+    logger,
+    tries: 3,
+    admit: echoes,
+    hookOf: (job) => job.input['callbackUrl'],
+    noticeOf(job) {
+      if (!isTurningPoint(job, runner)) return null;
+      const { body } = videoAnswer(job);
+      return typeof body === 'string' ? (JSON.parse(body) as object) : null;
+    },
+  });
+}
+
+const CHALLENGE_TIMEOUT_MS = 3_000;
+
+async function echoes(hook: URL): Promise<boolean> {
+  const challenge = randomUUID();
+  try {
+    const answer = await fetch(hook, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ challenge }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(CHALLENGE_TIMEOUT_MS),
+    });
+    const echoed = (await answer.json()) as { challenge?: unknown };
+    return echoed.challenge === challenge;
+  } catch {
+    return false; // unreachable, too slow, or no JSON: then nothing is told there
+  }
 }
 
 function openDoor(

@@ -22,6 +22,7 @@ const videoRequest = z
     prompt: z.string().max(2_000).nullish(),
     duration: z.literal([6, 10]).default(6),
     resolution: z.enum(['512P', '720P', '768P', '1080P']).default('768P'),
+    callback_url: z.string().nullish(),
     first_frame_image: frame.nullish(),
     last_frame_image: frame.nullish(),
   })
@@ -56,6 +57,7 @@ export async function startVideo(
     prompt: asked.prompt ?? '',
     duration: asked.duration,
     shortEdge: Number(asked.resolution.slice(0, -1)),
+    callbackUrl: asked.callback_url ?? null,
     hasFirst: frames[0] !== undefined,
     hasLast: frames[1] !== undefined,
     pictures: await keepInputs(
@@ -92,6 +94,12 @@ export async function queryVideo(
   const job = runner.get(id);
   const unknown = { task_id: id, status: '', file_id: '' };
   if (job?.operation !== 'video') return refusal(2013, 'task_id not exist', unknown);
+  return videoAnswer(job);
+}
+
+/** A video as a question and as a notice tells it. */
+export function videoAnswer(job: Job): Answer {
+  const { id } = job;
   const body = { task_id: id, status: statusOf(job), file_id: '', video_width: 0, video_height: 0 };
   if (job.state === 'failed') return failureOf(job, body);
   const file = job.result?.files[0];

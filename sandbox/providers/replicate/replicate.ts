@@ -15,7 +15,7 @@ import type { Journal } from '../../jobs/journal.ts';
 import type { Pace } from '../../jobs/pace.ts';
 import type { Studio } from '../../studio/types.ts';
 import { readForm } from '../shared/multipart.ts';
-import { startNotices } from '../shared/notices.ts';
+import { isTurningPoint, startNotices } from '../shared/notices.ts';
 import { createResults } from '../shared/results.ts';
 import { MODELS } from './models.ts';
 import { perform } from './perform.ts';
@@ -202,7 +202,6 @@ function sendNotices({ baseUrl, logger }: ReplicateOptions, parts: ReplicatePart
 
 function isWanted(job: Job, runner: JobRunner): boolean {
   const { events } = job.input;
-  const isEvent = (name: string) => !Array.isArray(events) || events.includes(name);
-  if (hasEnded(job)) return isEvent('completed');
-  return job.state === 'running' && runner.progressOf(job) === 0 && isEvent('start');
+  const name = hasEnded(job) ? 'completed' : 'start';
+  return isTurningPoint(job, runner) && (!Array.isArray(events) || events.includes(name));
 }

@@ -14,6 +14,8 @@ export interface NoticesOptions {
   readonly noticeOf: (job: Job) => object | null;
   /** Further headers, made anew for each try: signatures carry their time. */
   readonly sign?: (body: string, job: Job) => Readonly<Record<string, string>>;
+  /** Whether an address takes notices, asked once for each job before its first one (default: it does). */
+  readonly admit?: (hook: URL) => Promise<boolean>;
   /** How often a notice is sent at most until somebody takes it (default 1). */
   readonly tries?: number;
   readonly logger: Logger;
@@ -29,14 +31,19 @@ const MAX_OPEN = 200;
  * called, because a stand-in must not reach into the network.
  */
 export function startNotices(options: NoticesOptions): void {
-  const sending = new Map<string, Promise<void>>();
+  const { admit = () => Promise.resolve(true) } = options;
+  const sending = new Map<string, Promise<boolean>>();
   options.runner.onChange((job) => {
     const hook = loopbackUrl(options.hookOf(job));
     if (hook === null || (sending.size >= MAX_OPEN && !sending.has(job.id))) return;
     const notice = options.noticeOf(job);
     if (notice !== null) {
       const body = JSON.stringify(notice);
-      const sent = (sending.get(job.id) ?? Promise.resolve()).then(() => send(options, { hook, body, job }));
+      const before = sending.get(job.id) ?? admit(hook);
+      const sent = before.then(async (isTaken) => {
+        if (isTaken) await send(options, { hook, body, job });
+        return isTaken;
+      });
       sending.set(job.id, sent);
     }
     if (hasEnded(job)) void sending.get(job.id)?.then(() => sending.delete(job.id));
@@ -82,8 +89,13 @@ async function post(
   }
 }
 
+/** Whether this change is one of the job's state, and not only of its progress. */
+export function isTurningPoint(job: Job, runner: JobRunner): boolean {
+  return hasEnded(job) || (job.state === 'running' && runner.progressOf(job) === 0);
+}
+
 /** The address, when it is one of this machine. */
-export function loopbackUrl(value: unknown): URL | null {
+function loopbackUrl(value: unknown): URL | null {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
   return url !== null && ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname) ? url : null;
 }

@@ -28,6 +28,11 @@ export interface Provider {
    * as it is, because its address can't be guessed.
    */
   readonly verifyNotice?: (notice: Notice, context: CallContext) => Promise<boolean>;
+  /**
+   * What a notice is answered with at once, where the vendor tries an address before it uses it (a challenge to be
+   * echoed); null for a notice that tells something.
+   */
+  readonly answerNotice?: (notice: Notice) => JsonObject | null;
   /** The machines behind this binding and how busy they are; those that do not answer are left out. */
   readonly nodes?: (context: CallContext) => Promise<readonly NodeLoad[]>;
 }

@@ -31,6 +31,8 @@ export interface Engine {
   readonly advance: Advancer;
   readonly limits: WorkerLimits;
   readonly logger: Logger;
+  /** Where the upstream of a start may tell that something happened; undefined where it could not reach us. */
+  readonly noticeAddress: (binding: Binding, reference: string) => string | undefined;
 }
 
 /** Times and sizes of the worker; each has a default (worker.ts). Tests shorten them. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { AttemptKey } from './attempt-store.ts';
 import { jsonText } from './json-text.ts';
 import type { AttemptTable, StepState } from './tables.ts';
 import type { StepInput, TaskState, Work } from './task.ts';
@@ -91,7 +92,19 @@ export async function scheduleNext(database: MediaDatabase, polls: readonly Next
       and attempt.state = 'RUNNING' and task.id = attempt.task_id`.execute(database);
 }
 
-/** Makes a task's running attempts due now: to be cancelled, or because the upstream said that something happened. */
+/** Makes one running attempt due now, because its upstream said that something happened. False when it does not run. */
+export async function pollAttemptNow(
+  database: MediaDatabase,
+  { taskId, step, number }: AttemptKey,
+): Promise<boolean> {
+  const { rows } = await sql`/* attempts.poll-one-now */
+    update media.attempts set next_poll_at = least(next_poll_at, now())
+    where task_id = ${taskId}::uuid and step = ${step} and number = ${number} and state = 'RUNNING'
+    returning 1`.execute(database);
+  return rows.length === 1;
+}
+
+/** Makes a task's running attempts due now, to be cancelled. */
 export async function pollNow(database: MediaDatabase | MediaTransaction, taskId: string): Promise<void> {
   await sql`/* attempts.poll-now */
     update media.attempts set next_poll_at = now()

@@ -9,7 +9,7 @@ import { leaseDue, scheduleNext, type DueAttempt, type NextPoll } from './poll-s
 import type { ProgressWriter } from './progress-writer.ts';
 import { reportOf } from './progress.ts';
 import { isFinal } from './task.ts';
-import { CANCEL_TOPIC } from './transactor.ts';
+import { CANCEL_TOPIC, POLL_TOPIC } from './transactor.ts';
 import { createWatchers, type Watchers } from './watchers.ts';
 
 /**
@@ -63,7 +63,7 @@ export function createPoller(engine: Engine, progress: ProgressWriter): Poller {
   }
   const loop: Loop = createLoop({ tick, everyMs: limits.pollTickMs, logger, name: 'poller' });
   const watchers = createWatchers(engine, progress, () => loop.wake());
-  const unlisten = engine.bus.listen(CANCEL_TOPIC, () => loop.wake());
+  const listening = [CANCEL_TOPIC, POLL_TOPIC].map((topic) => engine.bus.listen(topic, () => loop.wake()));
   return {
     start() {
       watchers.start();
@@ -71,7 +71,7 @@ export function createPoller(engine: Engine, progress: ProgressWriter): Poller {
     },
     wake: () => loop.wake(),
     async stop(graceSeconds) {
-      unlisten();
+      for (const unlisten of listening) unlisten();
       await loop.stop();
       const timer = setTimeout(() => stopping.abort(new Error('the worker stops')), graceSeconds * 1000);
       await Promise.allSettled([...running, watchers.stop()]);

@@ -136,11 +136,13 @@ async function startJob(options: StartWorkerOptions, scene: AttemptScene, start:
   const { engine, recovery } = options;
   const { attempt, binding, step } = scene;
   const { capability, request, held } = start;
+  const noticeUrl = engine.noticeAddress(binding, attempt.reference);
   let handle: Handle;
   try {
     handle = await capability.start(request, {
       connection: connectionFor(binding, step.input),
       reference: attempt.reference,
+      ...(noticeUrl !== undefined && { noticeUrl }),
       // Not the job's own signal: a start that was sent is waited for, so that its handle can be saved.
       signal: AbortSignal.timeout(engine.limits.startTimeoutMs),
     });

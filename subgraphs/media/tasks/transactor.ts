@@ -35,6 +35,9 @@ export const TASK_TOPIC = 'task';
 /** Topic under which a cancel request is announced to whoever works on the task. */
 export const CANCEL_TOPIC = 'cancel';
 
+/** Topic under which an attempt that has become due is announced to the pollers. */
+export const POLL_TOPIC = 'poll';
+
 const MAX_RUNS = 4;
 
 export function createTransactor({ database, queue, bus }: TransactorOptions): Transactor {

@@ -6,7 +6,7 @@ import type { Queue, QueueWorker } from '../../../platform/queue.ts';
 import type { MediaDatabase } from '../database.ts';
 import type { FileService } from '../files/files.ts';
 import { createProviderResources } from '../files/provider-resources.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
 import { recipeOptionsOf, type RecipeGenerators } from '../recipes/options.ts';
 import { createAdvancer } from './advance.ts';
 import { createCallRunner } from './call-runner.ts';
@@ -42,6 +42,8 @@ export interface TaskWorkerOptions extends RecipeGenerators {
   readonly maxAttempts?: number;
   /** Seconds after a step's first start in which further attempts may begin (default 3,600). */
   readonly budgetSeconds?: number;
+  /** Where the upstream of a start may tell that something happened (default: nowhere). */
+  readonly noticeAddress?: (binding: Binding, reference: string) => string | undefined;
   /** Results stored at once in this process (default 4). */
   readonly storeSlots?: number;
   readonly limits?: Partial<WorkerLimits>;
@@ -120,6 +122,7 @@ function engineOf(options: TaskWorkerOptions): Engine {
     resources: createProviderResources(database),
     registry,
     logger,
+    noticeAddress: options.noticeAddress ?? (() => undefined),
     transactor: createTransactor({ database, queue, bus }),
     advance: createAdvancer({
       registry,

@@ -65,6 +65,7 @@ async function start(exchange: Exchange, request: WorkRequest, context: StartCon
       ...(firstFrame !== null && { image: await pictureOf(firstFrame, 'firstFrame') }),
       ...(lastFrame !== null && { image_tail: await pictureOf(lastFrame, 'lastFrame') }),
       external_task_id: context.reference,
+      ...(context.noticeUrl !== undefined && { callback_url: context.noticeUrl }),
     },
     timeoutMs: START_TIMEOUT_MS,
   });

@@ -55,7 +55,7 @@ async function imagine(exchange: Exchange, request: WorkRequest, context: StartC
     path: `${mode}/mj/submit/imagine`,
     json: {
       prompt: promptOf(request),
-      state: context.reference,
+      ...marksOf(context),
       ...(base64Array.length > 0 && { base64Array }),
     },
   });
@@ -78,7 +78,7 @@ async function describe(exchange: Exchange, request: WorkRequest, context: Start
   const answer = await exchange(context, {
     method: 'POST',
     path: '/mj/submit/describe',
-    json: { base64, state: context.reference },
+    json: { base64, ...marksOf(context) },
   });
   return { taskId: submittedId(answer) };
 }
@@ -101,7 +101,7 @@ async function animate(exchange: Exchange, request: WorkRequest, context: StartC
     path: '/mj/submit/video',
     json: {
       prompt,
-      state: context.reference,
+      ...marksOf(context),
       batchSize: 1,
       ...(firstFrame !== null && { image: await dataUri(firstFrame, 'image') }),
       ...(lastFrame !== null && { endImage: await dataUri(lastFrame, 'lastFrame') }),
@@ -109,6 +109,11 @@ async function animate(exchange: Exchange, request: WorkRequest, context: StartC
     },
   });
   return { taskId: submittedId(answer) };
+}
+
+/** Our reference, and where the proxy may tell of changes. */
+function marksOf({ reference, noticeUrl }: StartContext): Record<string, string> {
+  return { state: reference, ...(noticeUrl !== undefined && { notifyHook: noticeUrl }) };
 }
 
 function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {

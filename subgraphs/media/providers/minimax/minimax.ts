@@ -1,6 +1,7 @@
 import type { HttpClient } from '../../../../platform/http-client.ts';
 import { createExchange } from '../exchange.ts';
 import type { Provider } from '../provider.ts';
+import { answerChallenge } from './challenge.ts';
 import { synthesize } from './speech.ts';
 import { startVideo, videoStatus } from './video.ts';
 import { cloneVoice, listVoices, uploadFile } from './voices.ts';
@@ -27,5 +28,6 @@ export function createMinimax(options: { readonly http: HttpClient }): Provider 
     },
     voices: (context) => listVoices(exchange, context),
     upload: (request, context) => uploadFile(exchange, request, context),
+    answerNotice: answerChallenge,
   };
 }

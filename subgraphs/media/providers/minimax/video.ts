@@ -42,6 +42,7 @@ export async function startVideo(
       ...(resolution !== null && { resolution: resolution.toUpperCase() }),
       ...(firstFrame !== null && { first_frame_image: await pictureOf(firstFrame, 'firstFrame') }),
       ...(lastFrame !== null && { last_frame_image: await pictureOf(lastFrame, 'lastFrame') }),
+      ...(context.noticeUrl !== undefined && { callback_url: context.noticeUrl }),
     },
     timeoutMs: START_TIMEOUT_MS,
   });

@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { Pool } from 'undici';
+
+import { AppError } from '../platform/errors.ts';
+
+/** Hands notices of upstreams on to the media process when the two are split: it alone knows the attempts and their keys. */
+export interface HookProxy {
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 20_000;
+/** Largest answer: a challenge that is echoed. */
+const MAX_ANSWER = 1024 * 1024 + 1024;
+/** Not for media: they are about the connection, or about people. */
+const DROPPED =
+  /^(connection|keep-alive|transfer-encoding|upgrade|te|host|expect|cookie|authorization|x-kiln-.*)$/;
+
+export function createHookProxy({ mediaUrl }: { readonly mediaUrl: string }): HookProxy {
+  const { origin } = new URL(mediaUrl);
+  const pool = new Pool(origin, {
+    connections: 16,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    maxResponseSize: MAX_ANSWER,
+  });
+  return {
+    async handle(request, response) {
+      const hangUp = new AbortController();
+      response.once('close', () => hangUp.abort());
+      const { status, headers, body } = await ask(pool, request, hangUp.signal);
+      const kept = ['content-type', 'retry-after', 'allow'].flatMap((name) =>
+        headers[name] === undefined ? [] : [[name, String(headers[name])]],
+      );
+      response.writeHead(status, { 'cache-control': 'no-store', ...Object.fromEntries(kept) }).end(body);
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function ask(pool: Pool, request: IncomingMessage, signal: AbortSignal) {
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).flatMap(([name, value]) =>
+      value === undefined || DROPPED.test(name) ? [] : [[name, String(value)]],
+    ),
+  );
+  try {
+    const method = request.method === 'POST' ? 'POST' : 'GET';
+    const body = method === 'POST' ? request : null;
+    const answer = await pool.request({ method, path: request.url ?? '/', headers, body, signal });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    return { status: answer.statusCode, headers: answer.headers, body: bytes };
+  } catch (cause) {
+    throw new AppError('UNAVAILABLE', 'notices are not taken right now', { retryAfter: 2, cause });
+  }
+}

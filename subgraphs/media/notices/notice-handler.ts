@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { toError } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { MediaDatabase } from '../database.ts';
+import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
+import { UpstreamError, type Notice } from '../providers/provider.ts';
+import { readAttempts, type AttemptKey } from '../tasks/attempt-store.ts';
+import type { Hints } from './hints.ts';
+import type { NoticeAddresses } from './notice-addresses.ts';
+import { readNotice } from './read-notice.ts';
+
+/** Answers one notice of an upstream. */
+export type NoticeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export interface NoticeHandlerOptions {
+  readonly database: MediaDatabase;
+  readonly registry: GeneratorRegistry;
+  readonly addresses: NoticeAddresses;
+  readonly hints: Hints;
+  readonly logger: Logger;
+}
+
+/** Most notices worked on at once; further ones are told to come back. */
+const MAX_OPEN = 64;
+/** Longest wait for a vendor's keys. */
+const CHECK_TIMEOUT_MS = 10_000;
+
+interface Reply {
+  readonly status: number;
+  readonly body?: JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * POST /hooks/{provider}: an upstream says that something happened. Its address must be one that we made, and where the
+ * vendor signs, it must be signed. Then the attempt is asked about at once; what the notice itself says is not looked at.
+ * The answer is the same whether there is such an attempt or not. Mount it at the root.
+ */
+export function createNoticeHandler(options: NoticeHandlerOptions): NoticeHandler {
+  let open = 0;
+  return async (request, response) => {
+    if (open >= MAX_OPEN) return reply(response, { status: 503, headers: { 'retry-after': '1' } });
+    open += 1;
+    try {
+      reply(response, await answer(options, request));
+    } finally {
+      open -= 1;
+    }
+  };
+}
+
+async function answer(options: NoticeHandlerOptions, request: IncomingMessage): Promise<Reply> {
+  const { registry, addresses, hints, logger } = options;
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://kiln');
+  const [, name = ''] = /\/hooks\/([\w-]+)\/?$/.exec(pathname) ?? [];
+  const fallback = registry.all().find(({ provider }) => provider.name === name);
+  if (fallback === undefined) return { status: 404, body: { error: 'no such provider' } };
+  if (request.method !== 'POST') return { status: 405, headers: { allow: 'POST' } };
+  const reference = addresses.referenceOf(name, searchParams);
+  if (reference === null) return REFUSED;
+  const notice = await readNotice(request);
+  if (notice === null) return { status: 413, headers: { connection: 'close' } };
+  const challenge = fallback.provider.answerNotice?.(notice) ?? null;
+  if (challenge !== null) return { status: 200, body: challenge };
+  const key = keyOf(reference);
+  const binding = (key && (await bindingOf(options, key, name))) ?? null;
+  const verdict = await isGenuine(binding ?? fallback, notice, logger);
+  if (verdict === 'unknowable') return { status: 503, headers: { 'retry-after': '30' } };
+  if (verdict === 'forged') return REFUSED;
+  if (key !== null && binding !== null) hints.hint(key);
+  return { status: 202 };
+}
+
+const REFUSED: Reply = { status: 401, body: { error: 'this notice is not signed as it must be' } };
+
+function keyOf(reference: string): AttemptKey | null {
+  const [taskId = '', step = '', number = '', ...rest] = reference.split('/');
+  const isKey = isUuid(taskId) && /^\d{1,6}$/.test(step) && /^\d{1,6}$/.test(number) && rest.length === 0;
+  return isKey ? { taskId, step: Number(step), number: Number(number) } : null;
+}
+
+/** The binding of a running attempt, when it is one of this provider. */
+async function bindingOf(
+  { database, registry }: NoticeHandlerOptions,
+  key: AttemptKey,
+  provider: string,
+): Promise<Binding | null> {
+  const attempts = await readAttempts(database, [key.taskId]);
+  const attempt = attempts.find(({ step, number }) => step === key.step && number === key.number);
+  const binding = attempt?.state === 'RUNNING' ? registry.byId(attempt.binding) : null;
+  return binding?.provider.name === provider ? binding : null;
+}
+
+async function isGenuine(
+  { provider, connection }: Binding,
+  notice: Notice,
+  logger: Logger,
+): Promise<'genuine' | 'forged' | 'unknowable'> {
+  if (provider.verifyNotice === undefined) return 'genuine';
+  try {
+    const context = { connection, signal: AbortSignal.timeout(CHECK_TIMEOUT_MS) };
+    return (await provider.verifyNotice(notice, context)) ? 'genuine' : 'forged';
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    logger.warn({ error: toError(error), provider: provider.name }, 'a notice could not be checked');
+    return 'unknowable';
+  }
+}
+
+function reply(response: ServerResponse, { status, body, headers = {} }: Reply): void {
+  if (response.destroyed) return;
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const type = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' };
+  response.writeHead(status, { 'cache-control': 'no-store', ...type, ...headers }).end(text);
+}

@@ -1,0 +1,204 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { newId } from '../../../platform/ids.ts';
+import type { Notice, Provider } from '../providers/provider.ts';
+import { image, me, registryOf, startEngine, until, type TestEngine } from '../tasks/testing/engine.ts';
+import { testBinding, testProvider } from '../tasks/testing/provider.ts';
+import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
+import { createHints, type Hints } from './hints.ts';
+import { createNoticeAddresses, isPublicHttps } from './notice-addresses.ts';
+import { createNoticeHandler } from './notice-handler.ts';
+
+let engine: TestEngine;
+let upstream: Upstream;
+let server: Server;
+let hints: Hints;
+let asked: number;
+/** A wire that is asked every ten minutes unless a notice comes. */
+async function scene(change: Partial<Provider> = {}) {
+  let ends = false;
+  upstream.onStatus = () => {
+    asked += 1;
+    return ends ? { state: 'finished' } : { state: 'running', progress: null };
+  };
+  const wire = testProvider(engine.http);
+  const job = wire.jobs?.IMAGE;
+  if (job === undefined) throw new Error('the wire of the tests makes images');
+  const addressed: (string | undefined)[] = [];
+  const provider: Provider = {
+    name: 'telling',
+    jobs: {
+      IMAGE: {
+        ...job,
+        pollMs: 600_000,
+        start(request, context) {
+          addressed.push(context.noticeUrl);
+          return job.start(request, context);
+        },
+      },
+    },
+    ...change,
+  };
+  const registry = registryOf(testBinding('test#0', provider, upstream.url, { sandbox: true }));
+  server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const addresses = createNoticeAddresses({ publicUrl, secret: 'a secret of the tests' });
+  hints = createHints({ database: engine.database, bus: engine.bus, logger: engine.logger, pauseMs: 100 });
+  const handle = createNoticeHandler({
+    database: engine.database,
+    registry,
+    addresses,
+    hints,
+    logger: engine.logger,
+  });
+  const service = engine.service(registry);
+  await engine.worker(registry, { noticeAddress: addresses.addressFor });
+  const { id } = await service.submit(me, image());
+  const running = await until(async () =>
+    (await engine.database.selectFrom('media.attempts').selectAll().execute()).find(
+      ({ state }) => state === 'RUNNING',
+    ),
+  );
+  const url = addressed[0] ?? '';
+  return {
+    service,
+    id,
+    url,
+    publicUrl,
+    addresses,
+    reference: running.reference,
+    finish: () => {
+      ends = true;
+    },
+    due: async () => {
+      const [attempt] = await engine.database.selectFrom('media.attempts').selectAll().execute();
+      return attempt?.next_poll_at?.getTime();
+    },
+    binding: registry.byId('test#0') ?? testBinding('none', provider, ''),
+  };
+}
+
+const tell = (url: string, body: string = '{"status":"OK"}', headers: Record<string, string> = {}) =>
+  fetch(url, { method: 'POST', body, headers });
+
+describe('a notice', () => {
+  beforeEach(async () => {
+    engine = await startEngine();
+    upstream = await startUpstream();
+    asked = 0;
+  });
+  afterEach(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await hints.close();
+    await engine.stop();
+    await upstream.close();
+  });
+
+  it('leads to the question at once, though nobody would have asked for ten minutes', async () => {
+    const { service, id, url, finish } = await scene();
+    expect(asked).toBe(0);
+    finish();
+    expect((await tell(url)).status).toBe(202);
+    expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(asked).toBe(1);
+  });
+
+  it('that lies changes nothing but when the upstream is asked', async () => {
+    const { service, id, url } = await scene();
+    expect((await tell(url, '{"status":"succeeded","output":["https://evil.example/x.png"]}')).status).toBe(
+      202,
+    );
+    await until(async () => asked === 1);
+    const [task] = await service.readMany(me, [id]);
+    expect(task).toMatchObject({ state: 'RUNNING' });
+  });
+
+  it('sent over and over leads to a question about once in a pause', async () => {
+    const { url } = await scene();
+    const answers = await Promise.all(Array.from({ length: 40 }, () => tell(url)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    await until(async () => asked >= 2);
+    expect(asked).toBeLessThan(10);
+  });
+
+  it.each([
+    [
+      'another proof',
+      (url: string) => url.replace(/mac=./, (text) => (text === 'mac=A' ? 'mac=B' : 'mac=A')),
+    ],
+    ['no proof', (url: string) => url.replace(/&mac=.*/, '')],
+    ['the proof of another attempt', (url: string) => url.replace(/%2F1%2F1/, '%2F1%2F2')],
+  ])('with %s does nothing', async (_what, spoil) => {
+    const { url, due } = await scene();
+    const before = await due();
+    expect((await tell(spoil(url))).status).toBe(401);
+    expect([await due(), asked]).toEqual([before, 0]);
+  });
+
+  it('of an attempt that is not there is answered like any other', async () => {
+    const { addresses, binding, due } = await scene();
+    const before = await due();
+    for (const reference of [`${newId()}/1/1`, 'no reference', `${newId()}/1/1/1`]) {
+      expect((await tell(addresses.addressFor(binding, reference) ?? '')).status).toBe(202);
+    }
+    expect([await due(), asked]).toEqual([before, 0]);
+  });
+
+  it('is refused unsigned where the vendor signs, whether its attempt is there or not', async () => {
+    const verifyNotice = async ({ headers }: Notice) => headers['x-signed'] === 'yes';
+    const { url, due, addresses, binding } = await scene({ verifyNotice });
+    const before = await due();
+    const elsewhere = addresses.addressFor(binding, `${newId()}/1/1`) ?? '';
+    expect([(await tell(url)).status, (await tell(elsewhere)).status]).toEqual([401, 401]);
+    expect([await due(), asked]).toEqual([before, 0]);
+    expect((await tell(url, '{}', { 'x-signed': 'yes' })).status).toBe(202);
+    await until(async () => asked === 1);
+  });
+
+  it('is refused when it is too large, is no POST, or names a provider that nobody knows', async () => {
+    const { url, publicUrl } = await scene();
+    expect((await tell(url, 'x'.repeat((1 << 20) + 1))).status).toBe(413);
+    expect((await fetch(url)).status).toBe(405);
+    expect((await tell(`${publicUrl}/hooks/nobody?attempt=a&mac=b`)).status).toBe(404);
+    expect(asked).toBe(0);
+  });
+
+  it('that tries the address is answered as its vendor wants', async () => {
+    const { url } = await scene({ answerNotice: ({ body }) => ({ echo: body.toString('utf8') }) });
+    const answer = await tell(url, 'a challenge');
+    expect([answer.status, await answer.json()]).toEqual([200, { echo: 'a challenge' }]);
+    expect(asked).toBe(0);
+  });
+});
+
+describe('an address for notices', () => {
+  const sandboxed = { provider: { name: 'fal' }, sandbox: true };
+  const real = { ...sandboxed, sandbox: false };
+
+  it('is given to real upstreams where they could reach it, and to the sandbox always', () => {
+    const at = (publicUrl: string) => createNoticeAddresses({ publicUrl, secret: 's' });
+    expect(at('https://kiln.example.com/api').addressFor(real, 'a/1/1')).toMatch(
+      /^https:\/\/kiln\.example\.com\/api\/hooks\/fal\?attempt=a%2F1%2F1&mac=[\w-]{43}$/,
+    );
+    expect(at('http://127.0.0.1:4000').addressFor(real, 'a/1/1')).toBeUndefined();
+    expect(at('http://127.0.0.1:4000').addressFor(sandboxed, 'a/1/1')).toContain('/hooks/fal?');
+  });
+
+  it.each([
+    ['https://kiln.example.com', true],
+    ['https://203.0.113.9', false],
+    ['https://8.8.8.8', true],
+    ['http://kiln.example.com', false],
+    ['https://localhost:4000', false],
+    ['https://kiln.local', false],
+    ['https://10.0.0.1', false],
+    ['https://[::1]', false],
+  ])('takes %s for public: %s', (address, expected) => {
+    expect(isPublicHttps(address)).toBe(expected);
+  });
+});

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { Notice } from '../providers/provider.ts';
+
+/** Largest notice in bytes. */
+const MAX_BYTES = 1024 * 1024;
+
+/** A notice as it came in, its body byte for byte; null when it is too large. */
+export async function readNotice(request: IncomingMessage): Promise<Notice | null> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > MAX_BYTES) return null;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) return null;
+    chunks.push(chunk);
+  }
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? (value.at(-1) ?? '') : (value ?? ''),
+    ]),
+  );
+  return { headers, body: Buffer.concat(chunks) };
+}
