@@ -277,6 +277,9 @@ export interface HumanVideoWork {
   readonly resolution?: string;
 }
 
+/** What the video of an avatar must be, as measured. */
+export const AVATAR_SOURCE_TYPE = 'video/mp4';
+
 /** A video handed to the avatar's cloud. MP4 by its content. */
 export interface AvatarSourceWork {
   readonly generator: string;
