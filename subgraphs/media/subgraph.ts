@@ -22,6 +22,7 @@ import { createNoticeAddresses, type NoticeAddresses } from './notices/notice-ad
 import { createNoticeHandler, type NoticeHandler } from './notices/notice-handler.ts';
 import { createUploads } from './questions/uploads.ts';
 import { createVoices } from './questions/voices.ts';
+import { SPEECH_GENERATOR } from './recipes/spoken-avatar.ts';
 import { createMediaContext, mediaSchema, type MediaHealth, type MediaServices } from './schema/index.ts';
 import { createSubmissionService } from './submissions/service.ts';
 import { defineTaskQueues } from './tasks/queues.ts';
@@ -89,11 +90,19 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const tasks = createTaskService({ ...options, database, files });
   const resources = createProviderResources(options.database.typed<FileTables>());
   const videoTemplates = createVideoTemplateService(database);
-  const submissions = createSubmissionService({ ...options, tasks, files, resources, videoTemplates });
+  const voices = createVoices(registry);
+  const firstVoice = (): Promise<string> => voices.first(SPEECH_GENERATOR);
+  const submissions = createSubmissionService({
+    ...options,
+    tasks,
+    files,
+    resources,
+    videoTemplates,
+    firstVoice,
+  });
   const health = () => healthOf(options);
   const chat = createChatService({ ...options, database, files });
   const uploads = createUploads({ ...options, database: options.database.typed<never>(), files, resources });
-  const voices = createVoices(registry);
   const webhooks = createWebhookService({ ...options, database });
   const addresses = createNoticeAddresses(options.files);
   const hints = createHints({ ...options, database });
@@ -134,8 +143,7 @@ interface WorkerParts {
 
 /** The worker of tasks, and that of their webhooks beside it. */
 function workerOf(options: MediaSubgraphOptions, { database, files, addresses }: WorkerParts): TaskWorker {
-  const noticeAddress = addresses.addressFor.bind(addresses);
-  const tasks = createTaskWorker({ ...options, database, files, noticeAddress });
+  const tasks = createTaskWorker({ ...options, database, files, noticeAddress: addresses.addressFor });
   const webhooks = createWebhookWorker({ ...options, database, files, secret: options.webhookSecret });
   return {
     async start() {

@@ -33,6 +33,8 @@ interface UploadToProvider {
   readonly generator: string;
   readonly file: Promise<FileUpload>;
   readonly purpose: UploadRequest['purpose'];
+  /** Media types that alone are taken, such as `image/*`; those of the purpose when null or absent. */
+  readonly only?: readonly string[] | null;
 }
 
 export interface UploadsOptions {
@@ -56,10 +58,11 @@ const KINDS: Readonly<Record<UploadRequest['purpose'], { readonly type: RegExp; 
 export function createUploads(options: UploadsOptions): Uploads {
   const { database, files, resources, registry } = options;
   return {
-    async upload(caller, { generator, file: upload, purpose }, signal) {
+    async upload(caller, { generator, file: upload, purpose, only = null }, signal) {
       const bindings = bindingsWith(registry, generator, 'upload');
       const media = await storeUpload(options, caller, upload, { temporary: true, signal });
       checkKind(media, purpose);
+      if (only !== null) checkOnly(media, only);
       const file = inputFileOf(files, media);
       const { account, uploaded } = await firstAnswer(bindings, async (binding) => ({
         account: binding,
@@ -81,6 +84,14 @@ export function createUploads(options: UploadsOptions): Uploads {
 function checkKind({ contentType }: StoredFile, purpose: UploadRequest['purpose']): void {
   const { type, words } = KINDS[purpose];
   if (!type.test(contentType)) throw badInput('file', `file must be ${words}; this is ${contentType}`);
+}
+
+function checkOnly({ contentType }: StoredFile, only: readonly string[]): void {
+  const isTaken = only.some((type) =>
+    type.endsWith('/*') ? contentType.startsWith(type.slice(0, -1)) : contentType === type,
+  );
+  if (isTaken) return;
+  throw badInput('file', `file: wrong file format, send ${only.join(' or ')}; this is ${contentType}`);
 }
 
 function inputFileOf(

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
+import { AppError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { GeneratorRegistry } from '../generators/binding.ts';
 import type { VoiceList } from '../providers/provider.ts';
@@ -17,6 +18,8 @@ export interface Voice {
 export interface Voices {
   /** The voices of a generator, at most two seconds old, so that a new clone is soon among them. BAD_USER_INPUT for one that has none. */
   list(generator: string): Promise<readonly Voice[]>;
+  /** Who speaks when nobody is named: the first voice that the provider itself brings, else its first. UNAVAILABLE when it lists none. */
+  first(generator: string): Promise<string>;
   /** What its provider said itself, from the same answer. */
   answer(generator: string): Promise<Json>;
 }
@@ -43,8 +46,15 @@ export function createVoices(registry: GeneratorRegistry): Voices {
   }
   return {
     list: async (generator) => (await listOf(generator)).voices,
+    first: async (generator) => firstOf((await listOf(generator)).voices),
     answer: async (generator) => (await listOf(generator)).answer,
   };
+}
+
+function firstOf(voices: readonly Voice[]): string {
+  const voice = voices.find(({ cloned }) => !cloned) ?? voices[0];
+  if (voice === undefined) throw new AppError('UNAVAILABLE', 'the generator of speech lists no voice');
+  return voice.id;
 }
 
 function ask(registry: GeneratorRegistry, generator: string): Promise<VoiceList> {

@@ -1,5 +1,6 @@
 import type { StepState } from '../tasks/tables.ts';
 import type { RecipeWork, StepInput, TaskOutcome, Work } from '../tasks/task.ts';
+import { isSpokenFirst, progressOfSpoken, spokenSteps } from './spoken-avatar.ts';
 
 /**
  * What a task does in which order: pure functions of the work and its steps so far. A plain task is the recipe of one
@@ -8,7 +9,7 @@ import type { RecipeWork, StepInput, TaskOutcome, Work } from '../tasks/task.ts'
  * tea, chop, lady, vlog and every other task type: an image that was given is described first; then a set of images,
  * one for each preset prompt, whose prompts the description joins. A vlog then makes its video, from the first image to
  * the last, and the video comes first in its result: it is what was asked for. When a step fails the task fails (a set
- * with a hole is not what was asked for), and the others are cancelled.
+ * with a hole is not what was asked for), and the others are cancelled. An avatar that says a text: spoken-avatar.ts.
  */
 
 /** A step as the recipe sees it. */
@@ -52,6 +53,7 @@ const NO_VIDEO = 'the video is missing: no generator for videos is configured he
 
 /** What comes next, given every step so far in order. Steps that failed never get here: the task has ended then. */
 export function nextSteps(work: Work, steps: readonly StepSoFar[], options: RecipeOptions): NextSteps {
+  if (isSpokenFirst(work)) return spokenSteps(work, steps);
   if (work.kind !== 'RECIPE') return plain(work, steps);
   if (steps.some((step) => step.state !== 'SUCCEEDED')) return { kind: 'wait' };
   if (steps.length === 0 && work.image !== undefined) {
@@ -151,6 +153,7 @@ function gather(steps: readonly StepSoFar[], notes: readonly string[] = []): Tas
  * video is always among them; where none can be made, the end comes a little earlier than expected.
  */
 export function progressOf(work: Work, steps: readonly Pick<StepSoFar, 'input' | 'progress'>[]): number {
+  if (isSpokenFirst(work)) return progressOfSpoken(steps);
   if (work.kind !== 'RECIPE') return steps[0]?.progress ?? 0;
   const planned =
     (work.image === undefined ? 0 : weightOf('DESCRIPTION')) +

@@ -53,3 +53,23 @@ builder.mutationField('uploadToProvider', (t) =>
       services.uploads.upload(caller, { generator, file, purpose: 'analysis' }, signal),
   }),
 );
+
+builder.mutationField('uploadLipSyncResource', (t) =>
+  t.field({
+    type: ProviderResource,
+    description: 'Hands a picture, a video or a recording to the provider of a generator of lip-sync.',
+    rule: 'anyone',
+    args: {
+      generator: t.arg.string({
+        required: true,
+        description: 'Who will make the video, such as agg/lipsync.',
+      }),
+      only: t.arg.stringList({
+        description: 'Media types it must have as measured, such as image/*; absent means all three kinds.',
+      }),
+      file: t.arg({ type: 'Upload', required: true, description: 'The file, in a multipart request.' }),
+    },
+    resolve: (_, { generator, file, only }, { caller, services, signal }) =>
+      services.uploads.upload(caller, { generator, file, purpose: 'lip-sync', only: only ?? null }, signal),
+  }),
+);

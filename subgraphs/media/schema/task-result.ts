@@ -6,6 +6,7 @@ import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
 import { Failure } from './failure.ts';
 import { Media } from './media.ts';
+import { PERSON_RESULTS, personResultOf, type PersonResult } from './person-results.ts';
 import { Task } from './task.ts';
 import { TokenUsage } from './token-usage.ts';
 import { Voice } from './voice.ts';
@@ -64,15 +65,19 @@ const Analysis = builder.objectRef<AnalysisShape>('Analysis').implement({
   }),
 });
 
-type ResultShape = DescriptionShape | ClonedVoiceShape | AnalysisShape;
+type ResultShape = DescriptionShape | ClonedVoiceShape | AnalysisShape | PersonResult;
+
+const RESULTS = {
+  DESCRIPTION: Description,
+  VOICE_CLONE: ClonedVoice,
+  ANALYSIS: Analysis,
+  ...PERSON_RESULTS,
+} as const;
 
 const TaskResult = builder.unionType('TaskResult', {
   description: 'The typed result of those kinds of task that make more than files.',
-  types: [Description, ClonedVoice, Analysis],
-  resolveType: ({ kind }: ResultShape) => {
-    if (kind === 'DESCRIPTION') return Description;
-    return kind === 'ANALYSIS' ? Analysis : ClonedVoice;
-  },
+  types: Object.values(RESULTS),
+  resolveType: ({ kind }: ResultShape) => RESULTS[kind],
 });
 
 builder.objectFields(Task, (t) => ({
@@ -116,7 +121,7 @@ async function resultOf(
   if (result === null) return null;
   if (kind === 'DESCRIPTION') return { kind, prompts: result.texts };
   if (kind === 'VOICE_CLONE') return clonedVoiceOf(result);
-  if (kind !== 'ANALYSIS') return null;
+  if (kind !== 'ANALYSIS') return personResultOf(kind, result);
   const attempts = await loaders.attempts.load(id);
   return analysisOf(result, attempts.findLast(({ state }) => state === 'SUCCEEDED')?.provider ?? '');
 }

@@ -35,3 +35,22 @@ builder.mutationField('generateVideo', (t) =>
       services.submissions.generateVideo(caller, input, { idempotencyKey, callbackUrl, signal }),
   }),
 );
+
+builder.mutationField('generateFrameVideo', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts a video that begins with one picture and ends with another; both frames are needed.',
+    rule: 'spend',
+    args: {
+      input: t.arg({
+        type: VideoInput,
+        required: true,
+        description: 'What to make; firstFrame and lastFrame are needed.',
+      }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.generateFrameVideo(caller, input, { idempotencyKey, callbackUrl, signal }),
+  }),
+);

@@ -12,6 +12,8 @@ import type { MediaInput } from './submissions.ts';
 export interface InputFile {
   readonly ref: InputRef;
   readonly identity: { readonly sha256: string } | { readonly url: string };
+  /** As measured; null while it is somewhere else. */
+  readonly contentType: string | null;
 }
 
 export interface InputFileDependencies extends UploadDependencies {
@@ -50,7 +52,7 @@ export async function resolveInputs(
   const known = await knownFiles(files, sources);
   return Promise.all(
     sources.map(async (source) => {
-      if (source.kind === 'url') return { ref: { url: source.url }, identity: { url: source.url } };
+      if (source.kind === 'url') return foreign(source.url);
       if (source.kind === 'file') return inputOf(fileOf(source, known));
       const storing = { temporary: true, signal };
       return inputOf(await storeUpload({ files, uploadMaxBytes }, caller, source.upload, storing));
@@ -131,6 +133,10 @@ function fileOf(
   return file;
 }
 
-function inputOf(file: StoredFile): InputFile {
-  return { ref: { fileId: file.id }, identity: { sha256: file.sha256 } };
+function inputOf({ id, sha256, contentType }: StoredFile): InputFile {
+  return { ref: { fileId: id }, identity: { sha256 }, contentType };
+}
+
+function foreign(url: string): InputFile {
+  return { ref: { url }, identity: { url }, contentType: null };
 }

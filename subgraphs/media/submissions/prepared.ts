@@ -85,6 +85,14 @@ export function notEmpty(field: string, text: string): void {
   if (text.trim() === '') throw badInput(field, `${field} must not be empty`);
 }
 
+/** Refuses inputs of which not exactly one is given; the first one's name is the field at fault. An empty text is none. */
+export function exactlyOne(given: Readonly<Record<string, unknown>>): void {
+  const [first = '', ...others] = Object.keys(given);
+  const found = Object.values(given).filter((value) => value !== null && value !== undefined && value !== '');
+  if (found.length === 1) return;
+  throw badInput(first, `${first} or ${others.join(' or ')}: exactly one of them is needed`);
+}
+
 /** A caller's word within a message, cut. */
 export function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 100));

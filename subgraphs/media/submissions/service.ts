@@ -6,16 +6,20 @@ import type { TaskService } from '../tasks/service-types.ts';
 import type { Task } from '../tasks/task.ts';
 import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
 import { prepareAnalysis } from './analysis.ts';
+import { prepareAvatar, prepareAvatarSource, prepareAvatarVideo, type AvatarDependencies } from './avatar.ts';
+import { prepareCharacter, prepareCharacterImage } from './character.ts';
 import { prepareComfy } from './comfy.ts';
+import { prepareDetection, prepareHumanVideo } from './human-video.ts';
 import { prepareDescription, prepareImage } from './image.ts';
 import { storeUpload } from './input-files.ts';
+import { prepareLipSync } from './lip-sync.ts';
 import type { Asker, Prepared } from './prepared.ts';
 import { prepareRecipe, type RecipeDependencies } from './recipe.ts';
 import { prepareSpeech, prepareVoiceClone } from './speech.ts';
 import type { StartRequest, SubmissionOptions, SubmissionService } from './submissions.ts';
-import { prepareVideo } from './video.ts';
+import { prepareFrameVideo, prepareVideo } from './video.ts';
 
-export interface SubmissionDependencies extends RecipeDependencies {
+export interface SubmissionDependencies extends RecipeDependencies, AvatarDependencies {
   readonly tasks: TaskService;
   /** Says which addresses may be called back. */
   readonly outbound: OutboundRule;
@@ -47,6 +51,15 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     cloneVoice: verb(prepareVoiceClone),
     analyzeMedia: verb(prepareAnalysis),
     runComfyWorkflow: verb(prepareComfy),
+    generateFrameVideo: verb(prepareFrameVideo),
+    lipSync: verb(prepareLipSync),
+    createCharacter: verb(prepareCharacter),
+    generateCharacterImage: verb(async (_, __, request) => prepareCharacterImage(request)),
+    detectPerson: verb(prepareDetection),
+    generateHumanVideo: verb(prepareHumanVideo),
+    uploadAvatarSource: verb(prepareAvatarSource),
+    createAvatar: verb(async (_, __, request) => prepareAvatar(request)),
+    generateAvatarVideo: verb(prepareAvatarVideo),
     async startTask(caller, request, { signal }) {
       const { id, owner, onEnd } = checkedStart(request);
       const ready = await prepareStart(dependencies, { caller, signal }, request);

@@ -35,6 +35,7 @@ beforeAll(async () => {
     files,
     resources,
     uploadMaxBytes: 1_000,
+    firstVoice: async () => 'voice-1',
     outbound: createOutboundRule({ allow: ['127.0.0.1:4999'] }),
     ...({ tasks, videoTemplates: {} } as unknown as Pick<SubmissionDependencies, 'tasks' | 'videoTemplates'>),
   });

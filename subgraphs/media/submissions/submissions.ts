@@ -3,6 +3,17 @@ import type { FileUpload } from 'graphql-upload-minimal';
 import type { Caller } from '../../../platform/caller.ts';
 import type { StoredFile } from '../files/files.ts';
 import type { Task } from '../tasks/task.ts';
+import type {
+  AvatarRequest,
+  AvatarSourceRequest,
+  AvatarVideoRequest,
+  CharacterImageRequest,
+  CharacterRequest,
+  DetectionRequest,
+  FrameVideoRequest,
+  HumanVideoRequest,
+  LipSyncRequest,
+} from './person-requests.ts';
 
 /**
  * From what a caller sent to what tasks/ takes: files are stored or recognised, templates copied, inputs checked, the
@@ -19,6 +30,21 @@ export interface SubmissionService {
   analyzeMedia(caller: Caller, request: AnalysisRequest, options: SubmissionOptions): Promise<Task>;
   /** Fills a bundled comfy workflow, or takes a whole graph; a graph that can't be one is refused, naming the node. */
   runComfyWorkflow(caller: Caller, request: ComfyRequest, options: SubmissionOptions): Promise<Task>;
+  /** A video from a first frame to a last one. */
+  generateFrameVideo(caller: Caller, request: FrameVideoRequest, options: SubmissionOptions): Promise<Task>;
+  lipSync(caller: Caller, request: LipSyncRequest, options: SubmissionOptions): Promise<Task>;
+  createCharacter(caller: Caller, request: CharacterRequest, options: SubmissionOptions): Promise<Task>;
+  generateCharacterImage(
+    caller: Caller,
+    request: CharacterImageRequest,
+    options: SubmissionOptions,
+  ): Promise<Task>;
+  detectPerson(caller: Caller, request: DetectionRequest, options: SubmissionOptions): Promise<Task>;
+  generateHumanVideo(caller: Caller, request: HumanVideoRequest, options: SubmissionOptions): Promise<Task>;
+  uploadAvatarSource(caller: Caller, request: AvatarSourceRequest, options: SubmissionOptions): Promise<Task>;
+  createAvatar(caller: Caller, request: AvatarRequest, options: SubmissionOptions): Promise<Task>;
+  /** With a text, the task speaks it first: one task of two steps. */
+  generateAvatarVideo(caller: Caller, request: AvatarVideoRequest, options: SubmissionOptions): Promise<Task>;
   /** startTask: the same work under an id and for an owner that the asker chose; the same id again is the same task. */
   startTask(caller: Caller, request: StartRequest, options: { readonly signal: AbortSignal }): Promise<Task>;
   /** Stores a file for the caller: for good, or for an hour unless a task claims it. */

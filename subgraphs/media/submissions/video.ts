@@ -1,7 +1,16 @@
 import { badInput } from '../../../platform/errors.ts';
 import type { VideoWork } from '../tasks/task.ts';
 import type { InputFileDependencies } from './input-files.ts';
-import { preparedNamed, refsOf, resolveNamed, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
+import { DEFAULT_GENERATORS, type FrameVideoRequest } from './person-requests.ts';
+import {
+  exactlyOne,
+  preparedNamed,
+  refsOf,
+  resolveNamed,
+  withoutAbsent,
+  type Asker,
+  type Prepared,
+} from './prepared.ts';
 import type { VideoRequest } from './submissions.ts';
 
 /** A video from words, from a picture, or between two frames. What a model takes of it is its limits' business. */
@@ -20,4 +29,24 @@ export async function prepareVideo(
   }
   const files = await resolveNamed(dependencies, asker, { image, firstFrame, lastFrame });
   return preparedNamed('generateVideo', { kind: 'VIDEO', ...asked, ...refsOf(files) }, asked, files);
+}
+
+/** A video that begins with one picture and ends with another. */
+export async function prepareFrameVideo(
+  dependencies: InputFileDependencies,
+  asker: Asker,
+  request: FrameVideoRequest,
+): Promise<Prepared> {
+  const { image, firstFrame, lastFrame, generator: named, ...rest } = request;
+  const generator = named ?? DEFAULT_GENERATORS.frameVideo;
+  const asked: Omit<VideoWork, 'image' | 'firstFrame' | 'lastFrame'> = { generator, ...withoutAbsent(rest) };
+  exactlyOne({ firstFrame, image });
+  if (!lastFrame) throw badInput('lastFrame', 'lastFrame is needed: the video ends with it');
+  const files = await resolveNamed(dependencies, asker, { firstFrame: firstFrame ?? image, lastFrame });
+  return preparedNamed(
+    'generateFrameVideo',
+    { kind: 'FRAME_VIDEO', ...asked, ...refsOf(files) },
+    asked,
+    files,
+  );
 }

@@ -54,7 +54,7 @@ export async function leaseDue(
     select leased.*, task.state as task_state, task.cancel_requested_at is not null as cancel_requested,
       task.stage as task_stage, task.progress as task_progress,
       step.state as step_state, step.input as step_input, step.label,
-      case when task.kind = 'RECIPE' then jsonb_build_object('work', task.input, 'steps', (
+      case when task.kind in ('RECIPE', 'AVATAR_VIDEO') then jsonb_build_object('work', task.input, 'steps', (
         select jsonb_agg(jsonb_build_object('step', each.step, 'input', each.input, 'progress', each.progress)
                          order by each.step)
         from media.task_steps each where each.task_id = task.id)) end as recipe,

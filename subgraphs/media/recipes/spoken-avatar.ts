@@ -1,0 +1,58 @@
+import type { AvatarVideoWork, StepInput, Work } from '../tasks/task.ts';
+import type { NextSteps, StepSoFar } from './recipe.ts';
+
+/**
+ * An avatar that says a text: avatars hear sounds only, so the text is spoken first, by the generator of speech. The
+ * result is the video alone.
+ */
+
+type AvatarVideo = { readonly kind: 'AVATAR_VIDEO' } & AvatarVideoWork;
+type Spoken = AvatarVideo & { readonly text: string };
+
+/** Of the whole task's progress, what the speech is: a sound is quickly there, a video is not. */
+const SPEECH_SHARE = 0.15;
+
+/** Who says the texts of avatars. */
+export const SPEECH_GENERATOR = 'agg/speech_router';
+
+/** Whether the work has a text instead of a sound. */
+export function isSpokenFirst(work: Work): work is Spoken {
+  return work.kind === 'AVATAR_VIDEO' && work.audio === undefined && work.text !== undefined;
+}
+
+/** The speech, then the video with its sound. */
+export function spokenSteps(work: Spoken, steps: readonly StepSoFar[]): NextSteps {
+  const [spoken, video] = steps;
+  if (spoken === undefined) {
+    const { text, voiceId = '' } = work;
+    const input: StepInput = { kind: 'SPEECH', generator: SPEECH_GENERATOR, text, voiceId };
+    return { kind: 'start', steps: [{ label: 'speaking the text', input }] };
+  }
+  if (spoken.state !== 'SUCCEEDED') return { kind: 'wait' };
+  if (video === undefined) {
+    return { kind: 'start', steps: [{ label: 'video', input: videoInput(work, spoken) }] };
+  }
+  return video.state === 'SUCCEEDED' && video.outcome !== null
+    ? { kind: 'done', outcome: video.outcome }
+    : { kind: 'wait' };
+}
+
+function videoInput({ generator, model, digitalId, resolution }: Spoken, spoken: StepSoFar): StepInput {
+  const [sound] = spoken.outcome?.mediaIds ?? [];
+  if (sound === undefined) throw new Error('a speech without a sound succeeded');
+  return {
+    kind: 'AVATAR_VIDEO',
+    generator,
+    digitalId,
+    audio: { fileId: sound },
+    ...(model === undefined ? {} : { model }),
+    ...(resolution === undefined ? {} : { resolution }),
+  };
+}
+
+/** 0 to 100 over both steps, whether the second has begun or not. */
+export function progressOfSpoken(steps: readonly Pick<StepSoFar, 'progress'>[]): number {
+  const [speech, video] = steps;
+  const reached = (speech?.progress ?? 0) * SPEECH_SHARE + (video?.progress ?? 0) * (1 - SPEECH_SHARE);
+  return Math.min(100, Math.floor(reached));
+}

@@ -1,0 +1,69 @@
+import { builder } from './builder.ts';
+import { MediaInput } from './media.ts';
+import { CALLBACK_URL, Task } from './task.ts';
+
+const AvatarInput = builder.inputType('AvatarInput', {
+  description: 'An avatar to be made after a video.',
+  fields: (t) => ({
+    videoId: t.id({ required: true, description: 'What a finished uploadAvatarSource answered.' }),
+    name: t.string({ description: 'A name for people.' }),
+  }),
+});
+
+const AvatarVideoInput = builder.inputType('AvatarVideoInput', {
+  description: 'What an avatar shall say.',
+  fields: (t) => ({
+    digitalId: t.id({ required: true, description: 'What a finished createAvatar answered.' }),
+    audio: t.field({ type: MediaInput, description: 'What is heard; one of audio and text.' }),
+    text: t.string({
+      description: 'What is said; one of audio and text. It is spoken first, by agg/speech_router.',
+    }),
+    voiceId: t.id({ description: 'Who says the text, one of `voices`; absent means the first of them.' }),
+    resolution: t.string({ description: 'A size the model names.' }),
+  }),
+});
+
+builder.mutationField('uploadAvatarSource', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts handing an MP4 video to the cloud of avatars; the result is an AvatarSource.',
+    rule: 'spend',
+    args: {
+      source: t.arg({ type: MediaInput, required: true, description: 'An MP4 video of the person.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { source, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.uploadAvatarSource(caller, { source }, { idempotencyKey, callbackUrl, signal }),
+  }),
+);
+
+builder.mutationField('createAvatar', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts making an avatar; the result is an Avatar.',
+    rule: 'spend',
+    args: {
+      input: t.arg({ type: AvatarInput, required: true, description: 'After which video.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.createAvatar(caller, input, { idempotencyKey, callbackUrl, signal }),
+  }),
+);
+
+builder.mutationField('generateAvatarVideo', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts a video of an avatar that speaks.',
+    rule: 'spend',
+    args: {
+      input: t.arg({ type: AvatarVideoInput, required: true, description: 'What it says.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.generateAvatarVideo(caller, input, { idempotencyKey, callbackUrl, signal }),
+  }),
+);

@@ -1,0 +1,47 @@
+import { builder } from './builder.ts';
+import { MediaInput } from './media.ts';
+import { CALLBACK_URL, Task } from './task.ts';
+
+const HumanVideoInput = builder.inputType('HumanVideoInput', {
+  description: 'Somebody in a picture, and what they say.',
+  fields: (t) => ({
+    image: t.field({
+      type: MediaInput,
+      required: true,
+      description: 'A picture with a person or a figure in it.',
+    }),
+    audio: t.field({ type: MediaInput, required: true, description: 'What they say.' }),
+    prompt: t.string({ description: 'How they shall move.' }),
+    resolution: t.string({ description: 'A size the model names.' }),
+  }),
+});
+
+builder.mutationField('detectPerson', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts looking for a person or a figure in a picture; the result is a PersonDetection.',
+    rule: 'spend',
+    args: {
+      image: t.arg({ type: MediaInput, required: true, description: 'The picture.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { image, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.detectPerson(caller, { image }, { idempotencyKey, callbackUrl, signal }),
+  }),
+);
+
+builder.mutationField('generateHumanVideo', (t) =>
+  t.field({
+    type: Task,
+    description: 'Starts a video of somebody who says what is heard.',
+    rule: 'spend',
+    args: {
+      input: t.arg({ type: HumanVideoInput, required: true, description: 'The picture and the sound.' }),
+      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
+      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    },
+    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+      services.submissions.generateHumanVideo(caller, input, { idempotencyKey, callbackUrl, signal }),
+  }),
+);

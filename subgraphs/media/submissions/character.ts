@@ -1,0 +1,29 @@
+import { badInput } from '../../../platform/errors.ts';
+import type { CharacterImageWork } from '../tasks/task.ts';
+import { resolveInputs, type InputFileDependencies, type NamedInput } from './input-files.ts';
+import { DEFAULT_GENERATORS, type CharacterImageRequest, type CharacterRequest } from './person-requests.ts';
+import { notEmpty, prepared, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
+
+/** A person who is to appear in several pictures, and those pictures. */
+
+const generator = DEFAULT_GENERATORS.character;
+
+export async function prepareCharacter(
+  dependencies: InputFileDependencies,
+  asker: Asker,
+  { name, images }: CharacterRequest,
+): Promise<Prepared> {
+  notEmpty('name', name);
+  if (images.length === 0) throw badInput('images', 'images: send at least one picture of the person');
+  const inputs = images.map((input, index): NamedInput => ({ field: `images[${index}]`, input }));
+  const files = await resolveInputs(dependencies, { ...asker, inputs });
+  const asked = { generator, name };
+  const work = { kind: 'CHARACTER', ...asked, images: files.map(({ ref }) => ref) } as const;
+  return prepared('createCharacter', work, asked, files);
+}
+
+export function prepareCharacterImage({ prompt, ...rest }: CharacterImageRequest): Prepared {
+  notEmpty('prompt', prompt);
+  const asked: CharacterImageWork = { generator, prompt, ...withoutAbsent(rest) };
+  return prepared('generateCharacterImage', { kind: 'CHARACTER_IMAGE', ...asked }, asked, []);
+}

@@ -1,0 +1,38 @@
+import type { HumanVideoWork } from '../tasks/task.ts';
+import type { InputFileDependencies } from './input-files.ts';
+import { DEFAULT_GENERATORS, type DetectionRequest, type HumanVideoRequest } from './person-requests.ts';
+import {
+  prepared,
+  preparedNamed,
+  resolveNamed,
+  withoutAbsent,
+  type Asker,
+  type Prepared,
+} from './prepared.ts';
+
+/** Whether somebody is in a picture, and a video of them saying what is heard. */
+
+const generator = DEFAULT_GENERATORS.humanVideo;
+
+export async function prepareDetection(
+  dependencies: InputFileDependencies,
+  asker: Asker,
+  { image: input }: DetectionRequest,
+): Promise<Prepared> {
+  const { image } = await resolveNamed(dependencies, asker, { image: input });
+  if (image === undefined) throw new Error('one input was resolved to none');
+  const work = { kind: 'PERSON_DETECTION', generator, image: image.ref } as const;
+  return prepared('detectPerson', work, { generator }, [image]);
+}
+
+export async function prepareHumanVideo(
+  dependencies: InputFileDependencies,
+  asker: Asker,
+  { image: picture, audio: sound, ...rest }: HumanVideoRequest,
+): Promise<Prepared> {
+  const asked: Omit<HumanVideoWork, 'image' | 'audio'> = { generator, ...withoutAbsent(rest) };
+  const { image, audio } = await resolveNamed(dependencies, asker, { image: picture, audio: sound });
+  if (image === undefined || audio === undefined) throw new Error('two inputs were resolved to fewer');
+  const work = { kind: 'HUMAN_VIDEO', ...asked, image: image.ref, audio: audio.ref } as const;
+  return preparedNamed('generateHumanVideo', work, asked, { image, audio });
+}
