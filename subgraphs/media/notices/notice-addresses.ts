@@ -7,9 +7,12 @@ import type { Binding } from '../generators/binding.ts';
 /** The addresses at which upstreams tell that something happened to an attempt: each carries which, and a proof that we made it. */
 export interface NoticeAddresses {
   /** The address for one start; undefined where its upstream could not reach us. */
-  addressFor(binding: Pick<Binding, 'provider' | 'sandbox'>, reference: string): string | undefined;
+  readonly addressFor: (
+    binding: { readonly provider: Pick<Binding['provider'], 'name'>; readonly sandbox: boolean },
+    reference: string,
+  ) => string | undefined;
   /** The reference that an address carries; null when we did not make it. */
-  referenceOf(provider: string, query: URLSearchParams): string | null;
+  readonly referenceOf: (provider: string, query: URLSearchParams) => string | null;
 }
 
 export interface NoticeAddressOptions {

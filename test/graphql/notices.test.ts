@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { graphql, until } from '../kit/requests.ts';
+
+/** Notices of upstreams through the whole server: the sandbox tells the gateway, and the attempt is asked about. */
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  kiln = await startKiln();
+});
+afterAll(() => kiln.close());
+
+const START_IMAGE = `mutation ($generator: String!) {
+  generateImage(generator: $generator, input: { prompt: "a fox" }) { id }
+}`;
+const START_VIDEO = `mutation ($generator: String!) {
+  generateVideo(generator: $generator, input: { prompt: "a fox" }) { id }
+}`;
+
+describe('the sandbox', () => {
+  it.each([
+    ['fal', 'custom', START_IMAGE],
+    ['midjourney', 'imga', START_IMAGE],
+    ['kling', 'vidc', START_VIDEO],
+    ['minimax', 'vidb', START_VIDEO],
+  ])('of %s tells of an attempt, and the poller hears of it', async (wire, generator, document) => {
+    await kiln.control('pace', { wire, queuedMs: 500, runningMs: 500 });
+    const hinted = new Set<string>();
+    const unlisten = kiln.runtime.bus.listen('poll', (key) => void hinted.add(key));
+    try {
+      const { data, errors } = await graphql(kiln.url, document, { generator });
+      expect(errors).toBeUndefined();
+      const started = data.generateImage ?? data.generateVideo;
+      const read = () => graphql(kiln.url, `{ task(id: "${started.id}") { state } }`);
+      await until(read, (answer) => answer.data.task.state === 'SUCCEEDED');
+      expect([...hinted]).toContain(`${started.id}/1/1`);
+    } finally {
+      unlisten();
+    }
+  });
+});
+
+describe('the door', () => {
+  const post = (path: string, body = '{}') => fetch(`${kiln.url}${path}`, { method: 'POST', body });
+
+  it('takes no notice that it did not ask for', async () => {
+    expect((await post('/hooks/fal')).status).toBe(401);
+    expect(
+      (await post('/hooks/replicate?attempt=01890000-0000-7000-8000-000000000001%2F1%2F1&mac=x')).status,
+    ).toBe(401);
+    expect((await post('/hooks/nobody')).status).toBe(404);
+    expect((await post('/hooks')).status).toBe(404);
+    expect((await fetch(`${kiln.url}/hooks/fal`)).status).toBe(405);
+  });
+});

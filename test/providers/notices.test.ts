@@ -1,0 +1,165 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import type { Notice, Provider, StartContext } from '../../subgraphs/media/providers/provider.ts';
+import { REFERENCE } from './job-bench.ts';
+import { imageRequest, videoRequest } from './row.ts';
+import { rows } from './rows.ts';
+import { contextOf, must, openWorld, type World } from './world.ts';
+
+/** What the stand-ins tell, as their vendors do, and how the adapters check it. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+interface Received extends Notice {
+  readonly path: string;
+}
+
+/** Somebody who takes notices and answers them as the adapter says. */
+let received: Received[];
+let status: number;
+let receiver: Server;
+let hook: string;
+let provider: Provider;
+beforeEach(async () => {
+  await world.reset();
+  received = [];
+  status = 202;
+  receiver = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      );
+      const notice = { path: request.url ?? '', headers, body: Buffer.concat(chunks) };
+      const answer = provider.answerNotice?.(notice) ?? null;
+      if (answer === null) received.push(notice);
+      response.writeHead(answer === null ? status : 200).end(answer === null ? '' : JSON.stringify(answer));
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks/x?attempt=a%2F1%2F1&mac=b`;
+});
+afterEach(async () => {
+  receiver.closeAllConnections();
+  await new Promise((resolve) => receiver.close(resolve));
+});
+
+function contextFor(name: string): StartContext {
+  const row = must(
+    rows.find((one) => one.provider === name),
+    'row',
+  );
+  const connection = world.connection(row.basePath, row.headers);
+  const endpoints = { rest: `${world.door.origin}/fal-rest` };
+  return { ...contextOf({ ...connection, endpoints }), reference: REFERENCE, noticeUrl: hook };
+}
+
+/** Starts work with an address for notices, and waits for the notice of its end. */
+async function toldBy(name: string, kind: 'IMAGE' | 'VIDEO', words: RegExp) {
+  provider = must(world.providers[name], 'provider');
+  await world.pace({ wire: name, queuedMs: 0, runningMs: 50, progressSteps: 2 });
+  const request = kind === 'IMAGE' ? imageRequest() : videoRequest();
+  await must(provider.jobs?.[kind], 'job').start(request, contextFor(name));
+  const isEnd = ({ body }: Notice) => words.test(body.toString('utf8'));
+  await expect.poll(() => received.some(isEnd), { timeout: 20_000 }).toBe(true);
+  return must(received.find(isEnd), 'notice');
+}
+
+describe('the stand-in', () => {
+  it.each([
+    ['midjourney', 'IMAGE', /"status":"SUCCESS"/],
+    ['kling', 'VIDEO', /"task_status":"succeed"/],
+    ['minimax', 'VIDEO', /"status":"Success"/],
+    ['fal', 'IMAGE', /"status":"OK"/],
+    ['replicate', 'IMAGE', /"status":"succeeded"/],
+  ] as const)(
+    'of %s tells the end of its work at the address that came with the start',
+    async (name, kind, words) => {
+      const { path, headers } = await toldBy(name, kind, words);
+      expect(path).toBe('/hooks/x?attempt=a%2F1%2F1&mac=b');
+      expect(headers).not.toHaveProperty('authorization');
+    },
+  );
+
+  it('of a vendor that repeats sends what nobody took again', async () => {
+    status = 503;
+    await toldBy('fal', 'IMAGE', /"status":"OK"/);
+    status = 202;
+    await expect.poll(() => received.length, { timeout: 10_000 }).toBeGreaterThan(1);
+  });
+
+  it('of MiniMax tells nothing where its challenge is not echoed', async () => {
+    const own = must(world.providers['minimax'], 'provider');
+    provider = { ...own, answerNotice: () => ({ challenge: 'another' }) };
+    await world.pace({ wire: 'minimax', queuedMs: 0, runningMs: 20 });
+    const context = contextFor('minimax');
+    const job = must(own.jobs?.VIDEO, 'job');
+    const handle = await job.start(videoRequest(), context);
+    await expect
+      .poll(async () => (await job.status(handle, context)).state, { timeout: 20_000 })
+      .toBe('finished');
+    expect(received).toEqual([]);
+  });
+});
+
+describe.each([
+  ['fal', /"status":"OK"/, 'x-fal-webhook-timestamp', 'x-fal-webhook-signature'],
+  ['replicate', /"status":"succeeded"/, 'webhook-timestamp', 'webhook-signature'],
+] as const)('a signed notice of %s', (name, words, timeHeader, signatureHeader) => {
+  it('is taken as it came, and in no other form', async () => {
+    const notice = await toldBy(name, 'IMAGE', words);
+    const context = contextFor(name);
+    const check = (change: Partial<Notice>) => provider.verifyNotice?.({ ...notice, ...change }, context);
+    const withHeader = (header: string, value: string) => ({
+      headers: { ...notice.headers, [header]: value },
+    });
+    expect(await check({})).toBe(true);
+    expect(await check({ body: Buffer.from(notice.body.toString('utf8').replace('"', ' "')) })).toBe(false);
+    const time = Number(notice.headers[timeHeader]);
+    for (const other of [time - 301, time + 301, time - 1]) {
+      expect(await check(withHeader(timeHeader, String(other)))).toBe(false);
+    }
+    expect(await check(withHeader(timeHeader, 'soon'))).toBe(false);
+    expect(await check(withHeader(signatureHeader, ''))).toBe(false);
+    expect(await check({ headers: {} })).toBe(false);
+  });
+
+  it('asks for the keys once, however many forged ones come', async () => {
+    const notice = await toldBy(name, 'IMAGE', words);
+    const context = contextFor(name);
+    const asked = () =>
+      world.door.sent.filter(({ path }) => /jwks|webhooks\/default\/secret/.test(path)).length;
+    await provider.verifyNotice?.(notice, context);
+    const before = asked();
+    for (let forged = 0; forged < 5; forged += 1) {
+      const body = Buffer.from(`{"forged":${forged}}`);
+      expect(await provider.verifyNotice?.({ ...notice, body }, context)).toBe(false);
+    }
+    expect(asked()).toBe(before);
+  });
+});
+
+it('a notice of fal signed by somebody else’s key is none', async () => {
+  const notice = await toldBy('fal', 'IMAGE', /"status":"OK"/);
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const signature = sign(null, Buffer.from('anything'), privateKey).toString('hex');
+  const headers = { ...notice.headers, 'x-fal-webhook-signature': signature };
+  expect(await provider.verifyNotice?.({ ...notice, headers }, contextFor('fal'))).toBe(false);
+});
+
+it('keys that can not be had leave a notice unchecked, which is no refusal', async () => {
+  const notice = await toldBy('replicate', 'IMAGE', /"status":"succeeded"/);
+  const context = contextFor('replicate');
+  const headers = { authorization: 'Bearer nobody' };
+  const unknown = { ...context, connection: { ...context.connection, headers } };
+  await expect(provider.verifyNotice?.(notice, unknown)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
