@@ -7,6 +7,8 @@ import { COMFYUI, createComfyui } from './providers/comfyui/comfyui.ts';
 import { FAL, createFal } from './providers/fal/fal.ts';
 import { FAL_REST } from './providers/fal/storage.ts';
 import { GEMINI, createGemini } from './providers/gemini/gemini.ts';
+import { HEDRA, createHedra } from './providers/hedra/hedra.ts';
+import { HIGGSFIELD, createHiggsfield } from './providers/higgsfield/higgsfield.ts';
 import { KLING, createKling } from './providers/kling/kling.ts';
 import { MIDJOURNEY, createMidjourney } from './providers/midjourney/midjourney.ts';
 import { MINIMAX, createMinimax } from './providers/minimax/minimax.ts';
@@ -40,6 +42,8 @@ export interface SandboxWires {
   readonly minimax: string;
   readonly kling: string;
   readonly gemini: string;
+  readonly hedra: string;
+  readonly higgsfield: string;
   readonly fal: string;
   /** fal's storage, a service of its own. */
   readonly falRest: string;
@@ -56,6 +60,8 @@ export function sandboxWires(origin: string): SandboxWires {
     minimax: `${origin}/minimax`,
     kling: `${origin}/kling`,
     gemini: `${origin}/gemini/v1beta`,
+    hedra: `${origin}/hedra/web-app`,
+    higgsfield: `${origin}/higgsfield`,
     fal: `${origin}/fal`,
     falRest: `${origin}/fal-rest`,
     replicate: `${origin}/replicate/v1`,
@@ -82,6 +88,8 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
     createGemini(partsOf(GEMINI)),
     ...createFal({ ...partsOf(FAL), storagePace: () => options.paceOf(FAL_REST) }),
     createReplicate(partsOf(REPLICATE)),
+    createHedra(partsOf(HEDRA)),
+    createHiggsfield(partsOf(HIGGSFIELD)),
     ...COMFYUI.map((machine) => createComfyui({ ...partsOf(machine, 'comfyui'), machine })),
   ];
 }
@@ -97,6 +105,8 @@ export const FIRST_PACES: Readonly<Record<string, Partial<Pace>>> = {
   [OPENAI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [MINIMAX]: {},
   [KLING]: {},
+  [HEDRA]: {},
+  [HIGGSFIELD]: {},
   [FAL]: {},
   // Nothing is done with a file.
   [FAL_REST]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },

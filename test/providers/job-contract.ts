@@ -205,7 +205,7 @@ function startContract({ row, job, can, bench }: Suite): void {
     expect(await started).toMatchObject({ retryable: true, startUnknown: true });
     await expect.poll(() => world.starts(), { timeout: 10_000 }).toEqual(onceStarted(job));
     // It is carried out all the same, and the next test must not meet it.
-    await expect.poll(() => world.jobStates(), { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => world.jobStates(), { timeout: 10_000 }).toHaveLength(1 + (job.handsOver ?? 0));
   });
 
   it('whose start got an answer that is too large may have happened', async () => {
@@ -337,7 +337,17 @@ function statusContract({ row, job, bench }: Suite): void {
 function cancelContract({ row, job, bench }: Suite): void {
   const wire = row.provider;
 
-  it.each(['queued', 'running'] as const)('while it is %s ends it', async (state) => {
+  const stoppable = job.cancelsRunning === false ? (['queued'] as const) : (['queued', 'running'] as const);
+
+  it.runIf(job.cancelsRunning === false)('while it is running comes too late', async () => {
+    const { world, start, follow, cancel } = bench();
+    await world.pace({ wire, queuedMs: 0, runningMs: 60_000, progressSteps: 100 });
+    const handle = await start();
+    await follow(handle, ({ state }) => state === 'running');
+    expect(await cancel(handle)).toBe('too-late');
+  });
+
+  it.each(stoppable)('while it is %s ends it', async (state) => {
     const { world, start, follow, cancel, end } = bench();
     const queuedMs = state === 'queued' ? 60_000 : 0;
     await world.pace({ wire, queuedMs, runningMs: 60_000, progressSteps: 100 });

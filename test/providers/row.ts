@@ -40,6 +40,10 @@ export interface JobRow {
   readonly unplayed?: readonly FaultName[];
   /** What its results are, where they are not pictures that anybody may fetch, that can be seen early and whose addresses expire. */
   readonly results?: ResultTraits;
+  /** How many files it hands over before its start, each kept by the stand-in as a job of its own (default none). */
+  readonly handsOver?: number;
+  /** Whether it can be cancelled while it runs (default yes). */
+  readonly cancelsRunning?: boolean;
   /** Whether what was cancelled while it waited is not known afterwards. */
   readonly forgetsCancelled?: boolean;
   /** Whether its status tells how far it is (default yes). */

@@ -2,6 +2,8 @@ import type { ContractRow } from './row.ts';
 import { comfyui } from './rows/comfyui.ts';
 import { fal } from './rows/fal.ts';
 import { gemini } from './rows/gemini.ts';
+import { hedra } from './rows/hedra.ts';
+import { higgsfield } from './rows/higgsfield.ts';
 import { kling } from './rows/kling.ts';
 import { midjourney } from './rows/midjourney.ts';
 import { minimax } from './rows/minimax.ts';
@@ -16,6 +18,8 @@ export const rows: readonly ContractRow[] = [
   minimax,
   kling,
   comfyui,
+  hedra,
+  higgsfield,
   fal,
   replicate,
 ];

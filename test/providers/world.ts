@@ -61,6 +61,8 @@ export async function openWorld(): Promise<World> {
       gemini: SECRET,
       fal: SECRET,
       replicate: SECRET,
+      hedra: SECRET,
+      higgsfield: SECRET,
     },
   });
   const door = await openDoor(sandbox.url);

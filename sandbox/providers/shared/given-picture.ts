@@ -3,7 +3,7 @@ import { pictureOfDataUrl } from './data-url.ts';
 
 /** Address of a file at this sandbox. */
 const OWN_PLACE =
-  /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?\/(?:fal-rest|replicate\/v1)\/files\/[\w-]+$/;
+  /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?\/(?:fal-rest|replicate\/v1|higgsfield)\/files\/[\w-]+$/;
 
 /**
  * The bytes of a picture that a caller names: inside a data: URL, or a file that was handed to this stand-in's own storage.

@@ -2,6 +2,8 @@ import type { ModelLimits } from './binding.ts';
 import { comfyui } from './models/comfyui.ts';
 import { fal } from './models/fal.ts';
 import { gemini } from './models/gemini.ts';
+import { hedra } from './models/hedra.ts';
+import { higgsfield } from './models/higgsfield.ts';
 import { kling } from './models/kling.ts';
 import { midjourney } from './models/midjourney.ts';
 import { minimax } from './models/minimax.ts';
@@ -24,6 +26,8 @@ const catalog: Readonly<Record<string, readonly ModelLimits[]>> = {
   openai,
   gemini,
   comfyui,
+  hedra,
+  higgsfield,
   fal,
   replicate,
 };

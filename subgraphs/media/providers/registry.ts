@@ -2,6 +2,8 @@ import type { HttpClient } from '../../../platform/http-client.ts';
 import { createComfyui } from './comfyui/comfyui.ts';
 import { createFal } from './fal/fal.ts';
 import { createGemini } from './gemini/gemini.ts';
+import { createHedra } from './hedra/hedra.ts';
+import { createHiggsfield } from './higgsfield/higgsfield.ts';
 import { createKling } from './kling/kling.ts';
 import { createMidjourney } from './midjourney/midjourney.ts';
 import { createMinimax } from './minimax/minimax.ts';
@@ -18,6 +20,8 @@ export function createProviders(options: { readonly http: HttpClient }): Readonl
     createKling(options),
     createGemini(options),
     createComfyui(options),
+    createHedra(options),
+    createHiggsfield(options),
     createFal(options),
     createReplicate(options),
   ];

@@ -1,0 +1,66 @@
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest, WireRoute } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { detail, invalidField } from '../shared/fastapi.ts';
+import { fileName, openPlace, take } from '../shared/hand-over.ts';
+import { readForm } from '../shared/multipart.ts';
+import { textOf } from '../shared/text-of.ts';
+
+interface Store {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+}
+
+const TYPES = ['image', 'audio', 'video', 'voice'];
+
+/** Assets: made first, filled afterwards; a video is PUT to an address of its own. */
+export function assetRoutes(store: Store): WireRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/web-app/public/assets',
+      operation: 'createAsset',
+      handle: (request) => create(store, request),
+    },
+    {
+      method: 'POST',
+      path: '/web-app/public/assets/:id/upload',
+      operation: 'uploadAsset',
+      handle: (request) => upload(store, request),
+    },
+    { method: 'PUT', path: '/upload/:id', operation: 'put', handle: (request) => take(store, request) },
+  ];
+}
+
+async function create(store: Store, request: WireRequest): Promise<Answer> {
+  const asked = jsonObject(request);
+  const name = textOf(asked?.['name']);
+  const type = textOf(asked?.['type']);
+  if (name === null) return invalidField(['name'], 'Field required', 'missing');
+  if (type === null || !TYPES.includes(type))
+    return invalidField(['type'], `Input should be one of ${TYPES.join(', ')}`, 'enum');
+  const id = await openPlace(store, { name, type });
+  return json({ id, name, type, upload_url: type === 'video' ? `${request.baseUrl}/upload/${id}` : null });
+}
+
+async function upload(store: Store, request: WireRequest): Promise<Answer> {
+  const job = assetOf(store.runner, request.params['id']);
+  if (job === null) return detail(404, 'Asset not found');
+  const file = (await readForm(request))?.files.find(({ field }) => field === 'file');
+  if (file === undefined) return invalidField(['file'], 'Field required', 'missing');
+  await store.journal.writePicture(fileName(job.id), file.bytes);
+  const { name, type } = job.input;
+  const created = new Date(job.submittedAt).toISOString();
+  const asset = { type: `uploaded_${textOf(type) ?? ''}`, url: `${request.baseUrl}/assets/${job.id}` };
+  return json({ id: job.id, type, name, created_at: created, asset });
+}
+
+/** An asset that exists. */
+export function assetOf(runner: JobRunner, id: unknown): Job | null {
+  const job = typeof id === 'string' ? runner.get(id) : null;
+  return job?.operation === 'file' ? job : null;
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+
+import { z } from 'zod';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Fault } from '../../control/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Studio } from '../../studio/types.ts';
+import { bannedWordOf } from '../midjourney/prompt.ts';
+import { detail, invalidField } from '../shared/fastapi.ts';
+import { fileName } from '../shared/hand-over.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import type { Results } from '../shared/results.ts';
+import { assetOf } from './assets.ts';
+import { generationJson } from './generation-json.ts';
+import { voicesOf } from './voices.ts';
+
+export interface HedraParts {
+  readonly studio: Studio;
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+  readonly results: Results;
+}
+
+const form = z
+  .object({
+    type: z.literal('video'),
+    generation_id: z.uuid().nullish(),
+    ai_model_id: z.uuid().nullish(),
+    model_slug: z.string().nullish(),
+    start_keyframe_id: z.uuid(),
+    audio_id: z.uuid().nullish(),
+    audio_generation: z
+      .object({ type: z.literal('text_to_speech'), voice_id: z.uuid(), text: z.string().min(1) })
+      .nullish(),
+    generated_video_inputs: z.object({
+      text_prompt: z.string(),
+      resolution: z.enum(['540p', '720p', '1080p']).nullish(),
+      aspect_ratio: z.enum(['16:9', '9:16', '1:1']).nullish(),
+    }),
+  })
+  .refine(({ audio_id: audio, audio_generation: spoken }) => Boolean(audio) || Boolean(spoken), {
+    message: 'This model requires audio',
+    path: ['audio_id'],
+  });
+type Asked = z.output<typeof form>;
+
+/** POST /public/generations. */
+export async function generate(
+  parts: HedraParts,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const parsed = form.safeParse(jsonObject(request));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return invalidField(issue?.path ?? [], issue?.message ?? 'invalid');
+  }
+  const asked = parsed.data;
+  if (fault?.fault === 'queue-full') return full();
+  const id = asked.generation_id ?? randomUUID();
+  if (parts.runner.get(id) !== null) return detail(409, 'Generation already exists');
+  const missing = missingOf(parts, asked);
+  if (missing !== null) return invalidField([missing], 'Not found');
+  return accept(parts, { id, asked, fault });
+}
+
+function full(): Answer {
+  return detail(429, 'Too many concurrent generations');
+}
+
+/** The first field that names something which is not there. */
+function missingOf({ studio, runner }: HedraParts, asked: Asked): string | null {
+  if (assetOf(runner, asked.start_keyframe_id)?.input['type'] !== 'image') return 'start_keyframe_id';
+  if (asked.audio_id) return assetOf(runner, asked.audio_id)?.input['type'] === 'audio' ? null : 'audio_id';
+  const isVoice = voicesOf(studio).some(({ wireId }) => wireId === asked.audio_generation?.voice_id);
+  return isVoice ? null : 'voice_id';
+}
+
+interface Accepting {
+  readonly id: string;
+  readonly asked: Asked;
+  readonly fault: Fault | null;
+}
+
+/** Its start counts from here on, whatever becomes of the answer. */
+async function accept({ studio, runner }: HedraParts, { id, asked, fault }: Accepting): Promise<Answer> {
+  const { generated_video_inputs: inputs, audio_generation: spoken } = asked;
+  const voice = voicesOf(studio).find(({ wireId }) => wireId === spoken?.voice_id);
+  const input: JsonObject = {
+    asset: randomUUID(),
+    prompt: inputs.text_prompt,
+    aspectRatio: inputs.aspect_ratio ?? null,
+    resolution: inputs.resolution ?? null,
+    text: asked.audio_id ? null : (spoken?.text ?? null),
+    voice: voice?.id ?? null,
+    pictures: [asked.start_keyframe_id, asked.audio_id].flatMap((asset) => (asset ? [fileName(asset)] : [])),
+  };
+  const isBanned = bannedWordOf(`${inputs.text_prompt} ${spoken?.text ?? ''}`) !== null;
+  const misfortune = isBanned ? 'moderate' : misfortuneOf(fault);
+  const reference = asked.generation_id ?? null;
+  const job = await runner.submit({ id, operation: 'generate', reference, input, misfortune });
+  return job === null
+    ? full()
+    : json({ ...generationJson(job, { url: null, percent: 0 }), eta_sec: null, batch_results: [] });
+}

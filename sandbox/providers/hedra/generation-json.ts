@@ -1,0 +1,45 @@
+import type { Job, JobState } from '../../jobs/job.ts';
+
+/** What a job that was refused for its content failed with. */
+export const MODERATED = 'This content was refused by moderation';
+/** Begins the failure of a job whose inputs can't be used. */
+export const INVALID = 'invalid: ';
+
+const STATUS: Readonly<Record<JobState, string>> = {
+  queued: 'queued',
+  running: 'processing',
+  finished: 'complete',
+  failed: 'error',
+  cancelled: 'error',
+};
+
+/** From this percentage on, a generation is being put together. */
+const FINALIZING = 90;
+
+/** A generation as its status shows it. */
+export function generationJson(
+  job: Job,
+  { url, percent }: { readonly url: string | null; readonly percent: number },
+): object {
+  const isLate = job.state === 'running' && percent >= FINALIZING;
+  return {
+    id: job.id,
+    asset_id: job.input['asset'] ?? job.id,
+    type: 'video',
+    status: isLate ? 'finalizing' : STATUS[job.state],
+    progress: percent / 100,
+    created_at: new Date(job.submittedAt).toISOString(),
+    error: job.failure === null ? null : errorJson(job.failure),
+    error_message: job.failure,
+    url,
+    download_url: url,
+    streaming_url: null,
+  };
+}
+
+function errorJson(failure: string): object {
+  const isInvalid = failure.startsWith(INVALID);
+  const message = isInvalid ? failure.slice(INVALID.length) : failure;
+  const type = failure === MODERATED ? 'MODERATION_FAILED' : isInvalid ? 'INVALID_ARGUMENT' : 'INTERNAL';
+  return { type, reason_code: null, message };
+}

@@ -1,0 +1,149 @@
+import type { Logger } from '../../../platform/logger.ts';
+import type { Fault } from '../../control/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job, JobResult } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import { StudioRefusal } from '../../studio/media-types.ts';
+import type { PresenterRequest } from '../../studio/media-types.ts';
+import type { Studio } from '../../studio/types.ts';
+import { detail } from '../shared/fastapi.ts';
+import { inputPictures } from '../shared/perform.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { createResults } from '../shared/results.ts';
+import { textOf } from '../shared/text-of.ts';
+import { assetRoutes } from './assets.ts';
+import { generate } from './generate.ts';
+import type { HedraParts } from './generate.ts';
+import { INVALID, MODERATED, generationJson } from './generation-json.ts';
+import { voicesOf } from './voices.ts';
+
+/** The name of this wire in faults, paces and jobs, and its mount. */
+export const HEDRA = 'hedra';
+
+export interface HedraOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  /** When set, the key that `X-API-Key` must carry. */
+  readonly secret: string | null;
+  readonly logger: Logger;
+}
+
+/** Hedra's API: assets, voices, and generations in which somebody in a picture talks. It has no cancel. */
+export function createHedra(options: HedraOptions): { wire: Wire; runner: JobRunner } {
+  const { studio, journal, secret } = options;
+  const runner = createJobRunner({
+    wire: HEDRA,
+    journal,
+    pace: options.pace,
+    perform: (job, signal) => perform(options, job, signal),
+    words: { moderate: MODERATED, fail: 'Internal error, please try again' },
+    logger: options.logger,
+  });
+  const parts: HedraParts = { studio, runner, journal, results: createResults(journal, runner) };
+  const wire: Wire = {
+    name: HEDRA,
+    mount: 'hedra',
+    door: (request) => openDoor(request, secret),
+    refuse: (status, message) => detail(status, message),
+    routes: [parts.results.route, ...assetRoutes(parts), ...generationRoutes(parts)],
+  };
+  return { wire, runner };
+}
+
+/** Addresses of files carry their own permission. */
+const OPEN = /^\/(results|upload)\//;
+
+function openDoor({ path, headers }: WireRequest, secret: string | null) {
+  const given = headers['x-api-key'];
+  const isIn = secret === null ? given !== undefined : given === secret;
+  return isIn || OPEN.test(path) ? { path, params: {} } : { answer: detail(401, 'Invalid API key') };
+}
+
+function generationRoutes(parts: HedraParts): WireRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/web-app/public/generations',
+      operation: 'generate',
+      handle: (request, fault) => generate(parts, request, fault),
+    },
+    {
+      method: 'GET',
+      path: '/web-app/public/generations/:id/status',
+      operation: 'status',
+      handle: (request, fault) => status(parts, request, fault),
+    },
+    {
+      method: 'GET',
+      path: '/web-app/public/voices',
+      operation: 'voices',
+      handle: () =>
+        json(
+          voicesOf(parts.studio).map(({ wireId, name }) => ({
+            id: wireId,
+            type: 'voice',
+            name,
+            created_at: '2025-01-01T00:00:00Z',
+            asset: { type: 'voice' },
+          })),
+        ),
+    },
+  ];
+}
+
+async function status(
+  { runner, results }: HedraParts,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const { id = '' } = request.params;
+  if (fault?.fault === 'lost') await runner.forget(id);
+  const job = runner.get(id);
+  if (job?.operation !== 'generate') return detail(404, 'Generation not found');
+  const url = results.urlOf(job, request.baseUrl);
+  return json(generationJson(job, { url, percent: runner.progressOf(job) }));
+}
+
+/** Makes the picture talk; an asset needs nothing done. */
+async function perform({ studio, journal }: Workshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+  if (job.operation !== 'generate') return { files: [], texts: [], facts: {} };
+  try {
+    const { bytes, contentType, width, height, duration } = await studio.presenter(
+      presenterRequest(studio, job, await inputPictures(journal, job.input)),
+      { signal },
+    );
+    const name = `${job.id}-0.mp4`;
+    await journal.writePicture(name, bytes);
+    signal.throwIfAborted();
+    return { files: [{ name, contentType, width, height, duration }], texts: [], facts: {} };
+  } catch (error) {
+    if (!(error instanceof StudioRefusal)) throw error;
+    throw new Error(`${INVALID}${error.message}`, { cause: error });
+  }
+}
+
+function presenterRequest(
+  studio: Studio,
+  { input }: Job,
+  [picture, audio]: readonly Buffer[],
+): PresenterRequest {
+  const text = textOf(input['text']);
+  const voice = studio.voices().find(({ id }) => id === input['voice'])?.id;
+  const aspectRatio = textOf(input['aspectRatio']);
+  const resolution = textOf(input['resolution']);
+  return {
+    prompt: textOf(input['prompt']) ?? '',
+    ...(picture !== undefined && { picture }),
+    ...(audio !== undefined && { audio }),
+    ...(text !== null && { text }),
+    ...(voice !== undefined && { voice }),
+    ...(aspectRatio !== null && { aspectRatio }),
+    ...(resolution !== null && { resolution: Number.parseInt(resolution, 10) }),
+  };
+}

@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+
+import type { Studio } from '../../studio/types.ts';
+
+/** The voices, as this wire knows them: with ids of its own form. */
+export function voicesOf(
+  studio: Studio,
+): readonly { readonly wireId: string; readonly id: string; readonly name: string }[] {
+  return studio.voices().map(({ id, name }) => ({ wireId: wireIdOf(id), id, name }));
+}
+
+/** The same voice always has the same id. */
+function wireIdOf(id: string): string {
+  const hash = createHash('sha256').update(`hedra-voice:${id}`).digest('hex');
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}

@@ -1,0 +1,168 @@
+import type { Logger } from '../../../platform/logger.ts';
+import type { Fault } from '../../control/faults.ts';
+import { empty, json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded } from '../../jobs/job.ts';
+import type { Job, JobResult } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import type { Studio } from '../../studio/types.ts';
+import { detail } from '../shared/fastapi.ts';
+import { handOverRoutes } from '../shared/hand-over.ts';
+import { startNotices } from '../shared/notices.ts';
+import { inputPictures } from '../shared/perform.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { renderPictures } from '../shared/pictures.ts';
+import { createResults } from '../shared/results.ts';
+import { textOf } from '../shared/text-of.ts';
+import { startCharacter, startSoul } from './start.ts';
+import type { HiggsfieldParts } from './start.ts';
+import { NSFW, characterJson, requestJson } from './views.ts';
+
+/** The name of this wire in faults, paces and jobs, and its mount. */
+export const HIGGSFIELD = 'higgsfield';
+
+export interface HiggsfieldOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  /** When set, the credentials that `Authorization: Key` must carry. */
+  readonly secret: string | null;
+  /** Where the wire is reached, for the addresses in notices. */
+  readonly baseUrl: () => string;
+  readonly logger: Logger;
+}
+
+/** Higgsfield's API: characters learned from pictures, pictures of them, files of callers. */
+export function createHiggsfield(options: HiggsfieldOptions): { wire: Wire; runner: JobRunner } {
+  const { journal, secret, logger, baseUrl } = options;
+  const runner: JobRunner = createJobRunner({
+    wire: HIGGSFIELD,
+    journal,
+    pace: options.pace,
+    perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
+    words: { moderate: NSFW, fail: 'Generation failed' },
+    logger,
+  });
+  const results = createResults(journal, runner);
+  const parts: HiggsfieldParts = { runner, journal, results };
+  startNotices({
+    runner,
+    logger,
+    tries: 3,
+    hookOf: (job) => job.input['webhook'],
+    noticeOf: (job) => (hasEnded(job) ? requestJson(job, results, baseUrl()) : null),
+  });
+  const wire: Wire = {
+    name: HIGGSFIELD,
+    mount: 'higgsfield',
+    door: (request) => openDoor(request, secret),
+    refuse: (status, message) => detail(status, message),
+    routes: [results.route, ...fileRoutes(parts), ...characterRoutes(parts), ...soulRoutes(parts)],
+  };
+  return { wire, runner };
+}
+
+/** Addresses of files carry their own permission. */
+const OPEN = /^\/(results|upload|files)\/(?!generate-upload-url)/;
+
+function openDoor({ path, headers }: WireRequest, secret: string | null) {
+  const given = headers['authorization'];
+  const isIn = secret === null ? given !== undefined : given === `Key ${secret}`;
+  return isIn || OPEN.test(path) ? { path, params: {} } : { answer: detail(401, 'Invalid API credentials') };
+}
+
+function fileRoutes(parts: HiggsfieldParts): WireRoute[] {
+  return handOverRoutes(parts, {
+    begin: '/files/generate-upload-url',
+    answer: (id, base) => json({ upload_url: `${base}/upload/${id}`, public_url: `${base}/files/${id}` }),
+  });
+}
+
+function characterRoutes(parts: HiggsfieldParts): WireRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/v1/custom-references',
+      operation: 'character',
+      handle: (request, fault) => startCharacter(parts, request, fault),
+    },
+    {
+      method: 'GET',
+      path: '/v1/custom-references/:id',
+      operation: 'characterStatus',
+      handle: async (request, fault) => {
+        const job = await known(parts.runner, request, { operation: 'character', fault });
+        return job === null ? notFound() : json(characterJson(job));
+      },
+    },
+  ];
+}
+
+function soulRoutes(parts: HiggsfieldParts): WireRoute[] {
+  const { runner, results } = parts;
+  return [
+    {
+      method: 'POST',
+      path: '/higgsfield-ai/soul/standard',
+      operation: 'soul',
+      handle: (request, fault) => startSoul(parts, request, fault),
+    },
+    {
+      method: 'GET',
+      path: '/requests/:id/status',
+      operation: 'status',
+      handle: async (request, fault) => {
+        const job = await known(runner, request, { operation: 'soul', fault });
+        return job === null ? notFound() : json(requestJson(job, results, request.baseUrl));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/requests/:id/cancel',
+      operation: 'cancel',
+      handle: async (request, fault) => {
+        const job = await known(runner, request, { operation: 'soul', fault });
+        if (job === null) return notFound();
+        const isStopped = job.state === 'queued' && (await runner.cancel(job.id));
+        return isStopped ? empty(202) : detail(400, 'Request is already in progress');
+      },
+    },
+  ];
+}
+
+function notFound(): Answer {
+  return detail(404, 'Not found');
+}
+
+async function known(
+  runner: JobRunner,
+  { params }: WireRequest,
+  { operation, fault }: { readonly operation: string; readonly fault: Fault | null },
+): Promise<Job | null> {
+  const { id = '' } = params;
+  if (fault?.fault === 'lost') await runner.forget(id);
+  const job = runner.get(id);
+  return job?.operation === operation ? job : null;
+}
+
+/** Draws pictures, with those of the character blended in; a character itself needs nothing done but to be kept. */
+async function perform(
+  workshop: Workshop,
+  { id, operation, input }: Job,
+  signal: AbortSignal,
+  onPreview: () => void,
+): Promise<JobResult> {
+  if (operation !== 'soul') return { files: [], texts: [], facts: {} };
+  const { seed } = input;
+  const request = {
+    prompt: textOf(input['prompt']) ?? '',
+    aspectRatio: textOf(input['aspectRatio']) ?? '4:3',
+    references: (await inputPictures(workshop.journal, input)).slice(0, 5),
+    ...(typeof seed === 'number' && { seed }),
+  };
+  return renderPictures(workshop, { id, count: Number(input['count']), onPreview }, request, signal);
+}

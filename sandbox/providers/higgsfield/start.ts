@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+
+import { z } from 'zod';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Fault } from '../../control/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import { bannedWordOf } from '../midjourney/prompt.ts';
+import { detail, invalidField } from '../shared/fastapi.ts';
+import { givenPicture } from '../shared/given-picture.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { keepInputs } from '../shared/perform.ts';
+import type { Results } from '../shared/results.ts';
+import { characterJson, requestJson } from './views.ts';
+
+export interface HiggsfieldParts {
+  readonly runner: JobRunner;
+  readonly journal: Journal;
+  readonly results: Results;
+}
+
+const character = z.object({
+  name: z.string().min(1).max(100),
+  input_images: z
+    .array(z.object({ type: z.literal('image_url'), image_url: z.url() }))
+    .min(1)
+    .max(100),
+  model_version: z.enum(['v1', 'v2', 'cinema']).nullish(),
+});
+
+const soul = z.object({
+  prompt: z.string().min(1),
+  aspect_ratio: z.enum(['9:16', '16:9', '4:3', '3:4', '1:1', '2:3', '3:2']).default('4:3'),
+  resolution: z.enum(['720p', '1080p']).default('720p'),
+  batch_size: z.literal([1, 4]).default(1),
+  enhance_prompt: z.boolean().nullish(),
+  style_id: z.uuid().nullish(),
+  custom_reference_id: z.uuid().nullish(),
+  custom_reference_strength: z.number().min(0).max(1).nullish(),
+  seed: z.number().int().min(1).max(1_000_000).nullish(),
+});
+
+/** POST /v1/custom-references. */
+export async function startCharacter(
+  parts: HiggsfieldParts,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const asked = character.safeParse(jsonObject(request));
+  if (!asked.success) return invalid(asked.error);
+  const { name, input_images: images } = asked.data;
+  const refusal = refusalOf(name, fault);
+  if (refusal !== null) return refusal;
+  const known = knownBy(parts.runner, request, 'character');
+  if (known !== null) return json(characterJson(known));
+  const pictures: Buffer[] = [];
+  for (const [index, { image_url: address }] of images.entries()) {
+    const picture = await givenPicture(parts.journal, address);
+    if (picture === null)
+      return invalidField(['input_images', index, 'image_url'], 'Image is not accessible');
+    pictures.push(picture);
+  }
+  const id = randomUUID();
+  const input = { name, pictures: await keepInputs(parts.journal, id, pictures) };
+  const job = await submit(parts, request, { id, operation: 'character', input, fault });
+  return job === null ? full() : json(characterJson(job));
+}
+
+/** POST /higgsfield-ai/soul/standard. */
+export async function startSoul(
+  parts: HiggsfieldParts,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const asked = soul.safeParse(jsonObject(request));
+  if (!asked.success) return invalid(asked.error);
+  const { prompt, custom_reference_id: person, batch_size: count, aspect_ratio, seed } = asked.data;
+  const refusal = refusalOf(prompt, fault);
+  if (refusal !== null) return refusal;
+  const known = knownBy(parts.runner, request, 'soul');
+  if (known !== null) return json(requestJson(known, parts.results, request.baseUrl));
+  const reference = person ? parts.runner.get(person) : null;
+  if (person && (reference?.operation !== 'character' || reference.state !== 'finished')) {
+    return invalidField(['custom_reference_id'], 'Custom reference is not ready');
+  }
+  const input: JsonObject = {
+    prompt,
+    count,
+    aspectRatio: aspect_ratio,
+    seed: seed ?? null,
+    pictures: reference?.input['pictures'] ?? [],
+    webhook: request.query.get('hf_webhook'),
+  };
+  const isBanned = bannedWordOf(prompt) !== null;
+  const job = await submit(parts, request, { id: randomUUID(), operation: 'soul', input, fault, isBanned });
+  return job === null ? full() : json(requestJson(job, parts.results, request.baseUrl));
+}
+
+/** Words that make the account look empty. */
+const NO_CREDITS = 'no-credits-test';
+
+function refusalOf(words: string, fault: Fault | null): Answer | null {
+  if (words.includes(NO_CREDITS)) return detail(403, 'Not enough credits');
+  return fault?.fault === 'queue-full' ? full() : null;
+}
+
+function full(): Answer {
+  return detail(429, 'Too many concurrent requests');
+}
+
+function invalid({ issues: [issue] }: z.ZodError): Answer {
+  return invalidField(issue?.path ?? [], issue?.message ?? 'invalid');
+}
+
+/** What the same key began before. */
+function knownBy(runner: JobRunner, { headers }: WireRequest, operation: string): Job | null {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return null;
+  return runner.list().find((job) => job.reference === key && job.operation === operation) ?? null;
+}
+
+interface Submitting {
+  readonly id: string;
+  readonly operation: string;
+  readonly input: JsonObject;
+  readonly fault: Fault | null;
+  readonly isBanned?: boolean;
+}
+
+/** Its start counts from here on, whatever becomes of the answer. */
+function submit(
+  { runner }: HiggsfieldParts,
+  { headers }: WireRequest,
+  { id, operation, input, fault, isBanned = false }: Submitting,
+): Promise<Job | null> {
+  const reference = headers['idempotency-key'] ?? null;
+  const misfortune = isBanned ? 'moderate' : misfortuneOf(fault);
+  return runner.submit({ id, operation, reference, input, misfortune });
+}

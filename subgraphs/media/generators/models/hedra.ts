@@ -1,0 +1,20 @@
+import type { ModelLimits } from '../binding.ts';
+import { model } from './model.ts';
+
+/** Hedra: a picture of somebody who says what is heard, or what is written. No model of theirs puts a new sound under a video. */
+export const hedra: readonly ModelLimits[] = [
+  avatar('hedra-avatar', 'Hedra Avatar'),
+  avatar('hedra-omnia', 'Hedra Omnia'),
+];
+
+function avatar(id: string, name: string): ModelLimits {
+  return model(id, name, {
+    category: 'avatar',
+    kinds: ['LIP_SYNC'],
+    inputs: ['image', 'audio', 'text', 'voiceId', 'prompt', 'aspectRatio', 'resolution'],
+    needs: ['image'],
+    sizes: ['720p', '540p'],
+    aspectRatios: ['16:9', '9:16', '1:1'],
+    maxPrompt: 5_000,
+  });
+}

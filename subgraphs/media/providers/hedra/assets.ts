@@ -1,0 +1,55 @@
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import type { Json } from '../../../../platform/json.ts';
+import { readInput, type Exchange } from '../exchange.ts';
+import { encodeForm } from '../form.ts';
+import { UpstreamError, type CallContext, type InputFile, type UploadedFile } from '../provider.ts';
+import { putFile } from '../upload-address.ts';
+import { asAsset, throwRefusal } from './wire.ts';
+
+const UPLOAD_TIMEOUT_MS = 120_000;
+
+/** A file on its way to Hedra, and the field of ours that it came in. */
+export interface Given {
+  readonly file: InputFile;
+  readonly field: string;
+}
+
+/** Makes an asset of a file: pictures and sounds as a form, videos by an address of their own. Throws UpstreamError. */
+export async function createAsset(
+  wire: { readonly http: HttpClient; readonly exchange: Exchange },
+  { file, field }: Given,
+  context: CallContext,
+): Promise<UploadedFile> {
+  const type = typeOf(file, field);
+  const created = await wire.exchange(context, {
+    method: 'POST',
+    path: '/public/assets',
+    json: { name: file.name, type },
+  });
+  const { id, upload_url: url } = asAsset(created);
+  if (type === 'video' && url) {
+    throwRefusal(await putFile(wire.http, { file, url, context }), 'asset');
+    return { id, uri: null, expiresAt: null, answer: { id, type, name: file.name } };
+  }
+  const form = new FormData();
+  const bytes = await readInput(file, field);
+  form.set('file', new Blob([new Uint8Array(bytes)], { type: file.contentType }), file.name);
+  const path = `/public/assets/${encodeURIComponent(id)}/upload`;
+  const answer = await wire.exchange(context, {
+    method: 'POST',
+    path,
+    ...(await encodeForm(form)),
+    timeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+  throwRefusal(answer, 'asset');
+  return { id, uri: null, expiresAt: null, answer: (answer.json ?? { id }) as Json };
+}
+
+function typeOf({ contentType }: InputFile, field: string): string {
+  const [type = ''] = contentType.split('/');
+  if (['image', 'audio', 'video'].includes(type)) return type;
+  throw new UpstreamError('INVALID_INPUT', `${field}: hedra takes pictures, sounds and videos`, {
+    retryable: false,
+    field,
+  });
+}

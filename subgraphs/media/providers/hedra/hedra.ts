@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { beforeStart, createExchange, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Handle,
+  type Provider,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { createAsset, type Given } from './assets.ts';
+import { asGeneration, firstVoice, jobStatus } from './wire.ts';
+
+interface Wire {
+  readonly http: HttpClient;
+  readonly exchange: Exchange;
+}
+
+/**
+ * Hedra: somebody in a picture says what is heard or written. The wire takes an id of ours for the generation
+ * (`generation_id`), made from the reference, by which a start is found again. There is no cancel.
+ */
+export function createHedra({ http }: { readonly http: HttpClient }): Provider {
+  const wire = { http, exchange: createExchange(http) };
+  return {
+    name: 'hedra',
+    jobs: {
+      LIP_SYNC: {
+        pollMs: 3_000,
+        start: (request, context) => start(wire, request, context),
+        find: (reference, context) => find(wire.exchange, reference, context),
+        async status({ id }, context) {
+          const path = statusPath(typeof id === 'string' ? id : '');
+          const answer = await wire.exchange(context, { method: 'GET', path, retry: 'safe' });
+          return jobStatus(asGeneration(answer, 'work'));
+        },
+      },
+    },
+    upload: ({ file }, context) => createAsset(wire, { file, field: 'file' }, context),
+  };
+}
+
+/** The vendor's ids of its models; others are named by their slug, or are ids. */
+const MODEL_IDS: Readonly<Record<string, string>> = {
+  'hedra-avatar': '26f0fc66-152b-40ab-abed-76c43df99bc8',
+  'hedra-omnia': 'ab372b84-432f-44f5-bacc-c2542465f712',
+};
+const DEFAULT_MODEL = 'hedra-avatar';
+/** The wire demands words. */
+const DEFAULT_PROMPT = 'A person speaking to the camera';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+async function start(wire: Wire, request: WorkRequest, context: StartContext): Promise<Handle> {
+  if (request.kind !== 'LIP_SYNC') throw refused('kind', `hedra does not make ${request.kind}`);
+  const parts = await beforeStart(partsOf(wire, request, context));
+  const id = generationId(context.reference);
+  const { prompt, aspectRatio, resolution } = request;
+  const answer = await wire.exchange(context, {
+    method: 'POST',
+    path: '/public/generations',
+    json: {
+      type: 'video',
+      generation_id: id,
+      ...modelOf(context.connection.model ?? DEFAULT_MODEL),
+      ...parts,
+      generated_video_inputs: {
+        text_prompt: prompt ?? DEFAULT_PROMPT,
+        ...(aspectRatio !== null && { aspect_ratio: aspectRatio }),
+        ...(resolution !== null && { resolution }),
+      },
+    },
+  });
+  // The id is ours alone: whoever has it began this very work.
+  if (answer.status === 409) return { id };
+  return { id: asGeneration(answer, 'start').id };
+}
+
+/** Who talks, and what is said. */
+async function partsOf(
+  wire: Wire,
+  request: Extract<WorkRequest, { kind: 'LIP_SYNC' }>,
+  context: CallContext,
+): Promise<Record<string, unknown>> {
+  const { image, audio, text, voiceId } = request;
+  if (image === null) throw refused('video', 'hedra animates pictures, not videos; send an image');
+  if (audio === null && text === null) throw refused('audio', 'an audio or a text is needed');
+  const keyframe = await assetId(wire, { file: image, field: 'image' }, context);
+  if (audio !== null) {
+    return {
+      start_keyframe_id: keyframe,
+      audio_id: await assetId(wire, { file: audio, field: 'audio' }, context),
+    };
+  }
+  const voice = voiceId ?? (await anyVoice(wire.exchange, context));
+  return {
+    start_keyframe_id: keyframe,
+    audio_generation: { type: 'text_to_speech', voice_id: voice, text },
+  };
+}
+
+async function anyVoice(exchange: Exchange, context: CallContext): Promise<string> {
+  return firstVoice(await exchange(context, { method: 'GET', path: '/public/voices', retry: 'safe' }));
+}
+
+/** The asset that the file is already, or is made now. */
+async function assetId(wire: Wire, given: Given, context: CallContext): Promise<string> {
+  return given.file.uploaded?.id ?? (await createAsset(wire, given, context)).id;
+}
+
+function modelOf(model: string): Record<string, string> {
+  const id = MODEL_IDS[model] ?? (UUID.test(model) ? model : null);
+  return id === null ? { model_slug: model } : { ai_model_id: id };
+}
+
+/** An id for the generation that only this reference has. */
+export function generationId(reference: string): string {
+  const hash = createHash('sha256').update(`kiln:hedra:${reference}`).digest('hex');
+  // Version 8 of RFC 9562: made by our own rule.
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `a${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ].join('-');
+}
+
+async function find(
+  exchange: Exchange,
+  reference: string,
+  context: CallContext,
+): Promise<Handle | 'absent' | 'unknowable'> {
+  const path = statusPath(generationId(reference));
+  const answer = await exchange(context, { method: 'GET', path, retry: 'safe', mayBePage: true });
+  // A page for people: an aggregator without this path.
+  if (answer.status === 404) return answer.json === undefined ? 'unknowable' : 'absent';
+  return { id: asGeneration(answer, 'work').id };
+}
+
+function statusPath(id: string): string {
+  return `/public/generations/${encodeURIComponent(id)}/status`;
+}
+
+function refused(field: string, why: string): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+
+import { errorOfStatus, remoteFileOf, type ExchangeAnswer } from '../exchange.ts';
+import { detailOf } from '../fastapi-detail.ts';
+import { UpstreamError, type JobStatus, type UpstreamCode } from '../provider.ts';
+
+/** The bodies of Hedra's API, read leniently. */
+
+const text = z.string().nullish().catch(null);
+
+const generation = z.object({
+  id: z.string().min(1),
+  status: z.string(),
+  progress: z.number().nullish().catch(null),
+  url: text,
+  download_url: text,
+  error: z.object({ type: text, reason_code: text, message: text }).nullish().catch(null),
+  error_message: text,
+});
+
+/** A generation as far as Kiln reads it. */
+export type Generation = z.output<typeof generation>;
+
+const asset = z.object({ id: z.string().min(1), upload_url: text });
+
+/** How the wire's fields are called in Kiln's own inputs. */
+const FIELDS: Readonly<Record<string, string>> = {
+  start_keyframe_id: 'image',
+  audio_id: 'audio',
+  voice_id: 'voiceId',
+  text_prompt: 'prompt',
+  aspect_ratio: 'aspectRatio',
+};
+
+/** What was asked: new work, work that exists, or something about files and voices. */
+type Asking = 'start' | 'work' | 'asset';
+
+/** Throws what Hedra says is wrong; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
+  if (answer.status < 400) return;
+  const { message: said, field, type } = detailOf(answer.json);
+  const message = `hedra: ${said || `HTTP ${answer.status}`}`.slice(0, 400);
+  if (type === 'MODERATION_FAILED') {
+    throw new UpstreamError('MODERATION_REFUSED', message, { retryable: false });
+  }
+  if (answer.status === 422 && field !== null) {
+    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field: FIELDS[field] ?? field });
+  }
+  const byStatus = errorOfStatus(answer, message);
+  // A path or model that is not there is no lost work.
+  if (byStatus?.code === 'LOST' && asking !== 'work') {
+    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  }
+  throw byStatus ?? new UpstreamError('UNAVAILABLE', message, { retryable: true });
+}
+
+/** The generation of an answer. */
+export function asGeneration(answer: ExchangeAnswer, asking: Asking): Generation {
+  throwRefusal(answer, asking);
+  const parsed = generation.safeParse(answer.json);
+  if (parsed.success) return parsed.data;
+  throw unreadable('generation', parsed.error);
+}
+
+/** The asset of an answer: its id, and for videos the address that takes the file. */
+export function asAsset(answer: ExchangeAnswer): z.output<typeof asset> {
+  throwRefusal(answer, 'asset');
+  const parsed = asset.safeParse(answer.json);
+  if (parsed.success) return parsed.data;
+  throw unreadable('asset', parsed.error);
+}
+
+/** The first voice of the account, for a text that names none. */
+export function firstVoice(answer: ExchangeAnswer): string {
+  throwRefusal(answer, 'asset');
+  const [voice] = z.array(z.object({ id: z.string().min(1) })).safeParse(answer.json).data ?? [];
+  if (voice !== undefined) return voice.id;
+  throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
+    retryable: false,
+    field: 'voiceId',
+  });
+}
+
+/** Where the work stands. Words we do not know mean running: a new word must never fail a paid task. */
+export function jobStatus(found: Generation): JobStatus {
+  switch (found.status) {
+    case 'queued':
+      return { state: 'queued', stage: 'queued upstream' };
+    case 'complete':
+      return finished(found);
+    case 'error':
+      return { state: 'failed', error: failureOf(found) };
+    default: {
+      const { progress = null } = found;
+      return {
+        state: 'running',
+        progress: progress === null ? null : Math.round(Math.min(1, Math.max(0, progress)) * 100),
+        stage: found.status === 'finalizing' ? 'finalizing' : 'rendering',
+      };
+    }
+  }
+}
+
+function finished(found: Generation): JobStatus {
+  const url = found.download_url || found.url;
+  if (!url) throw unreadable('complete generation', new Error('no address'));
+  return { state: 'finished', outcome: { files: [remoteFileOf(url)], texts: [] } };
+}
+
+/** What each kind of error means, and whether the same may succeed later or elsewhere. */
+const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
+  INVALID_ARGUMENT: ['INVALID_INPUT', false],
+  FAILED_PRECONDITION: ['INVALID_INPUT', false],
+  INSUFFICIENT_BALANCE: ['OUT_OF_CREDIT', true],
+  RESOURCE_EXHAUSTED: ['RATE_LIMITED', true],
+  DEADLINE_EXCEEDED: ['TIMED_OUT', true],
+  NOT_FOUND: ['LOST', true],
+  GONE: ['LOST', true],
+  MODERATION_FAILED: ['MODERATION_REFUSED', false],
+};
+
+function failureOf({ error, error_message: said }: Generation): UpstreamError {
+  const reason = error?.message || said || '';
+  const message = `hedra failed: ${reason || 'no reason given'}`.slice(0, 500);
+  // Hedra's own look at what was made; another try makes something else.
+  if (error?.reason_code === 'MODERATION_OUTPUT_TRANSIENT') {
+    return new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  }
+  const isModerated = error?.reason_code?.startsWith('MODERATION_') === true || /\bmoderat/i.test(reason);
+  const type = isModerated ? 'MODERATION_FAILED' : (error?.type ?? '');
+  const [code, retryable] = CODES[type] ?? (['UNAVAILABLE', true] as const);
+  return new UpstreamError(code, message, { retryable });
+}
+
+function unreadable(what: string, cause: unknown): UpstreamError {
+  return new UpstreamError('UNAVAILABLE', `hedra answered a ${what} that can't be read`, {
+    retryable: true,
+    startUnknown: true,
+    cause,
+  });
+}

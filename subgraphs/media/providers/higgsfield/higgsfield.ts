@@ -1,0 +1,160 @@
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { addressOf, beforeStart, createExchange, type Exchange } from '../exchange.ts';
+import {
+  UpstreamError,
+  type CallContext,
+  type Connection,
+  type Handle,
+  type InputFile,
+  type JobCapability,
+  type Provider,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { putFile } from '../upload-address.ts';
+import { asCharacter, asPlace, asRequest, characterStatus, requestStatus, throwRefusal } from './wire.ts';
+
+interface Wire {
+  readonly http: HttpClient;
+  readonly exchange: Exchange;
+}
+
+/**
+ * Higgsfield's Soul: characters (custom references) learned from pictures, and pictures of them. Kiln's reference travels
+ * as Idempotency-Key, by which nothing can be asked for afterwards. Only pictures that still wait can be cancelled.
+ */
+export function createHiggsfield({ http }: { readonly http: HttpClient }): Provider {
+  const wire = { http, exchange: createExchange(http) };
+  return { name: 'higgsfield', jobs: { CHARACTER: characters(wire), CHARACTER_IMAGE: pictures(wire) } };
+}
+
+function characters(wire: Wire): JobCapability {
+  const { exchange } = wire;
+  return {
+    pollMs: 3_000,
+    async start(request, context) {
+      if (request.kind !== 'CHARACTER') throw notMade(request);
+      const urls = await beforeStart(addressesOf(wire, request.images, context));
+      const answer = await exchange(context, {
+        method: 'POST',
+        path: '/v1/custom-references',
+        headers: { 'idempotency-key': context.reference },
+        json: {
+          name: request.name,
+          input_images: urls.map((url) => ({ type: 'image_url', image_url: url })),
+        },
+      });
+      return { id: asCharacter(answer, 'start').id };
+    },
+    async status(handle, context) {
+      const path = `/v1/custom-references/${idOf(handle)}`;
+      return characterStatus(
+        asCharacter(await exchange(context, { method: 'GET', path, retry: 'safe' }), 'work'),
+      );
+    },
+  };
+}
+
+function pictures({ exchange }: Wire): JobCapability {
+  return {
+    pollMs: 1_500,
+    start: (request, context) => startPictures(exchange, request, context),
+    async status(handle, context) {
+      const path = pathOf(handle, 'status');
+      return requestStatus(
+        asRequest(await exchange(context, { method: 'GET', path, retry: 'safe' }), 'work'),
+      );
+    },
+    async cancel(handle, context) {
+      const answer = await exchange(context, { method: 'POST', path: pathOf(handle, 'cancel') });
+      // 400: it has begun or ended.
+      if (answer.status === 400 || answer.status === 404) return 'too-late';
+      throwRefusal(answer, 'work');
+      return 'cancelled';
+    },
+  };
+}
+
+const DEFAULT_MODEL = 'higgsfield-ai/soul/standard';
+
+async function startPictures(
+  exchange: Exchange,
+  request: WorkRequest,
+  context: StartContext,
+): Promise<Handle> {
+  if (request.kind !== 'CHARACTER_IMAGE') throw notMade(request);
+  const { connection, reference, noticeUrl } = context;
+  const model = (connection.model ?? DEFAULT_MODEL).split('/').map(encodeURIComponent).join('/');
+  const notice = noticeUrl === undefined ? '' : `?hf_webhook=${encodeURIComponent(noticeUrl)}`;
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: `/${model}${notice}`,
+    headers: { 'idempotency-key': reference },
+    json: settings(request),
+  });
+  const { request_id: id, status_url: status, cancel_url: cancel } = asRequest(answer, 'start');
+  return { id, status: pathAtHome(status, connection), cancel: pathAtHome(cancel, connection) };
+}
+
+function settings(request: Extract<WorkRequest, { kind: 'CHARACTER_IMAGE' }>): Record<string, unknown> {
+  const { prompt, aspectRatio, resolution, count, seed, characterId } = request;
+  if (count !== null && count !== 1 && count !== 4) {
+    const message = 'count: higgsfield makes one picture or four';
+    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field: 'count' });
+  }
+  return {
+    prompt,
+    ...(aspectRatio !== null && { aspect_ratio: aspectRatio }),
+    ...(resolution !== null && { resolution }),
+    ...(count !== null && { batch_size: count }),
+    ...(seed !== null && { seed }),
+    ...(characterId !== null && { custom_reference_id: characterId }),
+  };
+}
+
+/** The addresses of pictures: our own where they are public, else of their copies in Higgsfield's storage. */
+async function addressesOf(
+  { http, exchange }: Wire,
+  files: readonly InputFile[],
+  context: CallContext,
+): Promise<string[]> {
+  const urls: string[] = [];
+  for (const file of files) {
+    if (file.publicUrl !== null) {
+      urls.push(file.publicUrl);
+      continue;
+    }
+    const answer = await exchange(context, {
+      method: 'POST',
+      path: '/files/generate-upload-url',
+      json: { content_type: file.contentType },
+    });
+    const { upload_url: url, public_url: address } = asPlace(answer);
+    throwRefusal(await putFile(http, { file, url, context }), 'file');
+    urls.push(address);
+  }
+  return urls;
+}
+
+/** The path of an address that the upstream gave, when it is below our own: credentials go nowhere else. */
+function pathAtHome(url: string | null | undefined, connection: Connection): string | null {
+  const home = `${addressOf(connection, '')}/`;
+  if (!url || !URL.canParse(url)) return null;
+  const { origin, pathname, search } = new URL(url);
+  const address = `${origin}${pathname}${search}`;
+  return address.startsWith(home) ? address.slice(home.length - 1) : null;
+}
+
+function pathOf(handle: Handle, what: 'status' | 'cancel'): string {
+  const given = handle[what];
+  return typeof given === 'string' ? given : `/requests/${idOf(handle)}/${what}`;
+}
+
+function idOf({ id }: Handle): string {
+  if (typeof id === 'string') return encodeURIComponent(id);
+  throw new UpstreamError('LOST', 'higgsfield: the handle names no work', { retryable: true });
+}
+
+function notMade({ kind }: WorkRequest): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `higgsfield does not make ${kind}`, { retryable: false });
+}

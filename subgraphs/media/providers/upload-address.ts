@@ -1,0 +1,39 @@
+import type { HttpClient } from '../../../platform/http-client.ts';
+import { httpRequestOf, transportError, type ExchangeAnswer } from './exchange.ts';
+import type { CallContext, InputFile } from './provider.ts';
+
+const UPLOAD_TIMEOUT_MS = 5 * 60_000;
+
+/** The file, the address that takes it, and on whose behalf. */
+export interface Upload {
+  readonly file: InputFile;
+  readonly url: string;
+  readonly context: CallContext;
+}
+
+/**
+ * PUTs a file to an address that carries its own permission, as a stream: it is shown no credentials, and must be one
+ * that may be called at all. Throws UpstreamError when nobody answered.
+ */
+export async function putFile(http: HttpClient, { file, url, context }: Upload): Promise<ExchangeAnswer> {
+  const { trustedOrigins = [] } = httpRequestOf(context, { method: 'PUT', path: '' });
+  const stream = await file.open();
+  try {
+    const { status, headers } = await http.request({
+      method: 'PUT',
+      url,
+      headers: { 'content-type': file.contentType, 'content-length': String(file.bytes) },
+      body: () => stream as AsyncIterable<Uint8Array>,
+      timeoutMs: UPLOAD_TIMEOUT_MS,
+      maxBytes: 1 << 20,
+      signal: context.signal,
+      retry: 'never',
+      trustedOrigins,
+    });
+    return { status, headers, json: undefined };
+  } catch (error) {
+    throw transportError(error);
+  } finally {
+    stream.destroy();
+  }
+}

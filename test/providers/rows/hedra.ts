@@ -1,0 +1,56 @@
+import { expect } from 'vitest';
+
+import { generationId } from '../../../subgraphs/media/providers/hedra/hedra.ts';
+import type { ContractRow } from '../row.ts';
+import { readFixture } from '../wire-shape.ts';
+import { picture, SECRET } from '../world.ts';
+
+const ID = /^[0-9a-f-]{36}$/;
+
+/** Hedra with a picture and a sound. Texts, voices, videos and uploads are in hedra.test.ts. */
+export const hedra: ContractRow = {
+  provider: 'hedra',
+  basePath: '/hedra/web-app',
+  headers: { 'x-api-key': SECRET },
+  fixture: readFixture('hedra'),
+  jobs: [
+    {
+      kind: 'LIP_SYNC',
+      operation: 'generate',
+      request: {
+        kind: 'LIP_SYNC',
+        image: picture(),
+        video: null,
+        audio: picture({ name: 'voice.mp3', contentType: 'audio/mpeg' }),
+        text: null,
+        voiceId: null,
+        prompt: 'she smiles',
+        aspectRatio: '9:16',
+        resolution: '720p',
+      },
+      fields: {
+        type: 'video',
+        ai_model_id: '26f0fc66-152b-40ab-abed-76c43df99bc8',
+        start_keyframe_id: expect.stringMatching(ID),
+        audio_id: expect.stringMatching(ID),
+        generated_video_inputs: { text_prompt: 'she smiles', resolution: '720p', aspect_ratio: '9:16' },
+      },
+      referenceField: 'generation_id',
+      carried: generationId,
+      operations: {
+        status: 'status',
+        list: 'status',
+        cancel: 'none',
+        download: 'download',
+        besides: ['createAsset', 'uploadAsset'],
+      },
+      // Content is looked at when it runs; a generation that is forgotten is answered 404.
+      unplayed: ['moderation', 'lost-silently'],
+      results: { type: 'mp4', isHidden: true },
+      handsOver: 2,
+      unknownState: { body: { id: '1', status: 'a_new_word', progress: 0.5 } },
+      outcome: { files: 1, texts: 0 },
+    },
+  ],
+  short: [],
+};
