@@ -11,25 +11,26 @@ beforeAll(async () => {
 });
 afterAll(() => kiln.close());
 
-const START_IMAGE = `mutation ($generator: String!) {
-  generateImage(generator: $generator, input: { prompt: "a fox" }) { id }
+const START_IMAGE = `mutation ($generator: String!, $model: String) {
+  generateImage(input: { generator: $generator, model: $model, prompt: "a fox" }) { id }
 }`;
-const START_VIDEO = `mutation ($generator: String!) {
-  generateVideo(generator: $generator, input: { prompt: "a fox" }) { id }
+const START_VIDEO = `mutation ($generator: String!, $model: String) {
+  generateVideo(input: { generator: $generator, model: $model, prompt: "a fox" }) { id }
 }`;
 
 describe('the sandbox', () => {
   it.each([
-    ['fal', 'custom', START_IMAGE],
-    ['midjourney', 'imga', START_IMAGE],
-    ['kling', 'vidc', START_VIDEO],
-    ['minimax', 'vidb', START_VIDEO],
-  ])('of %s tells of an attempt, and the poller hears of it', async (wire, generator, document) => {
+    ['fal', 'custom', START_IMAGE, 'fal-ai/flux/schnell'],
+    ['replicate', 'custom', START_IMAGE, 'black-forest-labs/flux-schnell'],
+    ['midjourney', 'imga', START_IMAGE, null],
+    ['kling', 'vidc', START_VIDEO, null],
+    ['minimax', 'vidb', START_VIDEO, null],
+  ])('of %s tells of an attempt, and the poller hears of it', async (wire, generator, document, model) => {
     await kiln.control('pace', { wire, queuedMs: 500, runningMs: 500 });
     const hinted = new Set<string>();
     const unlisten = kiln.runtime.bus.listen('poll', (key) => void hinted.add(key));
     try {
-      const { data, errors } = await graphql(kiln.url, document, { generator });
+      const { data, errors } = await graphql(kiln.url, document, { generator, model });
       expect(errors).toBeUndefined();
       const started = data.generateImage ?? data.generateVideo;
       const read = () => graphql(kiln.url, `{ task(id: "${started.id}") { state } }`);

@@ -33,6 +33,7 @@ describe('a completed request of fal', () => {
 
   const job = () => must(stage.provider.jobs?.IMAGE, 'job');
   function statusWith(result: ScriptedAnswer) {
+    stage.door.forget();
     stage.door.answerNext('/status', { body: answers['completed'] });
     // A 504 is asked for again before it is believed.
     for (let asked = 0; asked < 4; asked += 1) stage.door.answerNext('/requests/1', result);
