@@ -143,6 +143,12 @@ const types: Readonly<Record<ParamType, JsonSchema>> = {
   boolean: { type: 'boolean' },
   json: { type: 'string', contentMediaType: 'application/json' },
   file: { type: 'string', contentMediaType: 'application/octet-stream' },
+  'link-or-file': {
+    anyOf: [
+      { type: 'string', format: 'uri' },
+      { type: 'string', contentMediaType: 'application/octet-stream' },
+    ],
+  },
 };
 
 function schemaOf(param: Param<unknown>): JsonSchema {

@@ -4,6 +4,7 @@ import {
   readChoice,
   readInteger,
   readJsonText,
+  readLinks,
   readNullableText,
   readNumber,
   readText,
@@ -17,7 +18,16 @@ import type { Reading } from './values.ts';
 export type Source = 'query' | 'path' | 'form' | 'json' | 'file';
 
 /** The documents' words for a type; `url` is a string that names an address, `json` one that holds JSON. */
-export type ParamType = 'string' | 'url' | 'string|null' | 'integer' | 'number' | 'boolean' | 'json' | 'file';
+export type ParamType =
+  | 'string'
+  | 'url'
+  | 'string|null'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'json'
+  | 'file'
+  | 'link-or-file';
 
 /** Where a file part goes: to our own files, or also to the storage of a generator's provider. */
 export type Destination =
@@ -28,7 +38,7 @@ export type Destination =
       /** Whether its address is the CDN's, where one is configured. */
       readonly cdn: boolean;
     }
-  | { readonly to: 'provider' | 'voice-samples'; readonly generator: string };
+  | { readonly to: 'provider' | 'voice-samples' | 'lip-sync'; readonly generator: string };
 
 /** One documented input of an operation: what OpenAPI says about it, and how it is read. */
 export interface Param<Value> {
@@ -49,6 +59,8 @@ export interface Param<Value> {
   readonly destination?: Destination;
   /** File parts only: the media types that the schema takes here, such as `image/*`; all when absent. */
   readonly accepts?: readonly string[] | undefined;
+  /** Form texts only: a repeated field is read whole, its values on lines of their own, instead of the last one alone. */
+  readonly repeated?: true | undefined;
   /** Checks and types one present value. */
   readonly read: (raw: unknown) => Reading<Value>;
 }
@@ -91,7 +103,10 @@ export interface UploadedFile {
 type Given<Value, O> = O extends { readonly optional: true } ? Value | undefined : Value;
 
 type Facts = Partial<
-  Pick<Param<unknown>, 'minimum' | 'maximum' | 'enum' | 'known' | 'clamp' | 'destination' | 'accepts'>
+  Pick<
+    Param<unknown>,
+    'minimum' | 'maximum' | 'enum' | 'known' | 'clamp' | 'destination' | 'accepts' | 'repeated'
+  >
 >;
 
 function param<Value, O extends Options<Value>>(
@@ -172,7 +187,14 @@ export const query = buildersOf('query');
 /** Parts of the path, written `{name}` there; always required. */
 export const path = buildersOf('path');
 /** Text fields of a urlencoded or multipart body; an empty one counts as absent. */
-export const form = buildersOf('form');
+export const form = {
+  ...buildersOf('form'),
+  /** Addresses: the field repeated, or one text with commas or line breaks between them. */
+  urls: <const O extends Options<readonly string[]> = object>(options?: O) =>
+    param<readonly string[], O>({ in: 'form', type: 'string' }, readLinks, options ?? ({} as O), {
+      repeated: true,
+    }),
+};
 /** Fields of a JSON object. */
 export const json = buildersOf('json');
 
@@ -195,4 +217,16 @@ export function file<const O extends FileOptions = object>(options?: O): Param<G
   const read = (raw: unknown): Reading<UploadedFile> => ({ value: raw as UploadedFile });
   const given: Options<UploadedFile> & O = options ?? ({} as O);
   return param<UploadedFile, O>({ in: 'file', type: 'file' }, read, given, { destination, accepts });
+}
+
+/** A file part, or a text that names an address, under the same name: an UploadedFile, or the address. */
+export function linkOrFile<const O extends Pick<FileOptions, 'optional'> = object>(
+  options?: O,
+): Param<Given<UploadedFile | string, O>> {
+  const read = (raw: unknown): Reading<UploadedFile | string> =>
+    typeof raw === 'string' ? readText(raw) : { value: raw as UploadedFile };
+  const given: Options<UploadedFile | string> & O = options ?? ({} as O);
+  return param<UploadedFile | string, O>({ in: 'file', type: 'link-or-file' }, read, given, {
+    destination: temporary,
+  });
 }

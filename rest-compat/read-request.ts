@@ -161,13 +161,22 @@ async function readForm(options: ReadOptions, reader: Reader): Promise<RestReque
     ? null
     : (file: IncomingFile) => options.store(file, paramFor(file.field, fileParams) ?? first[1]);
   const body = await readFormBody({ request, fileMaxBytes, store });
-  const filled = new Map([...body.fields].filter(([, value]) => value !== ''));
+  const filled = new Map([...textsOf(route, body)].filter(([, value]) => value !== ''));
   if (route.body?.required === true && filled.size === 0 && body.files.length === 0) {
     return reportEmptyForm(route, reader, body);
   }
   reader.read('form', filled);
   assignFiles(fileParams, { ...body, fields: filled }, reader);
   return reader.result({});
+}
+
+/** The last value of each field; of those that may be repeated every value, on a line of its own. */
+function textsOf({ params }: Route, { fields, values }: FormBody): ReadonlyMap<string, string> {
+  const whole = Object.entries(params)
+    .filter(([, { repeated }]) => repeated === true)
+    .flatMap(([name]) => namesOf(name))
+    .flatMap((name) => (values.has(name) ? [[name, (values.get(name) ?? []).join('\n')] as const] : []));
+  return new Map([...fields, ...whole]);
 }
 
 function reportEmptyForm(route: Route, reader: Reader, body: FormBody): RestRequest {
@@ -196,6 +205,8 @@ function assignFiles(params: FileParams, body: FormBody, reader: Reader): void {
     const part = partFor(name, params.length === 1, body.files);
     if (part !== undefined) {
       reader.add(name, param, part.file);
+    } else if (param.type === 'link-or-file' && body.fields.has(name)) {
+      reader.add(name, param, body.fields.get(name));
     } else if (body.fields.has(name)) {
       const msg = 'Value error, expected a file part, received text';
       reader.problems.push({ loc: ['body', name], msg, type: 'value_error' });

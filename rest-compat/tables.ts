@@ -3,9 +3,14 @@ import { aggImgaVideo } from './media/agg-imga-video.ts';
 import { aggVidb } from './media/agg-vidb.ts';
 import { aggVidc } from './media/agg-vidc.ts';
 import { comfy } from './media/comfy.ts';
+import { custom } from './media/custom.ts';
+import { digital } from './media/digital.ts';
+import { extend } from './media/extend.ts';
 import { files } from './media/files.ts';
+import { humanVideo } from './media/humanvid.ts';
 import { imgaImage } from './media/imga-image.ts';
 import { imgaVideo } from './media/imga-video.ts';
+import { lipSync, lipSyncOld } from './media/lipsync.ts';
 import { llm } from './media/llm.ts';
 import { prompt } from './media/prompt.ts';
 import { speech } from './media/speech.ts';
@@ -25,9 +30,15 @@ export const sections: readonly Section[] = [
   aggVidb,
   aggImgaVideo,
   aggVidc,
+  lipSync,
+  lipSyncOld,
   speech,
   comfy,
   union,
+  custom,
+  extend,
+  humanVideo,
+  digital,
   llm,
   prompt,
   imgaVideo,

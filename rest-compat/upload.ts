@@ -73,6 +73,23 @@ const UploadVoiceSample: ToProvider = operation(/* GraphQL */ `
   }
 `);
 
+/** The same for a face or a voice of a lip-sync. */
+const UploadLipSyncResource: ToProvider = operation(/* GraphQL */ `
+  mutation UploadLipSyncResource($generator: String!, $only: [String!], $file: Upload!) {
+    upload: uploadLipSyncResource(generator: $generator, only: $only, file: $file) {
+      id
+      uri
+      extra
+      media {
+        url
+        contentType
+        bytes
+        sha256
+      }
+    }
+  }
+`);
+
 /** Removes a file that was stored before a better named part of the same request came. */
 const RemoveFile = operation<{ readonly deleteMedia: { readonly id: string } }, { readonly id: string }>(
   /* GraphQL */ `
@@ -105,16 +122,21 @@ export async function uploadPart(
   return { ...media, id, resource: { uri, extra } };
 }
 
-function requestFor({ destination }: Param<unknown>, file: Upload) {
+function requestFor({ destination, accepts }: Param<unknown>, file: Upload) {
   if (destination === undefined || destination.to === 'files') {
     const { keep = false, cdn = false } = destination ?? {};
     return { query: UploadFile.text, variables: { file, temporary: !keep, cdn } };
   }
   const { to, generator } = destination;
-  return { query: toProvider[to].text, variables: { generator, file } };
+  const only = to === 'lip-sync' && accepts !== undefined ? { only: accepts } : {};
+  return { query: toProvider[to].text, variables: { generator, file, ...only } };
 }
 
-const toProvider = { provider: UploadToProvider, 'voice-samples': UploadVoiceSample } as const;
+const toProvider = {
+  provider: UploadToProvider,
+  'voice-samples': UploadVoiceSample,
+  'lip-sync': UploadLipSyncResource,
+} as const;
 
 /** Whether a file of this parameter stays until somebody removes it. */
 export function isPermanent({ destination }: Param<unknown>): boolean {

@@ -46,6 +46,17 @@ export function readText(raw: unknown): Reading<string> {
   return isSoundText(raw) ? { value: raw } : unsound;
 }
 
+/**
+ * The addresses of a text, between line breaks or commas. A comma only separates where another scheme follows: addresses
+ * may have commas of their own.
+ */
+export function readLinks(raw: unknown): Reading<readonly string[]> {
+  const reading = readText(raw);
+  if ('problem' in reading) return reading;
+  const links = reading.value.split(/[\r\n]+|,(?=\s*(?:[a-z][a-z0-9+.-]*:|$))/i).map((link) => link.trim());
+  return { value: links.filter((link) => link !== '') };
+}
+
 /** A text or JSON null. */
 export function readNullableText(raw: unknown): Reading<string | null> {
   return raw === null ? { value: null } : readText(raw);

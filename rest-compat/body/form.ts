@@ -13,6 +13,8 @@ import { refuseEncodedBody } from './text.ts';
 export interface FormBody {
   /** Of a repeated field the last value. */
   readonly fields: ReadonlyMap<string, string>;
+  /** Of a repeated field every value, in order. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
   /** In the order of arrival. Empty file inputs of browsers (no name, no byte) are left out. */
   readonly files: readonly StoredPart[];
   /** False when the body was of another type than a form, and therefore not looked at. */
@@ -48,6 +50,7 @@ const formType = /^(?:multipart\/form-data|application\/x-www-form-urlencoded)\s
 
 interface Reader {
   readonly fields: Map<string, string>;
+  readonly values: Map<string, string[]>;
   readonly stored: Promise<StoredPart | null>[];
   /** Bytes of text so far. */
   textBytes: number;
@@ -63,7 +66,7 @@ export async function readFormBody(options: FormOptions): Promise<FormBody> {
   const { request } = options;
   refuseEncodedBody(request);
   if (!formType.test(request.headers['content-type']?.trim() ?? '')) {
-    return { fields: new Map(), files: [], isForm: false };
+    return { fields: new Map(), values: new Map(), files: [], isForm: false };
   }
   const parser = createParser(request);
   return new Promise((resolve, reject) => {
@@ -73,6 +76,7 @@ export async function readFormBody(options: FormOptions): Promise<FormBody> {
     };
     const reader: Reader = {
       fields: new Map(),
+      values: new Map(),
       stored: [],
       textBytes: 0,
       fail: (thrown) => {
@@ -141,7 +145,11 @@ function takeField(reader: Reader, { name, value, info }: Field): void {
     );
     return;
   }
-  if (name !== undefined) reader.fields.set(name, value);
+  if (name === undefined) return;
+  reader.fields.set(name, value);
+  const values = reader.values.get(name);
+  if (values === undefined) reader.values.set(name, [value]);
+  else values.push(value);
 }
 
 async function takeFile(file: IncomingFile, store: FormOptions['store']): Promise<StoredPart | null> {
@@ -156,7 +164,8 @@ async function takeFile(file: IncomingFile, store: FormOptions['store']): Promis
 
 async function collect(reader: Reader): Promise<FormBody> {
   const parts = await Promise.all(reader.stored);
-  return { fields: reader.fields, files: parts.filter((part) => part !== null), isForm: true };
+  const { fields, values } = reader;
+  return { fields, values, files: parts.filter((part) => part !== null), isForm: true };
 }
 
 function tooLarge(message: string): AppError {

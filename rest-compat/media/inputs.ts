@@ -1,3 +1,4 @@
+import { badInput } from '../../platform/errors.ts';
 import { file, form } from '../params.ts';
 import type { UploadedFile } from '../params.ts';
 import type { MediaInput } from './documents/start.ts';
@@ -30,6 +31,18 @@ export const seconds = { clamp: [1, 3600] } as const;
 export function inputOf(image: UploadedFile | undefined, url: string | undefined): MediaInput | undefined {
   if (image !== undefined) return { fileId: image.id };
   return url === undefined || url === '' ? undefined : { url };
+}
+
+/** As `inputOf`, for what must be there: BAD_USER_INPUT says what to send. */
+export function inputNeeded(
+  names: readonly [first: string, ...others: string[]],
+  sent: UploadedFile | undefined,
+  url: string | undefined,
+): MediaInput {
+  const input = inputOf(sent, url);
+  if (input === undefined)
+    throw badInput(names[0], `${names.join(' or ')}: nothing was sent, send one of them`);
+  return input;
 }
 
 /** The reference images of a request: a file, a link or both; undefined when there is none. */

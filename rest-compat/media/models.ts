@@ -23,11 +23,13 @@ export function modelsRoute(options: {
   });
 }
 
+/** Whether a generator is the named one, or one below it. */
 function isWithin(generator: string, name: string): boolean {
   return generator === name || generator.startsWith(`${name}/`);
 }
 
-function modelsReply(models: readonly ModelAnswer[]): Envelope {
+/** The models as lists answer them. */
+export function modelsReply(models: readonly ModelAnswer[]): Envelope {
   const list = models.map((model) => {
     const { id, name, category, provider, generator, sizes, durations, maxPrompt, sandbox } = model;
     const inputs = [...new Set(model.inputs.flatMap(restNamesOf))];

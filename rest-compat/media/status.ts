@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../platform/errors.ts';
 import { query } from '../params.ts';
+import type { Param } from '../params.ts';
 import type { Envelope } from '../replies/envelope.ts';
 import { taskReply } from '../replies/task.ts';
 import type { TaskAnswer } from '../replies/task.ts';
@@ -20,15 +21,17 @@ interface StatusOptions {
   /** GET when absent. */
   readonly method?: Method;
   readonly deprecated?: true;
+  /** A hint at what kind of task it is; the task's own truth is answered whatever it says. */
+  readonly hint?: Readonly<Record<'task_type', Param<string | undefined>>>;
 }
 
-/** A status operation that takes nothing but `task_id`. */
-export function statusRoute({ path, group, method = 'GET', ...options }: StatusOptions): Route {
+/** A status operation that takes `task_id`, and perhaps a hint that changes nothing. */
+export function statusRoute({ path, group, method = 'GET', hint, ...options }: StatusOptions): Route {
   return route(TaskById)({
     method,
     path,
     ...options,
-    params: { task_id: query.text() },
+    params: { task_id: query.text(), ...hint },
     rateClass: 'status',
     variables: ({ task_id }) => ({ id: task_id, cdn: false }),
     reply: ({ task }, { input: { task_id } }) => statusReply(task, task_id, group),

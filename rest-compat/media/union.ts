@@ -1,10 +1,11 @@
-import { form, path } from '../params.ts';
+import { path } from '../params.ts';
 import { taskReply } from '../replies/task.ts';
 import { route } from '../route.ts';
 import type { Section } from '../route.ts';
+import { chosenImage, chosenImageFields } from './chosen-image.ts';
 import { GenerateImage } from './documents/start.ts';
 import { TaskById } from './documents/task.ts';
-import { multipart, optional, pictureFields, references } from './inputs.ts';
+import { multipart } from './inputs.ts';
 import { modelsRoute } from './models.ts';
 import { statusReply } from './status.ts';
 import { submitVideo } from './video-operations.ts';
@@ -21,28 +22,10 @@ export const union: Section = {
     route(GenerateImage)({
       method: 'POST',
       path: '/api/union/img/sync/generate/image',
-      params: {
-        prompt: form.text(),
-        model: form.text(optional),
-        ...pictureFields,
-        negative_prompt: form.text(optional),
-        ar: form.text(optional),
-        resolution: form.text(optional),
-        n: form.integer(optional),
-        seed: form.integer(optional),
-      },
+      params: chosenImageFields,
       body: multipart,
       rateClass: 'start',
-      variables: ({ img_file, img_url, negative_prompt, ar, n, ...fields }) => ({
-        input: {
-          generator,
-          ...fields,
-          images: references(img_file, img_url),
-          negativePrompt: negative_prompt,
-          aspectRatio: ar,
-          count: n,
-        },
-      }),
+      variables: (fields) => ({ input: chosenImage(generator, fields) }),
       wait: { task: 'generateImage' },
       reply: ({ generateImage }) => taskReply(generateImage),
     }),

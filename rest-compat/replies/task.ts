@@ -1,3 +1,4 @@
+import type { Json } from '../../platform/json.ts';
 import { success } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
 
@@ -44,7 +45,20 @@ type TaskResultAnswer =
       readonly voice: { readonly id: string };
       readonly demo: { readonly url: string } | null;
     }
-  | AnalysisAnswer;
+  | AnalysisAnswer
+  | PersonAnswer;
+
+/** Typed results of work with people in it. */
+type PersonAnswer =
+  | { readonly __typename: 'Character'; readonly characterId: string }
+  | { readonly __typename: 'AvatarSource'; readonly videoId: string }
+  | { readonly __typename: 'Avatar'; readonly digitalId: string }
+  | {
+      readonly __typename: 'PersonDetection';
+      readonly hasPerson: boolean | null;
+      readonly reason: string | null;
+      readonly subjects: readonly Json[];
+    };
 
 interface AnalysisAnswer extends LanguageFacts {
   readonly __typename: 'Analysis';
@@ -123,9 +137,25 @@ function resultOf(task: TaskAnswer): object {
     return { voice_id: result.voice.id, demo_url: result.demo?.url ?? null };
   }
   if (result?.__typename === 'Analysis') return { task_id: id, text };
+  if (result !== null) return { task_id: id, ...personResultOf(result) };
   const media = task.outputs.map(mediaOf);
   const urls = media.map(({ url }) => url);
   return { task_id: task.id, url: urls[0] ?? null, urls, media };
+}
+
+function personResultOf(result: PersonAnswer): object {
+  switch (result.__typename) {
+    case 'Character':
+      return { character_id: result.characterId };
+    case 'AvatarSource':
+      return { video_id: result.videoId };
+    case 'Avatar':
+      return { digital_id: result.digitalId };
+    default: {
+      const { hasPerson, reason, subjects } = result;
+      return { has_person: hasPerson, reason, subjects };
+    }
+  }
 }
 
 function mediaOf(media: MediaAnswer) {

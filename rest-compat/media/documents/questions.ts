@@ -16,12 +16,12 @@ export interface ModelAnswer {
   readonly sandbox: boolean;
 }
 
-/** The models of a category, of one generator or of all. */
+/** The models of a category or of all, of one generator or of all. */
 export const Models = operation<
   { readonly models: readonly ModelAnswer[] },
-  { readonly generator: string | null; readonly category: string }
+  { readonly generator: string | null; readonly category: string | null }
 >(/* GraphQL */ `
-  query Models($generator: String, $category: String!) {
+  query Models($generator: String, $category: String) {
     models(generator: $generator, category: $category) {
       id
       name

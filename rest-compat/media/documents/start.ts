@@ -39,23 +39,24 @@ export const CreateTask = operation<
   }
 `);
 
+/** What to make images of. */
+export interface ImageInput {
+  readonly generator: string;
+  readonly model?: string | undefined;
+  readonly prompt: string;
+  readonly negativePrompt?: string | undefined;
+  readonly images?: readonly MediaInput[] | undefined;
+  readonly aspectRatio?: string | undefined;
+  readonly resolution?: string | undefined;
+  readonly count?: number | undefined;
+  readonly seed?: number | undefined;
+  readonly speedMode?: string | undefined;
+}
+
 /** Starts making images. */
 export const GenerateImage = operation<
   { readonly generateImage: TaskAnswer },
-  {
-    readonly input: {
-      readonly generator: string;
-      readonly model?: string | undefined;
-      readonly prompt: string;
-      readonly negativePrompt?: string | undefined;
-      readonly images?: readonly MediaInput[] | undefined;
-      readonly aspectRatio?: string | undefined;
-      readonly resolution?: string | undefined;
-      readonly count?: number | undefined;
-      readonly seed?: number | undefined;
-      readonly speedMode?: string | undefined;
-    };
-  }
+  { readonly input: ImageInput }
 >(/* GraphQL */ `
   mutation GenerateImage(
     $input: ImageInput!

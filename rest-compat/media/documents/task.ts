@@ -51,6 +51,20 @@ export const taskAnswer = /* GraphQL */ `
           outputTokens
         }
       }
+      ... on Character {
+        characterId
+      }
+      ... on AvatarSource {
+        videoId
+      }
+      ... on Avatar {
+        digitalId
+      }
+      ... on PersonDetection {
+        hasPerson
+        reason
+        subjects
+      }
     }
   }
 `;

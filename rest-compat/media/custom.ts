@@ -1,0 +1,43 @@
+import { query } from '../params.ts';
+import { submitted } from '../replies/task.ts';
+import { route } from '../route.ts';
+import type { Section } from '../route.ts';
+import { chosenImage, chosenImageFields } from './chosen-image.ts';
+import { Models } from './documents/questions.ts';
+import { GenerateImage } from './documents/start.ts';
+import { multipart } from './inputs.ts';
+import { modelsReply } from './models.ts';
+import { statusRoute } from './status.ts';
+import { submitVideo } from './video-operations.ts';
+
+const generator = 'custom';
+
+/** Stable custom group: images and videos of models that the caller chooses. */
+export const custom: Section = {
+  service: 'media',
+  title: 'Stable custom group',
+  routes: [
+    route(Models)({
+      method: 'GET',
+      path: '/api/custom/model/list',
+      params: { category: query.choice(['image', 'video'], { fallback: 'image' }) },
+      rateClass: 'read',
+      variables: ({ category }) => ({ generator, category }),
+      reply: ({ models }) => modelsReply(models),
+    }),
+    route(GenerateImage)({
+      method: 'POST',
+      path: '/api/custom/image/submit/task',
+      params: chosenImageFields,
+      body: multipart,
+      rateClass: 'start',
+      variables: (fields) => ({ input: chosenImage(generator, fields) }),
+      reply: ({ generateImage }) => submitted(generateImage),
+    }),
+    submitVideo({ path: '/api/custom/video/submit/task', generator }),
+    statusRoute({
+      path: '/api/custom/task/status',
+      group: { generators: [generator], kinds: ['IMAGE', 'VIDEO'] },
+    }),
+  ],
+};

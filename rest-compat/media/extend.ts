@@ -1,0 +1,96 @@
+import { form } from '../params.ts';
+import { submitted } from '../replies/task.ts';
+import { route } from '../route.ts';
+import type { Section } from '../route.ts';
+import { CreateCharacter, GenerateCharacterImage, GenerateFrameVideo } from './documents/people.ts';
+import { Models } from './documents/questions.ts';
+import { optional, urlencoded } from './inputs.ts';
+import { modelsReply } from './models.ts';
+import { statusRoute } from './status.ts';
+
+const characters = 'custom/charv';
+const frames = 'custom/frame';
+
+/** Special-model group: characters and their pictures, and videos between two frames. */
+export const extend: Section = {
+  service: 'media',
+  title: 'Special-model group',
+  routes: [
+    route(Models)({
+      method: 'GET',
+      path: '/api/custom/extend/model/list',
+      params: {},
+      rateClass: 'read',
+      variables: () => ({ generator: null, category: null }),
+      reply: ({ models }) =>
+        modelsReply(models.filter(({ generator }) => [characters, frames].includes(generator))),
+    }),
+    route(CreateCharacter)({
+      method: 'POST',
+      path: '/api/custom/extend/charv/create/character',
+      params: { name: form.text(), img_urls: form.urls() },
+      body: urlencoded,
+      rateClass: 'start',
+      variables: ({ name, img_urls }) => ({ input: { name, images: img_urls.map((url) => ({ url })) } }),
+      reply: ({ createCharacter }) => submitted(createCharacter),
+    }),
+    statusRoute({
+      method: 'POST',
+      path: '/api/custom/extend/charv/character/status',
+      group: { generators: [characters], kinds: ['CHARACTER'] },
+    }),
+    route(GenerateCharacterImage)({
+      method: 'POST',
+      path: '/api/custom/extend/charv/submit/task',
+      params: {
+        prompt: form.text(),
+        character_id: form.text(optional),
+        ar: form.text(optional),
+        resolution: form.text(optional),
+        n: form.integer(optional),
+        seed: form.integer(optional),
+        model: form.text(optional),
+      },
+      body: urlencoded,
+      rateClass: 'start',
+      variables: ({ character_id, ar, n, ...fields }) => ({
+        input: { ...fields, characterId: character_id, aspectRatio: ar, count: n },
+      }),
+      reply: ({ generateCharacterImage }) => submitted(generateCharacterImage),
+    }),
+    statusRoute({
+      path: '/api/custom/extend/charv/task/status',
+      group: { generators: [characters], kinds: ['CHARACTER_IMAGE'] },
+    }),
+    route(GenerateFrameVideo)({
+      method: 'POST',
+      path: '/api/custom/extend/frame/submit/task',
+      params: {
+        first_img_url: form.url(),
+        last_img_url: form.url(),
+        prompt: form.text(optional),
+        model: form.text(optional),
+        duration: form.integer(optional),
+        resolution: form.text(optional),
+        ar: form.text(optional),
+        seed: form.integer(optional),
+      },
+      body: urlencoded,
+      rateClass: 'start',
+      variables: ({ first_img_url, last_img_url, ar, ...fields }) => ({
+        input: {
+          generator: frames,
+          ...fields,
+          firstFrame: { url: first_img_url },
+          lastFrame: { url: last_img_url },
+          aspectRatio: ar,
+        },
+      }),
+      reply: ({ generateFrameVideo }) => submitted(generateFrameVideo),
+    }),
+    statusRoute({
+      path: '/api/custom/extend/frame/task/status',
+      group: { generators: [frames], kinds: ['FRAME_VIDEO'] },
+    }),
+  ],
+};

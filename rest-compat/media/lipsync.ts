@@ -1,0 +1,115 @@
+import { file, form } from '../params.ts';
+import type { UploadedFile } from '../params.ts';
+import { success } from '../replies/envelope.ts';
+import type { Envelope } from '../replies/envelope.ts';
+import { submitted } from '../replies/task.ts';
+import { localRoute, route } from '../route.ts';
+import type { Route, Section } from '../route.ts';
+import { LipSync } from './documents/people.ts';
+import type { MediaInput } from './documents/start.ts';
+import { inputOf, multipart, optional } from './inputs.ts';
+import { statusRoute } from './status.ts';
+
+/** Lip-sync, current and deprecated: two faces of the same generator. */
+
+const generator = 'agg/lipsync';
+const group = { generators: [generator], kinds: ['LIP_SYNC'] };
+
+interface Version {
+  readonly path: string;
+  readonly deprecated?: true;
+}
+
+/** Starts the video, and answers the task's id. */
+function submit(version: Version): Route {
+  return route(LipSync)({
+    ...version,
+    method: 'POST',
+    params: {
+      img_id: form.text(optional),
+      img_file: file(optional),
+      img_url: form.url(optional),
+      audio_id: form.text(optional),
+      audio_file: file(optional),
+      audio_url: form.url(optional),
+      text: form.text(optional),
+      voice_id: form.text(optional),
+      prompt: form.text(optional),
+      ar: form.text(optional),
+      resolution: form.text(optional),
+    },
+    body: {
+      ...multipart,
+      oneOf: [
+        ['img_id', 'img_file', 'img_url'],
+        ['audio_id', 'audio_file', 'audio_url', 'text'],
+      ],
+    },
+    rateClass: 'start',
+    variables: ({ text, voice_id, prompt, ar, resolution, ...files }) => ({
+      input: {
+        generator,
+        image: resourceOf(files.img_id) ?? inputOf(files.img_file, files.img_url),
+        audio: resourceOf(files.audio_id) ?? inputOf(files.audio_file, files.audio_url),
+        text,
+        voiceId: voice_id,
+        prompt,
+        aspectRatio: ar,
+        resolution,
+      },
+    }),
+    reply: ({ lipSync }) => submitted(lipSync),
+  });
+}
+
+/** What an upload of this section answered. */
+function resourceOf(id: string | undefined): MediaInput | undefined {
+  return id === undefined ? undefined : { fileId: id };
+}
+
+/** Hands a file to the provider, and answers the id that a submission takes. */
+function upload({ accepts, ...version }: Version & { readonly accepts?: readonly string[] }): Route {
+  return localRoute({
+    ...version,
+    method: 'POST',
+    params: {
+      file: file({
+        destination: { to: 'lip-sync', generator },
+        ...(accepts === undefined ? {} : { accepts }),
+      }),
+    },
+    body: multipart,
+    rateClass: 'start',
+    rule: 'anyone',
+    reply: (_, { input }) => uploaded(input.file),
+  });
+}
+
+function uploaded({ id, url, contentType, bytes, sha256, resource }: UploadedFile): Envelope {
+  const extra = { url, content_type: contentType, bytes, sha256, provider: resource?.extra ?? null };
+  return { ...success(id, 'resource stored'), extra };
+}
+
+/** Lip-sync generator (current). */
+export const lipSync: Section = {
+  service: 'media',
+  title: 'Lip-sync generator (current)',
+  routes: [
+    upload({ path: '/api/agg/lipsync/v3/file/upload' }),
+    submit({ path: '/api/agg/lipsync/v3/submit/task' }),
+    statusRoute({ path: '/api/agg/lipsync/v3/task/status', group }),
+  ],
+};
+
+const deprecated = true;
+
+/** Lip-sync generator (deprecated). */
+export const lipSyncOld: Section = {
+  service: 'media',
+  title: 'Lip-sync generator (deprecated)',
+  routes: [
+    submit({ path: '/api/agg/lipsync/v2/submit/task', deprecated }),
+    statusRoute({ path: '/api/agg/lipsync/v2/task/status', group, deprecated }),
+    upload({ path: '/api/agg/lipsync/v2/upload', deprecated, accepts: ['image/*', 'audio/*'] }),
+  ],
+};
