@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import { readCommandLine } from './config/command-line.ts';
 import { readGeneratorsFile, type GeneratorsFileText } from './config/generators-file.ts';
+import { paymentsOf, type PaymentsConfig } from './config/payments.ts';
 import { providersOf, type ProvidersConfig } from './config/providers.ts';
 import type { RateLimits } from './config/rate-limits.ts';
 import { checkTogether } from './config/rules.ts';
@@ -31,6 +32,7 @@ export interface Config {
   /** `whsec_` and base64; null: made at the first start (installation-secret.ts). */
   readonly webhooks: { readonly secret: string | null };
   readonly providers: ProvidersConfig & { readonly generatorsFile: GeneratorsFileText | null };
+  readonly payments: PaymentsConfig;
   /** Null in production. `url` is null when the sandbox is embedded in this process. */
   readonly sandbox: { readonly url: string | null } | null;
   readonly log: { readonly level: LogLevel };
@@ -184,6 +186,7 @@ function configOf({ values, commandLine, role, production }: Facts): Omit<Config
     },
     outbound: { allow: values.OUTBOUND_ALLOW },
     webhooks: { secret: values.WEBHOOK_SECRET },
+    payments: paymentsOf(values, production),
     sandbox: production ? null : { url: values.SANDBOX_URL },
     log: { level: values.LOG_LEVEL },
   };

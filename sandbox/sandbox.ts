@@ -21,6 +21,8 @@ import { openJournal } from './jobs/journal.ts';
 import { createPage } from './page.ts';
 import { FIRST_PACES, createStandIns, sandboxWires } from './stand-ins.ts';
 import type { SandboxWires, Secrets } from './stand-ins.ts';
+import { createStripeStandIn } from './stripe/stripe.ts';
+import type { StripeOptions, StripeStandIn } from './stripe/stripe.ts';
 import { createInstantStudio } from './studio/instant-studio.ts';
 import { createStudio } from './studio/studio.ts';
 import type { Studio } from './studio/types.ts';
@@ -38,6 +40,8 @@ export interface Sandbox {
   readonly issuer: string;
   /** The identity provider behind this listener, for Kiln itself, whatever browsers call it. */
   readonly identityUrl: string;
+  /** The stand-in for Stripe. */
+  readonly stripe: StripeStandIn;
   /** The part for people, to be mounted under /sandbox by the gateway. Never reaches /_control. */
   readonly browser: (
     request: IncomingMessage,
@@ -64,6 +68,8 @@ export interface SandboxOptions {
   readonly instantImages?: boolean;
   /** Where browsers find the identity provider, and where it sends them back; without it, at the sandbox's own address. */
   readonly identity?: Omit<IdentityOptions, 'logger'>;
+  /** Where browsers find a checkout's page, and where its events go; without it at the sandbox, and nowhere. */
+  readonly stripe?: Pick<StripeOptions, 'pageUrl' | 'webhookUrl'>;
   /** Secrets that the stand-ins demand; without one every caller is let in. */
   readonly secrets?: Secrets;
   /** Paces and misfortunes from the beginning, as /_control takes them. */
@@ -75,6 +81,8 @@ export interface SandboxOptions {
 
 /** Mount of the identity provider. */
 const IDENTITY = 'identity';
+/** Path of the pages of checkouts. */
+const CHECKOUT = 'stripe/pay';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
@@ -106,34 +114,30 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     journal,
     reset: () => reset(runners, [() => faults.clear(), () => paces.reset(), () => journal.clear()]),
   });
-  let identity: IdentityStandIn | null = null;
+  let people: PeoplePart | null = null;
   const wires = new Map(standIns.map(({ wire }) => [wire.mount, wire]));
   const listener = await listen({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     logger,
-    serve: (request, response) => serve({ wires, faults, origin, control, identity }, request, response),
+    serve: (request, response) =>
+      serve({ wires, faults, origin, control, people, logger }, request, response),
     upgrade: (request, socket, head) => upgrade({ wires, faults, origin }, { request, socket, head }),
   });
   origin = listener.origin;
-  const identityUrl = `${origin}/${IDENTITY}`;
-  const standInIdentity = await createIdentityStandIn({
-    issuer: identityUrl,
-    redirectUris: ['http://127.0.0.1:4000/auth/idp/callback'],
-    postLogoutUris: [],
-    ...options.identity,
-    logger,
-  });
-  identity = standInIdentity;
+  people = await openPeoplePart(options, origin);
+  const { identity, stripe } = people;
   for (const runner of runners) runner.resume();
   return {
     url: origin,
     wires: sandboxWires(origin),
-    issuer: standInIdentity.issuer,
-    identityUrl,
-    browser: createBrowserPart(standInIdentity, createPage({ wires: [...wires.values()], journal }), logger),
+    issuer: identity.issuer,
+    identityUrl: `${origin}/${IDENTITY}`,
+    stripe,
+    browser: createBrowserPart(people, createPage({ wires: [...wires.values()], journal }), logger),
     async close() {
       await listener.close();
+      await stripe.close();
       await Promise.all(runners.map((runner) => runner.stop()));
       await studio.close();
       await journal.settle();
@@ -145,18 +149,61 @@ function studioOf({ instantImages, workers = 1, size = 'normal', logger }: Sandb
   return instantImages === true ? createInstantStudio() : createStudio({ workers, size, logger });
 }
 
-/** What the gateway mounts: the identity provider below /sandbox/identity, the page for the rest. */
-function createBrowserPart(
-  identity: IdentityStandIn,
-  page: Sandbox['browser'],
-  logger: Logger,
-): Sandbox['browser'] {
-  const prefix = `/sandbox/${IDENTITY}`;
+/** What people meet: where they sign in, and where they pay. */
+interface PeoplePart {
+  readonly identity: IdentityStandIn;
+  readonly stripe: StripeStandIn;
+}
+
+async function openPeoplePart(
+  { identity, stripe, dataDir, logger }: SandboxOptions,
+  origin: string,
+): Promise<PeoplePart> {
+  return {
+    identity: await createIdentityStandIn({
+      issuer: `${origin}/${IDENTITY}`,
+      redirectUris: ['http://127.0.0.1:4000/auth/idp/callback'],
+      postLogoutUris: [],
+      ...identity,
+      logger,
+    }),
+    stripe: await createStripeStandIn({
+      pageUrl: `${origin}/${CHECKOUT}`,
+      webhookUrl: null,
+      ...stripe,
+      dataDir,
+      logger,
+    }),
+  };
+}
+
+/** Answers a page for people; false when the path is none of theirs. */
+function servePeople(
+  { identity, stripe }: PeoplePart,
+  path: string,
+  to: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly logger: Logger },
+): boolean {
+  const { request, response, logger } = to;
+  if (path.startsWith(`/${IDENTITY}/`)) {
+    request.url = path.slice(IDENTITY.length + 1);
+    identity.handle(request, response).catch((thrown: unknown) => failRequest(response, thrown, logger));
+    return true;
+  }
+  const [, sessionId] = new RegExp(`^/${CHECKOUT}/(\\w+)(?:\\?|$)`).exec(path) ?? [];
+  if (sessionId === undefined) return false;
+  stripe.page(sessionId, request, response);
+  return true;
+}
+
+/** What the gateway mounts below /sandbox: the pages for people, and the sandbox's own. */
+function createBrowserPart(people: PeoplePart, page: Sandbox['browser'], logger: Logger): Sandbox['browser'] {
+  const prefix = '/sandbox';
   return (request, response, next) => {
     const { url = '/' } = request;
-    if (!url.startsWith(`${prefix}/`)) return page(request, response, next);
-    request.url = url.slice(prefix.length);
-    identity.handle(request, response).catch((thrown: unknown) => failRequest(response, thrown, logger));
+    const isTheirs =
+      url.startsWith(`${prefix}/`) &&
+      servePeople(people, url.slice(prefix.length), { request, response, logger });
+    if (!isTheirs) page(request, response, next);
   };
 }
 
@@ -171,7 +218,8 @@ interface Serving {
   readonly faults: Faults;
   readonly origin: string;
   readonly control: Control;
-  readonly identity: IdentityStandIn | null;
+  readonly people: PeoplePart | null;
+  readonly logger: Logger;
 }
 
 /** A request for a WebSocket, led to the stand-in that it is for. */
@@ -192,10 +240,9 @@ async function serve(serving: Serving, request: IncomingMessage, response: Serve
   const url = new URL(request.url ?? '/', serving.origin);
   const [, mount = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
   if (mount === '_control') return serving.control.serve(rest, request, response);
-  if (mount === IDENTITY && serving.identity !== null) {
-    request.url = `${rest}${url.search}`;
-    return serving.identity.handle(request, response);
-  }
+  const { people, logger } = serving;
+  if (people !== null && servePeople(people, `${url.pathname}${url.search}`, { request, response, logger }))
+    return;
   const wire = serving.wires.get(mount);
   if (wire === undefined) return sendAnswer(response, text(`no stand-in ${mount}`, 404));
   try {

@@ -10,6 +10,7 @@ import { startRuntime, type Runtime } from '../../platform/runtime.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
 import { mediaMigrations } from '../../subgraphs/media/migrations/index.ts';
 import type { MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
+import { composeSelling } from '../../subgraphs/workflow/compose-selling.ts';
 import { composeSignIn } from '../../subgraphs/workflow/compose-sign-in.ts';
 import { workflowMigrations } from '../../subgraphs/workflow/migrations/index.ts';
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
@@ -39,7 +40,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   });
   const port = await portOf(config.server);
   const publicUrl = publicUrlOf(config.server, port);
-  const sandbox = await startSandbox(parts, publicUrl);
+  const sandbox = await startSandbox(parts, { publicUrl, localUrl: localUrlOf(publicUrl, port) });
   const media = composeMedia(runtime, {
     sandboxUrls: sandbox?.wires ?? null,
     publicUrl,
@@ -75,6 +76,11 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   return { ...door, runtime, media };
 }
 
+/** How a process on this machine reaches the gateway, with the path that PUBLIC_URL may carry. */
+function localUrlOf(publicUrl: string, port: number): string {
+  return `http://127.0.0.1:${port}${new URL(publicUrl).pathname.replace(/\/$/, '')}`;
+}
+
 async function linkSubgraphs(
   runtime: Runtime,
   {
@@ -92,6 +98,7 @@ async function linkSubgraphs(
     version: packageJson.version,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
+    selling: composeSelling(config, sandbox?.stripe ?? null),
     signIn: composeSignIn(config, { publicUrl, sandbox: sandbox?.identity ?? null }),
   });
   lifecycle.add('workflow subgraph', () => workflow.stop(WORKER_GRACE_SECONDS));

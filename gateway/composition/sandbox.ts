@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { sandboxWires, type SandboxWires } from '../../subgraphs/media/generators/sandbox-wires.ts';
+import type { SandboxStripe } from '../../subgraphs/workflow/compose-selling.ts';
 
 /** The sandbox as the composition sees it: the stand-ins' base URLs, and the page for people when it is embedded. */
 export interface SandboxParts {
@@ -10,18 +11,20 @@ export interface SandboxParts {
   readonly browser: Sandbox['browser'] | null;
   /** The identity provider: what browsers call it, and where this process reaches it. */
   readonly identity: { readonly issuer: string; readonly url: string };
+  /** The stand-in for Stripe; null where the sandbox is elsewhere. */
+  readonly stripe: SandboxStripe | null;
 }
 
 /** Starts the embedded sandbox, or points to the one at SANDBOX_URL; null in production, where there is none. */
 export async function startSandbox(
   { config, logger, lifecycle }: ProcessParts,
-  publicUrl: string,
+  { publicUrl, localUrl }: { readonly publicUrl: string; readonly localUrl: string },
 ): Promise<SandboxParts | null> {
   if (config.sandbox === null) return null;
   const { url } = config.sandbox;
   if (url !== null) {
     const issuer = `${url.replace(/\/+$/, '')}/identity`;
-    return { wires: sandboxWires(url), browser: null, identity: { issuer, url: issuer } };
+    return { wires: sandboxWires(url), browser: null, identity: { issuer, url: issuer }, stripe: null };
   }
   const sandbox = await createSandbox({
     dataDir: path.join(config.data.dir, 'sandbox'),
@@ -30,9 +33,19 @@ export async function startSandbox(
       redirectUris: [`${publicUrl}/auth/idp/callback`],
       postLogoutUris: [`${publicUrl}/`],
     },
+    stripe: {
+      pageUrl: `${publicUrl}/sandbox/stripe/pay`,
+      webhookUrl: `${localUrl}/payment/webhook`,
+    },
     logger,
   });
   lifecycle.add('sandbox', () => sandbox.close());
   const identity = { issuer: sandbox.issuer, url: sandbox.identityUrl };
-  return { wires: sandboxWires(sandbox.url), browser: sandbox.browser, identity };
+  const { stripe } = sandbox;
+  return {
+    wires: sandboxWires(sandbox.url),
+    browser: sandbox.browser,
+    identity,
+    stripe: { ...stripe, pay: (sessionId) => stripe.control.payIfOpen(sessionId) },
+  };
 }

@@ -13,6 +13,17 @@ export function word<const Words extends readonly [string, ...string[]]>(words: 
   return z.enum(words, { error: `must be ${listed(words)}` });
 }
 
+/** true or false. */
+export const truth = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((value) => value === 'true');
+
+/** A currency as ISO 4217 has it, in any case. */
+export const currency = z
+  .string()
+  .regex(/^[a-z]{3}$/i, { error: 'must be the three letters of a currency, such as usd' })
+  .transform((value) => value.toLowerCase());
+
 /** A whole number within bounds. */
 export function whole(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;

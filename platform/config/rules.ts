@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 
 import type { CommandLine } from './command-line.ts';
+import { checkPayments } from './payments.ts';
 import type { ValuesOf } from './setting.ts';
 import type { settings } from './settings.ts';
 import { checkStorage } from './storage.ts';
@@ -24,6 +25,7 @@ export function checkTogether(facts: Facts, report: Report): void {
   checkAuth(facts, report);
   checkProviders(facts.values, report);
   checkStorage(facts.values, report);
+  checkPayments(facts.values, report, facts.production);
   if (facts.production && facts.values.SANDBOX_URL !== null) {
     report('SANDBOX_URL', 'there is no sandbox in production: unset it, or set KILN_ENV=development');
   }
@@ -75,6 +77,7 @@ const REAL_UPSTREAMS = [
   'MIDJOURNEY_SECRET',
   'AGG_BASE_URL',
   'AGG_API_KEY',
+  'STRIPE_SECRET_KEY',
 ] as const;
 
 function realThings(values: Values, production: boolean): string[] {

@@ -4,6 +4,7 @@ import {
   browserOrigin,
   bucketName,
   comfyuiAddress,
+  currency,
   hostAndPort,
   httpAddress,
   list,
@@ -12,6 +13,7 @@ import {
   serviceKey,
   signingSecret,
   text,
+  truth,
   whole,
   word,
 } from './forms.ts';
@@ -246,6 +248,31 @@ export const settings = {
     meaning: 'address of the aggregator behind the agg generators',
   }),
   AGG_API_KEY: optional(text, { meaning: 'key of the aggregator' }),
+  STRIPE_SECRET_KEY: optional(text, {
+    default: 'sandbox in development, no payments in production',
+    meaning: 'key of Stripe, which takes the payments',
+  }),
+  STRIPE_WEBHOOK_SECRETS: setting(
+    list((entry) => entry, 'secrets'),
+    {
+      default: '',
+      meaning:
+        'secrets of the webhook to PUBLIC_URL/payment/webhook, separated by commas; several while they change',
+    },
+  ),
+  PP_LIVE: setting(truth, {
+    default: 'false',
+    meaning: 'true allows a live key of Stripe, which takes real money',
+  }),
+  PP_CURRENCY: setting(currency, { default: 'usd', meaning: 'currency of the prices' }),
+  PP_CREDIT_UNIT_AMOUNT: setting(whole(1, 1_000_000), {
+    default: '100',
+    meaning: 'price of one credit in minor units of the currency',
+  }),
+  SANDBOX_AUTO_PAY: optional(truth, {
+    default: 'on in development',
+    meaning: 'true lets a success call pay its checkout at the stand-in first; false demands the hosted page',
+  }),
   SANDBOX_URL: optional(httpAddress, {
     default: 'embedded in development',
     meaning: 'a sandbox that runs elsewhere, instead of the embedded one; development only',

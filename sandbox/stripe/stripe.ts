@@ -36,6 +36,8 @@ export interface StripeStandIn {
 
 export interface StripeControl {
   pay(sessionId: string, method?: PayMethod): Promise<void>;
+  /** Pays by card where that is still possible; else nothing happens. */
+  payIfOpen(sessionId: string): Promise<void>;
   settle(sessionId: string, isGood: boolean): Promise<void>;
   failRefund(id: string): Promise<void>;
   dispute(sessionId: string, end?: 'won' | 'lost'): Promise<void>;
@@ -95,6 +97,10 @@ export async function createStripeStandIn(options: StripeOptions): Promise<Strip
     events,
     control: {
       pay: (id, method = 'card') => saved(() => pay(world, id, method)),
+      async payIfOpen(id) {
+        if (state.find('checkout.session', id)?.['status'] !== 'open') return;
+        await saved(() => pay(world, id, 'card'));
+      },
       settle: (id, isGood) => saved(() => settle(world, id, isGood)),
       failRefund: (id) => saved(() => failRefund(world, id)),
       dispute: (id, end) => saved(() => dispute(world, id, end ?? null)),

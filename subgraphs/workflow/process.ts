@@ -7,6 +7,7 @@ import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts'
 import { installationSecret } from '../../platform/installation-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
+import { composeSelling } from './compose-selling.ts';
 import { composeSignIn } from './compose-sign-in.ts';
 import { workflowMigrations } from './migrations/index.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
@@ -51,6 +52,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     version: packageJson.version,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
+    selling: composeSelling(config, null),
     signIn: composeSignIn(config, { publicUrl, sandbox: sandboxOf(config) }),
   });
 }

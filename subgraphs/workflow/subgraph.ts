@@ -1,4 +1,5 @@
 import type { Database } from '../../platform/database.ts';
+import { toError } from '../../platform/errors.ts';
 import type { EventBus } from '../../platform/event-bus.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/subgraph.ts';
 import type { HttpClient } from '../../platform/http-client.ts';
@@ -6,14 +7,22 @@ import type { Logger } from '../../platform/logger.ts';
 import type { AuthMode } from '../../platform/policy.ts';
 import type { Queue } from '../../platform/queue.ts';
 import type { WorkflowTables } from './database.ts';
-import { createExecutionLifecycle } from './executions/lifecycle.ts';
+import { createExecutionLifecycle, type ExecutionLifecycle } from './executions/lifecycle.ts';
 import { createMediaClient } from './executions/media-client.ts';
 import { createExecutionService } from './executions/service.ts';
-import { createExecutionStore } from './executions/store.ts';
+import { createExecutionStore, type StoredExecution } from './executions/store.ts';
 import { createExecutionWorker } from './executions/worker.ts';
+import type { PayProvider } from './payments/pay-provider.ts';
+import type { ReconcileDependencies } from './payments/reconcile.ts';
+import { createPaymentService } from './payments/service.ts';
+import { createPaymentStore } from './payments/store.ts';
+import { createPaymentSweeper } from './payments/sweeper.ts';
 import { createWorkflowContext, workflowSchema, type WorkflowServices } from './schema/index.ts';
 import { createSignIn, type SignInOptions } from './sign-in/services.ts';
+import type { UserService } from './sign-in/sign-in.ts';
+import { createCatalogSync } from './templates/catalog-sync.ts';
 import { createTemplateService } from './templates/service.ts';
+import type { TemplateService } from './templates/template.ts';
 
 export interface WorkflowSubgraphOptions {
   /** Migrated: schema "workflow" (migrations/index.ts). */
@@ -32,6 +41,20 @@ export interface WorkflowSubgraphOptions {
   /** Who may sign in, and how. */
   readonly signIn: Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'>;
   readonly http: HttpClient;
+  /** How executions are sold. */
+  readonly selling: SellingOptions;
+}
+
+/** Who is paid, and how much a credit costs. */
+export interface SellingOptions {
+  /** Null where no payment provider is set up. */
+  readonly provider: PayProvider | null;
+  /** Lower case. */
+  readonly currency: string;
+  /** Minor units of one credit. */
+  readonly creditUnitAmount: number;
+  /** The stand-in only: pays a checkout when its buyer comes back, as if the button had been pressed. */
+  readonly autoPay: ((sessionId: string) => Promise<void>) | null;
 }
 
 /** Templates and executions, with the loops behind them. */
@@ -63,7 +86,14 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     http: options.http,
     logger,
   });
-  const services: WorkflowServices = { templates, executions, signIn, version };
+  const { catalog, payments, sweeper } = createShop({
+    ...shared,
+    bus,
+    templates,
+    users: signIn.users,
+    options,
+  });
+  const services: WorkflowServices = { templates, executions, signIn, payments, catalog, version };
   return {
     subgraph: {
       name: 'workflow',
@@ -73,10 +103,54 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     async start() {
       await templates.importBundled();
       await worker.start();
+      sweeper?.start();
     },
     async stop(graceSeconds) {
+      await sweeper?.stop();
       await worker.stop(graceSeconds);
       signIn.close();
     },
+  };
+}
+
+/** Everything about selling: the catalog at the provider, payments, and the sweep behind them. */
+function createShop(
+  parts: Pick<ReconcileDependencies, 'database' | 'queue' | 'bus'> & {
+    readonly lifecycle: ExecutionLifecycle;
+    readonly logger: Logger;
+    readonly templates: TemplateService;
+    readonly users: UserService;
+    readonly options: WorkflowSubgraphOptions;
+  },
+) {
+  const { database, queue, bus, lifecycle, logger, templates, users, options } = parts;
+  const { provider, autoPay, ...prices } = options.selling;
+  const catalog = createCatalogSync({ database, provider, ...prices, logger });
+  const store = createPaymentStore(database);
+  const startSoon = startSoonBy(lifecycle, logger);
+  const { publicUrl } = options;
+  const selling =
+    provider === null
+      ? null
+      : { database, store, queue, bus, provider, templates, prices: catalog, publicUrl, startSoon };
+  return {
+    catalog,
+    payments: createPaymentService({ store, bus, users, selling, autoPay }),
+    sweeper: selling === null ? null : createPaymentSweeper({ selling, logger }),
+  };
+}
+
+/** Milliseconds that a bought execution's start may take at once; then the queued job brings it. */
+const START_MS = 2_000;
+
+/** Starts what was bought at once, beside the queued job, so that a buyer who comes back finds it running. */
+function startSoonBy(lifecycle: ExecutionLifecycle, logger: Logger): (execution: StoredExecution) => void {
+  return (execution) => {
+    lifecycle.start(execution, AbortSignal.timeout(START_MS)).catch((thrown: unknown) => {
+      logger.error(
+        { error: toError(thrown), executionId: execution.id },
+        'starting a bought execution failed',
+      );
+    });
   };
 }

@@ -110,6 +110,7 @@ beforeAll(async () => {
     publicUrl: 'http://kiln.test',
     signInSecret: 's'.repeat(64),
     http,
+    selling: { provider: null, currency: 'usd', creditUnitAmount: 100, autoPay: null },
     signIn: { admins: [], provider: null, platforms: [], redirects: [] },
   });
   const links = { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) };
@@ -440,6 +441,6 @@ describe('submissions over GraphQL', () => {
       `{ health { service checks } workflowHealth { totalTemplates } models { id } }`,
     );
     expect(health).toEqual({ service: 'media', checks: { database: 'ok', files: 'ok' } });
-    expect([workflowHealth.totalTemplates, models]).toEqual([1, []]);
+    expect([workflowHealth.totalTemplates, models]).toEqual([3, []]);
   });
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import {
   getNamedType,
+  isEnumType,
   isInputObjectType,
   isLeafType,
   isListType,
@@ -250,6 +251,7 @@ function argumentsOf(field: GraphQLField<unknown, unknown>): string {
 function valueOf(type: GraphQLInputType): string {
   if (isNonNullType(type)) return valueOf(type.ofType);
   if (isListType(type)) return '[]';
+  if (isEnumType(type)) return type.getValues()[0]?.name ?? '';
   if (isInputObjectType(type)) {
     const members = Object.values(type.getFields()).filter(isRequiredInputField);
     return `{${members.map(({ name, type: of }) => `${name}: ${valueOf(of)}`).join(', ')}}`;

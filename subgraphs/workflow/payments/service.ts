@@ -66,6 +66,8 @@ export interface PaymentDependencies {
   readonly users: Pick<UserService, 'idOf'>;
   /** Null where no payment provider is set up. */
   readonly selling: (ReconcileDependencies & CheckoutDependencies) | null;
+  /** The stand-in only: pays the checkout of a buyer who comes back with the matching pair of ids. */
+  readonly autoPay: ((sessionId: string) => Promise<void>) | null;
 }
 
 export function createPaymentService(dependencies: PaymentDependencies): PaymentService {
@@ -79,7 +81,11 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       const open = selling();
       return checkout(open, caller, { ...request, userId: await users.idOf(request.userId) });
     },
-    reconcile: async (caller, key) => reconcileNamed(selling(), caller, key, false),
+    async reconcile(caller, key) {
+      const open = selling();
+      await payAsIfPressed(dependencies, key);
+      return reconcileNamed(open, caller, key, false);
+    },
     cancel: async (caller, key) => reconcileNamed(selling(), caller, key, true),
     async refund(caller, id, request) {
       const open = selling();
@@ -119,6 +125,16 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       return watchPayment({ store, bus }, { id, signal });
     },
   };
+}
+
+/** Only who has both ids that belong together: nobody can pay for somebody else by chance. */
+async function payAsIfPressed(
+  { store, autoPay }: PaymentDependencies,
+  { id, sessionId }: PaymentKey,
+): Promise<void> {
+  if (autoPay === null || id === null || sessionId === null) return;
+  const [payment] = await store.byIds([id]);
+  if (payment?.status === 'PENDING' && payment.ppSessionId === sessionId) await autoPay(sessionId);
 }
 
 function readEvent(provider: PayProvider, body: Buffer, signature: string) {

@@ -4,8 +4,10 @@ import type { Caller } from '../../../platform/caller.ts';
 import type { RequestContext } from '../../../platform/graphql/executor.ts';
 import type { AuthMode } from '../../../platform/policy.ts';
 import type { Execution, ExecutionService, LiveTask } from '../executions/execution.ts';
+import type { PaymentService } from '../payments/service.ts';
 import type { SignInServices, User } from '../sign-in/sign-in.ts';
 import { mayReadUser } from '../sign-in/users.ts';
+import type { CatalogSync, TemplateReference } from '../templates/catalog-sync.ts';
 import type { Template, TemplateService } from '../templates/template.ts';
 
 /** What the workflow schema's resolvers call. */
@@ -13,6 +15,8 @@ export interface WorkflowServices {
   readonly templates: TemplateService;
   readonly executions: ExecutionService;
   readonly signIn: SignInServices;
+  readonly payments: PaymentService;
+  readonly catalog: CatalogSync;
   /** Version of the service. */
   readonly version: string;
 }
@@ -29,6 +33,8 @@ export interface WorkflowContext {
 /** Reads that many fields of one request share. */
 interface WorkflowLoaders {
   readonly templates: DataLoader<string, Template | null>;
+  /** The payment provider's ids of templates, by code. */
+  readonly templateReferences: DataLoader<string, TemplateReference | null>;
   /** The executions this caller may read, by id. */
   readonly executions: DataLoader<string, Execution | null>;
   /** The executions this caller may read, by the id of their task. */
@@ -55,8 +61,18 @@ export function createWorkflowContext(options: {
 // Each batch is bounded, so that a long list can't turn into one statement of any size.
 const maxBatchSize = 500;
 
-function createLoaders({ templates, executions, signIn }: WorkflowServices, caller: Caller): WorkflowLoaders {
+function createLoaders(
+  { templates, executions, signIn, catalog }: WorkflowServices,
+  caller: Caller,
+): WorkflowLoaders {
   const byCode = new DataLoader((codes: readonly string[]) => templates.namedBy(codes), { maxBatchSize });
+  const templateReferences = new DataLoader(
+    async (codes: readonly string[]) => {
+      const found = await catalog.references(codes);
+      return codes.map((code) => found.get(code) ?? null);
+    },
+    { maxBatchSize },
+  );
   const byId = new DataLoader((ids: readonly string[]) => executions.byIds(caller, ids), { maxBatchSize });
   const byTask = new DataLoader((ids: readonly string[]) => executions.byTaskIds(caller, ids), {
     maxBatchSize,
@@ -72,7 +88,15 @@ function createLoaders({ templates, executions, signIn }: WorkflowServices, call
   );
   const liveTasks = new DataLoader((ids: readonly string[]) => executions.liveTasks(ids), { maxBatchSize });
   const forget = (): void => {
-    for (const loader of [byCode, byId, byTask, users, liveTasks]) loader.clearAll();
+    for (const loader of [byCode, templateReferences, byId, byTask, users, liveTasks]) loader.clearAll();
   };
-  return { templates: byCode, executions: byId, executionsByTask: byTask, users, liveTasks, forget };
+  return {
+    templates: byCode,
+    templateReferences,
+    executions: byId,
+    executionsByTask: byTask,
+    users,
+    liveTasks,
+    forget,
+  };
 }

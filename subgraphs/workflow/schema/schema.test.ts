@@ -48,8 +48,12 @@ describe('the workflow schema', () => {
         .sort();
     expect(rootFields(workflowSchema.getQueryType())).toEqual([
       'callerOf',
+      'catalogState',
+      'diagnoseCatalog',
       'execution',
       'executions',
+      'payment',
+      'payments',
       'serviceKeys',
       'sessions',
       'signOutUrl',
@@ -60,15 +64,25 @@ describe('the workflow schema', () => {
     ]);
     expect(rootFields(workflowSchema.getMutationType())).toEqual([
       'beginSignIn',
+      'cancelPayment',
+      'checkout',
       'completeSignIn',
       'createServiceKey',
+      'createTemplate',
       'deleteAccount',
+      'deleteTemplate',
       'executeTemplate',
+      'importBundledTemplates',
+      'reconcilePayment',
       'refreshSession',
+      'refundPayment',
       'revokeServiceKey',
       'revokeSession',
       'signInWithPlatform',
+      'syncTemplates',
+      'takePaymentEvent',
+      'updateTemplate',
     ]);
-    expect(rootFields(workflowSchema.getSubscriptionType())).toEqual(['executionProgress']);
+    expect(rootFields(workflowSchema.getSubscriptionType())).toEqual(['executionProgress', 'paymentUpdated']);
   });
 });

@@ -3,7 +3,8 @@ import type { Template as TemplateShape, templateTypes } from '../templates/temp
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 
-const TemplateType = builder.enumType('TemplateType', {
+/** What a template makes. */
+export const TemplateType = builder.enumType('TemplateType', {
   description: 'What a template makes.',
   values: {
     IMAGE: { description: 'Images.' },

@@ -7,7 +7,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { WorkflowDatabase } from '../database.ts';
 import type { Price, Prices } from '../payments/checkout.ts';
 import { notConfigured } from '../payments/failures.ts';
-import type { CatalogEntry, PayProvider } from '../payments/pay-provider.ts';
+import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/pay-provider.ts';
 import type { Template } from './template.ts';
 
 /** Templates as products of the payment provider: made, changed, found again by lookup key when ids were lost. */
@@ -20,6 +20,10 @@ export interface CatalogSync extends Prices {
   references(codes: readonly string[]): Promise<ReadonlyMap<string, TemplateReference>>;
   /** What stands between a template and its product, and what to do about it. */
   verify(template: Template): Promise<CatalogFinding>;
+  /** Brings a template over, then tells how it stands; what the provider refuses is among the issues. */
+  syncAndTell(template: Template, force: boolean): Promise<CatalogFinding>;
+  /** Whether the provider can be worked with. */
+  diagnose(): Promise<CatalogDiagnosis>;
 }
 
 /** The provider's ids of a template. */
@@ -33,6 +37,16 @@ export interface TemplateReference {
 
 export interface CatalogFinding {
   readonly reference: TemplateReference | null;
+  readonly issues: readonly string[];
+  readonly recommendations: readonly string[];
+}
+
+export interface CatalogDiagnosis {
+  /** development, test, live; none where no provider is set up. */
+  readonly environment: string;
+  readonly apiKeyValid: boolean;
+  readonly chargesEnabled: boolean | null;
+  readonly country: string | null;
   readonly issues: readonly string[];
   readonly recommendations: readonly string[];
 }
@@ -56,22 +70,8 @@ const ACCOUNT_MS = 60_000;
 export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
   const { provider, logger, currency } = options;
   const accountOf = createAccount(provider);
-  const running = new Map<string, Promise<TemplateReference>>();
-  /** One after the other for each template: two at once would make two products. */
-  const inTurn = async (template: Template, force: boolean): Promise<TemplateReference> => {
-    const before = running.get(template.code);
-    const turn = (async () => {
-      await before?.catch(() => undefined); // its own caller hears of it
-      return bringOver(options, { template, force, account: await accountOf() });
-    })();
-    running.set(template.code, turn);
-    try {
-      return await turn;
-    } finally {
-      if (running.get(template.code) === turn) running.delete(template.code);
-    }
-  };
-  const self: CatalogSync = {
+  const inTurn = createTurns(options, accountOf);
+  return {
     sync: async (template, { force = false } = {}) => (provider === null ? null : inTurn(template, force)),
     async trySync(template) {
       if (provider === null) return null;
@@ -95,13 +95,72 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
       }
     },
     verify: (template) => verify(options, template, accountOf),
+    async syncAndTell(template, force) {
+      try {
+        const reference = provider === null ? null : await inTurn(template, force);
+        if (reference !== null) return { reference, issues: [], recommendations: [] };
+      } catch (thrown) {
+        if (!(thrown instanceof PayProviderError)) throw thrown;
+        const recommendations = ['see GET /templates/diagnose-pp'];
+        return { reference: null, issues: [thrown.message], recommendations };
+      }
+      return NOT_SET_UP;
+    },
+    diagnose: () => diagnose(provider),
     async priceOf(template): Promise<Price> {
       if (provider === null) throw notConfigured();
       const { priceId } = await inTurn(template, false);
       return { priceId, amount: amountOf(options, template), currency };
     },
   };
-  return self;
+}
+
+type InTurn = (template: Template, force: boolean) => Promise<TemplateReference>;
+
+/** One after the other for each template: two at once would make two products. */
+function createTurns(options: CatalogSyncOptions, accountOf: () => Promise<string>): InTurn {
+  const running = new Map<string, Promise<TemplateReference>>();
+  return async (template, force) => {
+    const before = running.get(template.code);
+    const turn = (async () => {
+      await before?.catch(() => undefined); // its own caller hears of it
+      return bringOver(options, { template, force, account: await accountOf() });
+    })();
+    running.set(template.code, turn);
+    try {
+      return await turn;
+    } finally {
+      if (running.get(template.code) === turn) running.delete(template.code);
+    }
+  };
+}
+
+const NOT_SET_UP: CatalogFinding = {
+  reference: null,
+  issues: ['no payment provider is set up'],
+  recommendations: ['set STRIPE_SECRET_KEY'],
+};
+
+async function diagnose(provider: PayProvider | null): Promise<CatalogDiagnosis> {
+  const unknown = { apiKeyValid: false, chargesEnabled: null, country: null };
+  if (provider === null) return { environment: 'none', ...unknown, ...NOT_SET_UP };
+  const { environment } = provider;
+  try {
+    const { chargesEnabled, country } = await provider.account();
+    const issues = chargesEnabled ? [] : ['the account may not take money yet'];
+    const recommendations = chargesEnabled ? [] : ["finish the account's registration at the provider"];
+    return { environment, apiKeyValid: true, chargesEnabled, country, issues, recommendations };
+  } catch (thrown) {
+    if (!(thrown instanceof PayProviderError)) throw thrown;
+    const isKey = thrown.code === 'KEY_REFUSED';
+    return {
+      environment,
+      ...unknown,
+      apiKeyValid: !isKey,
+      issues: [thrown.message],
+      recommendations: [isKey ? 'check STRIPE_SECRET_KEY' : 'try again; the provider may be down'],
+    };
+  }
 }
 
 function createAccount(provider: PayProvider | null): () => Promise<string> {
@@ -243,13 +302,7 @@ async function verify(
   accountOf: () => Promise<string>,
 ): Promise<CatalogFinding> {
   const { database, provider, currency } = options;
-  if (provider === null) {
-    return {
-      reference: null,
-      issues: ['no payment provider is set up'],
-      recommendations: ['set STRIPE_SECRET_KEY'],
-    };
-  }
+  if (provider === null) return NOT_SET_UP;
   const references = await readReferences(database, await accountOf(), [template.code]);
   const reference = references.get(template.code) ?? null;
   const entry =

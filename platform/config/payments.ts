@@ -1,0 +1,53 @@
+import type { Report, Values } from './rules.ts';
+
+/** How executions are sold. */
+export interface PaymentsConfig {
+  /** Null: the sandbox's stand-in in development, nobody in production. */
+  readonly stripe: { readonly secretKey: string; readonly webhookSecrets: readonly string[] } | null;
+  /** Lower case. */
+  readonly currency: string;
+  /** Minor units of one credit. */
+  readonly creditUnitAmount: number;
+  /** Whether a success call pays the checkout at the stand-in first, as if somebody had; never with a real key. */
+  readonly autoPay: boolean;
+}
+
+/** A real key needs its webhook's secret, and a live one the operator's word. */
+export function checkPayments(values: Values, report: Report, production: boolean): void {
+  const {
+    STRIPE_SECRET_KEY: key,
+    STRIPE_WEBHOOK_SECRETS: secrets,
+    PP_LIVE: isLive,
+    SANDBOX_AUTO_PAY: autoPay,
+  } = values;
+  if (key === null && secrets.length > 0) {
+    report('STRIPE_SECRET_KEY', 'is needed with STRIPE_WEBHOOK_SECRETS: the key of that account');
+  }
+  if (key !== null && secrets.length === 0) {
+    report(
+      'STRIPE_WEBHOOK_SECRETS',
+      'is needed with STRIPE_SECRET_KEY: the secret of the webhook to PUBLIC_URL/payment/webhook',
+    );
+  }
+  if (key !== null && isLiveKey(key) && !isLive) {
+    report('PP_LIVE', 'must be true with a live STRIPE_SECRET_KEY: it takes real money');
+  }
+  if (autoPay === true && (key !== null || production)) {
+    report('SANDBOX_AUTO_PAY', 'is for the sandbox alone: unset it in production and with STRIPE_SECRET_KEY');
+  }
+}
+
+function isLiveKey(key: string): boolean {
+  return /^(sk|rk)_live_/.test(key);
+}
+
+/** What settings without problems ask for. */
+export function paymentsOf(values: Values, production: boolean): PaymentsConfig {
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRETS: webhookSecrets } = values;
+  return {
+    stripe: secretKey === null ? null : { secretKey, webhookSecrets },
+    currency: values.PP_CURRENCY,
+    creditUnitAmount: values.PP_CREDIT_UNIT_AMOUNT,
+    autoPay: secretKey === null && !production && (values.SANDBOX_AUTO_PAY ?? true),
+  };
+}

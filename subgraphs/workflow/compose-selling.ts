@@ -1,0 +1,27 @@
+import type { Config } from '../../platform/config.ts';
+import { createStripe } from './payments/stripe.ts';
+import type { SellingOptions } from './subgraph.ts';
+
+/** The sandbox's stand-in for Stripe, as this process reaches it. */
+export interface SandboxStripe {
+  readonly url: string;
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  /** Pays an open checkout as if somebody had pressed the button; does nothing for one that is not open. */
+  readonly pay: (sessionId: string) => Promise<void>;
+}
+
+/** Who is paid, as the settings say: Stripe, else the stand-in, else nobody. The same adapter speaks to both. */
+export function composeSelling(
+  { payments }: Pick<Config, 'payments'>,
+  sandbox: SandboxStripe | null,
+): SellingOptions {
+  const { stripe, currency, creditUnitAmount, autoPay } = payments;
+  const prices = { currency, creditUnitAmount };
+  if (stripe !== null)
+    return { ...prices, provider: createStripe({ ...stripe, baseUrl: null }), autoPay: null };
+  if (sandbox === null) return { ...prices, provider: null, autoPay: null };
+  const { url, secretKey, webhookSecret, pay } = sandbox;
+  const provider = createStripe({ secretKey, webhookSecrets: [webhookSecret], baseUrl: url });
+  return { ...prices, provider, autoPay: autoPay ? pay : null };
+}

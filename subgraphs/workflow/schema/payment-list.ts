@@ -1,0 +1,78 @@
+import { badInput } from '../../../platform/errors.ts';
+import type { Payment as PaymentShape } from '../payments/payment.ts';
+import type { PaymentPage } from '../payments/service.ts';
+import { builder } from './builder.ts';
+import { boundedFirst, PageInfo } from './page-info.ts';
+import { Payment } from './payment.ts';
+import { User } from './user.ts';
+
+const PaymentEdge = builder.objectRef<PaymentShape>('PaymentEdge').implement({
+  description: 'A payment within a list.',
+  fields: (t) => ({
+    cursor: t.exposeString('id', { description: 'Send it as `after` to go on behind this payment.' }),
+    node: t.field({ type: Payment, description: 'The payment.', resolve: (payment) => payment }),
+  }),
+});
+
+const PaymentConnection = builder
+  .objectRef<PaymentPage & { readonly after: string | null }>('PaymentConnection')
+  .implement({
+    description: 'A page of payments, newest first.',
+    fields: (t) => ({
+      edges: t.field({
+        type: [PaymentEdge],
+        description: 'The payments.',
+        resolve: ({ payments }) => [...payments],
+      }),
+      pageInfo: t.field({
+        type: PageInfo,
+        description: 'Where this page stands.',
+        resolve: ({ payments, hasNextPage, after }) => ({
+          hasNextPage,
+          hasPreviousPage: after !== null,
+          startCursor: payments[0]?.id ?? null,
+          endCursor: payments.at(-1)?.id ?? null,
+        }),
+      }),
+    }),
+  });
+
+/** Cursors are ids of payments. */
+function cursorOf(after: string | null | undefined): string | null {
+  if (after === null || after === undefined || /^pay_[a-z0-9]{1,64}$/.test(after)) return after ?? null;
+  throw badInput('after', 'after must be a cursor of this list');
+}
+
+builder.queryField('payments', (t) =>
+  t.field({
+    type: PaymentConnection,
+    description: "The caller's own payments, newest first; of anybody for service keys and admins.",
+    rule: 'owner',
+    args: {
+      userId: t.arg.id({ description: 'Only those that were bought for this user.' }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
+      after: t.arg.string({ description: '`endCursor` of the page before.' }),
+    },
+    resolve: async (_, { userId = null, first, after }, { caller, services }) => {
+      const cursor = cursorOf(after);
+      const request = { userId, first: boundedFirst(first, 1000), after: cursor };
+      return { ...(await services.payments.list(caller, request)), after: cursor };
+    },
+  }),
+);
+
+builder.objectField(User, 'payments', (t) =>
+  t.field({
+    type: PaymentConnection,
+    description: 'What was bought for them, newest first, as far as the caller may see it.',
+    args: {
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
+      after: t.arg.string({ description: '`endCursor` of the page before.' }),
+    },
+    resolve: async ({ id }, { first, after }, { caller, services }) => {
+      const cursor = cursorOf(after);
+      const request = { userId: id, first: boundedFirst(first, 1000), after: cursor };
+      return { ...(await services.payments.list(caller, request)), after: cursor };
+    },
+  }),
+);
