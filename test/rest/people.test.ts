@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { rest, taskEnd, type RestAnswer } from '../kit/requests.ts';
+
+/** Lip-sync, the custom groups and their special models over a live server: what comes back is real media. */
+
+let kiln: KilnUnderTest;
+/** Addresses of a picture and of a recording of ours. */
+let picture = '';
+let recording = '';
+
+beforeAll(async () => {
+  kiln = await startKiln();
+  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  picture = (await post('/api/file/upload', { file: await png() })).body.data;
+  const speech = { text: 'Hello there.', format: 'wav' };
+  recording = (await post('/api/agg/speech_router/sync/generate/speech', speech)).body.data.url;
+}, 120_000);
+afterAll(() => kiln.close());
+
+type Fields = Readonly<Record<string, string | Blob | readonly string[]>>;
+
+async function png(): Promise<Blob> {
+  const bytes = await readFile(new URL('../../docs/explorer.png', import.meta.url));
+  return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
+}
+
+async function wav(): Promise<Blob> {
+  const bytes = new Uint8Array(await (await fetch(recording)).arrayBuffer());
+  return new File([bytes], 'a.wav', { type: 'audio/wav' });
+}
+
+function post(path: string, fields: Fields = {}): Promise<RestAnswer> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const one of Array.isArray(value) ? (value as readonly string[]) : [value as string | Blob]) {
+      form.append(name, one);
+    }
+  }
+  return rest(kiln.url, 'POST', path, form);
+}
+
+const get = (path: string): Promise<RestAnswer> => rest(kiln.url, 'GET', path);
+
+/** Waits for the end of a submission, and reads it at a status path (GET unless told otherwise). */
+async function followed(submitted: RestAnswer, status: string, method = 'GET'): Promise<RestAnswer> {
+  expect(submitted.body).toMatchObject({ status: true, data: expect.any(String) });
+  await taskEnd(kiln.url, submitted.body.data, 60_000);
+  const mark = status.includes('?') ? '&' : '?';
+  return rest(kiln.url, method, `${status}${mark}task_id=${submitted.body.data}`);
+}
+
+/** The first output's own facts, once its address was opened and gave that many bytes. */
+async function opened({ body }: RestAnswer): Promise<object> {
+  if (body.status !== true) throw new Error(JSON.stringify(body));
+  const [media] = body.data.media;
+  const bytes = (await (await fetch(body.data.url)).arrayBuffer()).byteLength;
+  return { ...media, isWhole: bytes === media.bytes && media.url === body.data.url };
+}
+
+const type = (kind: string): unknown => expect.stringMatching(new RegExp(`^${kind}/`));
+const image = { isWhole: true, content_type: type('image'), width: expect.any(Number), duration: null };
+const video = { isWhole: true, content_type: type('video'), duration: expect.any(Number) };
+const refused = { status: false, data: null };
+
+it.concurrent.each([
+  ['v3', '/api/agg/lipsync/v3/file/upload'],
+  ['v2', '/api/agg/lipsync/v2/upload'],
+])(
+  'lip-sync %s takes uploaded resources, files, links and texts',
+  async (version, upload) => {
+    const resources = await Promise.all([
+      post(upload, { file: await png() }),
+      post(upload, { file: await wav() }),
+    ]);
+    for (const { body } of resources) {
+      expect(body).toMatchObject({
+        status: true,
+        data: expect.any(String),
+        extra: { sha256: expect.any(String) },
+      });
+    }
+    const [img_id = '', audio_id = ''] = resources.map(({ body }) => body.data as string);
+    const inputs: Fields[] = [
+      { img_id, audio_id, prompt: 'smiling' },
+      { img_file: await png(), audio_file: await wav() },
+      { img_url: picture, audio_url: recording },
+      { img_id, text: 'Good evening to you all.' },
+    ];
+    const submit = `/api/agg/lipsync/${version}/submit/task`;
+    const ends = await Promise.all(
+      inputs.map(async (fields) =>
+        followed(await post(submit, fields), `/api/agg/lipsync/${version}/task/status`),
+      ),
+    );
+    for (const end of ends) expect(await opened(end)).toMatchObject(video);
+    expect(ends[0]?.headers.has('deprecation')).toBe(version === 'v2');
+  },
+  120_000,
+);
+
+it.concurrent('lip-sync says what is missing, and v2 what it does not take', async () => {
+  const nothing = await post('/api/agg/lipsync/v3/submit/task', { img_url: picture });
+  expect(nothing).toMatchObject({ status: 200, body: refused });
+  expect(nothing.body.msg).toContain('audio_id');
+  const empty = await rest(kiln.url, 'POST', '/api/agg/lipsync/v3/submit/task');
+  expect(empty.status).toBe(422);
+  // A picture by its name, something else by what it is.
+  const page = new File(['<!doctype html><p>no picture</p>'], 'a.png', { type: 'image/png' });
+  const old = await post('/api/agg/lipsync/v2/upload', { file: page });
+  expect(old).toMatchObject({ status: 200, body: refused });
+}, 60_000);
+
+it.concurrent('the custom group lists its models by category and makes what they make', async () => {
+  const [images, videos, other] = await Promise.all(
+    ['', '?category=video', '?category=speech'].map((query) => get(`/api/custom/model/list${query}`)),
+  );
+  const categories = ({ body }: RestAnswer) =>
+    new Set(body.data.map((model: { category: string }) => model.category));
+  expect([images, videos].map((list) => list && categories(list))).toEqual([
+    new Set(['image']),
+    new Set(['video']),
+  ]);
+  expect(other?.status).toBe(422);
+  const [made, filmed] = await Promise.all([
+    post('/api/custom/image/submit/task', { prompt: 'a boat', ar: '1:1' }),
+    post('/api/custom/video/submit/task', { prompt: 'waves', img_url: picture }),
+  ]);
+  expect(await opened(await followed(made, '/api/custom/task/status'))).toMatchObject(image);
+  expect(await opened(await followed(filmed, '/api/custom/task/status'))).toMatchObject(video);
+}, 90_000);
+
+it.concurrent('the special models are listed: those of characters and those of frames', async () => {
+  const { body } = await get('/api/custom/extend/model/list');
+  const generators = new Set(body.data.map((model: { generator: string }) => model.generator));
+  expect(generators).toEqual(new Set(['custom/charv', 'custom/frame']));
+}, 30_000);
+
+it.concurrent('a character is learned from links in any of the three ways, and then drawn', async () => {
+  const create = '/api/custom/extend/charv/create/character';
+  const status = '/api/custom/extend/charv/character/status';
+  const ways = [[picture, picture], `${picture},${picture}`, `${picture}\n${picture}`];
+  const ends = await Promise.all(
+    ways.map(async (img_urls) => followed(await post(create, { name: 'Ada', img_urls }), status, 'POST')),
+  );
+  for (const { body } of ends) {
+    expect(body).toMatchObject({
+      status: true,
+      data: { task_id: expect.any(String), character_id: expect.any(String) },
+    });
+  }
+  const character_id = ends[0]?.body.data.character_id as string;
+  const drawn = await post('/api/custom/extend/charv/submit/task', { prompt: 'at the sea', character_id });
+  expect(await opened(await followed(drawn, '/api/custom/extend/charv/task/status'))).toMatchObject(image);
+  // The other path of the group is another path.
+  const elsewhere = await rest(kiln.url, 'POST', `${status}?task_id=${drawn.body.data}`);
+  expect(elsewhere).toMatchObject({ status: 200, body: refused });
+  expect(elsewhere.body.msg).toContain('/api/task/status/');
+}, 90_000);
+
+it.concurrent('a video goes from a first frame to a last one', async () => {
+  const frames = { first_img_url: picture, last_img_url: picture };
+  const submitted = await post('/api/custom/extend/frame/submit/task', { ...frames, prompt: 'waves' });
+  expect(await opened(await followed(submitted, '/api/custom/extend/frame/task/status'))).toMatchObject(
+    video,
+  );
+  const lacking = await post('/api/custom/extend/frame/submit/task', { first_img_url: picture });
+  expect(lacking.status).toBe(422);
+  expect(lacking.body.detail).toMatchObject([{ loc: ['body', 'last_img_url'], type: 'missing' }]);
+}, 90_000);
