@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+
+import type { StepInput } from '../tasks/task.ts';
+import { hedra } from './models/hedra.ts';
+import { higgsfield } from './models/higgsfield.ts';
+import { problemsOf } from './problems.ts';
+
+/** What work with people in it is refused for, before it costs anything. */
+
+const file = { fileId: '01890000-0000-7000-8000-000000000001' };
+const fields = (work: StepInput, limits = hedra[0]) => problemsOf(work, limits).map(({ field }) => field);
+const talk = { kind: 'LIP_SYNC', generator: 'agg/lipsync' } as const;
+const character = { kind: 'CHARACTER', generator: 'custom/charv' } as const;
+const drawn = { kind: 'CHARACTER_IMAGE', generator: 'custom/charv', prompt: 'a fox' } as const;
+
+describe('a talking video', () => {
+  it('has one who talks and one thing that is said', () => {
+    expect(fields({ ...talk, image: file, audio: file })).toEqual([]);
+    expect(fields({ ...talk, image: file, text: 'hello', voiceId: 'v' })).toEqual([]);
+    expect(fields(talk)).toEqual(['image', 'audio']);
+    expect(fields({ ...talk, image: file, audio: file, text: 'hello' })).toEqual(['text']);
+    expect(fields({ ...talk, image: file, text: ' ' })).toEqual(['text']);
+    expect(fields({ ...talk, image: file, audio: file, voiceId: 'v' })).toEqual(['voiceId']);
+  });
+
+  it('is not made of a video by a model that takes none, and says so', () => {
+    expect(problemsOf({ ...talk, video: file, audio: file }, hedra[0])).toEqual([
+      { field: 'video', message: 'is not taken by this model' },
+    ]);
+  });
+
+  it('keeps to the shapes and sizes of its model', () => {
+    const said = { ...talk, image: file, text: 'hello' };
+    expect(fields({ ...said, aspectRatio: '4:3' })).toEqual(['aspectRatio']);
+    expect(fields({ ...said, resolution: '4k' })).toEqual(['resolution']);
+    expect(fields({ ...said, text: 'a'.repeat(5_001) })).toEqual(['text']);
+  });
+});
+
+describe('a character', () => {
+  const [soul] = higgsfield;
+
+  it('has a name and from 1 to 100 pictures', () => {
+    expect(fields({ ...character, name: 'Ada', images: [file] }, soul)).toEqual([]);
+    expect(fields({ ...character, name: ' ', images: [] }, soul)).toEqual(['name', 'images']);
+    const images = Array.from({ length: 101 }, () => file);
+    expect(fields({ ...character, name: 'a'.repeat(101), images }, soul)).toEqual(['name', 'images']);
+  });
+
+  it('is drawn within the limits of its model', () => {
+    expect(fields({ ...drawn, aspectRatio: '2:3', resolution: '1080P', count: 4 }, soul)).toEqual([]);
+    const wrong = { ...drawn, prompt: '', aspectRatio: '21:9', resolution: '4k', count: 5 };
+    expect(fields(wrong, soul)).toEqual(['prompt', 'aspectRatio', 'resolution', 'count']);
+  });
+});

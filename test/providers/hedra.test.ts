@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { generationId } from '../../subgraphs/media/providers/hedra/hedra.ts';
+import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
+import { isOver } from './job-bench.ts';
+import { readFixture } from './wire-shape.ts';
+import {
+  contextOf,
+  failureOf,
+  must,
+  openStage,
+  openWorld,
+  picture,
+  SECRET,
+  type Stage,
+  type World,
+} from './world.ts';
+
+/** What is Hedra's own: kinds of errors, models, texts and voices, uploads, an id that is ours. The rest is in the contract suite. */
+
+const { answers } = readFixture('hedra');
+type TalkRequest = Extract<WorkRequest, { kind: 'LIP_SYNC' }>;
+const talk = (change: Partial<TalkRequest> = {}): TalkRequest => ({
+  kind: 'LIP_SYNC',
+  image: picture(),
+  video: null,
+  audio: null,
+  text: 'hello there',
+  voiceId: null,
+  prompt: null,
+  aspectRatio: null,
+  resolution: null,
+  ...change,
+});
+const kept = (id: string) => picture({ uploaded: { id, uri: null } });
+const bodyOf = (sent: { readonly body: Buffer } | undefined) =>
+  JSON.parse(must(sent, 'request').body.toString('utf8')) as Record<string, unknown>;
+
+describe('a generation of Hedra', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage('hedra');
+  });
+  afterAll(() => stage.close());
+  beforeEach(() => stage.door.forget());
+  const job = () => must(stage.provider.jobs?.LIP_SYNC, 'job');
+
+  it.each([
+    [
+      'complete',
+      {
+        state: 'finished',
+        outcome: { files: [{ url: 'https://cdn.hedra.com/video.mp4?download=1' }] },
+      },
+    ],
+    ['outOfCredit', { state: 'failed', error: { code: 'OUT_OF_CREDIT', retryable: true } }],
+    ['likeness', { state: 'failed', error: { code: 'MODERATION_REFUSED', retryable: false } }],
+    ['outputModerated', { state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } }],
+  ])('that is told as %s is read as that', async (name, expected) => {
+    stage.door.answerNext('/status', { body: answers[name] });
+    expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
+  });
+
+  it('is started with files that are there already, by the model and the voice that are named', async () => {
+    const start = async (model: string, change: Partial<TalkRequest>) => {
+      stage.door.answerNext('/generations', { body: { id: '1', status: 'queued' } });
+      const connection = { ...stage.context.connection, model };
+      await job().start(talk({ image: kept('a'), ...change }), { ...stage.context, connection });
+      return bodyOf(stage.door.sent.at(-1));
+    };
+    expect(await start('hedra-omnia', { audio: kept('b'), text: null })).toMatchObject({
+      ai_model_id: 'ab372b84-432f-44f5-bacc-c2542465f712',
+      start_keyframe_id: 'a',
+      audio_id: 'b',
+    });
+    expect(await start('a-new-model', { voiceId: 'v' })).toMatchObject({
+      model_slug: 'a-new-model',
+      audio_generation: { type: 'text_to_speech', voice_id: 'v', text: 'hello there' },
+    });
+    expect(stage.door.sent).toHaveLength(2);
+  });
+
+  it('that is there already was begun by this very reference', async () => {
+    stage.door.answerNext('/generations', { status: 409, body: { detail: 'exists' } });
+    const request = talk({ image: kept('a'), voiceId: 'v' });
+    expect(await job().start(request, stage.context)).toEqual({ id: generationId('task/1/1') });
+    expect(generationId('task/1/1')).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+  });
+
+  it('names the input at fault, and says that no video is taken', async () => {
+    stage.door.answerNext('/generations', { status: 422, body: answers['validation'] });
+    const wrong = await failureOf(job().start(talk({ image: kept('a'), voiceId: 'v' }), stage.context));
+    expect(wrong).toMatchObject({ code: 'INVALID_INPUT', field: 'aspectRatio' });
+    const film = await failureOf(job().start(talk({ image: null, video: kept('v') }), stage.context));
+    expect(film).toMatchObject({ code: 'INVALID_INPUT', field: 'video' });
+  });
+});
+
+describe('the stand-in of Hedra', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world?.close());
+  beforeEach(async () => {
+    await world.reset();
+    await world.pace({ wire: 'hedra', queuedMs: 0, runningMs: 20, progressSteps: 2 });
+  });
+
+  const context = () => ({
+    ...contextOf(world.connection('/hedra/web-app', { 'x-api-key': SECRET })),
+    reference: 'task/1/1',
+  });
+  const provider = () => must(world.providers['hedra'], 'provider');
+  async function run(request: TalkRequest): Promise<JobStatus> {
+    const job = must(provider().jobs?.LIP_SYNC, 'job');
+    const handle = await job.start(request, context());
+    let last: JobStatus | undefined;
+    await expect
+      .poll(async () => isOver((last = await job.status(handle, context()))), { timeout: 20_000 })
+      .toBe(true);
+    return must(last, 'status');
+  }
+
+  it('speaks a text with a voice of the account when none is named', async () => {
+    expect(await run(talk())).toMatchObject({ state: 'finished', outcome: { files: [{}] } });
+    const started = world.door.sent.find(({ path }) => path.endsWith('/generations'));
+    const voices = world.door.sent.filter(({ path }) => path.endsWith('/voices'));
+    expect([bodyOf(started)['audio_generation'], voices.length]).toEqual([
+      { type: 'text_to_speech', voice_id: expect.stringMatching(/^[0-9a-f-]{36}$/), text: 'hello there' },
+      1,
+    ]);
+  });
+
+  it('refuses a voice that it does not have, and banned words only when it runs', async () => {
+    const voiceId = '3c90c3cc-0d44-4b50-8888-8dd25736052a';
+    expect(await failureOf(run(talk({ voiceId })))).toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'voiceId',
+    });
+    const refused = await run(talk({ prompt: 'nsfw-test-banned' }));
+    expect(refused).toMatchObject({ state: 'failed', error: { code: 'MODERATION_REFUSED' } });
+  });
+
+  it('fails for good with what can not be spoken', async () => {
+    const failed = await run(talk({ text: '…' }));
+    expect(failed).toMatchObject({ state: 'failed', error: { code: 'INVALID_INPUT', retryable: false } });
+  });
+
+  it('keeps files for later: pictures and sounds by a form, videos by an address without the key', async () => {
+    const upload = (contentType: string) =>
+      must(provider().upload, 'upload')(
+        { file: picture({ contentType, name: 'a' }), purpose: 'lip-sync' },
+        context(),
+      );
+    const [image, audio] = [await upload('image/png'), await upload('audio/mpeg')];
+    const keep = (id: string) => kept(id);
+    const talking = await run(talk({ image: keep(image.id), audio: keep(audio.id), text: null }));
+    expect(talking.state).toBe('finished');
+    const video = await upload('video/mp4');
+    expect(video).toMatchObject({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), uri: null, expiresAt: null });
+    expect(JSON.stringify([image, audio, video])).not.toContain(SECRET);
+    // The video went to the address of the answer, not through the API.
+    expect(world.door.sent.filter(({ path }) => path.endsWith('/upload'))).toHaveLength(2);
+    expect(await failureOf(upload('text/plain'))).toMatchObject({ code: 'INVALID_INPUT', field: 'file' });
+  });
+});

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
+import { openDoor } from './door.ts';
+import { filesOf, isOver, urlOf } from './job-bench.ts';
+import { readFixture } from './wire-shape.ts';
+import {
+  contextOf,
+  failureOf,
+  fetchResult,
+  isPng,
+  must,
+  openStage,
+  openWorld,
+  picture,
+  SECRET,
+  type Stage,
+  type World,
+} from './world.ts';
+
+/** What is Higgsfield's own: credits, moderation, addresses of its answers, notices, pictures of a character. The rest is in the contract suite. */
+
+const { answers } = readFixture('higgsfield');
+type SoulRequest = Extract<WorkRequest, { kind: 'CHARACTER_IMAGE' }>;
+const soul = (change: Partial<SoulRequest> = {}): SoulRequest => ({
+  kind: 'CHARACTER_IMAGE',
+  characterId: null,
+  prompt: 'a lighthouse',
+  aspectRatio: null,
+  resolution: null,
+  count: null,
+  seed: null,
+  ...change,
+});
+
+describe('a request to Higgsfield', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage('higgsfield');
+  });
+  afterAll(() => stage.close());
+  beforeEach(() => stage.door.forget());
+  const job = (kind: 'CHARACTER' | 'CHARACTER_IMAGE' = 'CHARACTER_IMAGE') =>
+    must(stage.provider.jobs?.[kind], 'job');
+
+  it.each([
+    ['queued', { state: 'queued' }],
+    ['completed', { state: 'finished', outcome: { files: [{ url: 'https://images.url/example' }] } }],
+    ['nsfw', { state: 'failed', error: { code: 'MODERATION_REFUSED', retryable: false } }],
+    ['failed', { state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } }],
+  ])('that is told as %s is read as that', async (name, expected) => {
+    stage.door.answerNext('/requests/1/status', { body: answers[name] });
+    expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
+  });
+
+  it('is out of credit when a known caller is refused, and tells of wrong credentials otherwise', async () => {
+    stage.door.answerNext('/soul', { status: 403, body: answers['noCredits'] });
+    const error = await failureOf(job().start(soul(), stage.context));
+    expect(error).toMatchObject({ code: 'OUT_OF_CREDIT', retryable: true, startUnknown: false });
+    stage.door.answerNext('/soul', { status: 401, body: { detail: 'Invalid API credentials' } });
+    expect(await failureOf(job().start(soul(), stage.context))).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('names the input at fault', async () => {
+    stage.door.answerNext('/custom-references', { status: 422, body: answers['validation'] });
+    const images = [picture({ publicUrl: 'https://example.com/a.png' })];
+    const started = job('CHARACTER').start({ kind: 'CHARACTER', name: 'Ada', images }, stage.context);
+    expect(await failureOf(started)).toMatchObject({ code: 'INVALID_INPUT', field: 'images' });
+    const sent = JSON.parse(String(stage.door.sent.at(-1)?.body)) as object;
+    // What is public is not uploaded.
+    expect(sent).toMatchObject({ input_images: [{ image_url: 'https://example.com/a.png' }] });
+    expect(await failureOf(job().start(soul({ count: 2 }), stage.context))).toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'count',
+    });
+    expect(stage.door.sent).toHaveLength(1);
+  });
+
+  it('is asked for at the address of its answer only where that is our own upstream', async () => {
+    const { origin } = stage.door;
+    const begin = async (base: string) => {
+      const urls = { status_url: `${base}/v9/1?x=1`, cancel_url: `${base}/v9/1/cancel` };
+      stage.door.answerNext('/soul', { body: { status: 'queued', request_id: '1', ...urls } });
+      const handle = await job().start(soul(), stage.context);
+      stage.door.answerNext('/1', { body: answers['queued'] });
+      await job().status(handle, stage.context);
+      return stage.door.sent.at(-1)?.path;
+    };
+    expect(await begin(origin)).toBe('/v9/1?x=1');
+    expect(await begin('https://platform.higgsfield.ai')).toBe('/requests/1/status');
+    expect(await begin(`${origin}.example.com`)).toBe('/requests/1/status');
+  });
+});
+
+describe('the stand-in of Higgsfield', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world?.close());
+  beforeEach(async () => {
+    await world.reset();
+    await world.pace({ wire: 'higgsfield', queuedMs: 0, runningMs: 20, progressSteps: 2 });
+  });
+
+  const context = () => ({
+    ...contextOf(world.connection('/higgsfield', { authorization: `Key ${SECRET}` })),
+    reference: 'task/1/1',
+  });
+  async function run(request: WorkRequest, change: { reference?: string; noticeUrl?: string } = {}) {
+    const job = must(world.providers['higgsfield']?.jobs?.[request.kind], 'job');
+    const handle = await job.start(request, { ...context(), ...change });
+    let last: JobStatus | undefined;
+    await expect
+      .poll(async () => isOver((last = await job.status(handle, context()))), { timeout: 20_000 })
+      .toBe(true);
+    return { handle, last: must(last, 'status') };
+  }
+
+  it('learns a character from pictures and draws it', async () => {
+    const { last } = await run({ kind: 'CHARACTER', name: 'Ada', images: [picture(), picture()] });
+    const facts = last.state === 'finished' ? last.outcome.facts : undefined;
+    const characterId = must(facts?.['characterId'] as string | undefined, 'character');
+    const { last: drawn } = await run(soul({ characterId }), { reference: 'task/2/1' });
+    const { bytes } = await fetchResult(world, urlOf(filesOf(drawn)[0]));
+    expect(isPng(bytes)).toBe(true);
+  });
+
+  it('refuses a character that it does not know', async () => {
+    const characterId = '3c90c3cc-0d44-4b50-8888-8dd25736052a';
+    const error = await failureOf(run(soul({ characterId })));
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'characterId' });
+  });
+
+  it('gives the same work to the same key', async () => {
+    const [first, again] = [await run(soul()), await run(soul())];
+    expect(again.handle).toEqual(first.handle);
+    expect(await world.starts()).toEqual({ 'task/1/1': 1 });
+  });
+
+  it('has no credits for some words, and finds others not safe', async () => {
+    const broke = await failureOf(run(soul({ prompt: 'a no-credits-test' })));
+    expect(broke).toMatchObject({ code: 'OUT_OF_CREDIT', startUnknown: false });
+    const { last } = await run(soul({ prompt: 'nsfw-test-banned' }));
+    expect(last).toMatchObject({ state: 'failed', error: { code: 'MODERATION_REFUSED' } });
+  });
+
+  it('tells of the end where it was asked to', async () => {
+    const hook = await openDoor(null);
+    try {
+      hook.answerNext('/hook', { status: 200 });
+      const { handle } = await run(soul(), { noticeUrl: `${hook.origin}/hook?t=1` });
+      await expect.poll(() => hook.sent.length, { timeout: 10_000 }).toBe(1);
+      const told = JSON.parse(String(hook.sent[0]?.body)) as object;
+      expect(told).toMatchObject({ status: 'completed', request_id: handle['id'] });
+      expect(JSON.stringify(hook.sent)).not.toContain(SECRET);
+    } finally {
+      await hook.close();
+    }
+  });
+});
