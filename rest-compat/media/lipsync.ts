@@ -52,7 +52,8 @@ function submit(version: Version): Route {
         image: resourceOf(files.img_id) ?? inputOf(files.img_file, files.img_url),
         audio: resourceOf(files.audio_id) ?? inputOf(files.audio_file, files.audio_url),
         text,
-        voiceId: voice_id,
+        // A sound brings its own voice.
+        voiceId: text === undefined ? undefined : voice_id,
         prompt,
         aspectRatio: ar,
         resolution,

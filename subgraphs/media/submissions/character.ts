@@ -7,6 +7,8 @@ import { notEmpty, prepared, withoutAbsent, type Asker, type Prepared } from './
 /** A person who is to appear in several pictures, and those pictures. */
 
 const generator = DEFAULT_GENERATORS.character;
+/** Most pictures that are looked for at all; models have limits of their own. */
+const MAX_IMAGES = 100;
 
 export async function prepareCharacter(
   dependencies: InputFileDependencies,
@@ -14,7 +16,9 @@ export async function prepareCharacter(
   { name, images }: CharacterRequest,
 ): Promise<Prepared> {
   notEmpty('name', name);
-  if (images.length === 0) throw badInput('images', 'images: send at least one picture of the person');
+  if (images.length < 1 || images.length > MAX_IMAGES) {
+    throw badInput('images', `images: send from 1 to ${MAX_IMAGES} pictures of the person`);
+  }
   const inputs = images.map((input, index): NamedInput => ({ field: `images[${index}]`, input }));
   const files = await resolveInputs(dependencies, { ...asker, inputs });
   const asked = { generator, name };
