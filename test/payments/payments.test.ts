@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import type { Payment } from '../../subgraphs/workflow/payments/payment.ts';
+import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
+import { anna, ben, openShop, operator, type Shop } from './shop.ts';
+
+/** Money truth and ours: whatever order, number or loss of redirects and events, they agree, and nothing starts twice. */
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop?.close());
+afterEach(() => {
+  shop.onStep = () => undefined;
+});
+
+const PATIENCE = { timeout: 10_000 };
+
+async function bought(parameters: object = { prompt: 'a fox' }) {
+  const request = { templateCode: 'poster', userId: anna.id, parameters: parameters as never };
+  return shop.payments.checkout(anna, { ...request, idempotencyKey: randomUUID() });
+}
+
+const read = async (id: string): Promise<Payment> => {
+  const [payment] = await shop.payments.byIds(operator, [id]);
+  if (!payment) throw new Error(`no payment ${id}`);
+  return payment;
+};
+const look = (id: string, sessionId: string | null = null) =>
+  shop.payments.reconcile(anna, { id, sessionId });
+const refundAll = { reason: 'USER_REQUEST', amount: null, metadata: {}, idempotencyKey: null } as const;
+
+describe('a checkout', () => {
+  it('is for what can run: parameters and template are checked before anything is sold', async () => {
+    await expect(bought({})).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field: 'parameters.prompt' });
+    const unknown = { templateCode: 'none', userId: anna.id, parameters: {}, idempotencyKey: null };
+    await expect(shop.payments.checkout(anna, unknown)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await shop.counts()).executions).toBe(0);
+  });
+
+  it('under one key is one payment; another request under it is refused', async () => {
+    const request = {
+      templateCode: 'poster',
+      userId: anna.id,
+      parameters: { prompt: 'x' },
+      idempotencyKey: 'once',
+    };
+    const all = await Promise.all(Array.from({ length: 5 }, () => shop.payments.checkout(anna, request)));
+    expect(new Set(all.map(({ payment }) => payment.id)).size).toBe(1);
+    expect(new Set(all.map(({ sessionId }) => sessionId)).size).toBe(1);
+    const other = { ...request, parameters: { prompt: 'y' } };
+    await expect(shop.payments.checkout(anna, other)).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+
+  it('starts nothing while it is not paid', async () => {
+    const { payment, sessionId } = await bought();
+    expect(await look(payment.id, sessionId)).toMatchObject({
+      status: 'PENDING',
+      executionId: null,
+      amount: 100,
+    });
+  });
+
+  it('of somebody else is not there, and another session does not fit', async () => {
+    const [one, other] = [await bought(), await bought()];
+    await expect(look(one.payment.id, other.sessionId)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    await expect(shop.payments.reconcile(ben, { id: one.payment.id, sessionId: null })).rejects.toMatchObject(
+      {
+        code: 'NOT_FOUND',
+      },
+    );
+    expect(await shop.payments.byIds(ben, [one.payment.id])).toEqual([null]);
+    const mine = await shop.payments.list(anna, { userId: null, first: 100, after: null });
+    expect(mine.payments.map(({ id }) => id)).toContain(one.payment.id);
+    expect((await shop.payments.list(ben, { userId: anna.id, first: 100, after: null })).payments).toEqual(
+      [],
+    );
+  });
+});
+
+describe('a payment', () => {
+  it('of which 80 redirects and events tell at once has one execution and one task', async () => {
+    const before = await shop.counts();
+    const { payment, sessionId } = await bought();
+    shop.standIn.events.hold();
+    await shop.standIn.control.pay(sessionId);
+    shop.standIn.events.release((ids) => Array.from({ length: 10 }, () => ids).flat());
+    const answers = await Promise.all(Array.from({ length: 40 }, () => look(payment.id, sessionId)));
+    expect(new Set(answers.map(({ executionId }) => executionId)).size).toBe(1);
+    await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
+    const after = await shop.counts();
+    expect([after.executions - before.executions, after.jobs - before.jobs]).toEqual([1, 1]);
+  });
+
+  it('is completed by the event alone, although four times nothing could be asked', async () => {
+    const { payment, sessionId } = await bought();
+    shop.standIn.control.fail({ match: /^GET checkout\/sessions\/\*?/, times: 12, status: 500 });
+    await shop.standIn.control.pay(sessionId);
+    await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
+    expect((await read(payment.id)).executionId).not.toBeNull();
+  });
+
+  it('that was given back before we heard of it starts nothing', async () => {
+    const { payment, sessionId } = await bought();
+    shop.standIn.events.hold();
+    await shop.standIn.control.pay(sessionId);
+    const session = shop.standIn.state.get('checkout.session', sessionId);
+    const { createRefund } = await import('../../sandbox/stripe/money.ts');
+    createRefund(shop.standIn, { payment_intent: String(session['payment_intent']) });
+    const before = await shop.counts();
+    shop.standIn.events.release((ids) => ids.toReversed());
+    await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('REFUNDED');
+    expect(await shop.counts()).toEqual(before);
+    expect(await look(payment.id)).toMatchObject({ status: 'REFUNDED', executionId: null });
+  });
+
+  it('by a method that takes its time is pending, then completed or failed', async () => {
+    for (const [isGood, status] of [
+      [true, 'COMPLETED'],
+      [false, 'FAILED'],
+    ] as const) {
+      const { payment, sessionId } = await bought();
+      await shop.standIn.control.pay(sessionId, 'delayed');
+      expect(await look(payment.id)).toMatchObject({ status: 'PENDING' });
+      await shop.standIn.control.settle(sessionId, isGood);
+      await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe(status);
+    }
+  });
+
+  it('that is cancelled can not be paid any more; one that was paid stays so', async () => {
+    const open = await bought();
+    const cancel = (id: string) => shop.payments.cancel(anna, { id, sessionId: '{CHECKOUT_SESSION_ID}' });
+    expect(await cancel(open.payment.id)).toMatchObject({ status: 'CANCELLED' });
+    await expect(shop.standIn.control.pay(open.sessionId)).rejects.toThrow('not open');
+    const paid = await bought();
+    await shop.standIn.control.pay(paid.sessionId);
+    expect(await cancel(paid.payment.id)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  it('that nobody told us of is found by the sweep', async () => {
+    const { payment, sessionId } = await bought();
+    shop.standIn.events.hold();
+    await shop.standIn.control.pay(sessionId);
+    await shop.sweeper.sweep();
+    expect(await read(payment.id)).toMatchObject({ status: 'COMPLETED' });
+    shop.standIn.events.release(() => []);
+  });
+
+  it('that is disputed says so, and starts nothing any more', async () => {
+    const { payment, sessionId } = await bought();
+    shop.standIn.events.hold();
+    await shop.standIn.control.pay(sessionId);
+    await shop.standIn.control.dispute(sessionId);
+    shop.standIn.events.release((ids) => ids.toReversed());
+    await expect.poll(async () => (await read(payment.id)).disputed, PATIENCE).toBe(true);
+    expect((await read(payment.id)).executionId).toBeNull();
+    await shop.standIn.control.dispute(sessionId, 'won');
+    await expect.poll(async () => (await read(payment.id)).executionId, PATIENCE).not.toBeNull();
+  });
+});
+
+describe('a process that dies', () => {
+  const STEPS: readonly ReconcileStep[] = [
+    'read',
+    'asked',
+    'execution written',
+    'payment written',
+    'committed',
+  ];
+
+  it.each(STEPS)('after "%s" leaves nothing half-done, and the next look ends it once', async (step) => {
+    const { payment, sessionId } = await bought();
+    shop.standIn.events.hold();
+    await shop.standIn.control.pay(sessionId);
+    const before = await shop.counts();
+    shop.onStep = (at) => {
+      if (at === step) throw new Error(`died after ${at}`);
+    };
+    await expect(look(payment.id)).rejects.toThrow(`died after ${step}`);
+    const between = await read(payment.id);
+    expect(between.executionId === null).toBe(between.status === 'PENDING');
+    shop.onStep = () => undefined;
+    shop.standIn.events.release();
+    expect(await look(payment.id)).toMatchObject({ status: 'COMPLETED' });
+    await expect.poll(async () => (await shop.counts()).executions, PATIENCE).toBe(before.executions + 1);
+    expect((await shop.counts()).jobs).toBe(before.jobs + 1);
+  });
+});
+
+describe('a refund', () => {
+  async function paid() {
+    const checkout = await bought();
+    await shop.standIn.control.pay(checkout.sessionId);
+    await look(checkout.payment.id);
+    return checkout.payment.id;
+  }
+
+  it('in part leaves the payment completed, in full refunds it', async () => {
+    const id = await paid();
+    const { refund, payment } = await shop.payments.refund(operator, id, { ...refundAll, amount: 40 });
+    expect(refund).toMatchObject({ amount: 40, status: 'succeeded' });
+    expect(payment).toMatchObject({ status: 'COMPLETED', amountRefunded: 40 });
+    expect((await shop.payments.refund(operator, id, refundAll)).payment).toMatchObject({
+      status: 'REFUNDED',
+      amountRefunded: 100,
+    });
+  });
+
+  it('under one key is one refund', async () => {
+    const id = await paid();
+    const request = { ...refundAll, amount: 10, idempotencyKey: 'once' };
+    const [first, second] = [
+      await shop.payments.refund(operator, id, request),
+      await shop.payments.refund(operator, id, request),
+    ];
+    expect(second.refund).toEqual(first.refund);
+    expect(second.payment.amountRefunded).toBe(10);
+  });
+
+  it('of too much, or of what is not paid, is refused', async () => {
+    const id = await paid();
+    await expect(shop.payments.refund(operator, id, { ...refundAll, amount: 101 })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'amount',
+    });
+    const { payment } = await bought();
+    await expect(shop.payments.refund(operator, payment.id, refundAll)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+    });
+  });
+
+  it('that the bank sends back makes the payment completed again', async () => {
+    const id = await paid();
+    const { refund } = await shop.payments.refund(operator, id, refundAll);
+    await shop.standIn.control.failRefund(refund.id);
+    await expect.poll(async () => (await read(id)).status, PATIENCE).toBe('COMPLETED');
+  });
+});
+
+describe('an event', () => {
+  it('that nobody signed is refused', async () => {
+    const event = { body: Buffer.from('{}'), signature: 't=1,v1=00' };
+    await expect(shop.payments.takeEvent(event)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('of another app of the account is nothing to us', async () => {
+    const { priceId } = await shop.catalog.priceOf((await shop.templates.byCodes(['poster']))[0] as never);
+    const before = shop.hookAnswers.length;
+    const { createSession } = await import('../../sandbox/stripe/checkout.ts');
+    const form = {
+      mode: 'payment',
+      line_items: [{ price: priceId, quantity: '1' }],
+      success_url: 'http://127.0.0.1:1/',
+      client_reference_id: 'somebody-elses',
+    };
+    const session = createSession(shop.standIn, form, (id) => id);
+    await shop.standIn.control.pay(session.id);
+    await expect.poll(() => shop.hookAnswers.length, PATIENCE).toBeGreaterThan(before);
+    expect(shop.hookAnswers.slice(before)).not.toContain(500);
+  });
+});
+
+describe('whoever watches a payment', () => {
+  it('sees it become paid and given back', async () => {
+    const { payment, sessionId } = await bought();
+    const leaving = new AbortController();
+    const seen: string[] = [];
+    const watching = (async () => {
+      for await (const now of await shop.payments.watch(anna, payment.id, leaving.signal))
+        seen.push(now.status);
+    })();
+    await expect.poll(() => seen, PATIENCE).toEqual(['PENDING']);
+    await shop.standIn.control.pay(sessionId);
+    await expect.poll(() => seen.at(-1), PATIENCE).toBe('COMPLETED');
+    await shop.payments.refund(operator, payment.id, refundAll);
+    await watching;
+    expect(seen.at(-1)).toBe('REFUNDED');
+    await expect(shop.payments.watch(ben, payment.id, leaving.signal)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+});
