@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 import type { HttpClient } from '../../../../platform/http-client.ts';
-import { dataUri, httpRequestOf, readInput, transportError, type Exchange } from '../exchange.ts';
+import { dataUri, type Exchange } from '../exchange.ts';
 import { UpstreamError, type CallContext, type InputFile } from '../provider.ts';
+import { putFile } from '../upload-address.ts';
 import { throwRefusal, unreadable } from './wire.ts';
 
 /** Largest file that goes inside the request as a data: URI; larger ones go to fal's storage. */
 const MAX_INLINE = 256 * 1024;
-const UPLOAD_TIMEOUT_MS = 120_000;
 /** What is ours at fal is kept for a day: inputs are not needed again, and results are stored by Kiln at once. */
 export const LIFECYCLE = {
   'x-fal-object-lifecycle-preference': JSON.stringify({ expiration_duration_seconds: 86_400 }),
@@ -23,7 +23,6 @@ export async function addressOfInput(
 ): Promise<string> {
   if (file.publicUrl !== null) return file.publicUrl;
   if (file.bytes <= MAX_INLINE) return dataUri(file, field);
-  const bytes = await readInput(file, field);
   const answer = await exchange(restContext(context), {
     method: 'POST',
     path: '/storage/upload/initiate?storage_type=fal-cdn-v3',
@@ -33,7 +32,7 @@ export async function addressOfInput(
   throwRefusal(answer, 'file');
   const parsed = initiated.safeParse(answer.json);
   if (!parsed.success) throw unreadable('place for a file', parsed.error);
-  await put(http, { url: parsed.data.upload_url, bytes, contentType: file.contentType }, context);
+  throwRefusal(await putFile(http, { file, url: parsed.data.upload_url, context }), 'file');
   return parsed.data.file_url;
 }
 
@@ -46,19 +45,4 @@ export function restContext(context: CallContext): CallContext {
     });
   }
   return { ...context, connection: { ...context.connection, baseUrl, pathPrefix: '' } };
-}
-
-/** The address carries its own permission: it is shown no credentials, and must be one that may be called at all. */
-async function put(
-  http: HttpClient,
-  { url, bytes, contentType }: { readonly url: string; readonly bytes: Buffer; readonly contentType: string },
-  context: CallContext,
-): Promise<void> {
-  const request = httpRequestOf(context, { method: 'PUT', path: '', bytes, timeoutMs: UPLOAD_TIMEOUT_MS });
-  const answer = await http
-    .request({ ...request, url, headers: { 'content-type': contentType } })
-    .catch((error: unknown) => {
-      throw transportError(error);
-    });
-  throwRefusal({ status: answer.status, headers: answer.headers, json: undefined }, 'file');
 }
