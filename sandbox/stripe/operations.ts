@@ -20,6 +20,7 @@ export interface OperationScene extends World {
   /** The id in the path; empty where there is none. */
   readonly id: string;
   readonly pageOf: (sessionId: string) => string;
+  readonly accountId: string;
 }
 
 interface Operation {
@@ -64,8 +65,8 @@ const SESSION = [
 
 const account: Operation = {
   takes: [],
-  run: () => ({
-    id: 'acct_sandbox000000001',
+  run: ({ accountId }) => ({
+    id: accountId,
     object: 'account',
     capabilities: {},
     charges_enabled: true,

@@ -27,6 +27,7 @@ export interface ApiFault {
 }
 
 export interface ApiOptions {
+  readonly accountId: string;
   readonly secretKey: string;
   readonly pageOf: (sessionId: string) => string;
 }
@@ -53,7 +54,12 @@ export function createApi(world: World, options: ApiOptions): Api {
     checkKey(asked.authorization, options.secretKey);
     const run = async (): Promise<KeptAnswer> => {
       const form = readForm(asked.text);
-      const body = runOperation(asked.method, asked.path, { ...world, form, pageOf: options.pageOf });
+      const body = runOperation(asked.method, asked.path, {
+        ...world,
+        form,
+        pageOf: options.pageOf,
+        accountId: options.accountId,
+      });
       if (asked.method !== 'GET') await world.state.save();
       return { status: 200, body, requestId };
     };

@@ -54,6 +54,8 @@ export interface StripeOptions {
   /** Where events go; null: nobody listens. */
   readonly webhookUrl: string | null;
   readonly logger: Logger;
+  /** Id of the account: another one is another merchant. */
+  readonly accountId?: string;
   /** Milliseconds between the tries of a webhook. */
   readonly pausesMs?: readonly number[];
 }
@@ -76,6 +78,7 @@ export async function createStripeStandIn(options: StripeOptions): Promise<Strip
   const world: World = { state, events };
   const api = createApi(world, {
     secretKey: STRIPE_SANDBOX.secretKey,
+    accountId: options.accountId ?? 'acct_sandbox000000001',
     pageOf: (id) => `${pageUrl}/${id}`,
   });
   const server = createServer((request, response) => {

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { silentLogger } from '../../platform/logger.ts';
+import { createStripeStandIn } from '../../sandbox/stripe/stripe.ts';
+import { temporaryFolder } from '../../sandbox/test-kit.ts';
+import type { WorkflowTables } from '../../subgraphs/workflow/database.ts';
+import { createStripe } from '../../subgraphs/workflow/payments/stripe.ts';
+import { createCatalogSync } from '../../subgraphs/workflow/templates/catalog-sync.ts';
+import type { Template } from '../../subgraphs/workflow/templates/template.ts';
+import { openShop, type Shop } from './shop.ts';
+
+/** Templates as products: whatever was lost or changed, they are found again, and never twice. */
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop?.close());
+
+let count = 0;
+async function template(change: object = {}): Promise<Template> {
+  count += 1;
+  return shop.templates.create({ code: `t-${count}`, name: `Template ${count}`, creditCost: 5, ...change });
+}
+
+const productsOf = ({ code }: Template) =>
+  shop.standIn.state
+    .all('product')
+    .filter(({ metadata }) => (metadata as Record<string, string>)['template_code'] === code);
+const pricesOf = (productId: string) =>
+  shop.standIn.state.all('price').filter((price) => price['product'] === productId);
+const forget = () => shop.database.pool.query('delete from workflow.template_references');
+
+describe('a template', () => {
+  it('becomes a product with a price, once, however many ask at the same time', async () => {
+    const made = await template();
+    const all = await Promise.all(Array.from({ length: 6 }, () => shop.catalog.sync(made)));
+    expect(new Set(all.map((one) => one?.productId)).size).toBe(1);
+    expect(productsOf(made)).toHaveLength(1);
+    expect(pricesOf(all[0]?.productId ?? '')).toMatchObject([
+      { unit_amount: 500, currency: 'usd', active: true },
+    ]);
+    expect(await shop.catalog.verify(made)).toMatchObject({ issues: [], recommendations: [] });
+  });
+
+  it('that costs another amount gets another price; the old one is archived', async () => {
+    const made = await template();
+    const before = await shop.catalog.sync(made);
+    const dearer = await shop.templates.update(made.code, { creditCost: 9 });
+    expect((await shop.catalog.verify(dearer)).issues).toEqual(['the price is 500, the template costs 900']);
+    const after = await shop.catalog.sync(dearer);
+    expect(after?.productId).toBe(before?.productId);
+    expect(after?.priceId).not.toBe(before?.priceId);
+    const prices = pricesOf(after?.productId ?? '');
+    expect(prices.filter(({ active }) => active === true)).toMatchObject([{ unit_amount: 900 }]);
+    expect(await shop.catalog.verify(dearer)).toMatchObject({ issues: [] });
+  });
+
+  it('whose ids were lost is found again by its lookup key', async () => {
+    const made = await template();
+    const before = await shop.catalog.sync(made);
+    await forget();
+    expect((await shop.catalog.verify(made)).issues).toEqual([
+      'the template has no product at the payment provider',
+    ]);
+    const after = await shop.catalog.sync(made);
+    expect([after?.productId, after?.priceId]).toEqual([before?.productId, before?.priceId]);
+    expect(productsOf(made)).toHaveLength(1);
+  });
+
+  it('is made anew in another account, and found again in the first', async () => {
+    const made = await template();
+    const first = await shop.catalog.sync(made);
+    const { folder, remove } = await temporaryFolder();
+    const other = await createStripeStandIn({
+      dataDir: folder,
+      pageUrl: 'http://127.0.0.1:1',
+      webhookUrl: null,
+      accountId: 'acct_another',
+      logger: silentLogger(),
+    });
+    const elsewhere = createCatalogSync({
+      database: shop.database.typed<WorkflowTables>(),
+      provider: createStripe({ secretKey: other.secretKey, webhookSecrets: [], baseUrl: other.url }),
+      currency: 'usd',
+      creditUnitAmount: 100,
+      logger: silentLogger(),
+    });
+    expect((await elsewhere.references([made.code])).size).toBe(0);
+    const second = await elsewhere.sync(made);
+    expect(second?.productId).not.toBe(first?.productId);
+    expect(await elsewhere.verify(made)).toMatchObject({ issues: [] });
+    expect(await shop.catalog.sync(made)).toMatchObject({ productId: first?.productId });
+    expect(productsOf(made)).toHaveLength(1);
+    await other.close();
+    await remove();
+  });
+
+  it('that is not active is archived there, and comes back with its price', async () => {
+    const made = await template();
+    const before = await shop.catalog.sync(made);
+    const off = await shop.templates.update(made.code, { isActive: false });
+    await shop.catalog.sync(off);
+    expect(productsOf(made)).toMatchObject([{ active: false }]);
+    expect(await shop.catalog.verify(off)).toMatchObject({ issues: [] });
+    const on = await shop.templates.update(made.code, { isActive: true });
+    await shop.catalog.sync(on);
+    expect(productsOf(made)).toMatchObject([{ active: true }]);
+    expect(pricesOf(before?.productId ?? '').filter(({ active }) => active === true)).toHaveLength(1);
+  });
+
+  it('is written although the provider is away, and comes over later', async () => {
+    const made = await template();
+    shop.standIn.control.fail({ match: /./, times: 3, status: 500 });
+    expect(await shop.catalog.trySync(made)).toBeNull();
+    expect((await shop.catalog.references([made.code])).get(made.code)).toBeUndefined();
+    expect(await shop.catalog.trySync(made)).toMatchObject({
+      productId: expect.stringMatching(/^prod_/) as string,
+    });
+    expect(productsOf(made)).toHaveLength(1);
+  });
+
+  it('below the least amount of the provider is told so', async () => {
+    const shopOfPennies = createCatalogSync({
+      database: shop.database.typed<WorkflowTables>(),
+      provider: createStripe({
+        secretKey: shop.standIn.secretKey,
+        webhookSecrets: [],
+        baseUrl: shop.standIn.url,
+      }),
+      currency: 'usd',
+      creditUnitAmount: 1,
+      logger: silentLogger(),
+    });
+    const made = await template({ creditCost: 2 });
+    const { issues, recommendations } = await shopOfPennies.verify(made);
+    expect(issues.at(-1)).toBe('the amount 2 is below the least of the provider, 50');
+    expect(recommendations.at(-1)).toContain('PP_CREDIT_UNIT_AMOUNT');
+  });
+});
+
+describe('the life of a template', () => {
+  it('has defaults, refuses a taken code, and uses the code of a deleted one again', async () => {
+    const made = await shop.templates.create({ code: 'life', name: 'Life' });
+    expect(made).toMatchObject({
+      description: '',
+      version: '1.0.0',
+      templateType: 'IMAGE',
+      workflow: 'image',
+      creditCost: 0,
+      tags: [],
+      isActive: true,
+    });
+    await expect(shop.templates.create({ code: 'life', name: 'Again' })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    await shop.templates.remove('life');
+    expect(await shop.templates.byCodes(['life'])).toEqual([null]);
+    expect(await shop.templates.namedBy(['life'])).toMatchObject([{ name: 'Life', isActive: false }]);
+    await expect(shop.templates.update('life', { name: 'x' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await shop.templates.create({ code: 'life', name: 'New', templateType: 'VIDEO' })).toMatchObject({
+      name: 'New',
+      workflow: 'video',
+      isActive: true,
+    });
+  });
+
+  it('refuses what can be no template, naming every field', async () => {
+    const wrong = { code: 'a b', name: ' ', creditCost: -1, tags: [''] };
+    await expect(shop.templates.create(wrong)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      problems: [{ field: 'code' }, { field: 'name' }, { field: 'creditCost' }, { field: 'tags' }],
+    });
+  });
+
+  it('can be imported again and again', async () => {
+    const imported = await shop.templates.importBundled();
+    expect(imported.map(({ status }) => status)).toEqual(imported.map(() => 'success'));
+    expect(imported.map(({ code }) => code)).toContain('poster');
+  });
+});
