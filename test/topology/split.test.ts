@@ -117,6 +117,17 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
     ]);
   });
 
+  it('hands notices of upstreams on to the process that knows the attempts', async () => {
+    const post = (path: string) => fetch(`${kiln.url}${path}`, { method: 'POST', body: '{}' });
+    const [unsigned, unknown] = [await post('/hooks/fal?attempt=a&mac=b'), await post('/hooks/nobody')];
+    // Both in the words of media: the gateway knows no provider.
+    expect([unsigned.status, await unsigned.json()]).toEqual([
+      401,
+      { error: expect.stringContaining('signed') },
+    ]);
+    expect([unknown.status, await unknown.json()]).toEqual([404, { error: 'no such provider' }]);
+  });
+
   it('serves the same for a supergraph file that names the subgraphs, with the documented paths', async () => {
     const [port] = await freePorts(1);
     const url = `http://127.0.0.1:${port}`;
