@@ -45,7 +45,10 @@ export function memoryFiles(): MemoryFiles {
         if (row) stored.set(id, { ...row, taskId });
       }
     },
-    open: async (id) => Readable.from([stored.get(id)?.content ?? Buffer.alloc(0)]),
+    async open(id, range) {
+      const content = stored.get(id)?.content ?? Buffer.alloc(0);
+      return Readable.from([range === undefined ? content : content.subarray(range.start, range.end + 1)]);
+    },
     idOfUrl: () => null,
     urlOf: (file) => `http://files/${file.id}`,
     remove: refuse,
