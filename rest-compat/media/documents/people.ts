@@ -93,15 +93,18 @@ export const GenerateCharacterImage = operation<
 `);
 
 /** Starts looking for somebody in a picture. */
-export const DetectPerson = operation<{ readonly detectPerson: Started }, { readonly image: MediaInput }>(
-  /* GraphQL */ `
-    mutation DetectPerson($image: MediaInput!, $idempotencyKey: String, $callbackUrl: String) {
-      detectPerson(image: $image, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        id
-      }
+export const DetectPerson = operation<
+  { readonly detectPerson: Started },
+  {
+    readonly image: MediaInput;
+  }
+>(/* GraphQL */ `
+  mutation DetectPerson($image: MediaInput!, $idempotencyKey: String, $callbackUrl: String) {
+    detectPerson(image: $image, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
+      id
     }
-  `,
-);
+  }
+`);
 
 /** Starts a video of somebody who says what is heard. */
 export const GenerateHumanVideo = operation<

@@ -9,7 +9,7 @@ interface CharacterShape {
   readonly characterId: string;
 }
 
-export const Character = builder.objectRef<CharacterShape>('Character').implement({
+const Character = builder.objectRef<CharacterShape>('Character').implement({
   description: 'What createCharacter made.',
   fields: (t) => ({
     characterId: t.exposeID('characterId', { description: 'Names the person in generateCharacterImage.' }),
@@ -21,7 +21,7 @@ interface AvatarSourceShape {
   readonly videoId: string;
 }
 
-export const AvatarSource = builder.objectRef<AvatarSourceShape>('AvatarSource').implement({
+const AvatarSource = builder.objectRef<AvatarSourceShape>('AvatarSource').implement({
   description: 'What uploadAvatarSource made.',
   fields: (t) => ({
     videoId: t.exposeID('videoId', { description: 'Names the video in createAvatar.' }),
@@ -33,7 +33,7 @@ interface AvatarShape {
   readonly digitalId: string;
 }
 
-export const Avatar = builder.objectRef<AvatarShape>('Avatar').implement({
+const Avatar = builder.objectRef<AvatarShape>('Avatar').implement({
   description: 'What createAvatar made.',
   fields: (t) => ({
     digitalId: t.exposeID('digitalId', { description: 'Names the avatar in generateAvatarVideo.' }),
@@ -47,7 +47,7 @@ interface PersonDetectionShape {
   readonly subjects: readonly Json[];
 }
 
-export const PersonDetection = builder.objectRef<PersonDetectionShape>('PersonDetection').implement({
+const PersonDetection = builder.objectRef<PersonDetectionShape>('PersonDetection').implement({
   description: 'What detectPerson found.',
   fields: (t) => ({
     hasPerson: t.exposeBoolean('hasPerson', {

@@ -242,7 +242,7 @@ export interface LipSyncWork {
 }
 
 /** A person who is to appear in several pictures, made from pictures of them. */
-export interface CharacterWork {
+interface CharacterWork {
   readonly generator: string;
   readonly model?: string;
   readonly name: string;
@@ -261,7 +261,7 @@ export interface CharacterImageWork {
   readonly seed?: number;
 }
 
-export interface PersonDetectionWork {
+interface PersonDetectionWork {
   readonly generator: string;
   readonly model?: string;
   readonly image: InputRef;
@@ -281,7 +281,7 @@ export interface HumanVideoWork {
 export const AVATAR_SOURCE_TYPE = 'video/mp4';
 
 /** A video handed to the avatar's cloud. MP4 by its content. */
-export interface AvatarSourceWork {
+interface AvatarSourceWork {
   readonly generator: string;
   readonly model?: string;
   readonly video: InputRef;
