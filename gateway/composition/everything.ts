@@ -96,6 +96,7 @@ async function linkSubgraphs(
     media: mediaLink,
     authMode: config.auth.mode,
     version: packageJson.version,
+    production: config.production,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
     selling: composeSelling(config, sandbox?.stripe ?? null),

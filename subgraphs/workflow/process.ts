@@ -50,6 +50,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     media,
     authMode: config.auth.mode,
     version: packageJson.version,
+    production: config.production,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
     selling: composeSelling(config, null),

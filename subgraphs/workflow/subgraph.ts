@@ -34,6 +34,8 @@ export interface WorkflowSubgraphOptions {
   readonly authMode: AuthMode;
   readonly logger: Logger;
   readonly version: string;
+  /** No test templates then. */
+  readonly production: boolean;
   /** PUBLIC_URL: the issuer of access tokens. */
   readonly publicUrl: string;
   /** Seals and signs what sign-in keeps; the same in every process and after a restart. */
@@ -68,7 +70,7 @@ export interface WorkflowSubgraph {
 
 /** Builds the workflow subgraph. Database, queue, bus and link stay their owner's to close. */
 export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): WorkflowSubgraph {
-  const { queue, bus, authMode, logger, version } = options;
+  const { queue, bus, authMode, logger, production, version } = options;
   const database = options.database.typed<WorkflowTables>();
   const store = createExecutionStore(database);
   const media = createMediaClient(options.media);
@@ -93,7 +95,15 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     users: signIn.users,
     options,
   });
-  const services: WorkflowServices = { templates, executions, signIn, payments, catalog, version };
+  const services: WorkflowServices = {
+    templates,
+    executions,
+    signIn,
+    payments,
+    catalog,
+    production,
+    version,
+  };
   return {
     subgraph: {
       name: 'workflow',

@@ -107,6 +107,7 @@ beforeAll(async () => {
   workflow = createWorkflowSubgraph({
     ...shared,
     media: mediaLink,
+    production: false,
     publicUrl: 'http://kiln.test',
     signInSecret: 's'.repeat(64),
     http,

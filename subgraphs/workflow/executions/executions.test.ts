@@ -111,7 +111,7 @@ describe('executeTemplate', () => {
 
   it('refuses what the template does not take, naming every field, before anything is written', async () => {
     const before = await executions.list(anna, { userId: null, first: 1000, after: null });
-    const wrong = request({ parameters: { imageUrl: 'ftp://x', aspectRatio: '99:1' } });
+    const wrong = request({ parameters: { prompt: 7, imageUrl: 'ftp://x', aspectRatio: '99:1' } });
     await expect(executions.execute(anna, wrong)).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       problems: [

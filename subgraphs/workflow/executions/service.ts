@@ -75,12 +75,17 @@ async function list(
     after,
   }: { readonly userId: string | null; readonly first: number; readonly after: string | null },
 ): Promise<ExecutionPage> {
-  if (caller.kind === 'anonymous') return { executions: [], hasNextPage: false };
+  const isStranger = caller.kind === 'anonymous';
+  // Who never signed in may be named by anybody; a user's own list is theirs.
+  if (isStranger && (userId === null || userId.startsWith('usr_'))) {
+    return { executions: [], hasNextPage: false };
+  }
   const seesAll = caller.kind === 'internal' || caller.scopes.includes('admin');
   const seesUser = userId !== null && caller.kind === 'key';
-  const callerId = seesAll || seesUser ? null : caller.id;
+  const callerId = seesAll || seesUser || isStranger ? null : caller.id;
   const found = await store.list({ callerId, userId, first, after });
-  return { executions: found.slice(0, first), hasNextPage: found.length > first };
+  const visible = found.slice(0, first).filter((execution) => mayReadExecution(caller, execution));
+  return { executions: visible, hasNextPage: found.length > first };
 }
 
 /** A list of executions is worth reading also while media is away: their rows' last known stage is answered then. */

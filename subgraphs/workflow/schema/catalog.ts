@@ -1,4 +1,5 @@
 import { notFound } from '../../../platform/errors.ts';
+import { changeTemplates, createTestTemplate, type BulkShape } from '../templates/bulk.ts';
 import type { CatalogFinding, TemplateReference } from '../templates/catalog-sync.ts';
 import type { Template as TemplateShape } from '../templates/template.ts';
 import { builder } from './builder.ts';
@@ -66,6 +67,11 @@ builder.objectFields(Template, (t) => ({
     nullable: true,
     description: 'Its price at the payment provider; null while it is not there.',
     resolve: ppField('priceId'),
+  }),
+  ppSynced: t.boolean({
+    description: 'Whether it was brought over to the payment provider as it is now.',
+    resolve: async (template, _, context) =>
+      context.services.catalog.isCurrent(template, await referenceOf(template, context)),
   }),
   lastPpSyncAt: t.field({
     type: 'DateTime',
@@ -175,6 +181,72 @@ builder.mutationField('syncTemplates', (t) =>
         states.push({ template, ...(await services.catalog.syncAndTell(template, force)) });
       }
       return states;
+    },
+  }),
+);
+
+const TemplateOperation = builder.enumType('TemplateOperation', {
+  description: 'What can be done to many templates at once.',
+  values: {
+    SYNC: { description: 'Bring over to the payment provider.' },
+    ACTIVATE: { description: 'Can be executed and bought from then on.' },
+    DEACTIVATE: { description: 'Can not be executed or bought any more.' },
+    DELETE: { description: 'Delete.' },
+  },
+});
+
+const TemplateFailure = builder
+  .objectRef<{ readonly code: string; readonly error: string }>('TemplateFailure')
+  .implement({
+    description: 'A template that was left as it was.',
+    fields: (t) => ({
+      code: t.exposeID('code', { description: 'Its code.' }),
+      error: t.exposeString('error', { description: 'Why.' }),
+    }),
+  });
+
+const BulkResult = builder.objectRef<BulkShape>('BulkResult').implement({
+  description: 'What became of many templates.',
+  fields: (t) => ({
+    successful: t.idList({
+      description: 'Codes that it was done to.',
+      resolve: ({ successful }) => [...successful],
+    }),
+    failed: t.field({
+      type: [TemplateFailure],
+      description: 'Those that it was not done to.',
+      resolve: ({ failed }) => [...failed],
+    }),
+    total: t.int({
+      description: 'How many there were.',
+      resolve: ({ successful, failed }) => successful.length + failed.length,
+    }),
+  }),
+});
+
+builder.mutationField('changeTemplates', (t) =>
+  t.field({
+    type: BulkResult,
+    description:
+      'Does the same to many templates, one after the other; one that fails keeps no other from it.',
+    rule: 'admin',
+    args: {
+      codes: t.arg.idList({ required: true, description: 'Which, at most 1,000.' }),
+      operation: t.arg({ type: TemplateOperation, required: true, description: 'What to do.' }),
+    },
+    resolve: (_, { codes, operation }, { services }) => changeTemplates(services, codes, operation),
+  }),
+);
+
+builder.mutationField('createTestTemplate', (t) =>
+  t.field({
+    type: Template,
+    description: 'Makes a template to try things with, `test-...`; not in production.',
+    rule: 'admin',
+    resolve: async (_, __, { services }) => {
+      const template = await createTestTemplate(services);
+      await services.catalog.trySync(template);
+      return template;
     },
   }),
 );

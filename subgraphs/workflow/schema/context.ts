@@ -17,6 +17,8 @@ export interface WorkflowServices {
   readonly signIn: SignInServices;
   readonly payments: PaymentService;
   readonly catalog: CatalogSync;
+  /** No test templates then. */
+  readonly production: boolean;
   /** Version of the service. */
   readonly version: string;
 }

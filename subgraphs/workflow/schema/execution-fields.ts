@@ -63,7 +63,8 @@ builder.queryField('executions', (t) =>
     },
     resolve: async (_, { userId = null, ...asked }, { caller, services }) => {
       const page = { first: boundedFirst(asked.first, 1000), after: checkedCursor(asked.after) };
-      return { ...page, ...(await services.executions.list(caller, { userId, ...page })) };
+      const named = userId === null ? null : await services.signIn.users.idOf(userId);
+      return { ...page, ...(await services.executions.list(caller, { userId: named, ...page })) };
     },
   }),
 );
@@ -88,11 +89,19 @@ builder.mutationField('executeTemplate', (t) =>
         description: 'The same key and input again answer the same execution.',
       }),
     },
-    resolve: (
+    resolve: async (
       _,
-      { onBehalfOf = null, externalId = null, idempotencyKey = null, ...request },
+      { onBehalfOf, externalId = null, idempotencyKey = null, ...request },
       { caller, services },
-    ) => services.executions.execute(caller, { ...request, onBehalfOf, externalId, idempotencyKey }),
+    ) => {
+      const named = onBehalfOf ? await services.signIn.users.idOf(onBehalfOf) : null;
+      return services.executions.execute(caller, {
+        ...request,
+        onBehalfOf: named,
+        externalId,
+        idempotencyKey,
+      });
+    },
   }),
 );
 

@@ -22,6 +22,8 @@ export interface CatalogSync extends Prices {
   verify(template: Template): Promise<CatalogFinding>;
   /** Brings a template over, then tells how it stands; what the provider refuses is among the issues. */
   syncAndTell(template: Template, force: boolean): Promise<CatalogFinding>;
+  /** Whether what is kept of a template is what it is now. */
+  isCurrent(template: Template, reference: TemplateReference | null): boolean;
   /** Whether the provider can be worked with. */
   diagnose(): Promise<CatalogDiagnosis>;
 }
@@ -106,6 +108,7 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
       }
       return NOT_SET_UP;
     },
+    isCurrent: (template, reference) => reference?.contentHash === hashOf(options, template),
     diagnose: () => diagnose(provider),
     async priceOf(template): Promise<Price> {
       if (provider === null) throw notConfigured();
