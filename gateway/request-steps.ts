@@ -3,6 +3,8 @@ import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Respon
 import { AppError, toError } from '../platform/errors.ts';
 import { guardUnreadBody } from '../platform/graphql/uploads.ts';
 import type { Logger } from '../platform/logger.ts';
+import { faceAt } from '../rest-compat/faces.ts';
+import type { Face } from '../rest-compat/replies/face.ts';
 import { attachContext, traceIdOf } from './caller.ts';
 import type { CallerFinder } from './caller.ts';
 
@@ -36,7 +38,8 @@ export function findCaller(callers: CallerFinder): RequestHandler {
   return async (request, response, next) => {
     const isStrict = /^\/graphql\/?$/.test(request.path);
     try {
-      attachContext(request, response, await callers.find(request, { strict: isStrict }));
+      const authorization = authorizationOf(request);
+      attachContext(request, response, await callers.find(request, { strict: isStrict, authorization }));
     } catch (error) {
       if (!isStrict || !(error instanceof AppError)) throw error;
       response.status(401).set('WWW-Authenticate', 'Bearer');
@@ -45,6 +48,15 @@ export function findCaller(callers: CallerFinder): RequestHandler {
     }
     next();
   };
+}
+
+/** The one path that takes an access token in its query, as its document says; the header comes first. */
+const TAKES_TOKEN = /^\/auth\/idp\/userinfo\/?$/;
+
+function authorizationOf({ headers, path, query }: Request): string | undefined {
+  const { access_token: token } = query;
+  const isGiven = headers.authorization !== undefined || typeof token !== 'string' || token === '';
+  return isGiven || !TAKES_TOKEN.test(path) ? headers.authorization : `Bearer ${token}`;
 }
 
 /** Hands a folder of paths to a handler without cutting the folder off `request.url`. */
@@ -56,27 +68,54 @@ export function below(folder: string, handler: Handler): RequestHandler {
 }
 
 /** The last mount: nothing serves this path. */
-export function answerNotFound(request: Request, response: Response): void {
-  const detail = 'Not Found';
-  response
-    .status(404)
-    .json({ status: false, data: null, msg: `no such path: ${request.path.slice(0, 200)}`, detail });
+export function answerNotFound(basePath: string): RequestHandler {
+  return (request, response) => {
+    const message = `no such path: ${request.path.slice(0, 200)}`;
+    refuse(request, response, { basePath, status: 404, message, detail: 'Not Found' });
+  };
 }
 
 /** What no part of the door answered itself, in the envelope of the documented REST paths. */
-export function answerError(logger: Logger): ErrorRequestHandler {
+export function answerError(logger: Logger, basePath: string): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const error = toError(thrown);
-    if (error instanceof AppError && error.code === 'UNAUTHENTICATED') {
-      response.status(401).set('WWW-Authenticate', 'Bearer');
-      return void response.json({ status: false, data: null, msg: error.message, detail: error.message });
+    if (error instanceof AppError) {
+      // A credential that is not valid, or that nobody can be asked about now.
+      const answer = faceOf(request, basePath).failure(error, traceIdOf(request));
+      if (answer.unexpected) logger.error({ traceId: traceIdOf(request), error }, 'a request failed');
+      return send(response.set(answer.headers), answer);
     }
     const status =
       'status' in error && typeof error.status === 'number' && error.status < 500 ? error.status : 500;
     const traceId = traceIdOf(request);
     if (status === 500) logger.error({ traceId, error }, 'a request failed');
     const message = status === 500 ? `internal error, trace id ${traceId}` : error.message;
-    response.status(status).json({ status: false, data: null, msg: message, detail: message });
+    refuse(request, response, { basePath, status, message });
   };
+}
+
+interface Refused {
+  readonly basePath: string;
+  readonly status: number;
+  readonly message: string;
+  readonly detail?: string;
+}
+
+/** In the envelope of the service that the path belongs to. */
+function refuse(request: Request, response: Response, { basePath, ...refused }: Refused): void {
+  const body = faceOf(request, basePath).refusal({ ...refused, traceId: traceIdOf(request) });
+  send(response, { status: refused.status, body });
+}
+
+function faceOf({ originalUrl }: Request, basePath: string): Face {
+  const path = originalUrl.split('?', 1)[0] ?? '/';
+  return faceAt(path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path);
+}
+
+function send(
+  response: Response,
+  { status, body }: { readonly status: number; readonly body: object },
+): void {
+  response.status(status).set('Cache-Control', 'no-store').json(body);
 }

@@ -190,8 +190,8 @@ function createApp(parts: {
   if (options.hooks !== undefined) mounted.use(below('/hooks', options.hooks));
   if (options.sandbox !== undefined) mounted.use(below('/sandbox', options.sandbox));
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
-  app.use(answerNotFound);
-  app.use(answerError(options.logger));
+  app.use(answerNotFound(basePath));
+  app.use(answerError(options.logger, basePath));
   return app;
 }
 

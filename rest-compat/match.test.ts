@@ -32,7 +32,7 @@ describe('the table of paths', () => {
   });
 
   it('says which methods a known path takes', () => {
-    expect(match('PATCH', '/tasks/7')).toEqual({ allow: ['GET', 'HEAD', 'DELETE'] });
+    expect(match('PATCH', '/tasks/7')).toEqual({ allow: ['GET', 'HEAD', 'DELETE'], sibling: status });
   });
 
   it('knows nothing of other paths, of empty segments, or of the literal pattern', () => {

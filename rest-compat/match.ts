@@ -5,8 +5,8 @@ import type { Method, Route } from './route.ts';
 /** Parameter values are still percent-encoded, as the request had them. */
 type Match =
   | { readonly route: Route; readonly pathParams: Readonly<Record<string, string>> }
-  /** The path is known, the method is not one of these. */
-  | { readonly allow: readonly string[] }
+  /** The path is known, as that of `sibling`; the method is not one of these. */
+  | { readonly allow: readonly string[]; readonly sibling: Route }
   /** The path is not one of ours. */
   | null;
 
@@ -44,7 +44,8 @@ function choose(entry: Entry, method: string, pathParams: Readonly<Record<string
   const route = entry.methods.get(wanted);
   if (route !== undefined) return { route, pathParams };
   const allow = [...entry.methods.keys()].flatMap((known) => (known === 'GET' ? ['GET', 'HEAD'] : [known]));
-  return { allow };
+  const [sibling] = entry.methods.values();
+  return sibling === undefined ? null : { allow, sibling };
 }
 
 function fit(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {

@@ -1,4 +1,4 @@
-/** The named schemas of the OpenAPI documents. */
+/** The named schemas of the media service's OpenAPI document. */
 export const components = {
   schemas: {
     Envelope: {
@@ -53,6 +53,38 @@ export const components = {
         msg: { type: 'string', title: 'Message' },
         type: { type: 'string', title: 'Error Type' },
       },
+    },
+  },
+} as const;
+
+const envelope = {
+  code: { type: 'integer', description: 'The HTTP status.' },
+  message: { type: 'string', description: 'What happened, for people.' },
+  data: {
+    description:
+      'The payload; absent where there is none. Of an answer with status 400: {issues: [{in, field, message}]}.',
+  },
+  timestamp: { type: 'string', format: 'date-time' },
+  traceId: { type: 'string', description: 'Leads to the lines of the log.' },
+} as const;
+
+const always = ['code', 'message', 'timestamp', 'traceId'] as const;
+
+/** The named schemas of the workflow service's OpenAPI document. */
+export const workflowComponents = {
+  schemas: {
+    Envelope: { type: 'object', title: 'Envelope', required: always, properties: envelope },
+    SignInEnvelope: {
+      type: 'object',
+      title: 'SignInEnvelope',
+      required: ['success', ...always],
+      properties: { success: { type: 'boolean', description: 'Whether it worked.' }, ...envelope },
+    },
+    JsonWebKeySet: {
+      type: 'object',
+      title: 'JsonWebKeySet',
+      required: ['keys'],
+      properties: { keys: { type: 'array', items: { type: 'object', additionalProperties: true } } },
     },
   },
 } as const;

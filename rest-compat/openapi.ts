@@ -1,6 +1,6 @@
 import { headersTakenBy } from './headers.ts';
 import { namesOf } from './names.ts';
-import { components } from './openapi-components.ts';
+import { components, workflowComponents } from './openapi-components.ts';
 import type { Param, ParamType } from './params.ts';
 import type { Route, Section } from './route.ts';
 import { sections as allSections } from './tables.ts';
@@ -19,6 +19,8 @@ export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly operationId: string;
   readonly deprecated?: true;
+  /** Not in the documents: added by us. */
+  readonly 'x-extension'?: true;
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: {
     readonly required: boolean;
@@ -60,10 +62,10 @@ export function buildOpenApi(
 ): OpenApiDocument {
   const own = sections.filter((section) => section.service === service);
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
-  for (const { title, routes } of own) {
-    for (const route of routes) {
+  for (const section of own) {
+    for (const route of section.routes) {
       const methods = (paths[route.path] ??= {});
-      methods[route.method.toLowerCase()] = operationOf(route, title);
+      methods[route.method.toLowerCase()] = operationOf(route, section);
     }
   }
   return {
@@ -71,20 +73,21 @@ export function buildOpenApi(
     info: facts[service],
     tags: own.map(({ title }) => ({ name: title })),
     paths,
-    components,
+    components: service === 'media' ? components : workflowComponents,
   };
 }
 
-function operationOf(route: Route, tag: string): OpenApiOperation {
+function operationOf(route: Route, section: Section): OpenApiOperation {
   const parameters = parametersOf(route);
   const requestBody = bodyOf(route);
   return {
-    tags: [tag],
+    tags: [section.title],
     operationId: operationIdOf(route),
     ...(route.deprecated === true ? { deprecated: true } : {}),
+    ...(route.extension === true ? { 'x-extension': true } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: responsesOf(route),
+    responses: section.service === 'media' ? responsesOf(route) : workflowResponsesOf(route, section),
   };
 }
 
@@ -142,6 +145,8 @@ const types: Readonly<Record<ParamType, JsonSchema>> = {
   number: { type: 'number' },
   boolean: { type: 'boolean' },
   json: { type: 'string', contentMediaType: 'application/json' },
+  object: { type: 'object', additionalProperties: true },
+  array: { type: 'array', items: { type: 'string' } },
   file: { type: 'string', contentMediaType: 'application/octet-stream' },
   'link-or-file': {
     anyOf: [
@@ -160,6 +165,7 @@ function schemaOf(param: Param<unknown>): JsonSchema {
     ...(param.enum === undefined ? {} : { enum: param.enum }),
     ...(param.known === undefined ? {} : { 'x-known-values': param.known }),
     ...(param.accepts === undefined ? {} : { 'x-accepted-types': param.accepts }),
+    ...(param.extension === true ? { 'x-extension': true } : {}),
   };
 }
 
@@ -170,6 +176,16 @@ function responsesOf(route: Route): OpenApiOperation['responses'] {
     ...(hasInputs ? { '422': answer('Validation Error', 'HTTPValidationError') } : {}),
     default: answer('Any other answer', 'Envelope'),
   };
+}
+
+function workflowResponsesOf(route: Route, { envelope }: Section): OpenApiOperation['responses'] {
+  const ours = envelope === 'sign-in' ? 'SignInEnvelope' : 'Envelope';
+  const told = answer('Any other answer', ours);
+  if (route.redirects !== true) {
+    return { '200': answer('Successful Response', route.answers ?? ours), default: told };
+  }
+  const headers = { Location: { schema: { type: 'string', format: 'uri' } } };
+  return { '302': { ...answer('Redirect', ours), headers }, default: told };
 }
 
 function answer(description: string, component: string): object {

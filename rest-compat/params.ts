@@ -1,4 +1,4 @@
-import type { Json } from '../platform/json.ts';
+import type { Json, JsonObject } from '../platform/json.ts';
 import {
   readBoolean,
   readChoice,
@@ -7,7 +7,9 @@ import {
   readLinks,
   readNullableText,
   readNumber,
+  readObject,
   readText,
+  readTexts,
   withinBounds,
 } from './values.ts';
 import type { Reading } from './values.ts';
@@ -26,6 +28,8 @@ export type ParamType =
   | 'number'
   | 'boolean'
   | 'json'
+  | 'object'
+  | 'array'
   | 'file'
   | 'link-or-file';
 
@@ -59,6 +63,8 @@ export interface Param<Value> {
   readonly destination?: Destination;
   /** File parts only: the media types that the schema takes here, such as `image/*`; all when absent. */
   readonly accepts?: readonly string[] | undefined;
+  /** Not in the documents: added by us. */
+  readonly extension?: true | undefined;
   /** Form texts only: a repeated field is read whole, its values on lines of their own, instead of the last one alone. */
   readonly repeated?: true | undefined;
   /** Checks and types one present value. */
@@ -77,6 +83,8 @@ export type Values<P extends Params> = {
 interface Options<Value> {
   readonly optional?: true;
   readonly fallback?: Value;
+  /** Not in the documents: added by us. */
+  readonly extension?: true;
 }
 
 interface TextOptions extends Options<string> {
@@ -122,6 +130,7 @@ function param<Value, O extends Options<Value>>(
     ...facts,
     required,
     fallback: options.fallback,
+    extension: options.extension,
     read,
   };
 }
@@ -196,7 +205,15 @@ export const form = {
     }),
 };
 /** Fields of a JSON object. */
-export const json = buildersOf('json');
+export const json = {
+  ...buildersOf('json'),
+  /** Any JSON object. */
+  object: <const O extends Options<JsonObject> = object>(options?: O) =>
+    param<JsonObject, O>({ in: 'json', type: 'object' }, readObject, options ?? ({} as O)),
+  /** A list of texts. */
+  texts: <const O extends Options<readonly string[]> = object>(options?: O) =>
+    param<readonly string[], O>({ in: 'json', type: 'array' }, readTexts, options ?? ({} as O)),
+};
 
 interface FileOptions {
   readonly optional?: true;

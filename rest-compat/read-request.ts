@@ -35,6 +35,8 @@ export interface ReadOptions {
   /** Raw path segments by parameter name, still percent-encoded. */
   readonly pathParams: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** Query parameters given twice are refused, and a JSON null counts as absent: the workflow service reads so. */
+  readonly isStrict: boolean;
   readonly fileMaxBytes: number;
   /** Stores one file part; `param` is the parameter whose rules apply to it. */
   readonly store: (file: IncomingFile, param: Param<unknown>) => Promise<UploadedFile>;
@@ -46,6 +48,7 @@ export interface ReadOptions {
  */
 export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   const reader = createReader(options.route);
+  if (options.isStrict) reader.problems.push(...repeated(options));
   reader.read('query', lastValues(options.query));
   reader.read('path', new Map(Object.entries(options.pathParams)), decodeSegment);
   const body = options.route.body;
@@ -131,6 +134,18 @@ function lastValues(query: URLSearchParams): ReadonlyMap<string, string> {
   return new Map(query);
 }
 
+/** Parameters that came more than once: which of the values is meant is not for us to guess. */
+function repeated({ route, query }: ReadOptions): readonly Problem[] {
+  const names = Object.entries(route.params)
+    .filter(([name, param]) => param.in === 'query' && query.getAll(name).length > 1)
+    .map(([name]) => name);
+  return names.map((name) => ({
+    loc: ['query', name],
+    msg: 'Input should be given once',
+    type: 'value_error',
+  }));
+}
+
 /** An undecodable segment stays as something that no reader takes for a text. */
 function decodeSegment(raw: unknown): unknown {
   try {
@@ -140,14 +155,15 @@ function decodeSegment(raw: unknown): unknown {
   }
 }
 
-async function readJson({ request }: ReadOptions, reader: Reader): Promise<RestRequest> {
+async function readJson({ request, isStrict }: ReadOptions, reader: Reader): Promise<RestRequest> {
   const body = await readJsonBody(request);
   if ('problem' in body) {
     const { loc, type, msg } = body.problem;
     reader.problems.push({ loc: ['body', ...loc], msg, type });
     return reader.result({});
   }
-  reader.read('json', new Map(Object.entries(body.object)));
+  const fields = Object.entries(body.object).filter(([, value]) => !isStrict || value !== null);
+  reader.read('json', new Map(fields));
   return reader.result(body.object);
 }
 

@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 import type { AppErrorCode } from '../platform/errors.ts';
 import type { JsonObject } from '../platform/json.ts';
 import type { Rule } from '../platform/policy.ts';
@@ -49,8 +51,23 @@ export interface RestSettings {
   readonly version: string;
 }
 
+/** What few operations need of a request beyond its parameters. */
+export interface RequestFacts {
+  readonly headers: IncomingHttpHeaders;
+  /** What stands behind the path, without the question mark, as it was sent. */
+  readonly rawQuery: string;
+}
+
+/** What an answer has besides its body. */
+export interface Head {
+  /** 200 when absent. */
+  readonly status?: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 interface ReplyContext<Input> {
   readonly input: Input;
+  readonly request: RequestFacts;
   readonly settings: RestSettings;
 }
 
@@ -60,11 +77,19 @@ interface RouteBase<P extends Params> {
   /** Path parameters are written `{name}`. */
   readonly path: string;
   readonly deprecated?: true;
+  /** Not in the documents: added by us. */
+  readonly extension?: true;
   readonly params: P;
   readonly body?: BodySpec;
   readonly rateClass: RateClass;
-  /** OpenAPI component of the answer with status 200; the envelope when absent. */
-  readonly answers?: 'PagedTemplates';
+  /** OpenAPI component of the answer; the envelope when absent. */
+  readonly answers?: 'PagedTemplates' | 'JsonWebKeySet';
+  /** The documented answer is a redirect (302), which `head` makes. */
+  readonly redirects?: true;
+  /** The reply is the whole body, without the workflow service's envelope. */
+  readonly isBare?: true;
+  /** Headers of every answer, refusals included. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The part of a route that asks its one document. */
@@ -76,19 +101,24 @@ interface AskingSpec<Data, P extends Params> extends RouteBase<P> {
    * again, before `reply` sees it. `ceiling` names the parameter with the caller's own limit in seconds.
    */
   readonly wait?: { readonly task: keyof Data & string; readonly ceiling?: keyof P & string };
-  /** The body of the answer; HTTP 200. A thrown AppError becomes the envelope of its code. */
+  /**
+   * The answer: on the media service the whole body, on the workflow service `{ message, data }` (done). A thrown AppError
+   * becomes the envelope of its code.
+   */
   readonly reply: (data: Data, context: ReplyContext<Values<P>>) => object;
+  /** Status and headers, where they are not those of a plain success. */
+  readonly head?: (data: Data, context: ReplyContext<Values<P>>) => Head;
   /** Codes of the schema's refusals that are an answer here, not a failure. */
   readonly refusals?: Partial<Record<AppErrorCode, (context: ReplyContext<Values<P>>) => object>>;
 }
 
 interface RouteSpec<Data, Variables, P extends Params> extends AskingSpec<Data, P> {
-  readonly variables: (input: Values<P>, json: JsonObject) => Variables;
+  readonly variables: (input: Values<P>, json: JsonObject, request: RequestFacts) => Variables;
 }
 
 interface TwoStepSpec<Found, FirstVariables, Data, Variables, P extends Params> extends AskingSpec<Data, P> {
   /** Variables of the document that is asked first; null when it is not needed. */
-  readonly first: (input: Values<P>) => FirstVariables | null;
+  readonly first: (input: Values<P>, request: RequestFacts) => FirstVariables | null;
   /** `found` is what the first one answered; null when it was not asked. Throws to refuse. */
   readonly variables: (input: Values<P>, found: Found | null) => Variables;
 }
@@ -106,11 +136,12 @@ export interface Route extends RouteBase<Params> {
   readonly asks: Operation<unknown, object> | null;
   readonly first?: {
     readonly asks: Operation<unknown, object>;
-    readonly variables: (input: never) => object | null;
+    readonly variables: (input: never, request: RequestFacts) => object | null;
   };
-  readonly variables: (input: never, json: JsonObject, found: never) => object;
+  readonly variables: (input: never, json: JsonObject, found: never, request: RequestFacts) => object;
   readonly wait?: { readonly task: string; readonly ceiling?: string };
   readonly reply: (data: never, context: ReplyContext<never>) => object;
+  readonly head?: (data: never, context: ReplyContext<never>) => Head;
   readonly refusals?: Partial<Record<AppErrorCode, (context: ReplyContext<never>) => object>>;
 }
 
@@ -121,7 +152,11 @@ export interface Route extends RouteBase<Params> {
 export function route<Data, Variables extends object>(asks: Operation<Data, Variables>) {
   return function at<P extends Params>(spec: RouteSpec<Data, Variables, P>): Route {
     const { text } = asks;
-    return { ...spec, asks: { text } };
+    return {
+      ...spec,
+      asks: { text },
+      variables: (input, json, _, request) => spec.variables(input, json, request),
+    };
   };
 }
 
@@ -149,5 +184,7 @@ export function localRoute<P extends Params>(spec: LocalRouteSpec<P>): Route {
 export interface Section {
   readonly service: 'media' | 'workflow';
   readonly title: string;
+  /** Sign-in answers have a `success` of their own in the workflow service's envelope. */
+  readonly envelope?: 'sign-in';
   readonly routes: readonly Route[];
 }

@@ -12,8 +12,8 @@ import { HungUp } from './body/failures.ts';
 import { docsPage } from './docs-page.ts';
 import { createMatcher } from './match.ts';
 import { buildOpenApi } from './openapi.ts';
-import { failure } from './replies/envelope.ts';
-import { failureAnswer } from './replies/failures.ts';
+import { faceOf } from './replies/face.ts';
+import type { Face } from './replies/face.ts';
 import type { RateClass, RestSettings, Route, Section } from './route.ts';
 import { runRoute } from './run-route.ts';
 import type { RestAnswer } from './run-route.ts';
@@ -51,10 +51,12 @@ export interface RestRouterSettings extends RestSettings {
   readonly sunset?: Date;
 }
 
+const mediaFace = faceOf({ service: 'media' });
+
 /** Since when the deprecated operations are (RFC 9745): the version 1.0.6 of the interface description. */
 const deprecatedSince = '@1735689600';
 
-/** The documented paths of the media service as one Express router. What it does not know it passes on. */
+/** The documented paths of both services as one Express router. What it does not know it passes on. */
 export function createRestRouter(deps: RestRouterDeps): Router {
   const sections = deps.sections ?? allSections;
   const handle = createHandler(deps, sections);
@@ -73,18 +75,24 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<b
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly face: Face;
   readonly context: RequestContext;
 }
 
 function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Handler {
   const match = createMatcher(sections.flatMap(({ routes }) => routes));
+  const faces = new Map(
+    sections.flatMap((section) => section.routes.map((route) => [route, faceOf(section)] as const)),
+  );
   const pages = createPages(deps.settings, sections);
   return async (request, response) => {
-    const { path, query } = splitUrl(request.url ?? '/');
+    const { path, query, rawQuery } = splitUrl(request.url ?? '/');
     const page = pages.get(path);
     const matched = page === undefined ? match(request.method ?? 'GET', path) : null;
     if (page === undefined && matched === null) return false;
-    const exchange = { request, response, context: deps.contextFor(request) };
+    const known = matched === null ? undefined : 'route' in matched ? matched.route : matched.sibling;
+    const face = (known && faces.get(known)) ?? mediaFace;
+    const exchange = { request, response, face, context: deps.contextFor(request) };
     try {
       const rateClass = matched !== null && 'route' in matched ? matched.route.rateClass : 'read';
       await countRequest(deps, exchange, rateClass);
@@ -92,7 +100,8 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
       else if (matched !== null && 'allow' in matched) refuseMethod(exchange, matched.allow);
       else if (matched !== null) {
         markDeprecated(response, matched.route, deps.settings);
-        send(exchange, await runRoute(deps, { ...exchange, ...matched, query }));
+        response.setHeaders(new Map(Object.entries(matched.route.headers ?? {})));
+        send(exchange, await runRoute(deps, { ...exchange, ...matched, query, rawQuery }));
       }
     } catch (error) {
       answerFailure(deps, exchange, error);
@@ -101,10 +110,11 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
   };
 }
 
-function splitUrl(url: string): { readonly path: string; readonly query: URLSearchParams } {
+function splitUrl(url: string) {
   const mark = url.indexOf('?');
-  if (mark === -1) return { path: url, query: new URLSearchParams() };
-  return { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) };
+  const path = mark === -1 ? url : url.slice(0, mark);
+  const rawQuery = mark === -1 ? '' : url.slice(mark + 1);
+  return { path, query: new URLSearchParams(rawQuery), rawQuery };
 }
 
 async function countRequest(deps: RestRouterDeps, { response, context }: Exchange, rateClass: RateClass) {
@@ -131,21 +141,23 @@ function markDeprecated(
 
 function refuseMethod(exchange: Exchange, allow: readonly string[]): void {
   exchange.response.setHeader('Allow', allow.join(', '));
-  const body = { ...failure(`this path takes ${allow.join(', ')}`), detail: 'Method Not Allowed' };
-  send(exchange, { status: 405, body });
+  const status = 405;
+  const message = `this path takes ${allow.join(', ')}`;
+  const { traceId } = exchange.context.caller;
+  const body = exchange.face.refusal({ status, message, detail: 'Method Not Allowed', traceId });
+  send(exchange, { status, body });
 }
 
 function answerFailure(deps: RestRouterDeps, exchange: Exchange, error: unknown): void {
-  const { response, context } = exchange;
+  const { response, context, face } = exchange;
   // Nobody is left to answer.
   if (error instanceof HungUp || response.destroyed || context.signal.aborted) return;
-  const { status, msg, headers, unexpected } = failureAnswer(error, context.caller.traceId);
+  const { status, body, headers, unexpected } = face.failure(error, context.caller.traceId);
   if (unexpected) deps.logger.error({ error, traceId: context.caller.traceId }, 'a REST request failed');
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  send(exchange, { status, body: failure(msg) });
+  send(exchange, { status, body, headers });
 }
 
-function send({ request, response, context }: Exchange, { status, body }: RestAnswer): void {
+function send({ request, response, context }: Exchange, { status, headers, body }: RestAnswer): void {
   if (response.headersSent || response.destroyed) return;
   const text = JSON.stringify(body);
   response.writeHead(status, {
@@ -153,6 +165,7 @@ function send({ request, response, context }: Exchange, { status, body }: RestAn
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     'X-Trace-Id': context.caller.traceId,
+    ...headers,
   });
   // As text: Node sends that in one piece with the head.
   response.end(text);
@@ -164,19 +177,31 @@ interface Page {
   readonly bytes: Buffer;
 }
 
-/** The OpenAPI document and its readable form, made once. */
+/** Where a service's OpenAPI document is, and its readable form; `link` leads from this to that. */
+const places = [
+  { service: 'media', document: '/openapi.json', page: '/docs', link: 'openapi.json' },
+  {
+    service: 'workflow',
+    document: '/openapi-workflow.json',
+    page: '/docs/workflow',
+    link: '../openapi-workflow.json',
+  },
+] as const;
+
+/** The OpenAPI documents and their readable forms, made once. */
 function createPages(settings: RestRouterSettings, sections: readonly Section[]): ReadonlyMap<string, Page> {
-  const media = { ...buildOpenApi('media', sections), servers: [{ url: settings.publicUrl }] };
-  return new Map([
-    [
-      '/openapi.json',
-      { contentType: 'application/json; charset=utf-8', bytes: Buffer.from(JSON.stringify(media)) },
-    ],
-    [
-      '/docs',
-      { contentType: 'text/html; charset=utf-8', bytes: Buffer.from(docsPage(media, 'openapi.json')) },
-    ],
-  ]);
+  const served = places.filter(({ service }) => sections.some((section) => section.service === service));
+  return new Map(
+    served.flatMap(({ service, document, page, link }) => {
+      const described = { ...buildOpenApi(service, sections), servers: [{ url: settings.publicUrl }] };
+      const json = pageOf('application/json', JSON.stringify(described));
+      return [[document, json] as const, [page, pageOf('text/html', docsPage(described, link))] as const];
+    }),
+  );
+}
+
+function pageOf(type: string, content: string): Page {
+  return { contentType: `${type}; charset=utf-8`, bytes: Buffer.from(content) };
 }
 
 function sendPage(exchange: Exchange, { contentType, bytes }: Page): void {

@@ -10,11 +10,10 @@ import { TaskById } from './media/documents/task.ts';
 import { createPartStore } from './part-store.ts';
 import { readRequest } from './read-request.ts';
 import type { RestRequest } from './read-request.ts';
-import { withNotes } from './replies/envelope.ts';
+import type { Face } from './replies/face.ts';
 import { dataOf } from './replies/failures.ts';
 import type { TaskAnswer } from './replies/task.ts';
-import { validationError } from './replies/validation.ts';
-import type { RestSettings, Route } from './route.ts';
+import type { RequestFacts, RestSettings, Route } from './route.ts';
 import { waitForEnd } from './wait.ts';
 
 /** One request through one route: read, ask, wait where the table says so, reply. */
@@ -28,13 +27,17 @@ export interface RunDeps {
 export interface RunRequest {
   readonly request: IncomingMessage;
   readonly route: Route;
+  /** How the route's service answers. */
+  readonly face: Face;
   readonly pathParams: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  readonly rawQuery: string;
   readonly context: RequestContext;
 }
 
 export interface RestAnswer {
   readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: object;
 }
 
@@ -46,22 +49,35 @@ export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestAnsw
   const { route, context } = run;
   if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
   const read = await readParts(deps, run);
-  if ('problems' in read) return { status: 422, body: validationError(read.problems) };
-  const body = await answerTo(deps, run, read);
-  return { status: 200, body: withNotes(body, read.notes) };
+  if ('problems' in read) return run.face.invalid(read.problems, context.caller.traceId);
+  return answerTo(deps, run, read);
 }
 
-async function answerTo(deps: RunDeps, run: RunRequest, read: Sound): Promise<object> {
+async function answerTo(deps: RunDeps, run: RunRequest, read: Sound): Promise<RestAnswer> {
   const { route } = run;
-  const replyContext = { input: read.input as never, settings: deps.settings };
+  const replyContext = { input: read.input as never, request: factsOf(run), settings: deps.settings };
   try {
     const data = await waitIfTold(deps, run, read, await ask(deps, run, read));
-    return route.reply(data as never, replyContext);
+    const reply = route.reply(data as never, replyContext);
+    const { status = 200, headers = {} } = route.head?.(data as never, replyContext) ?? {};
+    return { status, headers, body: bodyOf(run, reply, { status, notes: read.notes }) };
   } catch (error) {
     const answer = error instanceof AppError ? route.refusals?.[error.code] : undefined;
     if (answer === undefined) throw error;
-    return answer(replyContext);
+    return { status: 200, body: bodyOf(run, answer(replyContext), { status: 200, notes: read.notes }) };
   }
+}
+
+function bodyOf(
+  { route, face, context }: RunRequest,
+  reply: object,
+  told: { readonly status: number; readonly notes: readonly string[] },
+): object {
+  return route.isBare === true ? reply : face.success(reply, { ...told, traceId: context.caller.traceId });
+}
+
+function factsOf({ request, rawQuery }: RunRequest): RequestFacts {
+  return { headers: request.headers, rawQuery };
 }
 
 /** Reads the request; of its permanent file parts only those stay that a sound request names. */
@@ -70,7 +86,8 @@ async function readParts(deps: RunDeps, run: RunRequest): Promise<RestRequest> {
   let inUse: readonly unknown[] = [];
   try {
     const fileMaxBytes = deps.settings.uploadMaxBytes;
-    const read = await readRequest({ ...run, fileMaxBytes, store: parts.store });
+    const { isStrict } = run.face;
+    const read = await readRequest({ ...run, isStrict, fileMaxBytes, store: parts.store });
     if ('input' in read) inUse = Object.values(read.input);
     return read;
   } finally {
@@ -85,14 +102,14 @@ async function ask(deps: RunDeps, run: RunRequest, read: Sound): Promise<Data> {
   if (route.asks === null) return {};
   const query = route.asks.text;
   const found = await askFirst(deps, run, read);
-  const own = route.variables(read.input as never, read.json, found as never);
+  const own = route.variables(read.input as never, read.json, found as never, factsOf(run));
   const variables = { ...own, ...headerVariables(query, request.headers) };
   return dataOf(await deps.executor.execute({ query, variables, context }));
 }
 
 async function askFirst({ executor }: RunDeps, run: RunRequest, read: Sound): Promise<Data | null> {
   const { first } = run.route;
-  const variables = first?.variables(read.input as never) ?? null;
+  const variables = first?.variables(read.input as never, factsOf(run)) ?? null;
   if (first === undefined || variables === null) return null;
   const query = first.asks.text;
   const given: Readonly<Record<string, unknown>> = { ...variables };

@@ -19,6 +19,7 @@ import { templates } from './media/templates.ts';
 import { union } from './media/union.ts';
 import { vidb } from './media/vidb.ts';
 import type { Section } from './route.ts';
+import { signIn } from './workflow/auth.ts';
 
 /** Every section there is, in the order of the documents. A new table is listed here and nowhere else. */
 export const sections: readonly Section[] = [
@@ -43,4 +44,5 @@ export const sections: readonly Section[] = [
   prompt,
   imgaVideo,
   imgaImage,
+  signIn,
 ];

@@ -1,4 +1,4 @@
-import type { Json } from '../platform/json.ts';
+import type { Json, JsonObject } from '../platform/json.ts';
 
 /**
  * Raw value -> typed value, or what is wrong with it, in the words of the framework behind the documents
@@ -17,6 +17,7 @@ export type ProblemType =
   | 'less_than_equal'
   | 'literal_error'
   | 'dict_type'
+  | 'list_type'
   | 'json_invalid'
   | 'value_error';
 
@@ -60,6 +61,18 @@ export function readLinks(raw: unknown): Reading<readonly string[]> {
 /** A text or JSON null. */
 export function readNullableText(raw: unknown): Reading<string | null> {
   return raw === null ? { value: null } : readText(raw);
+}
+
+/** A JSON object; what is in it was looked at with the whole body. */
+export function readObject(raw: unknown): Reading<JsonObject> {
+  if (typeof raw === 'object' && raw !== null && !Array.isArray(raw)) return { value: raw as JsonObject };
+  return refuse('dict_type', 'Input should be a valid dictionary');
+}
+
+/** A JSON list of texts. */
+export function readTexts(raw: unknown): Reading<readonly string[]> {
+  if (Array.isArray(raw) && raw.every((one): one is string => typeof one === 'string')) return { value: raw };
+  return refuse('list_type', 'Input should be a valid list of strings');
 }
 
 const integerText = /^[+-]?\d+(?:\.0*)?$/;

@@ -145,6 +145,11 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
+/** Where a Kiln on this machine may be. */
+function loopbackUrls(at: string): readonly string[] {
+  return ['127.0.0.1', 'localhost', '[::1]'].map((host) => `http://${host}:4000${at}`);
+}
+
 function studioOf({ instantImages, workers = 1, size = 'normal', logger }: SandboxOptions): Studio {
   return instantImages === true ? createInstantStudio() : createStudio({ workers, size, logger });
 }
@@ -162,8 +167,9 @@ async function openPeoplePart(
   return {
     identity: await createIdentityStandIn({
       issuer: `${origin}/${IDENTITY}`,
-      redirectUris: ['http://127.0.0.1:4000/auth/idp/callback'],
-      postLogoutUris: [],
+      redirectUris: loopbackUrls('/auth/idp/callback'),
+      postLogoutUris: loopbackUrls('/'),
+      anyLoopbackPort: identity === undefined,
       ...identity,
       logger,
     }),

@@ -1,19 +1,22 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
-import type { AppErrorCode } from '../../platform/errors.ts';
+import type { AppErrorCode, Problem } from '../../platform/errors.ts';
 import { inRestWords } from '../field-names.ts';
 
-/** How the codes of our errors look over REST on the media service: application failure, or an HTTP status. */
+/** How the codes of our errors look over REST, by service: application failure, or an HTTP status. */
 
 /** HTTP status by code. Whatever is not listed is our own mistake: 500, masked. */
-const statuses: Readonly<Partial<Record<AppErrorCode, number>>> = {
-  BAD_USER_INPUT: 200,
-  NOT_FOUND: 200,
-  CONFLICT: 200,
-  NOT_CONFIGURED: 200,
-  TOO_LATE: 200,
-  EVENTS_EXPIRED: 200,
+type Statuses = Readonly<Partial<Record<AppErrorCode, number>>>;
+
+/** How a service tells failures. */
+export interface FailureRules {
+  readonly statuses: Statuses;
+  /** A message in the words of the service's documents. */
+  readonly inWords: (message: string, field: string | undefined) => string;
+}
+
+const everywhere = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   IDEMPOTENCY_CONFLICT: 409,
@@ -21,34 +24,74 @@ const statuses: Readonly<Partial<Record<AppErrorCode, number>>> = {
   RATE_LIMITED: 429,
   QUEUE_FULL: 503,
   UNAVAILABLE: 503,
+} as const;
+
+/** The media service: what its documents call an application failure has status 200. */
+const mediaStatuses: Statuses = {
+  ...everywhere,
+  BAD_USER_INPUT: 200,
+  NOT_FOUND: 200,
+  CONFLICT: 200,
+  NOT_CONFIGURED: 200,
+  TOO_LATE: 200,
+  EVENTS_EXPIRED: 200,
 };
+
+export const mediaFailures: FailureRules = { statuses: mediaStatuses, inWords: inRestWords };
+
+/** The workflow service; a name that is taken is the caller's input (spec: decisions, "Templates"). */
+const workflowStatuses: Statuses = {
+  ...everywhere,
+  BAD_USER_INPUT: 400,
+  NOT_FOUND: 404,
+  CONFLICT: 400,
+  NOT_CONFIGURED: 503,
+  TOO_LATE: 409,
+  EVENTS_EXPIRED: 404,
+};
+
+/** Its schema names fields as its documents do. */
+export const workflowFailures: FailureRules = { statuses: workflowStatuses, inWords: (message) => message };
 
 /** Seconds after which a 503 or 429 without its own advice may be tried again. */
 const defaultRetryAfter = 5;
 
 /** What is sent for a failure, apart from its envelope. */
-export interface FailureAnswer {
+interface FailureFacts {
   readonly status: number;
   readonly msg: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Which inputs are at fault, where that is known. */
+  readonly problems: readonly Problem[];
   /** True when it was not expected: to be logged. */
   readonly unexpected: boolean;
 }
 
-/** The answer to an AppError, or to anything else that was thrown. The trace id leads to the log line. */
-export function failureAnswer(thrown: unknown, traceId: string): FailureAnswer {
+/** What an AppError, or anything else that was thrown, means for its caller. The trace id leads to the log line. */
+export function failureFacts(
+  thrown: unknown,
+  traceId: string,
+  { statuses, inWords }: FailureRules,
+): FailureFacts {
   const status = thrown instanceof AppError ? statuses[thrown.code] : undefined;
   if (!(thrown instanceof AppError) || status === undefined) {
     const msg = `internal error; the log has it under trace ${traceId}`;
-    return { status: 500, msg, headers: {}, unexpected: true };
+    return { status: 500, msg, headers: {}, problems: [], unexpected: true };
   }
-  const msg = inRestWords(thrown.message, thrown.field);
-  return { status, msg, headers: headersFor(thrown, status), unexpected: false };
+  const { field, problems } = thrown;
+  const msg = inWords(thrown.message, field);
+  return {
+    status,
+    msg,
+    headers: headersFor(thrown, status),
+    problems: problems.length === 0 && field !== undefined ? [{ field, message: msg }] : problems,
+    unexpected: false,
+  };
 }
 
 function headersFor(error: AppError, status: number): Record<string, string> {
   if (status === 401) return { 'WWW-Authenticate': 'Bearer' };
-  if (status !== 429 && status !== 503) return {};
+  if ((status !== 429 && status !== 503) || error.code === 'NOT_CONFIGURED') return {};
   const seconds = Math.max(1, Math.ceil(error.retryAfter ?? defaultRetryAfter));
   return { 'Retry-After': String(seconds) };
 }
@@ -64,11 +107,18 @@ export function dataOf(result: ExecutionResult): Readonly<Record<string, unknown
 }
 
 function appErrorOf(error: GraphQLError): AppError {
-  const { code, retryAfter, field } = error.extensions;
-  const known = typeof code === 'string' && code in statuses;
+  const { code, retryAfter, field, problems } = error.extensions;
+  const known = typeof code === 'string' && Object.hasOwn(mediaStatuses, code);
   return new AppError(known ? (code as AppErrorCode) : 'INTERNAL', error.message, {
     cause: error,
     ...(typeof retryAfter === 'number' ? { retryAfter } : {}),
     ...(typeof field === 'string' ? { field } : {}),
+    ...(Array.isArray(problems) ? { problems: problems.filter(isProblem) } : {}),
   });
+}
+
+/** Results come from another process as often as not. */
+function isProblem(value: unknown): value is Problem {
+  const { field, message } = Object(value) as Readonly<Record<string, unknown>>;
+  return typeof field === 'string' && typeof message === 'string';
 }

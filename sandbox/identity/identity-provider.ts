@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { exportJWK, generateKeyPair } from 'jose';
-import { Provider, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import { Provider, type ClientMetadata, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 
 import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -27,6 +27,8 @@ export interface IdentityOptions {
   /** Where its one client is sent back to. */
   readonly redirectUris: readonly string[];
   readonly postLogoutUris: readonly string[];
+  /** Whether any port of the loopback addresses among these will do: a Kiln may listen on whichever is free. */
+  readonly anyLoopbackPort?: boolean;
   readonly logger: Logger;
 }
 
@@ -61,27 +63,15 @@ export async function createIdentityStandIn(options: IdentityOptions): Promise<I
   };
 }
 
-async function configurationOf({
-  issuer,
-  redirectUris,
-  postLogoutUris,
-}: IdentityOptions): Promise<Configuration> {
+async function configurationOf(options: IdentityOptions): Promise<Configuration> {
+  const { issuer } = options;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
   return {
     adapter: createStorage(),
     jwks: { keys: [key] },
     cookies: { keys: [randomBytes(32).toString('hex')] },
-    clients: [
-      {
-        client_id: IDENTITY_CLIENT.id,
-        client_secret: IDENTITY_CLIENT.secret,
-        redirect_uris: [...redirectUris],
-        post_logout_redirect_uris: [...postLogoutUris],
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-      },
-    ],
+    clients: [clientOf(options)],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     // The profile is in the ID token too, as the large providers have it.
     conformIdTokenClaims: false,
@@ -97,7 +87,10 @@ async function configurationOf({
     },
     features: {
       devInteractions: { enabled: false },
-      revocation: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_, client, token) => token.clientId === client.clientId,
+      },
       rpInitiatedLogout: {
         enabled: true,
         logoutSource: async (context, form) => show(context, logoutPage(form)),
@@ -119,6 +112,23 @@ async function configurationOf({
       RefreshToken: 14 * DAY,
       Session: DAY,
     },
+  };
+}
+
+function clientOf({
+  redirectUris,
+  postLogoutUris,
+  anyLoopbackPort = false,
+}: IdentityOptions): ClientMetadata {
+  return {
+    client_id: IDENTITY_CLIENT.id,
+    client_secret: IDENTITY_CLIENT.secret,
+    redirect_uris: [...redirectUris],
+    post_logout_redirect_uris: [...postLogoutUris],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    // RFC 8252, 7.3.
+    application_type: anyLoopbackPort ? 'native' : 'web',
   };
 }
 

@@ -119,6 +119,16 @@ builder.mutationField('signInWithPlatform', (t) =>
   }),
 );
 
+builder.queryField('signingKeys', (t) =>
+  t.field({
+    type: 'JSON',
+    description:
+      "The public keys of Kiln's access tokens, as a JSON Web Key Set: the ones that sign, signed a while ago, and will sign next.",
+    rule: 'public',
+    resolve: async (_, __, { services }) => ({ keys: await services.signIn.publicKeys() }),
+  }),
+);
+
 builder.queryField('signOutUrl', (t) =>
   t.string({
     nullable: true,

@@ -15,6 +15,11 @@ export const User = builder.objectRef<UserShape>('User').implement({
     }),
     name: t.exposeString('name', { nullable: true, description: 'Name for people.' }),
     picture: t.exposeString('picture', { nullable: true, description: 'Address of a picture.' }),
+    subject: t.exposeString('subject', {
+      nullable: true,
+      description:
+        'What the identity provider calls them; taken wherever a user id is. Null for who has never come that way.',
+    }),
     executions: t.field({
       type: ExecutionConnection,
       description: 'What runs for them, newest first, as far as the caller may see it.',

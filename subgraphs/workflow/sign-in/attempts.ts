@@ -35,6 +35,9 @@ export interface AttemptCookie {
 
 const SECONDS = 600;
 
+/** Browsers drop a cookie of more than 4,096 bytes without a word; its name and attributes count. */
+const MAX_VALUE = 3_900;
+
 const sealed = z.object({
   state: z.string(),
   nonce: z.string(),
@@ -61,6 +64,7 @@ export function createAttempts({
     nameOf,
     async begin(attempt) {
       const value = await sealer.seal({ ...attempt, until: Date.now() + SECONDS * 1000 });
+      if (value.length > MAX_VALUE) throw badInput('redirect_url', 'redirect_url and scopes are too long');
       return { name: nameOf(attempt.state), value, maxAgeSeconds: SECONDS };
     },
     async end(state, cookies) {

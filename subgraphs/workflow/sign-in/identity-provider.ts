@@ -203,7 +203,9 @@ async function exchange(
     );
   }
   const current = new URL(redirectUri);
-  current.search = new URLSearchParams({ code }).toString();
+  const { issuer, authorization_response_iss_parameter_supported: namesItself } = found.serverMetadata();
+  // The app was told who answers (RFC 9207); its verifier is what proves that the code is its own.
+  current.search = new URLSearchParams({ code, ...(namesItself === true ? { iss: issuer } : {}) }).toString();
   current.hash = '';
   return granted(found, settings, {
     current,

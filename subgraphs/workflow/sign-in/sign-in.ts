@@ -17,6 +17,8 @@ export interface User {
   readonly email: string | null;
   readonly name: string | null;
   readonly picture: string | null;
+  /** What the identity provider calls them; null for who has never come that way. */
+  readonly subject: string | null;
 }
 
 /** A sign-in that lasts, as its user sees it. */

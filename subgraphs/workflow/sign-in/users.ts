@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 
 import { mayRead, type Caller } from '../../../platform/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
 import type { Sealer } from './sealer.ts';
 import type { PlatformIdentity, User, UserService } from './sign-in.ts';
-import type { UserTable } from './tables.ts';
 
 export interface UsersOptions {
   readonly database: WorkflowDatabase;
@@ -37,12 +36,7 @@ export function createUserService({ database, sealer, admins, onDeleted }: Users
     },
     async byIds(ids) {
       if (ids.length === 0) return [];
-      const rows = await database
-        .selectFrom('workflow.users')
-        .selectAll()
-        .where('id', 'in', [...ids])
-        .execute();
-      const found = new Map(rows.map((row) => [row.id, userFrom(row)]));
+      const found = new Map((await usersNamed(database, ids)).map((user) => [user.id, user]));
       return ids.map((id) => found.get(id) ?? null);
     },
     async idOf(text) {
@@ -106,11 +100,11 @@ async function linked(transaction: WorkflowTransaction, { identity, sealed, join
     throw new AppError('CONFLICT', 'this identity belongs to another account');
   }
   const id = known ?? joins?.id ?? null;
-  const user =
+  const userId =
     id === null ? await insertUser(transaction, identity) : await updateUser(transaction, id, identity);
   await transaction
     .insertInto('workflow.platform_users')
-    .values({ platform, app_id: appId, subject, user_id: user.id, union_id: unionId, sealed_secret: sealed })
+    .values({ platform, app_id: appId, subject, user_id: userId, union_id: unionId, sealed_secret: sealed })
     .onConflict((conflict) =>
       conflict.columns(['platform', 'app_id', 'subject']).doUpdateSet({
         last_login_at: sql<Date>`now()`,
@@ -119,7 +113,31 @@ async function linked(transaction: WorkflowTransaction, { identity, sealed, join
       }),
     )
     .execute();
+  const [user] = await usersNamed(transaction, [userId]);
+  if (user === undefined) throw new AppError('UNAUTHENTICATED', 'the account is gone');
   return user;
+}
+
+/** Users with what the identity provider calls them: the first of its words, where there are several. */
+async function usersNamed(
+  database: WorkflowDatabase | WorkflowTransaction,
+  ids: readonly string[],
+): Promise<User[]> {
+  return database
+    .selectFrom('workflow.users')
+    .select(['id', 'email', 'name', 'picture'])
+    .select((users) =>
+      users
+        .selectFrom('workflow.platform_users')
+        .select('subject')
+        .whereRef('user_id', '=', 'workflow.users.id')
+        .where('platform', '=', 'idp')
+        .orderBy('linked_at')
+        .limit(1)
+        .as('subject'),
+    )
+    .where('id', 'in', [...ids])
+    .execute();
 }
 
 async function knownUser(
@@ -144,13 +162,13 @@ async function knownUser(
   return united?.user_id ?? null;
 }
 
-async function insertUser(transaction: WorkflowTransaction, identity: PlatformIdentity): Promise<User> {
+async function insertUser(transaction: WorkflowTransaction, identity: PlatformIdentity): Promise<string> {
   const row = await transaction
     .insertInto('workflow.users')
     .values({ id: `usr_${randomBytes(16).toString('base64url')}`, ...profileOf(identity) })
-    .returningAll()
+    .returning('id')
     .executeTakeFirstOrThrow();
-  return userFrom(row);
+  return row.id;
 }
 
 /** What a platform does not say stays as it was. */
@@ -158,7 +176,7 @@ async function updateUser(
   transaction: WorkflowTransaction,
   id: string,
   identity: PlatformIdentity,
-): Promise<User> {
+): Promise<string> {
   const { email, name, picture } = profileOf(identity);
   const row = await transaction
     .updateTable('workflow.users')
@@ -169,16 +187,12 @@ async function updateUser(
       updated_at: sql<Date>`now()`,
     })
     .where('id', '=', id)
-    .returningAll()
+    .returning('id')
     .executeTakeFirstOrThrow();
-  return userFrom(row);
+  return row.id;
 }
 
 function profileOf({ email, name, picture }: PlatformIdentity) {
   const cut = (text: string | null) => text?.replaceAll('\0', '').slice(0, MAX_TEXT) ?? null;
   return { email: cut(email), name: cut(name), picture: cut(picture) };
-}
-
-function userFrom({ id, email, name, picture }: Selectable<UserTable>): User {
-  return { id, email, name, picture };
 }

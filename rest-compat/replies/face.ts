@@ -1,0 +1,96 @@
+import type { Section } from '../route.ts';
+import { failure, withNotes } from './envelope.ts';
+import { failureFacts, mediaFailures, workflowFailures } from './failures.ts';
+import { validationError } from './validation.ts';
+import type { Problem } from './validation.ts';
+import { issueData, issuesOf, messageOf } from './workflow-envelope.ts';
+import type { Done, WorkflowEnvelope } from './workflow-envelope.ts';
+
+/** How a service answers. The two documents differ in envelope and statuses; the machinery behind is one. */
+export interface Face {
+  /** Whether query parameters given twice are refused and a JSON null counts as absent. */
+  readonly isStrict: boolean;
+  /** The body of a success. */
+  success(reply: object, told: Told): object;
+  /** The answer to inputs that are not as documented. */
+  invalid(problems: readonly Problem[], traceId: string): { readonly status: number; readonly body: object };
+  /** The answer to whatever was thrown. */
+  failure(thrown: unknown, traceId: string): FailureAnswer;
+  /** The body for what never reaches a route: an unknown path, a wrong method, a bad credential. */
+  refusal(refused: Refused): object;
+}
+
+interface Told {
+  readonly status: number;
+  readonly traceId: string;
+  /** What was ignored or moved, in words. */
+  readonly notes: readonly string[];
+}
+
+export interface FailureAnswer {
+  readonly status: number;
+  readonly body: object;
+  readonly headers: Readonly<Record<string, string>>;
+  /** True when it was not expected: to be logged. */
+  readonly unexpected: boolean;
+}
+
+export interface Refused {
+  readonly status: number;
+  readonly message: string;
+  readonly traceId: string;
+  /** The media service's second word for it; the message when absent. */
+  readonly detail?: string;
+}
+
+/** The face of a section. */
+export function faceOf({ service, envelope }: Pick<Section, 'service' | 'envelope'>): Face {
+  if (service === 'media') return mediaFace;
+  return envelope === 'sign-in' ? signInFace : plainWorkflowFace;
+}
+
+const mediaFace: Face = {
+  isStrict: false,
+  success: (reply, { notes }) => withNotes(reply, notes),
+  invalid: (problems) => ({ status: 422, body: validationError(problems) }),
+  failure(thrown, traceId) {
+    const { status, msg, headers, unexpected } = failureFacts(thrown, traceId, mediaFailures);
+    return { status, body: failure(msg), headers, unexpected };
+  },
+  refusal: ({ message, detail = message }) => ({ ...failure(message), detail }),
+};
+
+const plainWorkflowFace = workflowFace({ tellsSuccess: false });
+const signInFace = workflowFace({ tellsSuccess: true });
+
+function workflowFace({ tellsSuccess }: { readonly tellsSuccess: boolean }): Face {
+  const envelope = (code: number, { message, data }: Done, traceId: string): WorkflowEnvelope => ({
+    ...(tellsSuccess ? { success: code < 400 } : {}),
+    code,
+    message,
+    ...(data === undefined ? {} : { data }),
+    timestamp: new Date().toISOString(),
+    traceId,
+  });
+  return {
+    isStrict: true,
+    success(reply, { status, traceId, notes }) {
+      const { message, data } = reply as Done;
+      const noted = notes.length === 0 ? message : `${message} (${notes.join('; ')})`;
+      return envelope(status, { message: noted, data }, traceId);
+    },
+    invalid(problems, traceId) {
+      const issues = issuesOf(problems);
+      return {
+        status: 400,
+        body: envelope(400, { message: messageOf(issues), ...issueData(issues) }, traceId),
+      };
+    },
+    failure(thrown, traceId) {
+      const { status, msg, problems, ...rest } = failureFacts(thrown, traceId, workflowFailures);
+      const data = status === 400 ? issueData(problems) : {};
+      return { ...rest, status, body: envelope(status, { message: msg, ...data }, traceId) };
+    },
+    refusal: ({ status, message, traceId }) => envelope(status, { message }, traceId),
+  };
+}

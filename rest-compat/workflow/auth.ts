@@ -1,0 +1,198 @@
+import { AppError } from '../../platform/errors.ts';
+import { json, path, query } from '../params.ts';
+import { done } from '../replies/workflow-envelope.ts';
+import { route, routeAfter } from '../route.ts';
+import type { RequestFacts, Section } from '../route.ts';
+import {
+  BeginSignIn,
+  CompleteSignIn,
+  RefreshSession,
+  RevokeSession,
+  SigningKeys,
+  SignInWithPlatform,
+  SignOutUrl,
+  Viewer,
+} from './documents/sign-in.ts';
+import {
+  bearerOf,
+  checkedReturn,
+  clearedCookie,
+  prefersJson,
+  signInCookie,
+  signInData,
+  userData,
+} from './sign-in-replies.ts';
+
+const optional = { optional: true } as const;
+const body = { type: 'application/json', required: true } as const;
+
+/** Addresses of these operations hold codes and tokens: no page behind them is told where its visitor came from. */
+const noReferrer = { 'Referrer-Policy': 'no-referrer' } as const;
+
+/** A redirect, unless the request asks for JSON. */
+function redirect(
+  location: string | null,
+  request: RequestFacts,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  if (location === null || prefersJson(request)) return { headers };
+  return { status: 302, headers: { ...headers, Location: location } };
+}
+
+/** Sign-in. */
+export const signIn: Section = {
+  service: 'workflow',
+  title: 'Sign-in',
+  envelope: 'sign-in',
+  routes: [
+    route(BeginSignIn)({
+      method: 'GET',
+      path: '/auth/idp/authorize',
+      params: {
+        redirect_url: query.text(optional),
+        scopes: query.text({ fallback: 'openid,email,profile' }),
+        code_challenge: query.text({ optional: true, extension: true }),
+      },
+      headers: noReferrer,
+      redirects: true,
+      rateClass: 'read',
+      variables: ({ redirect_url, scopes, code_challenge }) => ({
+        redirectUrl: redirect_url ?? null,
+        scopes: scopes.split(/[\s,]+/).filter((scope) => scope !== ''),
+        codeChallenge: code_challenge ?? null,
+      }),
+      reply: ({ beginSignIn: { url } }) => done('sign in at the identity provider', { location: url }),
+      head: ({ beginSignIn }) => ({
+        status: 302,
+        headers: { Location: beginSignIn.url, 'Set-Cookie': signInCookie(beginSignIn) },
+      }),
+    }),
+    route(CompleteSignIn)({
+      method: 'GET',
+      path: '/auth/idp/callback',
+      params: { code: query.text(optional), state: query.text(optional), error: query.text(optional) },
+      headers: noReferrer,
+      rateClass: 'read',
+      variables(input, _, { rawQuery, headers }) {
+        checkedReturn(input);
+        return { query: rawQuery, cookies: headers.cookie ?? '' };
+      },
+      reply: ({ completeSignIn: { signIn: signedIn, location } }) =>
+        signedIn === null
+          ? done('signed in: go to location, its login_code is for POST /auth/idp/token', { location })
+          : done('signed in', signInData(signedIn)),
+      head: ({ completeSignIn: { location, cookieName } }, { request }) =>
+        redirect(location, request, { 'Set-Cookie': clearedCookie(cookieName) }),
+    }),
+    route(RefreshSession)({
+      method: 'POST',
+      path: '/auth/idp/refresh',
+      params: { refresh_token: json.text(), user_id: json.text(optional) },
+      body,
+      rateClass: 'start',
+      variables: ({ refresh_token, user_id }) => ({ refreshToken: refresh_token, userId: user_id ?? null }),
+      reply: ({ refreshSession }) => done('new tokens', signInData(refreshSession)),
+    }),
+    route(Viewer)({
+      method: 'GET',
+      path: '/auth/idp/userinfo',
+      // Who bears the token in the query is found out at the door, as for the one in the header.
+      params: { access_token: query.text(optional) },
+      headers: noReferrer,
+      rateClass: 'read',
+      variables: () => ({}),
+      reply({ viewer }) {
+        if (viewer === null) {
+          throw new AppError('UNAUTHENTICATED', 'send the access token of somebody who has signed in');
+        }
+        return done('success', userData(viewer));
+      },
+    }),
+    route(RevokeSession)({
+      method: 'POST',
+      path: '/auth/idp/revoke',
+      params: { token: json.text(), user_id: json.text(optional) },
+      body,
+      rateClass: 'start',
+      variables: ({ token, user_id }) => ({ token, userId: user_id ?? null }),
+      reply: () => done('the session is closed'),
+    }),
+    route(SignInWithPlatform)({
+      method: 'POST',
+      path: '/auth/idp/token',
+      extension: true,
+      params: {
+        login_code: json.text(optional),
+        id_token: json.text(optional),
+        nonce: json.text(optional),
+        code: json.text(optional),
+        code_verifier: json.text(optional),
+        redirect_uri: json.text(optional),
+      },
+      body,
+      rateClass: 'start',
+      variables: ({ login_code, id_token, nonce, code, code_verifier, redirect_uri }) => ({
+        input: {
+          platform: 'idp',
+          loginCode: login_code,
+          idToken: id_token,
+          nonce,
+          code,
+          codeVerifier: code_verifier,
+          redirectUri: redirect_uri,
+        },
+      }),
+      reply: ({ signInWithPlatform }) => done('signed in', signInData(signInWithPlatform)),
+    }),
+    route(SignInWithPlatform)({
+      method: 'POST',
+      path: '/auth/{platform}/token',
+      extension: true,
+      params: {
+        platform: path.text(),
+        app_id: json.text(optional),
+        code: json.text(optional),
+        anonymous_code: json.text(optional),
+      },
+      body,
+      rateClass: 'start',
+      variables: ({ platform, app_id, code, anonymous_code }) => ({
+        input: { platform, appId: app_id, code, anonymousCode: anonymous_code },
+      }),
+      reply: ({ signInWithPlatform }) => done('signed in', signInData(signInWithPlatform)),
+    }),
+    routeAfter(
+      RevokeSession,
+      SignOutUrl,
+    )({
+      method: 'GET',
+      path: '/auth/idp/logout',
+      extension: true,
+      params: {},
+      headers: noReferrer,
+      redirects: true,
+      rateClass: 'read',
+      // Only a header closes a session: a link or a picture on somebody's page can't send one.
+      first(_, { headers }) {
+        const token = bearerOf(headers);
+        return token === null ? null : { token, userId: null };
+      },
+      variables: () => ({}),
+      reply: ({ signOutUrl }) => done('sign out at the identity provider as well', { location: signOutUrl }),
+      head: ({ signOutUrl }, { request }) => redirect(signOutUrl, request),
+    }),
+    route(SigningKeys)({
+      method: 'GET',
+      path: '/.well-known/jwks.json',
+      extension: true,
+      isBare: true,
+      answers: 'JsonWebKeySet',
+      params: {},
+      rateClass: 'read',
+      variables: () => ({}),
+      reply: ({ signingKeys }) => signingKeys,
+      // The next key is published a day before it signs.
+      head: () => ({ headers: { 'Cache-Control': 'public, max-age=300' } }),
+    }),
+  ],
+};

@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import { AppError } from '../../platform/errors.ts';
+import type { RequestFacts } from '../route.ts';
+import type { SignInAnswer, UserAnswer } from './documents/sign-in.ts';
+
+/** What sign-in says over REST: users, tokens, cookies. Pure. */
+
+/** A user; `sub` is the identity provider's word for them (spec: decisions, "Departures", 3). */
+export function userData({ id, email, name, picture, subject }: UserAnswer): object {
+  return { id, email, name, picture, sub: subject };
+}
+
+/** Tokens, and whose they are. */
+export function signInData({ user, accessToken, refreshToken, expiresIn, scope }: SignInAnswer): object {
+  return {
+    user: userData(user),
+    access_token: accessToken,
+    refresh_token: refreshToken,
+    token_type: 'Bearer',
+    expires_in: expiresIn,
+    scope,
+  };
+}
+
+/** Whether a redirect shall be told as JSON: the request names JSON and no page. */
+export function prefersJson({ headers: { accept = '' } }: Pick<RequestFacts, 'headers'>): boolean {
+  return /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b|\bapplication\/xhtml\+xml\b/i.test(accept);
+}
+
+/** The credential of a request's header; null when it has none. */
+export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | null {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
+}
+
+/**
+ * The cookie that binds a sign-in to the browser that began it. Lax, as the way back begins at the identity provider; of
+ * the whole host, as `__Host-` demands.
+ */
+export function signInCookie({
+  cookieName,
+  cookieValue,
+  maxAge,
+}: {
+  readonly cookieName: string;
+  readonly cookieValue: string;
+  /** Seconds. */
+  readonly maxAge: number;
+}): string {
+  const secure = cookieName.startsWith('__Host-') ? '; Secure' : '';
+  return `${cookieName}=${cookieValue}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** Takes the cookie back. */
+export function clearedCookie(cookieName: string): string {
+  return signInCookie({ cookieName, cookieValue: '', maxAge: 0 });
+}
+
+/** What the identity provider must have sent along. Throws UNAUTHENTICATED for a refusal without a state, else BAD_USER_INPUT. */
+export function checkedReturn(input: {
+  readonly code: string | undefined;
+  readonly state: string | undefined;
+  readonly error: string | undefined;
+}): void {
+  if (input.error !== undefined) {
+    if (input.state !== undefined) return;
+    throw new AppError('UNAUTHENTICATED', 'the identity provider did not sign anybody in: begin again');
+  }
+  const missing = (['code', 'state'] as const).filter((name) => input[name] === undefined);
+  if (missing.length === 0) return;
+  throw new AppError('BAD_USER_INPUT', `${missing.join(' and ')} missing: begin at /auth/idp/authorize`, {
+    problems: missing.map((field) => ({ field, message: 'is needed, unless there is an error' })),
+  });
+}
