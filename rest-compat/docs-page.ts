@@ -41,7 +41,7 @@ function describe(heading: string, operation: OpenApiOperation): string {
 
 function bodyRows({ requestBody }: OpenApiOperation): readonly string[] {
   return Object.entries(requestBody?.content ?? {}).flatMap(([type, { schema }]) => {
-    const fields = Object.entries(schema['properties'] as Record<string, JsonSchema>);
+    const fields = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
     return fields.map(([name, field]) =>
       row(name, type, { needed: neededness(name, schema), schema: field }),
     );

@@ -112,6 +112,7 @@ function parametersOf(route: Route): readonly OpenApiParameter[] {
 function bodyOf(route: Route): OpenApiOperation['requestBody'] {
   const { body } = route;
   if (body === undefined) return undefined;
+  if (body.type === 'raw') return { required: body.required, content: { '*/*': { schema: {} } } };
   const fields = Object.entries(route.params).filter(
     ([, { in: source }]) => source !== 'query' && source !== 'path',
   );

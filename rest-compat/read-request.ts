@@ -6,6 +6,7 @@ import type { IncomingFile } from './body/file-part.ts';
 import { readFormBody } from './body/form.ts';
 import type { FormBody, StoredPart } from './body/form.ts';
 import { readJsonBody } from './body/json.ts';
+import { readBytes } from './body/text.ts';
 import { settleGroups } from './groups.ts';
 import { namesOf } from './names.ts';
 import type { Param, UploadedFile } from './params.ts';
@@ -27,7 +28,12 @@ export type RestRequest =
       readonly notes: readonly string[];
       /** The JSON body as sent; empty on other operations. */
       readonly json: JsonObject;
+      /** The body of an operation that documents a raw one; empty otherwise. */
+      readonly rawBody: Buffer;
     };
+
+/** Largest raw body in bytes. */
+const rawMaxBytes = 1024 * 1024;
 
 export interface ReadOptions {
   readonly request: IncomingMessage;
@@ -54,6 +60,7 @@ export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   const body = options.route.body;
   if (body === undefined) return reader.result({});
   try {
+    if (body.type === 'raw') return reader.result({}, await readBytes(options.request, rawMaxBytes));
     if (body.type === 'application/json') return await readJson(options, reader);
     return await readForm(options, reader);
   } catch (error) {
@@ -96,10 +103,10 @@ function createReader(route: Route) {
         else add(name, param, prepare(raws.get(key)));
       }
     },
-    result(json: JsonObject): RestRequest {
+    result(json: JsonObject, rawBody: Buffer = Buffer.alloc(0)): RestRequest {
       if (problems.length > 0) return { problems };
       if (route.body !== undefined) settleGroups(route.body, { given, values, notes });
-      return { input: Object.fromEntries(values), given, notes, json };
+      return { input: Object.fromEntries(values), given, notes, json, rawBody };
     },
   };
 }

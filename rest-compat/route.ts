@@ -27,9 +27,12 @@ export function operation<Data, Variables extends object>(text: string): Operati
 /** Which rate limit counts a request: polling of one task, other reads, or everything that starts or changes something. */
 export type RateClass = 'status' | 'read' | 'start';
 
-/** The body an operation documents. The two form types are interchangeable when read. */
+/**
+ * The body an operation documents. The two form types are interchangeable when read; `raw` is kept as its bytes, which are
+ * signed, whatever its content type says.
+ */
 export interface BodySpec {
-  readonly type: 'application/json' | 'multipart/form-data' | 'application/x-www-form-urlencoded';
+  readonly type: 'application/json' | 'multipart/form-data' | 'application/x-www-form-urlencoded' | 'raw';
   readonly required: boolean;
   /** JSON only: fields beyond the named ones are kept, and handed to `variables` as `json`. */
   readonly additionalProperties?: true;
@@ -56,6 +59,8 @@ export interface RequestFacts {
   readonly headers: IncomingHttpHeaders;
   /** What stands behind the path, without the question mark, as it was sent. */
   readonly rawQuery: string;
+  /** The body of an operation that documents a raw one; empty otherwise. */
+  readonly rawBody: Buffer;
 }
 
 /** What an answer has besides its body. */

@@ -55,7 +55,7 @@ export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestAnsw
 
 async function answerTo(deps: RunDeps, run: RunRequest, read: Sound): Promise<RestAnswer> {
   const { route } = run;
-  const replyContext = { input: read.input as never, request: factsOf(run), settings: deps.settings };
+  const replyContext = { input: read.input as never, request: factsOf(run, read), settings: deps.settings };
   try {
     const data = await waitIfTold(deps, run, read, await ask(deps, run, read));
     const reply = route.reply(data as never, replyContext);
@@ -76,8 +76,8 @@ function bodyOf(
   return route.isBare === true ? reply : face.success(reply, { ...told, traceId: context.caller.traceId });
 }
 
-function factsOf({ request, rawQuery }: RunRequest): RequestFacts {
-  return { headers: request.headers, rawQuery };
+function factsOf({ request, rawQuery }: RunRequest, { rawBody }: Sound): RequestFacts {
+  return { headers: request.headers, rawQuery, rawBody };
 }
 
 /** Reads the request; of its permanent file parts only those stay that a sound request names. */
@@ -102,14 +102,14 @@ async function ask(deps: RunDeps, run: RunRequest, read: Sound): Promise<Data> {
   if (route.asks === null) return {};
   const query = route.asks.text;
   const found = await askFirst(deps, run, read);
-  const own = route.variables(read.input as never, read.json, found as never, factsOf(run));
+  const own = route.variables(read.input as never, read.json, found as never, factsOf(run, read));
   const variables = { ...own, ...headerVariables(query, request.headers) };
   return dataOf(await deps.executor.execute({ query, variables, context }));
 }
 
 async function askFirst({ executor }: RunDeps, run: RunRequest, read: Sound): Promise<Data | null> {
   const { first } = run.route;
-  const variables = first?.variables(read.input as never, factsOf(run)) ?? null;
+  const variables = first?.variables(read.input as never, factsOf(run, read)) ?? null;
   if (first === undefined || variables === null) return null;
   const query = first.asks.text;
   const given: Readonly<Record<string, unknown>> = { ...variables };
