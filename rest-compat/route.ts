@@ -64,7 +64,7 @@ export interface RequestFacts {
 }
 
 /** What an answer has besides its body. */
-export interface Head {
+interface Head {
   /** 200 when absent. */
   readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -27,7 +27,7 @@ interface Told {
   readonly notes: readonly string[];
 }
 
-export interface FailureAnswer {
+interface FailureAnswer {
   readonly status: number;
   readonly body: object;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export interface FailureAnswer {
   readonly unexpected: boolean;
 }
 
-export interface Refused {
+interface Refused {
   readonly status: number;
   readonly message: string;
   readonly traceId: string;

@@ -8,13 +8,13 @@ export interface TestBrowser {
   cookies(origin: string): Map<string, string>;
 }
 
-export interface BrowserRequest {
+interface BrowserRequest {
   /** Sent as a form. */
   readonly form?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Visit {
+interface Visit {
   /** Where the last redirect led, or what was opened. */
   readonly url: URL;
   /** The answer there; null when it was not gone to. */
