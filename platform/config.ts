@@ -10,6 +10,7 @@ import type { Facts, Values } from './config/rules.ts';
 import { readSettings } from './config/setting.ts';
 import type { SettingLine } from './config/setting.ts';
 import { settings } from './config/settings.ts';
+import { signInOf, type SignInConfig } from './config/sign-in.ts';
 import { storageOf, type StorageConfig } from './config/storage.ts';
 import type { LogLevel } from './logger.ts';
 import type { AuthMode } from './policy.ts';
@@ -26,6 +27,7 @@ export interface Config {
   readonly data: DataConfig;
   readonly split: SplitConfig;
   readonly auth: AuthConfig;
+  readonly signIn: SignInConfig;
   readonly limits: LimitsConfig;
   readonly files: FilesConfig;
   readonly outbound: { readonly allow: readonly string[] };
@@ -135,8 +137,9 @@ export function readConfig(
   const facts: Facts = { values, commandLine, role: values.ROLE, production };
   checkTogether(facts, report);
   const generatorsFile = readGeneratorsFile(absolute(values.GENERATORS_FILE), environment, report);
+  const signIn = signInOf(values, report);
   if (problems.length > 0) throw new ConfigError(problems);
-  return { ...configOf(facts), providers: { ...providersOf(values), generatorsFile } };
+  return { ...configOf(facts), signIn, providers: { ...providersOf(values), generatorsFile } };
 }
 
 /** Every setting with its default and meaning, in order: the table of the README and .env.example. */
@@ -155,7 +158,7 @@ export function publicUrlOf({ host, publicUrl }: ServerConfig, port: number): st
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function configOf({ values, commandLine, role, production }: Facts): Omit<Config, 'providers'> {
+function configOf({ values, commandLine, role, production }: Facts): Omit<Config, 'providers' | 'signIn'> {
   return {
     production,
     role,

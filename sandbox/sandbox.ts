@@ -19,6 +19,7 @@ import type { IdentityOptions, IdentityStandIn } from './identity/identity-provi
 import type { JobRunner } from './jobs/job-runner.ts';
 import { openJournal } from './jobs/journal.ts';
 import { createPage } from './page.ts';
+import { createPlatformStandIns, type SandboxPlatforms } from './platforms/platforms.ts';
 import { FIRST_PACES, createStandIns, sandboxWires } from './stand-ins.ts';
 import type { SandboxWires, Secrets } from './stand-ins.ts';
 import { createStripeStandIn } from './stripe/stripe.ts';
@@ -40,6 +41,8 @@ export interface Sandbox {
   readonly issuer: string;
   /** The identity provider behind this listener, for Kiln itself, whatever browsers call it. */
   readonly identityUrl: string;
+  /** The platforms of mini-programs. */
+  readonly platforms: SandboxPlatforms;
   /** The stand-in for Stripe. */
   readonly stripe: StripeStandIn;
   /** The part for people, to be mounted under /sandbox by the gateway. Never reaches /_control. */
@@ -115,7 +118,9 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     reset: () => reset(runners, [() => faults.clear(), () => paces.reset(), () => journal.clear()]),
   });
   let people: PeoplePart | null = null;
-  const wires = new Map(standIns.map(({ wire }) => [wire.mount, wire]));
+  const platforms = await createPlatformStandIns();
+  const all = [...standIns.map(({ wire }) => wire), ...platforms.wires];
+  const wires = new Map(all.map((wire) => [wire.mount, wire]));
   const listener = await listen({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
@@ -133,6 +138,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     wires: sandboxWires(origin),
     issuer: identity.issuer,
     identityUrl: `${origin}/${IDENTITY}`,
+    platforms: platforms.at(origin),
     stripe,
     browser: createBrowserPart(people, createPage({ wires: [...wires.values()], journal }), logger),
     async close() {

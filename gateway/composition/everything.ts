@@ -100,7 +100,11 @@ async function linkSubgraphs(
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
     selling: composeSelling(config, sandbox?.stripe ?? null),
-    signIn: composeSignIn(config, { publicUrl, sandbox: sandbox?.identity ?? null }),
+    signIn: composeSignIn(config, {
+      publicUrl,
+      sandbox: sandbox?.identity ?? null,
+      http: runtime.http,
+    }),
   });
   lifecycle.add('workflow subgraph', () => workflow.stop(WORKER_GRACE_SECONDS));
   await workflow.start();

@@ -4,13 +4,14 @@ import type { ProcessParts } from '../../platform/run-process.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { sandboxWires, type SandboxWires } from '../../subgraphs/media/generators/sandbox-wires.ts';
 import type { SandboxStripe } from '../../subgraphs/workflow/compose-selling.ts';
+import { sandboxElsewhere, type SandboxIdentity } from '../../subgraphs/workflow/compose-sign-in.ts';
 
 /** The sandbox as the composition sees it: the stand-ins' base URLs, and the page for people when it is embedded. */
 export interface SandboxParts {
   readonly wires: SandboxWires;
   readonly browser: Sandbox['browser'] | null;
-  /** The identity provider: what browsers call it, and where this process reaches it. */
-  readonly identity: { readonly issuer: string; readonly url: string };
+  /** Who signs people in. */
+  readonly identity: SandboxIdentity;
   /** The stand-in for Stripe; null where the sandbox is elsewhere. */
   readonly stripe: SandboxStripe | null;
 }
@@ -23,8 +24,7 @@ export async function startSandbox(
   if (config.sandbox === null) return null;
   const { url } = config.sandbox;
   if (url !== null) {
-    const issuer = `${url.replace(/\/+$/, '')}/identity`;
-    return { wires: sandboxWires(url), browser: null, identity: { issuer, url: issuer }, stripe: null };
+    return { wires: sandboxWires(url), browser: null, identity: sandboxElsewhere(url), stripe: null };
   }
   const sandbox = await createSandbox({
     dataDir: path.join(config.data.dir, 'sandbox'),
@@ -40,7 +40,7 @@ export async function startSandbox(
     logger,
   });
   lifecycle.add('sandbox', () => sandbox.close());
-  const identity = { issuer: sandbox.issuer, url: sandbox.identityUrl };
+  const identity = { issuer: sandbox.issuer, url: sandbox.identityUrl, platforms: sandbox.platforms };
   const { stripe } = sandbox;
   return {
     wires: sandboxWires(sandbox.url),

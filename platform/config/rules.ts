@@ -4,6 +4,7 @@ import type { CommandLine } from './command-line.ts';
 import { checkPayments } from './payments.ts';
 import type { ValuesOf } from './setting.ts';
 import type { settings } from './settings.ts';
+import { checkSignIn } from './sign-in.ts';
 import { checkStorage } from './storage.ts';
 
 /** The read settings, by name. */
@@ -26,6 +27,7 @@ export function checkTogether(facts: Facts, report: Report): void {
   checkProviders(facts.values, report);
   checkStorage(facts.values, report);
   checkPayments(facts.values, report, facts.production);
+  checkSignIn(facts.values, report, facts.production);
   if (facts.production && facts.values.SANDBOX_URL !== null) {
     report('SANDBOX_URL', 'there is no sandbox in production: unset it, or set KILN_ENV=development');
   }
@@ -56,7 +58,7 @@ function checkAuth({ values, role, production }: Facts, report: Report): void {
   );
 }
 
-/** Settings that make Kiln spend somebody's money, or work on somebody's machines. */
+/** Settings that make Kiln spend somebody's money, work on somebody's machines, or know real people. */
 const REAL_UPSTREAMS = [
   'GENERATORS_FILE',
   'OPENAI_API_KEY',
@@ -78,6 +80,10 @@ const REAL_UPSTREAMS = [
   'AGG_BASE_URL',
   'AGG_API_KEY',
   'STRIPE_SECRET_KEY',
+  'IDP_ISSUER',
+  'WECHAT_APPS',
+  'DOUYIN_APPS',
+  'ALIPAY_APPS',
 ] as const;
 
 function realThings(values: Values, production: boolean): string[] {

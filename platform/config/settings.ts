@@ -19,6 +19,7 @@ import {
 } from './forms.ts';
 import { rateLimits } from './rate-limits.ts';
 import { optional, setting } from './setting.ts';
+import { signInSettings } from './sign-in-settings.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const CENTURY_DAYS = 36_500;
@@ -76,6 +77,7 @@ export const settings = {
     default: '',
     meaning: 'who is an administrator after sign-in: issuer|subject, separated by commas',
   }),
+  ...signInSettings,
   TRUST_PROXY: setting(list(addressOrRange, 'IP addresses or CIDR ranges'), {
     default: '',
     meaning: 'addresses or CIDRs whose X-Forwarded-* headers are believed',

@@ -1,36 +1,123 @@
+import type { KeyObject } from 'node:crypto';
+
 import type { Config } from '../../platform/config.ts';
+import type { HttpClient } from '../../platform/http-client.ts';
 import type { IdentityProviderSettings } from './sign-in/identity-provider.ts';
+import { createAlipay } from './sign-in/platforms/alipay.ts';
+import { createDouyin } from './sign-in/platforms/douyin.ts';
+import type { Platform } from './sign-in/platforms/platform.ts';
+import { createWechat } from './sign-in/platforms/wechat.ts';
 import type { SignInOptions } from './sign-in/services.ts';
 
-/** The sandbox's identity provider: what browsers call it, and where this process reaches it. */
+/** The sandbox's identity provider and platforms: what browsers call it, and where this process reaches them. */
 export interface SandboxIdentity {
   readonly issuer: string;
   readonly url: string;
+  readonly platforms: SandboxPlatforms;
+}
+
+/** Where the platforms' stand-ins are. */
+export interface SandboxPlatforms {
+  readonly wechat: string;
+  readonly douyin: string;
+  /** Null where the sandbox is another process, whose keys are not known here. */
+  readonly alipay: {
+    readonly baseUrl: string;
+    readonly privateKey: KeyObject;
+    readonly platformKey: KeyObject;
+  } | null;
 }
 
 /** The client that Kiln is at the sandbox's identity provider; the secret guards nothing there. */
 const SANDBOX_CLIENT = { clientId: 'kiln', clientSecret: 'kiln-sandbox-client' } as const;
 
-/** Who may sign in and how, as the settings say: a real identity provider, else the sandbox's, else none. */
+/** The one app that the sandbox knows on each platform (sandbox/platforms); the secrets guard nothing. */
+const SANDBOX_APPS = {
+  wechat: { appId: 'wx00000000sandbox1', secret: 'kiln-sandbox-wechat' },
+  douyin: { appId: 'tt00000000sandbox1', secret: 'kiln-sandbox-douyin' },
+  alipay: { appId: '2021000000000001' },
+} as const;
+
+/** Who may sign in and how, as the settings say: real ones, else the sandbox's, else none. */
 export function composeSignIn(
-  { auth }: Pick<Config, 'auth'>,
-  { publicUrl, sandbox }: { readonly publicUrl: string; readonly sandbox: SandboxIdentity | null },
+  { auth, signIn }: Pick<Config, 'auth' | 'signIn'>,
+  place: {
+    readonly publicUrl: string;
+    readonly sandbox: SandboxIdentity | null;
+    readonly http: HttpClient;
+  },
 ): Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'> {
+  const { publicUrl, sandbox, http } = place;
   return {
     admins: auth.adminSubjects,
-    provider: sandbox === null ? null : sandboxProvider(sandbox, publicUrl),
-    platforms: [],
-    redirects: [],
+    provider: providerOf(signIn, publicUrl) ?? sandboxProvider(sandbox, publicUrl),
+    platforms: platformsOf(signIn, sandbox?.platforms ?? null, http),
+    redirects: signIn.redirects,
   };
 }
 
-function sandboxProvider({ issuer, url }: SandboxIdentity, publicUrl: string): IdentityProviderSettings {
+/** The sandbox of another process at this address (SANDBOX_URL). */
+export function sandboxElsewhere(address: string): SandboxIdentity {
+  const url = address.replace(/\/+$/, '');
+  const issuer = `${url}/identity`;
   return {
     issuer,
+    url: issuer,
+    platforms: { wechat: `${url}/wechat`, douyin: `${url}/douyin`, alipay: null },
+  };
+}
+
+function callbackOf(publicUrl: string): string {
+  return `${publicUrl}/auth/idp/callback`;
+}
+
+function providerOf({ provider }: Config['signIn'], publicUrl: string): IdentityProviderSettings | null {
+  if (provider === null) return null;
+  return { ...provider, callbackUrl: provider.callbackUrl ?? callbackOf(publicUrl), reachedAt: null };
+}
+
+function sandboxProvider(
+  sandbox: SandboxIdentity | null,
+  publicUrl: string,
+): IdentityProviderSettings | null {
+  if (sandbox === null) return null;
+  return {
+    issuer: sandbox.issuer,
     ...SANDBOX_CLIENT,
-    callbackUrl: `${publicUrl}/auth/idp/callback`,
+    callbackUrl: callbackOf(publicUrl),
     endpoints: null,
     audiences: [],
-    reachedAt: url,
+    parameters: {},
+    reachedAt: sandbox.url,
   };
+}
+
+/** Each platform by itself: one that is set up is real, whatever the others are. */
+function platformsOf(
+  given: Config['signIn'],
+  sandbox: SandboxPlatforms | null,
+  http: HttpClient,
+): readonly Platform[] {
+  const { wechat, douyin, alipay } = SANDBOX_APPS;
+  const standIns =
+    sandbox === null
+      ? null
+      : {
+          wechat: { apps: [wechat], baseUrl: sandbox.wechat },
+          douyin: { apps: [douyin], baseUrl: sandbox.douyin },
+          alipay:
+            sandbox.alipay === null
+              ? null
+              : { apps: [{ ...alipay, ...sandbox.alipay }], baseUrl: sandbox.alipay.baseUrl },
+        };
+  const options = {
+    wechat: given.wechat ?? standIns?.wechat ?? null,
+    douyin: given.douyin ?? standIns?.douyin ?? null,
+    alipay: given.alipay ?? standIns?.alipay ?? null,
+  };
+  return [
+    ...(options.wechat === null ? [] : [createWechat({ http, ...options.wechat })]),
+    ...(options.alipay === null ? [] : [createAlipay({ http, ...options.alipay })]),
+    ...(options.douyin === null ? [] : [createDouyin({ http, ...options.douyin })]),
+  ];
 }

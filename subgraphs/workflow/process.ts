@@ -8,7 +8,7 @@ import { installationSecret } from '../../platform/installation-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
 import { composeSelling } from './compose-selling.ts';
-import { composeSignIn } from './compose-sign-in.ts';
+import { composeSignIn, sandboxElsewhere } from './compose-sign-in.ts';
 import { workflowMigrations } from './migrations/index.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
 
@@ -54,15 +54,14 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
     selling: composeSelling(config, null),
-    signIn: composeSignIn(config, { publicUrl, sandbox: sandboxOf(config) }),
+    signIn: composeSignIn(config, { publicUrl, sandbox: sandboxOf(config), http: runtime.http }),
   });
 }
 
 /** The sandbox's identity provider, where a sandbox is set up (SANDBOX_URL): split processes have none of their own. */
 function sandboxOf({ sandbox }: Runtime['config']) {
   if (sandbox === null || sandbox.url === null) return null;
-  const issuer = `${sandbox.url.replace(/\/+$/, '')}/identity`;
-  return { issuer, url: issuer };
+  return sandboxElsewhere(sandbox.url);
 }
 
 async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: string): Promise<void> {

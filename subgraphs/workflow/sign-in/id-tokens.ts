@@ -1,5 +1,4 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from 'jose';
-import { LRUCache } from 'lru-cache';
 import type { CustomFetch } from 'openid-client';
 
 import { AppError } from '../../../platform/errors.ts';
@@ -10,7 +9,7 @@ export interface IdTokenRules {
   readonly jwksUri: string | null;
   /** Our own client ids: a token made for another app is nobody's here. */
   readonly audiences: readonly string[];
-  readonly fetch: CustomFetch | undefined;
+  readonly fetch: CustomFetch;
 }
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
@@ -19,9 +18,16 @@ const MAX_AGE = '1h';
 const CLOCK_SECONDS = 30;
 const MAX_LENGTH = 16_384;
 const TIMEOUT_MS = 5_000;
+/** What jose says when the keys did not come: late, with another status, or in another form. */
+const OUTAGES = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID']);
 
-/** Key sets by their address; jose keeps each fresh by itself. */
-const keySets = new LRUCache<string, ReturnType<typeof createRemoteJWKSet>>({ max: 10 });
+/** Google's older tokens name their issuer without its scheme. */
+function issuersOf(issuer: string): string[] {
+  return issuer === 'https://accounts.google.com' ? [issuer, 'accounts.google.com'] : [issuer];
+}
+
+/** The key set of each provider, by what reaches it; jose keeps each fresh by itself. */
+const keySets = new WeakMap<CustomFetch, ReturnType<typeof createRemoteJWKSet>>();
 
 /** The claims of a valid token. Throws UNAUTHENTICATED, or UNAVAILABLE when the keys can't be had. */
 export async function verifyIdToken(
@@ -33,7 +39,7 @@ export async function verifyIdToken(
   let claims: JWTPayload;
   try {
     const verified = await jwtVerify(idToken, keySetOf(rules.jwksUri, rules.fetch), {
-      issuer: rules.issuer,
+      issuer: issuersOf(rules.issuer),
       audience: [...rules.audiences],
       algorithms: ALGORITHMS,
       maxTokenAge: MAX_AGE,
@@ -42,8 +48,8 @@ export async function verifyIdToken(
     });
     claims = verified.payload;
   } catch (error) {
-    const isOurs = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
-    if (isOurs) throw invalid('the ID token is not valid', error);
+    if (error instanceof errors.JOSEError && !OUTAGES.has(error.code))
+      throw invalid('the ID token is not valid', error);
     throw new AppError('UNAVAILABLE', 'the keys of the identity provider can not be had now', {
       retryAfter: 5,
       cause: error,
@@ -57,25 +63,21 @@ export async function verifyIdToken(
   return claims;
 }
 
-function keySetOf(uri: string, fetch: CustomFetch | undefined) {
-  const known = keySets.get(uri);
+function keySetOf(uri: string, fetch: CustomFetch) {
+  const known = keySets.get(fetch);
   if (known !== undefined) return known;
   const made = createRemoteJWKSet(new URL(uri), {
     timeoutDuration: TIMEOUT_MS,
-    ...(fetch === undefined
-      ? {}
-      : {
-          [customFetch]: (url, { method, headers, signal }) =>
-            fetch(url, {
-              method,
-              headers: Object.fromEntries(headers),
-              signal,
-              body: undefined,
-              redirect: 'manual',
-            }),
-        }),
+    [customFetch]: (url, { method, headers, signal }) =>
+      fetch(url, {
+        method,
+        headers: Object.fromEntries(headers),
+        signal,
+        body: undefined,
+        redirect: 'manual',
+      }),
   });
-  keySets.set(uri, made);
+  keySets.set(fetch, made);
   return made;
 }
 

@@ -67,6 +67,8 @@ export interface IdentityProviderSettings {
   } | null;
   /** Client ids of native apps whose ID tokens and codes are taken. */
   readonly audiences: readonly string[];
+  /** Extra parameters of the authorization request. */
+  readonly parameters: Readonly<Record<string, string>>;
   /** Where this process reaches the issuer, when not at its own address (the embedded sandbox). */
   readonly reachedAt: string | null;
 }
@@ -147,7 +149,7 @@ function unavailable(cause: unknown): AppError {
 
 async function begin(
   found: oidc.Configuration,
-  { callbackUrl }: IdentityProviderSettings,
+  { callbackUrl, endpoints, parameters }: IdentityProviderSettings,
   scopes: readonly string[],
 ): Promise<BegunSignIn> {
   const secrets = {
@@ -156,16 +158,20 @@ async function begin(
     verifier: oidc.randomPKCECodeVerifier(),
   };
   const offline = found.serverMetadata().scopes_supported?.includes('offline_access') ?? false;
-  const asked = [...new Set(['openid', ...scopes, ...(offline ? ['offline_access'] : [])])];
+  // A plain OAuth 2.0 server may refuse a scope that it does not know.
+  const isOpenid = endpoints === null;
+  const own = [...(isOpenid ? ['openid'] : []), ...scopes, ...(offline ? ['offline_access'] : [])];
+  const asked = [...new Set(own)];
   const url = oidc.buildAuthorizationUrl(found, {
     redirect_uri: callbackUrl,
-    scope: asked.join(' '),
+    ...(asked.length === 0 ? {} : { scope: asked.join(' ') }),
     state: secrets.state,
-    nonce: secrets.nonce,
+    ...(isOpenid ? { nonce: secrets.nonce } : {}),
     code_challenge: await oidc.calculatePKCECodeChallenge(secrets.verifier),
     code_challenge_method: 'S256',
     // Providers give a refresh token only after a consent that was asked for.
     ...(asked.includes('offline_access') ? { prompt: 'consent' } : {}),
+    ...parameters,
   });
   return { url: url.href, scope: asked.join(' '), ...secrets };
 }
@@ -257,11 +263,13 @@ async function identityOfToken(
 ): Promise<PlatformIdentity> {
   const { verifyIdToken } = await import('./id-tokens.ts');
   const metadata = found.serverMetadata();
+  const { [oidc.customFetch]: fetch } = found;
+  if (fetch === undefined) throw new AppError('INTERNAL', 'the identity provider is reached by no client');
   const claims = await verifyIdToken(token, {
     issuer: metadata.issuer,
     jwksUri: metadata.jwks_uri ?? null,
     audiences: [settings.clientId, ...settings.audiences],
-    fetch: found[oidc.customFetch],
+    fetch,
   });
   return identityFrom(claims, settings);
 }
@@ -306,8 +314,10 @@ function refusalOf(error: unknown): unknown {
         });
   }
   if (error instanceof oidc.ClientError || error instanceof Error) {
-    const { code } = error as { readonly code?: unknown };
-    const isTransport = code === 'OAUTH_TIMEOUT' || code === undefined;
+    const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+    // A proxy's page in the provider's place, as well as no answer at all.
+    const isOutage = cause instanceof Response && cause.status >= 500;
+    const isTransport = code === 'OAUTH_TIMEOUT' || code === undefined || isOutage;
     return isTransport
       ? unavailable(error)
       : new AppError('UNAUTHENTICATED', 'the answer of the identity provider is not valid: begin again', {

@@ -35,6 +35,9 @@ export interface PlatformSignInOptions {
   readonly sessions: Pick<SessionService, 'open'>;
 }
 
+/** Characters of the codes of a platform; real ones have fewer than 200. */
+const MAX_CODE = 1_000;
+
 export function createPlatformSignIn(options: PlatformSignInOptions): PlatformSignIn {
   const { sessions } = options;
   return {
@@ -59,6 +62,7 @@ async function proved(
   }
   const { code = null, anonymousCode = null } = request;
   if (!code && !anonymousCode) throw badInput('code', 'code is needed');
+  if (`${code ?? ''}${anonymousCode ?? ''}`.length > MAX_CODE) throw badInput('code', 'code is too long');
   return sessionOf(options, caller, {
     identity: await platform.exchange({ appId, code, anonymousCode }),
     refreshToken: null,

@@ -1,0 +1,175 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { toError } from '../errors.ts';
+import type { Report, Values } from './rules.ts';
+
+/** Who signs in, and where. Null parts are the sandbox's in development, and absent in production. */
+export interface SignInConfig {
+  readonly provider: ProviderConfig | null;
+  /** Exact origins, and schemes with their colon, that browsers may be sent to. */
+  readonly redirects: readonly string[];
+  readonly wechat: SecretApps | null;
+  readonly douyin: SecretApps | null;
+  readonly alipay: { readonly apps: readonly KeyedApp[]; readonly baseUrl: string } | null;
+}
+
+/** The identity provider. */
+interface ProviderConfig {
+  /** To the letter. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null: a public client. */
+  readonly clientSecret: string | null;
+  /** Null: PUBLIC_URL/auth/idp/callback. */
+  readonly callbackUrl: string | null;
+  /** Null: discovered. */
+  readonly endpoints: {
+    readonly authorization: string;
+    readonly token: string;
+    readonly userinfo: string;
+  } | null;
+  readonly audiences: readonly string[];
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Mini-programs with a shared secret. */
+interface SecretApps {
+  readonly apps: readonly { readonly appId: string; readonly secret: string }[];
+  readonly baseUrl: string;
+}
+
+/** A mini-program with keys, as Alipay has them. */
+export interface KeyedApp {
+  readonly appId: string;
+  /** Signs our requests. */
+  readonly privateKey: KeyObject;
+  /** Proves the platform's answers. */
+  readonly platformKey: KeyObject;
+}
+
+const ENDPOINTS = ['IDP_AUTHORIZATION_URL', 'IDP_TOKEN_URL', 'IDP_USERINFO_URL'] as const;
+const ABOUT_PROVIDER = ['IDP_CLIENT_ID', 'IDP_CLIENT_SECRET', 'IDP_CALLBACK_URL', ...ENDPOINTS] as const;
+const LISTS_ABOUT_PROVIDER = ['IDP_AUDIENCES', 'IDP_AUTHORIZE_PARAMETERS'] as const;
+const PLATFORMS = ['WECHAT', 'DOUYIN', 'ALIPAY'] as const;
+/** Largest file of keys, in bytes. */
+const MAX_KEY_FILE = 64 * 1024;
+
+/** A provider is set up whole, an address of a platform only with its apps, each app once. */
+export function checkSignIn(values: Values, report: Report, production: boolean): void {
+  checkProvider(values, report, production);
+  for (const platform of PLATFORMS) {
+    const apps = values[`${platform}_APPS`];
+    if (values[`${platform}_BASE_URL`] !== null && apps === null) {
+      report(`${platform}_APPS`, `is needed with ${platform}_BASE_URL: the mini-programs there`);
+    }
+    const ids = (apps ?? []).map(({ appId }) => appId);
+    if (apps !== null && ids.length === 0) report(`${platform}_APPS`, 'names no app: unset it');
+    if (new Set(ids).size < ids.length) report(`${platform}_APPS`, 'names an app twice: keep one of them');
+  }
+}
+
+function checkProvider(values: Values, report: Report, production: boolean): void {
+  const { IDP_ISSUER: issuer } = values;
+  const given = [
+    ...ABOUT_PROVIDER.filter((name) => values[name] !== null),
+    ...LISTS_ABOUT_PROVIDER.filter((name) => values[name].length > 0),
+  ];
+  if (issuer === null && given.length > 0) {
+    report('IDP_ISSUER', `is needed with ${given.join(', ')}: the issuer of the identity provider`);
+  }
+  if (issuer !== null && values.IDP_CLIENT_ID === null) {
+    report('IDP_CLIENT_ID', 'is needed with IDP_ISSUER: what Kiln is called there');
+  }
+  const missing = ENDPOINTS.filter((name) => values[name] === null);
+  if (missing.length > 0 && missing.length < ENDPOINTS.length) {
+    for (const name of missing) {
+      report(name, 'is needed with the other two addresses: or unset all three, so that they are discovered');
+    }
+  }
+  if (!production) return;
+  for (const name of ['IDP_ISSUER', 'IDP_CALLBACK_URL', ...ENDPOINTS] as const) {
+    if (values[name]?.startsWith('http:') === true) report(name, 'must be an https:// address in production');
+  }
+}
+
+/** What settings without problems ask for. Reads the key files of Alipay; what is wrong with one is reported. */
+export function signInOf(values: Values, report: Report): SignInConfig {
+  const { WECHAT_APPS: wechat, DOUYIN_APPS: douyin } = values;
+  return {
+    provider: providerOf(values),
+    redirects: values.SIGN_IN_REDIRECTS,
+    wechat:
+      wechat === null
+        ? null
+        : { apps: wechat, baseUrl: values.WECHAT_BASE_URL ?? 'https://api.weixin.qq.com' },
+    douyin:
+      douyin === null
+        ? null
+        : { apps: douyin, baseUrl: values.DOUYIN_BASE_URL ?? 'https://developer.toutiao.com' },
+    alipay: alipayOf(values, report),
+  };
+}
+
+function providerOf(values: Values): ProviderConfig | null {
+  const { IDP_ISSUER: issuer, IDP_CLIENT_ID: clientId } = values;
+  const { IDP_AUTHORIZATION_URL: authorization, IDP_TOKEN_URL: token, IDP_USERINFO_URL: userinfo } = values;
+  if (issuer === null || clientId === null) return null;
+  return {
+    issuer,
+    clientId,
+    clientSecret: values.IDP_CLIENT_SECRET,
+    callbackUrl: values.IDP_CALLBACK_URL,
+    endpoints:
+      authorization === null || token === null || userinfo === null
+        ? null
+        : { authorization, token, userinfo },
+    audiences: values.IDP_AUDIENCES,
+    parameters: Object.fromEntries(values.IDP_AUTHORIZE_PARAMETERS),
+  };
+}
+
+function alipayOf(values: Values, report: Report): SignInConfig['alipay'] {
+  if (values.ALIPAY_APPS === null) return null;
+  const apps = values.ALIPAY_APPS.flatMap(({ appId, file }) => {
+    const keys = readKeys(path.resolve(file), (message) =>
+      report('ALIPAY_APPS', `the file of app ${appId} ${message}`),
+    );
+    return keys === null ? [] : [{ appId, ...keys }];
+  });
+  return { apps, baseUrl: values.ALIPAY_BASE_URL ?? 'https://openapi.alipay.com' };
+}
+
+/** A private and a public key in one PEM file. What is reported never repeats the file's content. */
+function readKeys(file: string, report: (message: string) => void): Omit<KeyedApp, 'appId'> | null {
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (error) {
+    report(`can't be read: ${toError(error).message}`);
+    return null;
+  }
+  const blocks =
+    content.length > MAX_KEY_FILE
+      ? []
+      : (content.match(/-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g) ?? []);
+  const ours = blocks.filter((block) => block.includes('PRIVATE KEY'));
+  const theirs = blocks.filter((block) => block.includes('PUBLIC KEY'));
+  const [privateText] = ours;
+  const [publicText] = theirs;
+  if (privateText === undefined || publicText === undefined || ours.length > 1 || theirs.length > 1) {
+    report(
+      "must hold two PEM blocks: the app's own PRIVATE KEY, and the PUBLIC KEY that Alipay shows for the app",
+    );
+    return null;
+  }
+  try {
+    const keys = { privateKey: createPrivateKey(privateText), platformKey: createPublicKey(publicText) };
+    if (Object.values(keys).every(({ asymmetricKeyType }) => asymmetricKeyType === 'rsa')) return keys;
+  } catch {
+    // Said below: what OpenSSL says of it could repeat a part of the key.
+  }
+  report('holds keys that are no RSA keys: Alipay signs with RSA2');
+  return null;
+}

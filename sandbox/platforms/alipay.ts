@@ -1,0 +1,97 @@
+import { generateKeyPair, randomBytes, sign, verify, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+
+import type { Answer } from '../http/answer.ts';
+import type { Wire, WireRequest } from '../http/wire.ts';
+import { createCodes, idFor, type Codes } from './codes.ts';
+
+/** The mini-program that the stand-in knows. */
+export const ALIPAY_APP_ID = '2021000000000001';
+
+/** Alipay's gateway with one method, and what its one app needs to talk to it. */
+export interface AlipayStandIn {
+  readonly wire: Wire;
+  /** The app's own key. */
+  readonly privateKey: KeyObject;
+  /** Alipay's public key for the app. */
+  readonly platformKey: KeyObject;
+}
+
+const NODE = 'alipay_system_oauth_token_response';
+const makePair = promisify(generateKeyPair);
+
+/** The keys are of this process: nobody else can be that app. */
+export async function createAlipayStandIn(): Promise<AlipayStandIn> {
+  const pair = () => makePair('rsa', { modulusLength: 2_048 });
+  const [app, platform] = await Promise.all([pair(), pair()]);
+  const codes = createCodes();
+  const gateway = { codes, appKey: app.publicKey, ownKey: platform.privateKey };
+  return {
+    privateKey: app.privateKey,
+    platformKey: platform.publicKey,
+    wire: {
+      name: 'alipay',
+      mount: 'alipay',
+      refuse: (status, message) => {
+        if (status === 429) return refused('40004', 'Business Failed', 'isv.app-call-limited');
+        if (status === 500) return refused('20000', 'Service Currently Unavailable', 'isp.unknow-error');
+        return said(JSON.stringify({ message }), status);
+      },
+      routes: [
+        {
+          method: 'POST',
+          path: '/gateway.do',
+          operation: 'token',
+          handle: (request) => answer(gateway, request),
+        },
+      ],
+    },
+  };
+}
+
+interface Gateway {
+  readonly codes: Codes;
+  readonly appKey: KeyObject;
+  readonly ownKey: KeyObject;
+}
+
+function answer({ codes, appKey, ownKey }: Gateway, { body }: WireRequest): Answer {
+  const { sign: signature = '', ...given } = Object.fromEntries(new URLSearchParams(body.toString('utf8')));
+  if (given['method'] !== 'alipay.system.oauth.token') {
+    return refused('40002', 'Invalid Arguments', 'isv.invalid-method');
+  }
+  if (given['app_id'] !== ALIPAY_APP_ID) return refused('40002', 'Invalid Arguments', 'isv.invalid-app-id');
+  const signed = Object.keys(given)
+    .toSorted()
+    .map((name) => `${name}=${given[name] ?? ''}`)
+    .join('&');
+  const isTime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(given['timestamp'] ?? '');
+  if (!isTime) return refused('40002', 'Invalid Arguments', 'isv.invalid-timestamp');
+  if (!verify('sha256', Buffer.from(signed), appKey, Buffer.from(signature, 'base64'))) {
+    return refused('40002', 'Invalid Arguments', 'isv.invalid-signature');
+  }
+  const person = codes.take(ALIPAY_APP_ID, given['code'] ?? '');
+  if (typeof person === 'string') return refused('40002', 'Invalid Arguments', 'isv.code-invalid');
+  const token = () => `sandboxB${randomBytes(16).toString('hex')}`;
+  // Blanks and an escaped slash: who parses this and writes it again gets another text, and another signature.
+  const node = JSON.stringify({
+    access_token: token(),
+    auth_start: '2026-01-01 00:00:00',
+    expires_in: 1_296_000,
+    re_expires_in: 2_592_000,
+    refresh_token: token(),
+    open_id: `0${idFor(`alipay ${ALIPAY_APP_ID}`, person).slice(0, 30)}/x`,
+  })
+    .replaceAll('/', String.raw`\/`)
+    .replace('{', '{ ');
+  const proof = sign('sha256', Buffer.from(node), ownKey).toString('base64');
+  return said(`{"${NODE}":${node},"sign":"${proof}"}`);
+}
+
+function refused(code: string, msg: string, sub_code: string): Answer {
+  return said(JSON.stringify({ error_response: { code, msg, sub_code, sub_msg: sub_code } }));
+}
+
+function said(body: string, status = 200): Answer {
+  return { status, headers: { 'content-type': 'text/html;charset=utf-8' }, body };
+}

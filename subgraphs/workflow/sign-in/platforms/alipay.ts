@@ -1,0 +1,124 @@
+import type { KeyObject } from 'node:crypto';
+
+import { z } from 'zod';
+
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { signedNode, signedParameters } from './alipay-signature.ts';
+import { askPlatform, neededCode, refusal, secretsOf, subjectIn, type RefusalKind } from './ask.ts';
+import type { Platform } from './platform.ts';
+
+export interface AlipayOptions {
+  readonly http: HttpClient;
+  readonly apps: readonly {
+    readonly appId: string;
+    /** Signs our requests. */
+    readonly privateKey: KeyObject;
+    /** Alipay's public key for this app: proves its answers. */
+    readonly platformKey: KeyObject;
+  }[];
+  /** Without a trailing slash, and without /gateway.do. */
+  readonly baseUrl: string;
+}
+
+const NAME = 'alipay';
+const NODE = 'alipay_system_oauth_token_response';
+/** The gateway reads times in China's zone, which knows no summer. */
+const CHINA_MS = 8 * 3_600_000;
+
+/** Errors by their sub-code, else their code; any other is an outage. */
+const REFUSALS: Readonly<Record<string, RefusalKind>> = {
+  'isv.code-invalid': 'code',
+  'isv.unmatched-app-id': 'app',
+  'isv.invalid-app-id': 'app',
+  'isv.invalid-signature': 'app',
+  'isv.missing-signature': 'app',
+  'isv.missing-signature-key': 'app',
+  'isv.insufficient-isv-permissions': 'app',
+  'isv.app-call-limited': 'rate',
+  'isv.method-call-limited': 'rate',
+};
+
+const refused = z.object({ code: z.union([z.string(), z.number()]), sub_code: z.string().optional() });
+
+const granted = z.object({
+  user_id: z.string().optional(),
+  open_id: z.string().optional(),
+  union_id: z.string().optional(),
+  access_token: z.string().optional(),
+  refresh_token: z.string().optional(),
+});
+
+const answer = z.object({
+  error_response: refused.optional(),
+  [NODE]: z.looseObject({}).optional(),
+  sign: z.string().optional(),
+});
+
+/** Alipay's mini-programs (`alipay.system.oauth.token`): both sides sign. */
+export function createAlipay({ http, apps, baseUrl }: AlipayOptions): Platform {
+  const known = new Map(apps.map((app) => [app.appId, app]));
+  return {
+    name: NAME,
+    appIds: [...known.keys()],
+    async exchange({ appId, code }) {
+      const app = known.get(appId);
+      if (app === undefined) throw refusal(NAME, 'app', 'unknown app');
+      const parameters = signedParameters(requestOf(appId, neededCode(code)), app.privateKey);
+      const { text, json } = await askPlatform(http, NAME, {
+        method: 'POST',
+        url: `${baseUrl}/gateway.do`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
+        body: new URLSearchParams(parameters).toString(),
+      });
+      const data = readAnswer(json, (signature) =>
+        signedNode({ text, node: NODE, signature }, app.platformKey),
+      );
+      return {
+        platform: NAME,
+        appId,
+        // Newer apps are told an id of their own, older ones the account's number.
+        subject: subjectIn(NAME, data.open_id, data.user_id),
+        unionId: data.union_id || null,
+        email: null,
+        name: null,
+        picture: null,
+        secret: secretsOf({ access_token: data.access_token, refresh_token: data.refresh_token }),
+      };
+    },
+  };
+}
+
+function requestOf(appId: string, code: string): Readonly<Record<string, string>> {
+  const time = new Date(Date.now() + CHINA_MS).toISOString();
+  return {
+    app_id: appId,
+    method: 'alipay.system.oauth.token',
+    format: 'JSON',
+    charset: 'utf-8',
+    sign_type: 'RSA2',
+    timestamp: time.slice(0, 19).replace('T', ' '),
+    version: '1.0',
+    grant_type: 'authorization_code',
+    code,
+  };
+}
+
+function readAnswer(
+  json: unknown,
+  signedText: (signature: string) => string | null,
+): z.output<typeof granted> {
+  const { success, data } = answer.safeParse(json);
+  if (!success) throw refusal(NAME, 'outage', 'another form');
+  const node = data[NODE];
+  // A refusal comes in a node of its own, or in that of the method. It grants nothing, so it need not be authentic.
+  const { data: no } = refused.safeParse(data.error_response ?? node);
+  if (no !== undefined && String(no.code) !== '10000') {
+    const code = no.sub_code ?? String(no.code);
+    throw refusal(NAME, REFUSALS[code] ?? 'outage', code);
+  }
+  const signed = signedText(data.sign ?? '');
+  if (signed === null) throw refusal(NAME, 'outage', 'not signed by Alipay');
+  const { data: facts } = granted.safeParse(JSON.parse(signed));
+  if (facts === undefined) throw refusal(NAME, 'outage', 'another form');
+  return facts;
+}

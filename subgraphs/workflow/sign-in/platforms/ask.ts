@@ -1,0 +1,99 @@
+import { AppError, badInput, type AppErrorCode } from '../../../../platform/errors.ts';
+import { HttpFailure, type HttpClient, type HttpRequest } from '../../../../platform/http-client.ts';
+import type { PlatformName } from '../sign-in.ts';
+
+/** What the platforms share: one question, and their refusals in our words. Nothing here names an address or a secret. */
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 64 * 1024;
+/** Longest subject that is taken; the platforms' own are of 16 to 64 characters. */
+const MAX_SUBJECT = 255;
+
+/** Why a platform did not say who is there. */
+export type RefusalKind = 'code' | 'person' | 'rate' | 'app' | 'outage';
+
+/** The text of a platform's answer, and what it means. JSON whatever its content type says: WeChat calls it plain text. */
+export interface PlatformAnswer {
+  readonly text: string;
+  readonly json: unknown;
+}
+
+/** Asks once. Throws UNAVAILABLE when no answer came that is JSON. */
+export async function askPlatform(
+  http: HttpClient,
+  name: PlatformName,
+  request: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
+): Promise<PlatformAnswer> {
+  try {
+    const { status, body } = await http.request({
+      ...request,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      // A code is good for one use: asked again it would be refused, whatever became of the first time.
+      retry: 'never',
+      trustedOrigins: [new URL(request.url).origin],
+    });
+    if (status === 429) throw refusal(name, 'rate', 'HTTP 429');
+    if (status >= 500) throw refusal(name, 'outage', `HTTP ${status}`);
+    const text = body.toString('utf8');
+    return { text, json: JSON.parse(text) as unknown };
+  } catch (error) {
+    if (error instanceof HttpFailure) throw refusal(name, 'outage', error.code, error);
+    // What is not JSON may hold anything, and so may the message of who could not read it.
+    if (error instanceof SyntaxError) throw refusal(name, 'outage', 'no JSON');
+    throw error;
+  }
+}
+
+/** A refusal in our words; `code` is the platform's own. */
+export function refusal(name: PlatformName, kind: RefusalKind, code: string, cause?: unknown): AppError {
+  const { is, says, retryAfter } = REFUSALS[kind];
+  const see = kind === 'app' ? `: see ${name.toUpperCase()}_APPS` : '';
+  return new AppError(is, `${name} ${says} (${code.slice(0, 60)})${see}`, {
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+const REFUSALS: Readonly<
+  Record<RefusalKind, { readonly is: AppErrorCode; readonly says: string; readonly retryAfter?: number }>
+> = {
+  code: { is: 'UNAUTHENTICATED', says: 'did not take the code; get a new one' },
+  person: { is: 'UNAUTHENTICATED', says: 'does not let this person sign in' },
+  rate: { is: 'RATE_LIMITED', says: 'has been asked too often; try again later', retryAfter: 60 },
+  app: { is: 'NOT_CONFIGURED', says: "does not accept this app's credentials" },
+  outage: {
+    is: 'UNAVAILABLE',
+    says: 'gives no usable answer; try again with a new code',
+    retryAfter: 5,
+  },
+};
+
+/** The code of a platform that has no other way. BAD_USER_INPUT. */
+export function neededCode(code: string | null): string {
+  if (code === null || code === '') throw badInput('code', 'code is needed');
+  return code;
+}
+
+/** Who is there, as the platform says; an answer without that is no answer. */
+export function subjectIn(name: PlatformName, ...candidates: readonly (string | undefined)[]): string {
+  const subject = candidates.find((candidate) => candidate !== undefined && candidate !== '');
+  if (subject === undefined || subject.length > MAX_SUBJECT) throw refusal(name, 'outage', 'no subject');
+  return subject;
+}
+
+/** What the platform has us keep, without what it left out. */
+export function secretsOf(
+  given: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> | null {
+  const kept = Object.entries(given).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return kept.length === 0 ? null : Object.fromEntries(kept);
+}
+
+/** A mini-program's platform whose apps have a secret. */
+export interface SecretPlatformOptions {
+  readonly http: HttpClient;
+  readonly apps: readonly { readonly appId: string; readonly secret: string }[];
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+}

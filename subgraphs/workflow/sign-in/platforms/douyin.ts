@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+import {
+  askPlatform,
+  refusal,
+  secretsOf,
+  subjectIn,
+  type RefusalKind,
+  type SecretPlatformOptions,
+} from './ask.ts';
+import type { Platform } from './platform.ts';
+
+const NAME = 'douyin';
+
+/** Errors by their number; any other is an outage. */
+const REFUSALS: Readonly<Record<number, RefusalKind>> = {
+  40_014: 'code',
+  40_018: 'code',
+  40_019: 'code',
+  40_015: 'app',
+  40_017: 'app',
+};
+
+const answer = z.object({
+  err_no: z.number(),
+  data: z
+    .object({
+      openid: z.string().optional(),
+      anonymous_openid: z.string().optional(),
+      unionid: z.string().optional(),
+      session_key: z.string().optional(),
+    })
+    .nullish(),
+});
+
+/** Douyin's mini-programs (`v2/jscode2session`). Who has not signed in there is known by an anonymous id. */
+export function createDouyin({ http, apps, baseUrl }: SecretPlatformOptions): Platform {
+  const secrets = new Map(apps.map(({ appId, secret }) => [appId, secret]));
+  return {
+    name: NAME,
+    appIds: [...secrets.keys()],
+    async exchange({ appId, code, anonymousCode }) {
+      const { json } = await askPlatform(http, NAME, {
+        method: 'POST',
+        url: `${baseUrl}/api/apps/v2/jscode2session`,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          appid: appId,
+          secret: secrets.get(appId) ?? '',
+          code: code ?? '',
+          anonymous_code: anonymousCode ?? '',
+        }),
+      });
+      const { success, data: answered } = answer.safeParse(json);
+      if (!success) throw refusal(NAME, 'outage', 'another form');
+      const { err_no: number } = answered;
+      if (number !== 0) throw refusal(NAME, REFUSALS[number] ?? 'outage', String(number));
+      const data = answered.data ?? {};
+      return {
+        platform: NAME,
+        appId,
+        subject: subjectIn(NAME, data.openid, data.anonymous_openid),
+        unionId: data.unionid || null,
+        email: null,
+        name: null,
+        picture: null,
+        secret: secretsOf({ session_key: data.session_key }),
+      };
+    },
+  };
+}

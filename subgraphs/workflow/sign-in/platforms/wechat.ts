@@ -1,0 +1,70 @@
+import { z } from 'zod';
+
+import {
+  askPlatform,
+  neededCode,
+  refusal,
+  secretsOf,
+  subjectIn,
+  type RefusalKind,
+  type SecretPlatformOptions,
+} from './ask.ts';
+import type { Platform } from './platform.ts';
+
+const NAME = 'wechat';
+
+/** Errors by their number; any other is an outage, which is nobody's fault here. */
+const REFUSALS: Readonly<Record<number, RefusalKind>> = {
+  40_029: 'code',
+  40_163: 'code',
+  41_008: 'code',
+  40_226: 'person',
+  45_011: 'rate',
+  40_013: 'app',
+  40_125: 'app',
+  41_002: 'app',
+  41_004: 'app',
+};
+
+const answer = z.object({
+  errcode: z.number().optional(),
+  openid: z.string().optional(),
+  unionid: z.string().optional(),
+  session_key: z.string().optional(),
+});
+
+/** WeChat's mini-programs (`jscode2session`): HTTP 200 whatever came of it, and the secret in the address. */
+export function createWechat({ http, apps, baseUrl }: SecretPlatformOptions): Platform {
+  const secrets = new Map(apps.map(({ appId, secret }) => [appId, secret]));
+  return {
+    name: NAME,
+    appIds: [...secrets.keys()],
+    async exchange({ appId, code }) {
+      const query = new URLSearchParams({
+        appid: appId,
+        secret: secrets.get(appId) ?? '',
+        js_code: neededCode(code),
+        grant_type: 'authorization_code',
+      });
+      const { json } = await askPlatform(http, NAME, {
+        method: 'GET',
+        url: `${baseUrl}/sns/jscode2session?${query.toString()}`,
+      });
+      const { success, data } = answer.safeParse(json);
+      if (!success) throw refusal(NAME, 'outage', 'another form');
+      const { errcode = 0 } = data;
+      if (errcode !== 0) throw refusal(NAME, REFUSALS[errcode] ?? 'outage', String(errcode));
+      return {
+        platform: NAME,
+        appId,
+        subject: subjectIn(NAME, data.openid),
+        // Only of an app that is bound to an account of the open platform.
+        unionId: data.unionid || null,
+        email: null,
+        name: null,
+        picture: null,
+        secret: secretsOf({ session_key: data.session_key }),
+      };
+    },
+  };
+}
