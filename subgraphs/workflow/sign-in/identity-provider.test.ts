@@ -1,0 +1,407 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import type { HttpClient } from '../../../platform/http-client.ts';
+import { silentLogger } from '../../../platform/logger.ts';
+import { createOutboundRule } from '../../../platform/safe-url.ts';
+import { createHttpClient } from '../../../platform/undici-http-client.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { startSandbox } from '../../../sandbox/test-kit.ts';
+import { createBrowser } from '../../../test/kit/browser.ts';
+import {
+  createIdentityProvider,
+  type IdentityProvider,
+  type IdentityProviderSettings,
+} from './identity-provider.ts';
+
+/** The client of an identity provider: against the sandbox's, and against servers that misbehave. */
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let http: HttpClient;
+beforeAll(async () => {
+  ({ sandbox, stop } = await startSandbox());
+  http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
+});
+afterAll(async () => {
+  await http?.close();
+  await stop?.();
+});
+
+const CALLBACK = 'http://127.0.0.1:4000/auth/idp/callback';
+
+function providerAt(issuer: string, change: Partial<IdentityProviderSettings> = {}): IdentityProvider {
+  return createIdentityProvider({
+    http,
+    settings: {
+      issuer,
+      clientId: 'kiln',
+      clientSecret: 'kiln-sandbox-client',
+      callbackUrl: CALLBACK,
+      endpoints: null,
+      audiences: [],
+      parameters: {},
+      reachedAt: null,
+      ...change,
+    },
+  });
+}
+
+const UNAUTHENTICATED = { code: 'UNAUTHENTICATED' };
+const UNAVAILABLE = { code: 'UNAVAILABLE', retryAfter: 5 };
+
+describe('with the sandbox', () => {
+  const isCallback = (url: URL): boolean => url.href.startsWith(CALLBACK);
+
+  /** The query that the provider sends a browser back with. */
+  async function returned(url: string, subject = 'sandbox-ada'): Promise<string> {
+    const browser = createBrowser();
+    const page = await browser.follow(url, isCallback);
+    await page.response?.body?.cancel();
+    return (await browser.follow(page.url.href, isCallback, { form: { subject } })).url.search;
+  }
+
+  it('says who came back, with what was granted', async () => {
+    const provider = providerAt(sandbox.issuer);
+    const begun = await provider.begin({ scopes: ['email', 'profile'] });
+    expect(begun.scope.split(' ')).toEqual(['openid', 'email', 'profile', 'offline_access']);
+    const proved = await provider.complete(await returned(begun.url), begun);
+    expect(proved).toEqual({
+      identity: {
+        platform: 'idp',
+        appId: sandbox.issuer,
+        subject: 'sandbox-ada',
+        unionId: null,
+        email: 'ada@sandbox.example',
+        name: 'Ada',
+        picture: null,
+        secret: null,
+      },
+      refreshToken: expect.any(String),
+      scope: expect.stringContaining('openid'),
+    });
+    await provider.revoke(proved.refreshToken ?? '');
+  });
+
+  it('refuses who refused, a code that is used, and one of another flow', async () => {
+    const provider = providerAt(sandbox.issuer);
+    const first = await provider.begin({ scopes: [] });
+    const refused = await returned(first.url, '');
+    await expect(provider.complete(refused, first)).rejects.toMatchObject(UNAUTHENTICATED);
+
+    const second = await provider.begin({ scopes: [] });
+    const query = await returned(second.url);
+    const other = await provider.begin({ scopes: [] });
+    // The code of one flow in the callback of another: its state fits, its verifier does not.
+    const injected = new URLSearchParams(query);
+    injected.set('state', other.state);
+    await expect(provider.complete(`?${injected.toString()}`, other)).rejects.toMatchObject(UNAUTHENTICATED);
+    // The rightful flow goes on, and its code is good once.
+    await provider.complete(query, second);
+    await expect(provider.complete(query, second)).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+
+  it.each([
+    ['of another issuer', (query: URLSearchParams) => query.set('iss', 'https://evil.test')],
+    ['without its issuer', (query: URLSearchParams) => query.delete('iss')],
+    ['with two codes', (query: URLSearchParams) => query.append('code', 'another')],
+    ['with another state', (query: URLSearchParams) => query.set('state', 'another')],
+    ['without a code', (query: URLSearchParams) => query.delete('code')],
+  ])('refuses an answer %s', async (_, change) => {
+    const provider = providerAt(sandbox.issuer);
+    const begun = await provider.begin({ scopes: [] });
+    const query = new URLSearchParams(await returned(begun.url));
+    change(query);
+    await expect(provider.complete(`?${query.toString()}`, begun)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(UNAUTHENTICATED|BAD_USER_INPUT)$/),
+    });
+  });
+
+  it('exchanges the code of an app for its verifier only', async () => {
+    const provider = providerAt(sandbox.issuer);
+    const codeOf = async (url: string) => new URLSearchParams(await returned(url)).get('code') ?? '';
+    const begun = await provider.begin({ scopes: ['email'] });
+    const code = await codeOf(begun.url);
+    const request = { code, redirectUri: CALLBACK, nonce: begun.nonce, verifier: begun.verifier };
+    expect(await provider.exchange(request)).toMatchObject({ identity: { subject: 'sandbox-ada' } });
+    await expect(provider.exchange(request)).rejects.toMatchObject(UNAUTHENTICATED);
+    const next = await provider.begin({ scopes: [] });
+    const wrong = { ...request, code: await codeOf(next.url), nonce: next.nonce };
+    await expect(provider.exchange(wrong)).rejects.toMatchObject(UNAUTHENTICATED);
+    await expect(provider.exchange({ ...request, redirectUri: 'nowhere' })).rejects.toMatchObject({
+      field: 'redirect_uri',
+    });
+  });
+
+  it('refuses a secret that is wrong', async () => {
+    const provider = providerAt(sandbox.issuer, { clientSecret: 'another' });
+    const begun = await provider.begin({ scopes: [] });
+    await expect(provider.complete(await returned(begun.url), begun)).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+
+  it('passes extra parameters on, and knows where to sign out', async () => {
+    const provider = providerAt(sandbox.issuer, {
+      parameters: { access_type: 'offline', prompt: 'login' },
+    });
+    const { searchParams } = new URL((await provider.begin({ scopes: [] })).url);
+    expect(Object.fromEntries(searchParams)).toMatchObject({ access_type: 'offline', prompt: 'login' });
+    const out = new URL((await provider.signOutUrl('http://127.0.0.1:4000/')) ?? '');
+    expect(out.href.startsWith(`${sandbox.issuer}/`)).toBe(true);
+    expect(out.searchParams.get('post_logout_redirect_uri')).toBe('http://127.0.0.1:4000/');
+  });
+
+  it('is reached behind the address that browsers know', async () => {
+    const elsewhere = await startSandbox({
+      identity: {
+        issuer: 'https://kiln.example.org/sandbox/identity',
+        redirectUris: [CALLBACK],
+        postLogoutUris: [],
+      },
+    });
+    try {
+      const { issuer, identityUrl } = elsewhere.sandbox;
+      const begun = await providerAt(issuer, { reachedAt: identityUrl }).begin({ scopes: [] });
+      expect(begun.url.startsWith('https://kiln.example.org/sandbox/identity/')).toBe(true);
+    } finally {
+      await elsewhere.stop();
+    }
+  });
+});
+
+/** What a server of a test answers, by path; null breaks the connection. */
+type Answers = Record<string, { readonly status?: number; readonly body: unknown } | null>;
+
+interface Standing {
+  readonly url: string;
+  readonly answers: Answers;
+  /** What was asked for: path and form. */
+  readonly asked: { readonly path: string; readonly form: URLSearchParams }[];
+}
+
+const open: Server[] = [];
+afterEach(async () => {
+  for (const server of open.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+async function stand(answers: Answers = {}): Promise<Standing> {
+  const asked: Standing['asked'] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((form) => {
+      const path = request.url ?? '';
+      asked.push({ path, form: new URLSearchParams(form) });
+      const answer = answers[path];
+      if (answer === undefined) return response.writeHead(404).end('{}');
+      if (answer === null) return response.destroy();
+      const isText = typeof answer.body === 'string';
+      response.writeHead(answer.status ?? 200, { 'content-type': isText ? 'text/html' : 'application/json' });
+      return response.end(isText ? answer.body : JSON.stringify(answer.body));
+    });
+  });
+  open.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, answers, asked };
+}
+
+const DISCOVERY = '/.well-known/openid-configuration';
+
+function documentOf(issuer: string): object {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    jwks_uri: `${issuer}/jwks`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+  };
+}
+
+/** A provider with a discovery document and the keys of its ID tokens. */
+async function standDiscovered(): Promise<Standing & { readonly key: CryptoKey }> {
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+  const standing = await stand();
+  standing.answers[DISCOVERY] = { body: documentOf(standing.url) };
+  standing.answers['/jwks'] = {
+    body: { keys: [{ ...(await exportJWK(publicKey)), alg: 'RS256', use: 'sig' }] },
+  };
+  return { ...standing, key: privateKey };
+}
+
+describe('a provider that is away', () => {
+  it('is found again as soon as it is back: a failed discovery is not kept', async () => {
+    const { url, answers, asked } = await stand({ [DISCOVERY]: { status: 404, body: {} } });
+    const provider = providerAt(url);
+    expect(asked).toEqual([]);
+    await expect(provider.begin({ scopes: [] })).rejects.toMatchObject(UNAVAILABLE);
+    answers[DISCOVERY] = { body: documentOf(url) };
+    await provider.begin({ scopes: [] });
+    await provider.begin({ scopes: [] });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is asked once by many at a time', async () => {
+    const { url, asked } = await standDiscovered();
+    const provider = providerAt(url);
+    await Promise.all(Array.from({ length: 20 }, () => provider.begin({ scopes: [] })));
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['breaks off', null],
+    ['is behind a proxy that has nothing', { status: 502, body: '<html>bad gateway</html>' }],
+    ['fails in JSON', { status: 500, body: { error: 'server_error' } }],
+  ])('at the callback is no fault of who signs in: it %s', async (_, answer) => {
+    const { url, answers, asked } = await standDiscovered();
+    answers['/token'] = answer;
+    const provider = providerAt(url);
+    const begun = await provider.begin({ scopes: [] });
+    await expect(provider.complete(`?code=x&state=${begun.state}`, begun)).rejects.toMatchObject(UNAVAILABLE);
+    // A code is good once: it is not sent twice.
+    expect(asked.filter(({ path }) => path === '/token')).toHaveLength(1);
+  });
+
+  it('is not who it says it is', async () => {
+    const { url, answers } = await stand();
+    answers[DISCOVERY] = { body: documentOf('https://evil.test') };
+    await expect(providerAt(url).begin({ scopes: [] })).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe('an ID token of a native app', () => {
+  interface Claims {
+    readonly aud?: string | readonly string[];
+    readonly iss?: string;
+    readonly [name: string]: unknown;
+  }
+
+  async function tokenOf(
+    { key, url }: { readonly key: CryptoKey | Uint8Array; readonly url: string },
+    claims: Claims = {},
+    { age = 0, alg = 'RS256' }: { readonly age?: number; readonly alg?: string } = {},
+  ): Promise<string> {
+    const now = Math.floor(Date.now() / 1_000) - age;
+    return new SignJWT({
+      sub: 'ada',
+      iss: url,
+      aud: 'ios-app',
+      iat: now,
+      exp: now + 7_200,
+      ...claims,
+    } as JWTPayload)
+      .setProtectedHeader({ alg })
+      .sign(key);
+  }
+
+  it('says who its bearer is, for our own apps', async () => {
+    const standing = await standDiscovered();
+    const provider = providerAt(standing.url, { audiences: ['ios-app'] });
+    const mail = { email: 'ada@example.org', nonce: 'n-1' };
+    expect(await provider.identityOf(await tokenOf(standing, mail), 'n-1')).toMatchObject({
+      platform: 'idp',
+      appId: standing.url,
+      subject: 'ada',
+      email: 'ada@example.org',
+    });
+    expect(await provider.identityOf(await tokenOf(standing, { aud: 'kiln' }), null)).toMatchObject({
+      subject: 'ada',
+    });
+    expect(
+      await provider.identityOf(await tokenOf(standing, { aud: ['ios-app', 'x'], azp: 'ios-app' }), null),
+    ).toMatchObject({ subject: 'ada' });
+  });
+
+  it('is refused when it is of another app, issuer, time, nonce or key', async () => {
+    const standing = await standDiscovered();
+    const provider = providerAt(standing.url, { audiences: ['ios-app'] });
+    const stranger = await generateKeyPair('RS256');
+    const { keys } = standing.answers['/jwks']?.body as { keys: object[] };
+    const published = new TextEncoder().encode(JSON.stringify(keys[0]));
+    const tokens = [
+      await tokenOf(standing, { aud: 'another-app' }),
+      await tokenOf(standing, { aud: ['ios-app', 'another-app'], azp: 'another-app' }),
+      await tokenOf(standing, { iss: 'https://evil.test' }),
+      await tokenOf(standing, {}, { age: 3_700 }),
+      await tokenOf(standing, {}, { age: 8_000 }),
+      await tokenOf(standing, { sub: undefined }),
+      await tokenOf({ ...standing, key: stranger.privateKey }),
+      await tokenOf({ ...standing, key: published }, {}, { alg: 'HS256' }),
+      'a.b.c',
+      'x'.repeat(20_000),
+    ];
+    for (const token of tokens) {
+      await expect(provider.identityOf(token, null)).rejects.toMatchObject(UNAUTHENTICATED);
+    }
+    const token = await tokenOf(standing, { nonce: 'n-1' });
+    await expect(provider.identityOf(token, 'n-2')).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+
+  it.each([
+    ['not come', null],
+    ['are an error', { status: 503, body: {} }],
+    ['are a page', { body: '<html></html>' }],
+  ])('is not refused because the keys %s', async (_, answer) => {
+    const standing = await standDiscovered();
+    standing.answers['/jwks'] = answer;
+    const provider = providerAt(standing.url, { audiences: ['ios-app'] });
+    await expect(provider.identityOf(await tokenOf(standing), null)).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe('a plain OAuth 2.0 server', () => {
+  async function standPlain(userinfo: unknown): Promise<Standing & { readonly provider: IdentityProvider }> {
+    const standing = await stand({
+      '/oauth/token': { body: { access_token: 'a-1', token_type: 'bearer', refresh_token: 'r-1' } },
+      '/me': { body: userinfo },
+    });
+    const { url } = standing;
+    const provider = providerAt(url, {
+      endpoints: {
+        authorization: `${url}/oauth/authorize`,
+        token: `${url}/oauth/token`,
+        userinfo: `${url}/me`,
+      },
+    });
+    return { ...standing, provider };
+  }
+
+  it('signs people in by its three endpoints, without discovery and without an ID token', async () => {
+    const { url, asked, provider } = await standPlain({ sub: '42', name: 'Ada' });
+    const begun = await provider.begin({ scopes: ['user:email'] });
+    const { pathname, searchParams } = new URL(begun.url);
+    expect(pathname).toBe('/oauth/authorize');
+    expect(searchParams.get('scope')).toBe('user:email');
+    expect(searchParams.has('nonce')).toBe(false);
+    expect(searchParams.get('code_challenge_method')).toBe('S256');
+    expect(await provider.complete(`?code=c-1&state=${begun.state}`, begun)).toEqual({
+      identity: expect.objectContaining({ appId: url, subject: '42', name: 'Ada', email: null }),
+      refreshToken: 'r-1',
+      scope: '',
+    });
+    expect(asked.map(({ path }) => path)).toEqual(['/oauth/token', '/me']);
+    expect(asked[0]?.form.get('code_verifier')).toBe(begun.verifier);
+  });
+
+  it('asks for no scope where none is wanted, and has no page to sign out and no ID tokens', async () => {
+    const { provider } = await standPlain({ sub: '42' });
+    expect(new URL((await provider.begin({ scopes: [] })).url).searchParams.has('scope')).toBe(false);
+    expect(await provider.signOutUrl('http://127.0.0.1:4000/')).toBeNull();
+    await expect(provider.identityOf('a.b.c', null)).rejects.toMatchObject(UNAUTHENTICATED);
+    await provider.revoke('r-1');
+  });
+
+  it('signs nobody in when it does not say who', async () => {
+    const { provider } = await standPlain({ name: 'Ada' });
+    const begun = await provider.begin({ scopes: [] });
+    await expect(provider.complete(`?code=c-1&state=${begun.state}`, begun)).rejects.toMatchObject(
+      UNAUTHENTICATED,
+    );
+  });
+});

@@ -1,0 +1,298 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { inspect } from 'node:util';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import { silentLogger } from '../../../../platform/logger.ts';
+import { createOutboundRule } from '../../../../platform/safe-url.ts';
+import { createHttpClient } from '../../../../platform/undici-http-client.ts';
+import type { Sandbox } from '../../../../sandbox/sandbox.ts';
+import { plan, startSandbox } from '../../../../sandbox/test-kit.ts';
+import { nodeText } from './alipay-signature.ts';
+import { createAlipay } from './alipay.ts';
+import { createDouyin } from './douyin.ts';
+import type { Platform } from './platform.ts';
+import { createWechat } from './wechat.ts';
+
+/** The adapters against the sandbox's stand-ins, and against servers that misbehave. */
+
+const SECRET = 'a-secret-that-nobody-may-see';
+const WECHAT = { appId: 'wx00000000sandbox1', secret: 'kiln-sandbox-wechat' };
+const DOUYIN = { appId: 'tt00000000sandbox1', secret: 'kiln-sandbox-douyin' };
+const ALIPAY = '2021000000000001';
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let http: HttpClient;
+beforeAll(async () => {
+  ({ sandbox, stop } = await startSandbox());
+  http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
+});
+afterAll(async () => {
+  await http?.close();
+  await stop?.();
+});
+
+const wechat = (app = WECHAT, baseUrl = sandbox.platforms.wechat) =>
+  createWechat({ http, apps: [app], baseUrl });
+const douyin = (app = DOUYIN, baseUrl = sandbox.platforms.douyin) =>
+  createDouyin({ http, apps: [app], baseUrl });
+const alipay = (change: { appId?: string; swapped?: boolean; baseUrl?: string } = {}) => {
+  const { baseUrl, privateKey, platformKey } = sandbox.platforms.alipay;
+  const { appId = ALIPAY, swapped = false } = change;
+  return createAlipay({
+    http,
+    apps: [{ appId, privateKey, platformKey: swapped ? privateKey : platformKey }],
+    baseUrl: change.baseUrl ?? baseUrl,
+  });
+};
+
+const exchange = (platform: Platform, code: string | null, anonymousCode: string | null = null) =>
+  platform.exchange({ appId: platform.appIds[0] ?? '', code, anonymousCode });
+
+interface Row {
+  readonly name: string;
+  readonly make: (baseUrl?: string) => Platform;
+  readonly identity: object;
+  /** The platform's own word for a code that it does not know, and for one that was used. */
+  readonly unknown: string;
+  readonly used: string;
+  readonly limited: string;
+  readonly down: string;
+  readonly strangers: readonly (readonly [string, () => Platform, string])[];
+}
+
+const rows: readonly Row[] = [
+  {
+    name: 'wechat',
+    make: (baseUrl) => wechat(WECHAT, baseUrl),
+    identity: {
+      platform: 'wechat',
+      appId: WECHAT.appId,
+      subject: expect.stringMatching(/^o[\w-]{27}$/),
+      unionId: expect.stringMatching(/^o[\w-]{27}$/),
+      secret: { session_key: expect.any(String) },
+    },
+    unknown: '40029',
+    used: '40163',
+    limited: '45011',
+    down: '-1',
+    strangers: [
+      ['an unknown app', () => wechat({ ...WECHAT, appId: 'wx-other' }), '40013'],
+      ['a wrong secret', () => wechat({ ...WECHAT, secret: SECRET }), '40125'],
+    ],
+  },
+  {
+    name: 'douyin',
+    make: (baseUrl) => douyin(DOUYIN, baseUrl),
+    identity: {
+      platform: 'douyin',
+      appId: DOUYIN.appId,
+      subject: expect.stringMatching(/^_000/),
+      unionId: expect.stringMatching(/^_000/),
+      secret: { session_key: expect.any(String) },
+    },
+    unknown: '40018',
+    used: '40018',
+    limited: 'HTTP 429',
+    down: '-1',
+    strangers: [
+      ['an unknown app', () => douyin({ ...DOUYIN, appId: 'tt-other' }), '40015'],
+      ['a wrong secret', () => douyin({ ...DOUYIN, secret: SECRET }), '40017'],
+    ],
+  },
+  {
+    name: 'alipay',
+    make: (baseUrl) => alipay(baseUrl === undefined ? {} : { baseUrl }),
+    identity: {
+      platform: 'alipay',
+      appId: ALIPAY,
+      subject: expect.stringMatching(/^0.+\/x$/),
+      unionId: null,
+      secret: { access_token: expect.any(String), refresh_token: expect.any(String) },
+    },
+    unknown: 'isv.code-invalid',
+    used: 'isv.code-invalid',
+    limited: 'isv.app-call-limited',
+    down: 'isp.unknow-error',
+    strangers: [['an unknown app', () => alipay({ appId: '2021999' }), 'isv.invalid-app-id']],
+  },
+];
+
+describe.each(rows)('$name', ({ name, make, identity, unknown, used, limited, down, strangers }) => {
+  it('says who is there, the same every time, and somebody else for others', async () => {
+    const first = await exchange(make(), 'ada-1');
+    expect(first).toMatchObject({ email: null, name: null, picture: null, ...identity });
+    expect((await exchange(make(), 'ada-2')).subject).toBe(first.subject);
+    expect((await exchange(make(), 'ben-1')).subject).not.toBe(first.subject);
+  });
+
+  it('refuses codes that are unknown or used', async () => {
+    const refused = (code: string) => ({
+      code: 'UNAUTHENTICATED',
+      message: expect.stringContaining(`(${code})`) as string,
+    });
+    await expect(exchange(make(), 'nobody-knows')).rejects.toMatchObject(refused(unknown));
+    await exchange(make(), 'ada-once');
+    await expect(exchange(make(), 'ada-once')).rejects.toMatchObject(refused(used));
+  });
+
+  it.each(strangers)('does not accept %s', async (_, stranger, code) => {
+    const error: unknown = await exchange(stranger(), 'ada-3').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'NOT_CONFIGURED',
+      message: expect.stringMatching(`(${code}): see ${name.toUpperCase()}_APPS`.replace(/[()]/g, '.')),
+    });
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(SECRET);
+  });
+
+  it('says when it was asked too often, and when it is down', async () => {
+    await plan(sandbox, { wire: name, fault: 'rate-limited' });
+    await expect(exchange(make(), 'ada-4')).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfter: 60,
+      message: expect.stringContaining(`(${limited})`),
+    });
+    await plan(sandbox, { wire: name, fault: 'server-error' });
+    await expect(exchange(make(), 'ada-4')).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining(`(${down})`),
+    });
+    // Nothing was asked a second time: the code is still good.
+    expect(await exchange(make(), 'ada-4')).toMatchObject(identity);
+  });
+
+  it('has no answer when it breaks off, once, or shows a page', async () => {
+    for (const fault of ['cut', 'malformed', 'wrong-content-type'] as const) {
+      const code = `ada-${fault}`;
+      await plan(sandbox, { wire: name, fault });
+      await expect(exchange(make(), code)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      // It was carried out all the same, once: whoever asks again is told that the code was used.
+      await expect(exchange(make(), code)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    }
+  });
+});
+
+describe('a person', () => {
+  it('who is blocked at WeChat does not sign in', async () => {
+    await expect(exchange(wechat(), 'blocked-1')).rejects.toMatchObject({
+      code: 'UNAUTHENTICATED',
+      message: expect.stringContaining('this person'),
+    });
+  });
+
+  it('who has not signed in at Douyin has an anonymous id, and no other', async () => {
+    const known = await exchange(douyin(), 'ada-known');
+    const anonymous = await exchange(douyin(), null, 'ada-anonymous');
+    expect(anonymous.subject).not.toBe(known.subject);
+    expect(anonymous.unionId).toBeNull();
+    await expect(exchange(douyin(), null, 'nobody-x')).rejects.toMatchObject({
+      message: expect.stringContaining('40019'),
+    });
+  });
+
+  it('needs a code where the platform has no other way', async () => {
+    for (const platform of [wechat(), alipay()]) {
+      await expect(exchange(platform, null, 'ada-5')).rejects.toMatchObject({ field: 'code' });
+    }
+  });
+});
+
+describe('an answer', () => {
+  let server: Server | null = null;
+  afterEach(async () => {
+    const open = server;
+    server = null;
+    if (open !== null) await new Promise((resolve) => open.close(resolve));
+  });
+
+  /** A server that answers everything with this, and what it was sent. */
+  async function serve(status: number, body: string): Promise<{ url: string; asked: string[] }> {
+    const asked: string[] = [];
+    const take = async (request: IncomingMessage) => asked.push(`${request.url} ${await text(request)}`);
+    server = createServer((request, response) => {
+      void take(request).then(() => response.writeHead(status, { connection: 'close' }).end(body));
+    });
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  }
+
+  it.each([
+    ['without a subject', 200, '{}'],
+    ['of another form', 200, '[1]'],
+    ['that is no object', 200, 'null'],
+    ['with a number for a subject', 200, '{"openid":7,"err_no":0,"data":{"openid":7}}'],
+    ['with an endless subject', 200, JSON.stringify({ openid: 'x'.repeat(300), err_no: 0, data: {} })],
+    ['with a number nobody knows', 200, '{"errcode":99999,"err_no":99999,"error_response":{"code":"99"}}'],
+    ['of a proxy', 502, '<html>bad gateway</html>'],
+    ['that repeats the request', 200, `<html>${SECRET}</html>`],
+  ])('%s is none, and nothing of it is told', async (_, status, body) => {
+    for (const make of [wechat, douyin] as const) {
+      const { url, asked } = await serve(status, body);
+      const app = { appId: 'app', secret: SECRET };
+      const error: unknown = await exchange(make(app, url), 'ada-1').catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'UNAVAILABLE', retryAfter: 5 });
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(SECRET);
+      expect(asked).toHaveLength(1);
+      await new Promise((resolve) => server?.close(resolve));
+      server = null;
+    }
+    const { url } = await serve(status, body);
+    await expect(exchange(alipay({ baseUrl: url }), 'ada-1')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('that never came names no address and no secret', async () => {
+    const { url } = await serve(200, '{}');
+    await new Promise((resolve) => server?.close(resolve));
+    server = null;
+    const app = { appId: 'app', secret: SECRET };
+    const error: unknown = await exchange(wechat(app, url), 'ada-1').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(`${SECRET}|jscode2session`);
+  });
+
+  it('of Alipay is believed only when Alipay signed these very letters', async () => {
+    const stranger = alipay({ swapped: true });
+    await expect(exchange(stranger, 'ada-6')).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('not signed by Alipay'),
+    });
+    const node = '{"open_id":"mallory"}';
+    const name = 'alipay_system_oauth_token_response';
+    for (const body of [
+      `{"${name}":${node}}`,
+      `{"${name}":${node},"sign":""}`,
+      `{"${name}":${node},"sign":"AAAA"}`,
+      `{"${name}":${node},"${name}":${node},"sign":"AAAA"}`,
+    ]) {
+      const { url } = await serve(200, body);
+      await expect(exchange(alipay({ baseUrl: url }), 'ada-7')).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+      });
+      await new Promise((resolve) => server?.close(resolve));
+      server = null;
+    }
+  });
+});
+
+describe('the text of a signed node', () => {
+  it.each([
+    ['{"n":{"a":1},"sign":"x"}', '{"a":1}'],
+    ['{ "sign":"x" , "n" : { "a": "}\\"{" } }', '{ "a": "}\\"{" }'],
+    ['{"o":{"n":{"inner":1}},"n":{"outer":1}}', '{"outer":1}'],
+    ['{"o":"\\"n\\":{}","n":{"a":[{}]}}', '{"a":[{}]}'],
+    ['{"n":{"n":{"n":{}}}}', '{"n":{"n":{}}}'],
+  ])('is found to the letter in %s', (whole, part) => {
+    expect(nodeText(whole, 'n')).toBe(part);
+  });
+
+  it.each(['{}', '{"n":"{}"}', '{"n":[{}]}', '{"m":{"n":{}}}', '{"n":{},"n":{}}', '[{"n":{}}]'])(
+    'is not found in %s',
+    (whole) => {
+      expect(nodeText(whole, 'n')).toBeNull();
+    },
+  );
+});
