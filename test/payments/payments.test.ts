@@ -35,7 +35,10 @@ const refundAll = { reason: 'USER_REQUEST', amount: null, metadata: {}, idempote
 
 describe('a checkout', () => {
   it('is for what can run: parameters and template are checked before anything is sold', async () => {
-    await expect(bought({ prompt: 7 })).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field: 'parameters.prompt' });
+    await expect(bought({ prompt: 7 })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'parameters.prompt',
+    });
     const unknown = { templateCode: 'none', userId: anna.id, parameters: {}, idempotencyKey: null };
     await expect(shop.payments.checkout(anna, unknown)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect((await shop.counts()).executions).toBe(0);

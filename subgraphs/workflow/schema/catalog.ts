@@ -1,6 +1,7 @@
 import { notFound } from '../../../platform/errors.ts';
 import { changeTemplates, createTestTemplate, type BulkShape } from '../templates/bulk.ts';
-import type { CatalogFinding, TemplateReference } from '../templates/catalog-sync.ts';
+import type { CatalogFinding } from '../templates/catalog-findings.ts';
+import type { TemplateReference } from '../templates/catalog-references.ts';
 import type { Template as TemplateShape } from '../templates/template.ts';
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';

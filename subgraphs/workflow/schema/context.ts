@@ -7,7 +7,8 @@ import type { Execution, ExecutionService, LiveTask } from '../executions/execut
 import type { PaymentService } from '../payments/service.ts';
 import type { SignInServices, User } from '../sign-in/sign-in.ts';
 import { mayReadUser } from '../sign-in/users.ts';
-import type { CatalogSync, TemplateReference } from '../templates/catalog-sync.ts';
+import type { TemplateReference } from '../templates/catalog-references.ts';
+import type { CatalogSync } from '../templates/catalog-sync.ts';
 import type { Template, TemplateService } from '../templates/template.ts';
 
 /** What the workflow schema's resolvers call. */

@@ -322,8 +322,8 @@ describe('an ID token of a native app', () => {
     const standing = await standDiscovered();
     const provider = providerAt(standing.url, { audiences: ['ios-app'] });
     const stranger = await generateKeyPair('RS256');
-    const { keys } = standing.answers['/jwks']?.body as { keys: object[] };
-    const published = new TextEncoder().encode(JSON.stringify(keys[0]));
+    const jwks = await fetch(`${standing.url}/jwks`);
+    const published = new TextEncoder().encode(await jwks.text());
     const tokens = [
       await tokenOf(standing, { aud: 'another-app' }),
       await tokenOf(standing, { aud: ['ios-app', 'another-app'], azp: 'another-app' }),

@@ -1,0 +1,107 @@
+import type { WorkflowDatabase } from '../database.ts';
+import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/pay-provider.ts';
+import { amountOf, type CatalogMoney } from './catalog-offer.ts';
+import { readReferences, type TemplateReference } from './catalog-references.ts';
+import type { Template } from './template.ts';
+
+export interface CatalogFinding {
+  readonly reference: TemplateReference | null;
+  readonly issues: readonly string[];
+  readonly recommendations: readonly string[];
+}
+
+export interface CatalogDiagnosis {
+  /** development, test, live; none where no provider is set up. */
+  readonly environment: string;
+  readonly apiKeyValid: boolean;
+  readonly chargesEnabled: boolean | null;
+  readonly country: string | null;
+  readonly issues: readonly string[];
+  readonly recommendations: readonly string[];
+}
+
+export interface FindingOptions extends CatalogMoney {
+  readonly database: WorkflowDatabase;
+  /** Null where no payment provider is set up. */
+  readonly provider: PayProvider | null;
+}
+
+/** Least amounts that the provider takes, in minor units; 0 needs no payment. */
+const LEAST: Readonly<Record<string, number>> = { usd: 50, eur: 50, gbp: 30, hkd: 400, jpy: 50, sgd: 50 };
+
+/** How every template stands where no payment provider is set up. */
+export const NOT_SET_UP: CatalogFinding = {
+  reference: null,
+  issues: ['no payment provider is set up'],
+  recommendations: ['set STRIPE_SECRET_KEY'],
+};
+
+/** Asks the provider whether its account can be worked with. */
+export async function diagnose(provider: PayProvider | null): Promise<CatalogDiagnosis> {
+  const unknown = { apiKeyValid: false, chargesEnabled: null, country: null };
+  if (provider === null) return { environment: 'none', ...unknown, ...NOT_SET_UP };
+  const { environment } = provider;
+  try {
+    const { chargesEnabled, country } = await provider.account();
+    const issues = chargesEnabled ? [] : ['the account may not take money yet'];
+    const recommendations = chargesEnabled ? [] : ["finish the account's registration at the provider"];
+    return { environment, apiKeyValid: true, chargesEnabled, country, issues, recommendations };
+  } catch (thrown) {
+    if (!(thrown instanceof PayProviderError)) throw thrown;
+    const isKey = thrown.code === 'KEY_REFUSED';
+    return {
+      environment,
+      ...unknown,
+      apiKeyValid: !isKey,
+      issues: [thrown.message],
+      recommendations: [isKey ? 'check STRIPE_SECRET_KEY' : 'try again; the provider may be down'],
+    };
+  }
+}
+
+/** Compares a template with its product. */
+export async function verify(
+  options: FindingOptions,
+  template: Template,
+  accountOf: () => Promise<string>,
+): Promise<CatalogFinding> {
+  const { database, provider, currency } = options;
+  if (provider === null) return NOT_SET_UP;
+  const references = await readReferences(database, await accountOf(), [template.code]);
+  const reference = references.get(template.code) ?? null;
+  const entry =
+    reference === null ? null : await provider.catalog.read(reference.productId, reference.priceId);
+  const amount = amountOf(options, template);
+  const issues = [
+    ...(reference === null ? ['the template has no product at the payment provider'] : []),
+    ...(reference !== null && entry === null ? ['the product or price is gone at the payment provider'] : []),
+    ...(entry === null ? [] : differences(template, entry, { amount, currency })),
+  ];
+  const least = LEAST[currency] ?? 1;
+  const isTooSmall = amount > 0 && amount < least;
+  return {
+    reference,
+    issues: isTooSmall
+      ? [...issues, `the amount ${amount} is below the least of the provider, ${least}`]
+      : issues,
+    recommendations: [
+      ...(issues.length > 0 ? [`synchronise it: POST /templates/sync/${template.code}`] : []),
+      ...(isTooSmall ? ['raise creditCost or PP_CREDIT_UNIT_AMOUNT'] : []),
+    ],
+  };
+}
+
+function differences(
+  { name, isActive }: Template,
+  entry: CatalogEntry,
+  { amount, currency }: { readonly amount: number; readonly currency: string },
+): readonly string[] {
+  return [
+    ...(entry.name === name ? [] : ['the name of the product is another one']),
+    ...(entry.isActive === isActive
+      ? []
+      : [`the product is ${entry.isActive ? 'active' : 'archived'}, the template is not`]),
+    ...(entry.amount === amount ? [] : [`the price is ${entry.amount}, the template costs ${amount}`]),
+    ...(entry.currency === currency ? [] : [`the price is in ${entry.currency}, not in ${currency}`]),
+  ];
+}
