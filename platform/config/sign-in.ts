@@ -41,7 +41,7 @@ interface SecretApps {
 }
 
 /** A mini-program with keys, as Alipay has them. */
-export interface KeyedApp {
+interface KeyedApp {
   readonly appId: string;
   /** Signs our requests. */
   readonly privateKey: KeyObject;

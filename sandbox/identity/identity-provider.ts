@@ -33,7 +33,7 @@ export interface IdentityOptions {
 }
 
 /** The client that Kiln is at the sandbox. The secret guards nothing: the people are invented. */
-export const IDENTITY_CLIENT = { id: 'kiln', secret: 'kiln-sandbox-client' } as const;
+const IDENTITY_CLIENT = { id: 'kiln', secret: 'kiln-sandbox-client' } as const;
 
 const DAY = 86_400;
 

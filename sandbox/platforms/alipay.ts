@@ -6,7 +6,7 @@ import type { Wire, WireRequest } from '../http/wire.ts';
 import { createCodes, idFor, type Codes } from './codes.ts';
 
 /** The mini-program that the stand-in knows. */
-export const ALIPAY_APP_ID = '2021000000000001';
+const ALIPAY_APP_ID = '2021000000000001';
 
 /** Alipay's gateway with one method, and what its one app needs to talk to it. */
 export interface AlipayStandIn {

@@ -6,7 +6,7 @@ import { jsonObject, type Wire, type WireRequest } from '../http/wire.ts';
 import { createCodes, idFor, type Codes } from './codes.ts';
 
 /** The mini-program that the stand-in knows. The secret guards nothing. */
-export const DOUYIN_APP = { appId: 'tt00000000sandbox1', secret: 'kiln-sandbox-douyin' } as const;
+const DOUYIN_APP = { appId: 'tt00000000sandbox1', secret: 'kiln-sandbox-douyin' } as const;
 
 /** Douyin's v2 jscode2session: HTTP 200 whatever came of it. */
 export function createDouyinStandIn(): Wire {

@@ -5,7 +5,7 @@ import type { Wire, WireRequest } from '../http/wire.ts';
 import { createCodes, idFor, type Codes } from './codes.ts';
 
 /** The mini-program that the stand-in knows. The secret guards nothing. */
-export const WECHAT_APP = { appId: 'wx00000000sandbox1', secret: 'kiln-sandbox-wechat' } as const;
+const WECHAT_APP = { appId: 'wx00000000sandbox1', secret: 'kiln-sandbox-wechat' } as const;
 
 /** WeChat's jscode2session. */
 export function createWechatStandIn(): Wire {

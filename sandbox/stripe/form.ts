@@ -73,7 +73,7 @@ export function booleanIn(form: Form, name: string): boolean | undefined {
 }
 
 /** A group of members; empty when absent. */
-export function groupIn(form: Form, name: string): Form {
+function groupIn(form: Form, name: string): Form {
   const value = form[name];
   return typeof value === 'object' && !Array.isArray(value) ? value : {};
 }

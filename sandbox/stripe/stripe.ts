@@ -34,7 +34,7 @@ export interface StripeStandIn {
   close(): Promise<void>;
 }
 
-export interface StripeControl {
+interface StripeControl {
   pay(sessionId: string, method?: PayMethod): Promise<void>;
   /** Pays by card where that is still possible; else nothing happens. */
   payIfOpen(sessionId: string): Promise<void>;
@@ -61,7 +61,7 @@ export interface StripeOptions {
 }
 
 /** The stand-in's own secrets: they guard nothing, and say so. */
-export const STRIPE_SANDBOX = {
+const STRIPE_SANDBOX = {
   secretKey: 'sk_test_kilnsandbox',
   webhookSecret: 'whsec_kilnsandbox',
 } as const;

@@ -17,7 +17,7 @@ export interface SandboxIdentity {
 }
 
 /** Where the platforms' stand-ins are. */
-export interface SandboxPlatforms {
+interface SandboxPlatforms {
   readonly wechat: string;
   readonly douyin: string;
   /** Null where the sandbox is another process, whose keys are not known here. */

@@ -2,7 +2,7 @@ import { AppError } from '../../../platform/errors.ts';
 import { PayProviderError } from './pay-provider.ts';
 
 /** The payment provider's errors as callers hear them; everything else stays what it is. */
-export function callersError(error: unknown): unknown {
+function callersError(error: unknown): unknown {
   if (!(error instanceof PayProviderError)) return error;
   switch (error.code) {
     case 'RATE_LIMITED':

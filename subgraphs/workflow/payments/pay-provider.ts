@@ -28,7 +28,7 @@ export interface PayProvider {
   readonly catalog: CatalogProvider;
 }
 
-export interface ProviderAccount {
+interface ProviderAccount {
   readonly id: string;
   readonly chargesEnabled: boolean;
   /** ISO 3166. */
@@ -36,7 +36,7 @@ export interface ProviderAccount {
   readonly isLive: boolean;
 }
 
-export interface NewCheckout {
+interface NewCheckout {
   readonly paymentId: string;
   readonly priceId: string;
   readonly templateCode: string;
@@ -46,7 +46,7 @@ export interface NewCheckout {
   readonly expiresAt: Date;
 }
 
-export interface NewRefund {
+interface NewRefund {
   /** Ours: the idempotency key. */
   readonly refundId: string;
   readonly paymentId: string;
@@ -96,7 +96,7 @@ export interface CatalogProduct {
   readonly isActive: boolean;
 }
 
-export interface NewPrice {
+interface NewPrice {
   readonly productId: string;
   readonly amount: number;
   readonly currency: string;

@@ -44,12 +44,12 @@ export interface PaymentService {
 }
 
 /** How a payment is named: by its id, by its session, or by both, which must belong together. */
-export interface PaymentKey {
+interface PaymentKey {
   readonly id: string | null;
   readonly sessionId: string | null;
 }
 
-export interface ListRequest {
+interface ListRequest {
   readonly userId: string | null;
   readonly first: number;
   readonly after: string | null;

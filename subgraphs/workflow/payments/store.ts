@@ -32,7 +32,7 @@ export interface StoredPayment extends Payment {
   readonly fingerprint: string;
 }
 
-export interface ListOptions {
+interface ListOptions {
   /** The caller's own rows, bought by or for them; null for everybody's. */
   readonly callerId: string | null;
   readonly userId: string | null;

@@ -36,7 +36,7 @@ export interface PaymentTable {
 }
 
 /** Refunds that were asked for, whether the provider has answered or not. */
-export interface RefundTable {
+interface RefundTable {
   /** Ours. */
   readonly id: string;
   readonly payment_id: string;
@@ -50,7 +50,7 @@ export interface RefundTable {
 }
 
 /** Events of the provider that came in; one is seen only when it was processed. */
-export interface PayEventTable {
+interface PayEventTable {
   readonly id: string;
   readonly type: string;
   readonly attempts: Generated<number>;
@@ -60,7 +60,7 @@ export interface PayEventTable {
 }
 
 /** The provider's ids of a template, per account and mode: a key of another account does not find them. */
-export interface TemplateReferenceTable {
+interface TemplateReferenceTable {
   readonly template_code: string;
   readonly pp_account: string;
   readonly product_id: string;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** What an access token says of its bearer. */
-export interface AccessClaims {
+interface AccessClaims {
   readonly userId: string;
   readonly sessionId: string;
   /** Separated by blanks. */

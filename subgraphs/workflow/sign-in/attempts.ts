@@ -19,7 +19,7 @@ export interface Attempts {
   nameOf(state: string): string;
 }
 
-export interface Attempt extends SignInSecrets {
+interface Attempt extends SignInSecrets {
   readonly scope: string;
   /** Where the browser goes afterwards; null: our own answer. */
   readonly target: string | null;

@@ -16,7 +16,7 @@ export interface BrowserSignIn {
   complete(request: { readonly query: string; readonly cookies: string }): Promise<CompletedSignIn>;
 }
 
-export interface BeginRequest {
+interface BeginRequest {
   /** Where to go afterwards; null answers the tokens at the callback. */
   readonly redirectUrl: string | null;
   readonly scopes: readonly string[];

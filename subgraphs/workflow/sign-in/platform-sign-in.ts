@@ -13,7 +13,7 @@ export interface PlatformSignIn {
 
 type Text = string | null | undefined;
 
-export interface PlatformSignInRequest {
+interface PlatformSignInRequest {
   /** idp, wechat, alipay, douyin. */
   readonly platform: string;
   /** Which of the operator's apps; may be left out where there is one. */

@@ -7,7 +7,7 @@ import type { PlatformSignIn } from './platform-sign-in.ts';
 /** The words of signing in. Who enforces what is in platform/policy.ts; who asks is found by `callerOf`. */
 
 /** Ways in: the identity provider, and the mini-programs' platforms. */
-export const platformNames = ['idp', 'wechat', 'alipay', 'douyin'] as const;
+const platformNames = ['idp', 'wechat', 'alipay', 'douyin'] as const;
 export type PlatformName = (typeof platformNames)[number];
 
 /** Somebody who has signed in. */

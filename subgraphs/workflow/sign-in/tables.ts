@@ -2,7 +2,7 @@ import type { JWK } from 'jose';
 import type { Generated, JSONColumnType } from 'kysely';
 
 /** Somebody who has signed in. */
-export interface UserTable {
+interface UserTable {
   /** `usr_...` */
   readonly id: string;
   readonly email: string | null;
@@ -13,7 +13,7 @@ export interface UserTable {
 }
 
 /** What a platform knows a user as. One user may have several; they are never joined by e-mail. */
-export interface PlatformUserTable {
+interface PlatformUserTable {
   readonly platform: string;
   /** The mini-program, or the issuer of an identity provider: a subject means nothing without it. */
   readonly app_id: string;
@@ -46,7 +46,7 @@ export interface SessionTable {
 }
 
 /** Codes that an app exchanges once for a session, within a minute. */
-export interface LoginCodeTable {
+interface LoginCodeTable {
   /** sha256 of the code. */
   readonly code_hash: string;
   readonly user_id: string;
@@ -59,7 +59,7 @@ export interface LoginCodeTable {
 }
 
 /** Keys that sign access tokens: one signs, the next is published ahead, the last is published until its tokens have ended. */
-export interface SigningKeyTable {
+interface SigningKeyTable {
   readonly kid: string;
   readonly public_jwk: JSONColumnType<JWK>;
   readonly sealed_private_jwk: string;

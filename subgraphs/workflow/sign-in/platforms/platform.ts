@@ -14,7 +14,7 @@ export interface Platform {
   exchange(request: PlatformCode): Promise<PlatformIdentity>;
 }
 
-export interface PlatformCode {
+interface PlatformCode {
   /** One of `appIds`. */
   readonly appId: string;
   readonly code: string | null;
