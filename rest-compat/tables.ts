@@ -20,6 +20,9 @@ import { union } from './media/union.ts';
 import { vidb } from './media/vidb.ts';
 import type { Section } from './route.ts';
 import { signIn } from './workflow/auth.ts';
+import { payments } from './workflow/payment.ts';
+import { tasks as workflowTasks } from './workflow/task.ts';
+import { templates as workflowTemplates } from './workflow/templates.ts';
 
 /** Every section there is, in the order of the documents. A new table is listed here and nowhere else. */
 export const sections: readonly Section[] = [
@@ -45,4 +48,7 @@ export const sections: readonly Section[] = [
   imgaVideo,
   imgaImage,
   signIn,
+  payments,
+  workflowTasks,
+  workflowTemplates,
 ];

@@ -1,0 +1,169 @@
+import { AppError } from '../../platform/errors.ts';
+import { json, path, query } from '../params.ts';
+import { done } from '../replies/workflow-envelope.ts';
+import { route } from '../route.ts';
+import type { Section } from '../route.ts';
+import {
+  CancelPayment,
+  OpenCheckout,
+  PaymentById,
+  PaymentsOfUser,
+  ReconcilePayment,
+  RefundPayment,
+  TakePaymentEvent,
+} from './documents/payment.ts';
+import type { PaymentAnswer } from './documents/payment.ts';
+import { WorkflowHealth } from './documents/template.ts';
+import { pageOf, pageParameters } from './pages.ts';
+
+const optional = { optional: true } as const;
+const body = { type: 'application/json', required: true } as const;
+const noStore = { 'Cache-Control': 'no-store' } as const;
+
+const wordOf = ({ status }: PaymentAnswer): string => status.toLowerCase();
+const returned = { session_id: query.text(optional), payment_id: query.text(optional) } as const;
+
+/** Where the payment provider sends browsers back to: by session, by payment, or by both. */
+function named({
+  session_id: sessionId,
+  payment_id: id,
+}: {
+  readonly session_id: string | undefined;
+  readonly payment_id: string | undefined;
+}) {
+  if (!sessionId && !id) {
+    throw new AppError('BAD_USER_INPUT', 'session_id, payment_id or both are needed', {
+      problems: [{ field: 'session_id', message: 'is needed, or payment_id' }],
+    });
+  }
+  return { id: id || null, sessionId: sessionId || null };
+}
+
+/** Payments. */
+export const payments: Section = {
+  service: 'workflow',
+  title: 'Payment (/payment)',
+  routes: [
+    route(OpenCheckout)({
+      method: 'POST',
+      path: '/payment/checkout/{templateCode}',
+      params: { templateCode: path.text(), userId: json.text(), metadata: json.object(optional) },
+      body,
+      rateClass: 'start',
+      variables: ({ templateCode, userId, metadata }) => ({
+        templateCode,
+        userId,
+        parameters: metadata ?? {},
+      }),
+      reply: ({ checkout: { sessionId, url, payment } }) =>
+        done('checkout opened', { sessionId, url, paymentId: payment.id }),
+    }),
+    route(TakePaymentEvent)({
+      method: 'POST',
+      path: '/payment/webhook',
+      params: {},
+      body: { type: 'raw', required: true },
+      rateClass: 'status',
+      variables: (_, __, { headers, rawBody }) => ({
+        body: rawBody.toString('base64'),
+        signature: String(headers['pp-signature'] ?? headers['stripe-signature'] ?? ''),
+      }),
+      reply: () => done('event processed'),
+    }),
+    route(ReconcilePayment)({
+      method: 'GET',
+      path: '/payment/success',
+      params: returned,
+      headers: noStore,
+      rateClass: 'status',
+      variables: named,
+      reply: ({ reconcilePayment: payment }) =>
+        done('success', {
+          payment: { id: payment.id, status: wordOf(payment), templateCode: payment.template.code },
+          execution:
+            payment.execution === null
+              ? null
+              : { executionId: payment.execution.id, taskId: payment.execution.taskId },
+        }),
+    }),
+    route(CancelPayment)({
+      method: 'GET',
+      path: '/payment/cancel',
+      params: returned,
+      headers: noStore,
+      rateClass: 'status',
+      variables: named,
+      reply: ({ cancelPayment: payment }) =>
+        done('success', { payment: { id: payment.id, status: wordOf(payment) } }),
+    }),
+    route(PaymentsOfUser)({
+      method: 'GET',
+      path: '/payment/history',
+      params: { userId: query.text(), ...pageParameters },
+      rateClass: 'read',
+      variables: ({ userId }) => ({ userId }),
+      reply({ payments: { edges } }, { input }) {
+        const all = edges.map(({ node }) => ({
+          id: node.id,
+          templateCode: node.template.code,
+          status: wordOf(node),
+          amount: node.amount,
+          currency: node.currency,
+          createdAt: node.createdAt,
+        }));
+        return done('success', { payments: pageOf(all, input), total: all.length });
+      },
+    }),
+    route(RefundPayment)({
+      method: 'POST',
+      path: '/payment/refund/{paymentId}',
+      params: {
+        paymentId: path.text(),
+        reason: json.choice(['user_request', 'technical_issue', 'duplicate', 'fraudulent'], optional),
+        amount: json.integer(optional),
+        metadata: json.object(optional),
+      },
+      body,
+      rateClass: 'start',
+      variables: ({ paymentId, reason, amount, metadata }) => ({
+        id: paymentId,
+        reason: (reason ?? 'user_request').toUpperCase(),
+        amount: amount ?? null,
+        metadata: metadata ?? null,
+      }),
+      reply: ({ refundPayment: { id, amount, status } }) =>
+        done('refund asked for', { refundId: id, amount, status }),
+    }),
+    route(WorkflowHealth)({
+      method: 'GET',
+      path: '/payment/health',
+      params: {},
+      rateClass: 'read',
+      variables: () => ({}),
+      reply: ({ workflowHealth: { time } }) => done('success', { timestamp: time, service: 'payment' }),
+    }),
+    route(PaymentById)({
+      method: 'GET',
+      path: '/payment/{paymentId}',
+      params: { paymentId: path.text() },
+      rateClass: 'status',
+      variables: ({ paymentId }) => ({ id: paymentId }),
+      reply({ payment }, { input: { paymentId } }) {
+        if (payment === null) {
+          throw new AppError('NOT_FOUND', `no payment ${JSON.stringify(paymentId.slice(0, 100))}`);
+        }
+        return done('success', {
+          id: payment.id,
+          templateCode: payment.template.code,
+          userId: payment.userId,
+          status: wordOf(payment),
+          amount: payment.amount,
+          currency: payment.currency,
+          ppSessionId: payment.ppSessionId,
+          executionId: payment.execution?.id ?? null,
+          createdAt: payment.createdAt,
+        });
+      },
+    }),
+  ],
+};

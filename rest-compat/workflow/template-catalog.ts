@@ -1,0 +1,131 @@
+import { AppError } from '../../platform/errors.ts';
+import { json, path } from '../params.ts';
+import { done } from '../replies/workflow-envelope.ts';
+import { route } from '../route.ts';
+import type { Route } from '../route.ts';
+import {
+  CatalogStates,
+  ChangeTemplates,
+  DiagnoseCatalog,
+  ImportTemplates,
+  SyncTemplates,
+  Templates,
+} from './documents/template.ts';
+
+/** Templates as products of the payment provider, and what is done to many of them. */
+
+const noStore = { 'Cache-Control': 'no-store' } as const;
+
+const OPERATIONS: Readonly<Record<string, string>> = {
+  sync_pp: 'SYNC',
+  activate: 'ACTIVATE',
+  deactivate: 'DEACTIVATE',
+  delete: 'DELETE',
+};
+
+export const templateCatalog: readonly Route[] = [
+  route(SyncTemplates)({
+    method: 'POST',
+    path: '/templates/sync/{code}',
+    params: { code: path.text(), forceUpdate: json.boolean({ optional: true }) },
+    body: { type: 'application/json', required: false },
+    rateClass: 'start',
+    variables: ({ code, forceUpdate }) => ({ codes: [code], force: forceUpdate ?? false }),
+    reply({ syncTemplates: [state] }) {
+      const { ppProductId = null, ppPriceId = null } = state?.template ?? {};
+      const message = state?.synced === true ? 'synchronised' : (state?.issues.join('; ') ?? '');
+      return done(message, { synced: state?.synced ?? false, ppProductId, ppPriceId });
+    },
+  }),
+  route(ChangeTemplates)({
+    method: 'POST',
+    path: '/templates/bulk',
+    params: { templateCodes: json.texts(), operation: json.text({ known: ['sync_pp'] }) },
+    body: { type: 'application/json', required: true },
+    rateClass: 'start',
+    variables({ templateCodes, operation }) {
+      const known = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
+      if (known !== undefined) return { codes: templateCodes, operation: known };
+      throw new AppError('BAD_USER_INPUT', `operation must be one of ${Object.keys(OPERATIONS).join(', ')}`, {
+        field: 'operation',
+      });
+    },
+    reply: ({ changeTemplates }) => done('success', changeTemplates),
+  }),
+  route(SyncTemplates)({
+    method: 'GET',
+    path: '/templates/sync-all-pp',
+    params: {},
+    headers: noStore,
+    rateClass: 'start',
+    variables: () => ({ codes: null, force: false }),
+    reply({ syncTemplates: states }) {
+      const successful = states.filter(({ synced }) => synced).length;
+      return done('success', { successful, failed: states.length - successful, total: states.length });
+    },
+  }),
+  route(Templates)({
+    method: 'GET',
+    path: '/templates/sync-status',
+    params: {},
+    rule: 'admin',
+    rateClass: 'read',
+    variables: () => ({ activeOnly: false }),
+    reply({ templates: found }) {
+      return done('success', {
+        totalTemplates: found.length,
+        withPpProduct: found.filter(({ ppProductId }) => ppProductId !== null).length,
+        activeTemplates: found.filter(({ isActive }) => isActive).length,
+        needsSync: found.filter(({ ppSynced }) => !ppSynced).length,
+        templates: found.map(({ code, name, isActive, ppProductId, lastPpSyncAt }) => ({
+          code,
+          name,
+          isActive,
+          hasPpProduct: ppProductId !== null,
+          lastPpSyncAt,
+        })),
+      });
+    },
+  }),
+  route(CatalogStates)({
+    method: 'GET',
+    path: '/templates/verify-sync/{code}',
+    params: { code: path.text() },
+    rateClass: 'read',
+    variables: ({ code }) => ({ codes: [code] }),
+    reply({ catalogState: [state] }, { input: { code } }) {
+      if (state === undefined) throw new AppError('NOT_FOUND', `no template ${JSON.stringify(code)}`);
+      const { template, synced, issues, recommendations } = state;
+      const { ppProductId, ppPriceId } = template;
+      return done('success', {
+        templateCode: template.code,
+        synced,
+        issues,
+        ppProductId,
+        ppPriceId,
+        recommendations,
+      });
+    },
+  }),
+  route(DiagnoseCatalog)({
+    method: 'GET',
+    path: '/templates/diagnose-pp',
+    params: {},
+    rateClass: 'read',
+    variables: () => ({}),
+    reply: ({ diagnoseCatalog: { chargesEnabled, country, ...found } }) =>
+      done('success', {
+        ...found,
+        accountInfo: chargesEnabled === null ? null : { chargesEnabled, country },
+      }),
+  }),
+  route(ImportTemplates)({
+    method: 'GET',
+    path: '/templates/init',
+    params: {},
+    headers: noStore,
+    rateClass: 'start',
+    variables: () => ({}),
+    reply: ({ importBundledTemplates }) => done('success', importBundledTemplates),
+  }),
+];

@@ -1,0 +1,209 @@
+import { AppError } from '../../platform/errors.ts';
+import { json, path } from '../params.ts';
+import { done } from '../replies/workflow-envelope.ts';
+import { route } from '../route.ts';
+import type { Section } from '../route.ts';
+import { ExecuteTemplate, ExecutionByTask, ExecutionsOfUser } from './documents/execution.ts';
+import {
+  CreateTemplate,
+  CreateTestTemplate,
+  DeleteTemplate,
+  TemplateByCode,
+  Templates,
+  UpdateTemplate,
+  WorkflowHealth,
+} from './documents/template.ts';
+import type { TemplateAnswer } from './documents/template.ts';
+import { pageOf, pageParameters } from './pages.ts';
+import { foundTask, resultOf, taskNamed, taskWord } from './task-replies.ts';
+import { templateCatalog } from './template-catalog.ts';
+
+const optional = { optional: true } as const;
+const body = { type: 'application/json', required: true } as const;
+
+const created = ({ code, ppProductId, ppPriceId }: TemplateAnswer) =>
+  done('template created', { code, ppProductId, ppPriceId });
+
+/** Activates, or deactivates. */
+function activity(word: 'activate' | 'deactivate') {
+  return route(UpdateTemplate)({
+    method: 'POST',
+    path: `/templates/${word}/{code}`,
+    params: { code: path.text() },
+    rateClass: 'start',
+    variables: ({ code }) => ({ code, change: { isActive: word === 'activate' } }),
+    reply: ({ updateTemplate: { isActive, ppSynced } }) => done('success', { isActive, ppSynced }),
+  });
+}
+
+/** Templates. */
+export const templates: Section = {
+  service: 'workflow',
+  title: 'Templates (/templates)',
+  routes: [
+    route(Templates)({
+      method: 'GET',
+      path: '/templates',
+      params: {},
+      rateClass: 'read',
+      variables: () => ({ activeOnly: true }),
+      reply: ({ templates: found }) =>
+        done('success', {
+          templates: found.map(({ code, name, description, creditCost, templateType, isActive, tags }) => ({
+            code,
+            name,
+            description,
+            creditCost,
+            templateType,
+            isActive,
+            tags,
+          })),
+          total: found.length,
+        }),
+    }),
+    route(TemplateByCode)({
+      method: 'GET',
+      path: '/templates/get/{code}',
+      params: { code: path.text() },
+      rateClass: 'read',
+      variables: ({ code }) => ({ code }),
+      reply({ template }, { input }) {
+        if (template === null) {
+          throw new AppError('NOT_FOUND', `no template ${JSON.stringify(input.code.slice(0, 100))}`);
+        }
+        const { code, name, description, creditCost, templateType, workflow, isActive, ppProductId } =
+          template;
+        const { createdAt } = template;
+        return done('success', {
+          code,
+          name,
+          description,
+          creditCost,
+          templateType,
+          workflow,
+          isActive,
+          ppProductId,
+          createdAt,
+        });
+      },
+    }),
+    route(CreateTemplate)({
+      method: 'POST',
+      path: '/templates',
+      params: {
+        code: json.text(),
+        name: json.text(),
+        description: json.text(optional),
+        workflow: json.text(optional),
+        creditCost: json.integer(optional),
+        version: json.text(optional),
+        templateType: json.choice(['IMAGE', 'VIDEO'], optional),
+        tags: json.texts(optional),
+        imageModel: json.text(optional),
+        imagePrompt: json.text(optional),
+      },
+      body,
+      rateClass: 'start',
+      variables: (input) => ({ input }),
+      refusals: {
+        CONFLICT({ input: { code } }) {
+          throw new AppError('BAD_USER_INPUT', `the code ${code} is taken: choose another one`, {
+            field: 'code',
+          });
+        },
+      },
+      reply: ({ createTemplate }) => created(createTemplate),
+    }),
+    route(UpdateTemplate)({
+      method: 'PUT',
+      path: '/templates/update/{code}',
+      params: {
+        code: path.text(),
+        name: json.text(optional),
+        description: json.text(optional),
+        creditCost: json.integer(optional),
+        isActive: json.boolean(optional),
+      },
+      body,
+      rateClass: 'start',
+      variables: ({ code, ...change }) => ({ code, change }),
+      reply: ({ updateTemplate: { ppSynced } }) => done('template updated', { updated: true, ppSynced }),
+    }),
+    route(DeleteTemplate)({
+      method: 'DELETE',
+      path: '/templates/delete/{code}',
+      params: { code: path.text() },
+      rateClass: 'start',
+      variables: ({ code }) => ({ code }),
+      reply: ({ deleteTemplate }) => done('template deleted', { deleted: deleteTemplate }),
+    }),
+    route(ExecuteTemplate)({
+      method: 'POST',
+      path: '/templates/execute/{code}',
+      params: { code: path.text(), userId: json.text(optional), imageUrl: json.url(optional) },
+      body,
+      rateClass: 'start',
+      variables: ({ code, userId, imageUrl }) => ({
+        code,
+        parameters: imageUrl === undefined ? {} : { imageUrl },
+        onBehalfOf: userId ?? null,
+        externalId: null,
+      }),
+      reply: ({ executeTemplate: { id, taskId } }) =>
+        done('execution started', { executionId: id, taskId, status: 'running' }),
+    }),
+    activity('activate'),
+    activity('deactivate'),
+    route(ExecutionByTask)({
+      method: 'GET',
+      path: '/templates/execution/{taskId}/progress',
+      params: { taskId: path.text() },
+      rateClass: 'status',
+      variables: ({ taskId }) => taskNamed(taskId),
+      reply({ execution }, { input: { taskId } }) {
+        const found = foundTask(execution, taskId);
+        return done('success', {
+          taskId: found.taskId,
+          executionId: found.id,
+          status: taskWord(found.status),
+          progress: found.progress,
+          result: resultOf(found),
+        });
+      },
+    }),
+    route(ExecutionsOfUser)({
+      method: 'GET',
+      path: '/templates/executions/user/{userId}',
+      params: { userId: path.text(), ...pageParameters },
+      rateClass: 'read',
+      variables: ({ userId }) => ({ userId }),
+      reply({ executions: { edges } }, { input }) {
+        const all = edges.map(({ node: { id, status, createdAt, template } }) => ({
+          executionId: id,
+          templateCode: template.code,
+          status: taskWord(status),
+          createdAt,
+        }));
+        return done('success', { executions: pageOf(all, input), total: all.length });
+      },
+    }),
+    ...templateCatalog,
+    route(WorkflowHealth)({
+      method: 'GET',
+      path: '/templates/health',
+      params: {},
+      rateClass: 'read',
+      variables: () => ({}),
+      reply: ({ workflowHealth: { totalTemplates, time } }) =>
+        done('success', { totalTemplates, timestamp: time, service: 'templates' }),
+    }),
+    route(CreateTestTemplate)({
+      method: 'POST',
+      path: '/templates/test/create',
+      params: {},
+      rateClass: 'start',
+      variables: () => ({}),
+      reply: ({ createTestTemplate }) => created(createTestTemplate),
+    }),
+  ],
+};
