@@ -24,7 +24,7 @@ interface WatchedCredential {
 export interface CredentialGuardOptions {
   readonly callers: CallerFinder;
   readonly logger: Logger;
-  /** Milliseconds between two looks (default 2,000). */
+  /** Milliseconds between two looks (default 1,000). */
   readonly everyMs?: number;
 }
 
@@ -32,7 +32,7 @@ export interface CredentialGuardOptions {
 export function createCredentialGuard({
   callers,
   logger,
-  everyMs = 2_000,
+  everyMs = 1_000,
 }: CredentialGuardOptions): CredentialGuard {
   return {
     watch({ request, caller, authorization }, onEnd) {

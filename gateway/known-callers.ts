@@ -10,11 +10,12 @@ import { newTraceId } from '../platform/ids.ts';
 import type { CallerLookup, Identity } from './caller.ts';
 
 /**
- * Who tokens and service keys stand for, as the workflow subgraph says. An answer is used again for two seconds, and the
- * subgraph's own is at most two seconds old: what is revoked has no effect anywhere after five.
+ * Who tokens and service keys stand for, as the workflow subgraph says. An answer is used again for a second and a half,
+ * the subgraph's own is at most two seconds old even when no wake-up came, and what stays open is looked at every second
+ * (credential-guard.ts): what is revoked has no effect anywhere after five.
  */
 
-const FRESH_MS = 2_000;
+const FRESH_MS = 1_500;
 const MAX_KEPT = 10_000;
 const TIMEOUT_MS = 5_000;
 

@@ -4,6 +4,7 @@ import { AppError, toError } from '../platform/errors.ts';
 import { guardUnreadBody } from '../platform/graphql/uploads.ts';
 import type { Logger } from '../platform/logger.ts';
 import { faceAt } from '../rest-compat/faces.ts';
+import { carriesOwnProof } from '../rest-compat/own-proof.ts';
 import type { Face } from '../rest-compat/replies/face.ts';
 import { attachContext, traceIdOf } from './caller.ts';
 import type { CallerFinder } from './caller.ts';
@@ -33,7 +34,10 @@ export function traceRequests(logger: Logger): RequestHandler {
   };
 }
 
-/** A bearer that nobody knows is refused on /graphql and ignored on the documented paths, as old clients send such. */
+/**
+ * A bearer that nobody knows is refused on /graphql and ignored on the documented paths, as old clients send such. One
+ * that has ended is refused everywhere, but where the request proves itself: clients send it along to renew it.
+ */
 export function findCaller(callers: CallerFinder): RequestHandler {
   return async (request, response, next) => {
     const isStrict = /^\/graphql\/?$/.test(request.path);
@@ -41,6 +45,10 @@ export function findCaller(callers: CallerFinder): RequestHandler {
       const authorization = authorizationOf(request);
       attachContext(request, response, await callers.find(request, { strict: isStrict, authorization }));
     } catch (error) {
+      if (isEnded(error) && carriesOwnProof(request.method, request.path)) {
+        attachContext(request, response, await callers.find(request, { authorization: '' }));
+        return next();
+      }
       if (!isStrict || !(error instanceof AppError)) throw error;
       response.status(401).set('WWW-Authenticate', 'Bearer');
       response.json({ errors: [{ message: error.message, extensions: { code: error.code } }] });
@@ -48,6 +56,10 @@ export function findCaller(callers: CallerFinder): RequestHandler {
     }
     next();
   };
+}
+
+function isEnded(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'UNAUTHENTICATED';
 }
 
 /** The one path that takes an access token in its query, as its document says; the header comes first. */

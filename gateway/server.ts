@@ -142,8 +142,8 @@ async function createTransports(parts: {
     admission: createAdmission({ limits, apiSchema, rateLimiter }),
     ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
   };
-  const streams = createResponseStreams(shared);
   const guard = createCredentialGuard({ callers, logger });
+  const streams = createResponseStreams({ ...shared, guard });
   const sockets = createWebSocketTransport({
     ...shared,
     callers,

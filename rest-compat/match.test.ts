@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { createMatcher } from './match.ts';
 import { path } from './params.ts';
-import { localRoute } from './route.ts';
+import { localRoute, operation, route } from './route.ts';
 import type { Method, Route } from './route.ts';
 
 function routeOf(method: Method, at: string): Route {
@@ -29,6 +29,15 @@ describe('the table of paths', () => {
 
   it('leaves segments encoded, so that a slash inside a value stays inside', () => {
     expect(match('DELETE', '/tasks/a%2Fb')).toEqual({ route: remove, pathParams: { id: 'a%2Fb' } });
+  });
+
+  it('does not take HEAD for a GET that changes something', () => {
+    const change = operation<object, object>(' mutation Change { change }');
+    const spec = { method: 'GET', path: '/change', params: {}, rateClass: 'read' } as const;
+    const changing = route(change)({ ...spec, variables: () => ({}), reply: () => ({}) });
+    const matchChange = createMatcher([changing]);
+    expect(matchChange('HEAD', '/change')).toEqual({ allow: ['GET'], sibling: changing });
+    expect(matchChange('GET', '/change')).toEqual({ route: changing, pathParams: {} });
   });
 
   it('says which methods a known path takes', () => {

@@ -42,10 +42,17 @@ export function createMatcher(routes: readonly Route[]): Matcher {
 function choose(entry: Entry, method: string, pathParams: Readonly<Record<string, string>>): Match {
   const wanted: string = method === 'HEAD' ? ('GET' satisfies Method) : method;
   const route = entry.methods.get(wanted);
-  if (route !== undefined) return { route, pathParams };
-  const allow = [...entry.methods.keys()].flatMap((known) => (known === 'GET' ? ['GET', 'HEAD'] : [known]));
+  const isTaken = route !== undefined && (method !== 'HEAD' || takesHead(route));
+  if (isTaken) return { route, pathParams };
+  const allow = [...entry.methods].flatMap(([known, of]) => (takesHead(of) ? [known, 'HEAD'] : [known]));
   const [sibling] = entry.methods.values();
   return sibling === undefined ? null : { allow, sibling };
+}
+
+/** Whoever only wants to look (HEAD: mail scanners, previews of links) changes nothing, and uses up no code. */
+function takesHead({ method, asks, first }: Route): boolean {
+  const changes = [asks, first?.asks].some((document) => /^\s*mutation\b/.test(document?.text ?? ''));
+  return method === 'GET' && !changes;
 }
 
 function fit(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {

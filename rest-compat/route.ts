@@ -91,6 +91,8 @@ interface RouteBase<P extends Params> {
   readonly answers?: 'PagedTemplates' | 'JsonWebKeySet';
   /** The documented answer is a redirect (302), which `head` makes. */
   readonly redirects?: true;
+  /** The request carries its proof itself: a credential beside it plays no part, not even one that has ended. */
+  readonly isOwnProof?: true;
   /** The reply is the whole body, without the workflow service's envelope. */
   readonly isBare?: true;
   /** Headers of every answer, refusals included. */

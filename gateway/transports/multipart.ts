@@ -4,7 +4,7 @@ import { contextOf } from '../caller.ts';
 import type { OperationRequest } from './read-operation.ts';
 import { pumpResults } from './response-stream.ts';
 import type { ResponseStreams, StreamFormat } from './response-stream.ts';
-import { answerFull, isResultStream } from './transport.ts';
+import { answerFull, CREDENTIAL_ENDED, isResultStream } from './transport.ts';
 import type { TransportOptions } from './transport.ts';
 
 /**
@@ -27,6 +27,7 @@ const FORMAT: StreamFormat = {
     payload: null,
     errors: [{ message: 'the server is stopping: subscribe again', extensions: { code: 'UNAVAILABLE' } }],
   })}--\r\n`,
+  expulsion: `${printPart({ payload: null, errors: [CREDENTIAL_ENDED] })}--\r\n`,
 };
 
 /** Multipart answers to subscriptions. */
@@ -50,12 +51,13 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
     async stream(request, response, operation) {
       if (!streams.hasRoom()) return answerFull(response);
       const context = contextOf(request);
-      const { traceId } = context.caller;
+      const { caller } = context;
+      const { traceId } = caller;
       const outcome = await federation.subscribe({ ...operation, context });
       if (!isResultStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));
       if (response.destroyed) return void (await outcome.return?.());
 
-      const stream = streams.open(response, FORMAT);
+      const stream = streams.open(response, FORMAT, { request, caller });
       const isDone = await pumpResults({
         results: outcome,
         stream,

@@ -1,10 +1,12 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
 
+import type { Caller } from '../../platform/caller.ts';
 import { toError } from '../../platform/errors.ts';
 import type { ResultStream } from '../../platform/graphql/executor.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { CredentialGuard } from '../credential-guard.ts';
 
 /** Answers that stay open (SSE, multipart): one place knows them all, so that they can be counted, bounded and ended. */
 export interface ResponseStreams {
@@ -12,10 +14,16 @@ export interface ResponseStreams {
   readonly size: number;
   /** Whether one more may be opened. */
   hasRoom(): boolean;
-  /** Writes the head and keeps the answer open. */
-  open(response: ServerResponse, format: StreamFormat): ResponseStream;
+  /** Writes the head and keeps the answer open, for as long as its caller's credential is good. */
+  open(response: ServerResponse, format: StreamFormat, asker: StreamAsker): ResponseStream;
   /** Ends every stream, each with its format's farewell; new ones are refused from now on. */
   endAll(): void;
+}
+
+/** Who asked for a stream, and by which request. */
+interface StreamAsker {
+  readonly request: IncomingMessage;
+  readonly caller: Caller;
 }
 
 /** How a protocol begins, fills and ends a stream. */
@@ -27,6 +35,8 @@ export interface StreamFormat {
   readonly heartbeat: string;
   /** Written when the server stops; the client is expected to come back. */
   readonly farewell: string;
+  /** Written when the caller's credential has ended; coming back with it is of no use. */
+  readonly expulsion: string;
 }
 
 /** One answer that stays open. */
@@ -46,24 +56,30 @@ export interface ResponseStreamOptions {
   readonly heartbeatMs?: number;
   /** A client that does not read for so many milliseconds is cut off (default 30,000). */
   readonly stallMs?: number;
+  readonly guard: CredentialGuard;
   readonly logger: Logger;
 }
 
+/** Milliseconds that a client whose credential has ended gets to read what was written last. */
+const EXPULSION_MS = 5_000;
+
 /** Makes the registry of this process's streams. */
 export function createResponseStreams(options: ResponseStreamOptions): ResponseStreams {
-  const { maxStreams = 10_000, heartbeatMs = 5_000, stallMs = 30_000, logger } = options;
+  const { maxStreams = 10_000, heartbeatMs = 5_000, stallMs = 30_000, guard, logger } = options;
   const farewells = new Map<ServerResponse, string>();
   let isEnding = false;
 
-  function open(response: ServerResponse, format: StreamFormat): ResponseStream {
+  function open(response: ServerResponse, format: StreamFormat, asker: StreamAsker): ResponseStream {
     response.writeHead(200, format.headers);
     response.write(format.opening);
     const heartbeat = setInterval(() => {
-      if (!response.writableNeedDrain) response.write(format.heartbeat);
+      if (!response.writableNeedDrain && !response.writableEnded) response.write(format.heartbeat);
     }, heartbeatMs);
+    const unwatch = guard.watch(asker, () => expel(response, format));
     farewells.set(response, format.farewell);
     response.once('close', () => {
       clearInterval(heartbeat);
+      unwatch();
       farewells.delete(response);
     });
     return {
@@ -93,6 +109,12 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
       for (const [response, farewell] of farewells) response.end(farewell);
     },
   };
+}
+
+function expel(response: ServerResponse, { expulsion }: StreamFormat): void {
+  if (response.writableEnded) return;
+  response.end(expulsion);
+  setTimeout(() => response.destroy(), EXPULSION_MS).unref();
 }
 
 /**

@@ -12,7 +12,7 @@ import type { OperationRequest } from './read-operation.ts';
 import { pumpResults } from './response-stream.ts';
 import type { ResponseStream, ResponseStreams, StreamFormat } from './response-stream.ts';
 import { makeResumable, seqOfEventId, takeSeq } from './resume.ts';
-import { answerFull, isResultStream, refusedAnswer } from './transport.ts';
+import { answerFull, CREDENTIAL_ENDED, isResultStream, refusedAnswer } from './transport.ts';
 import type { TransportOptions } from './transport.ts';
 
 /**
@@ -36,6 +36,7 @@ const FORMAT: StreamFormat = {
   heartbeat: ':\n\n',
   // Without `complete`, so that clients come back and resume.
   farewell: ': the server is stopping\n\n',
+  expulsion: printEvent('next', { errors: [CREDENTIAL_ENDED] }) + printEnd(),
 };
 
 /** What the SSE transport is made of. */
@@ -50,7 +51,8 @@ export function createSseTransport(options: SseOptions): RequestHandler {
   return async (request, response, next) => {
     if (!acceptsEventStream(request)) return next();
     const context = contextOf(request);
-    const { traceId } = context.caller;
+    const { caller } = context;
+    const { traceId } = caller;
     // Browsers send an EventSource anywhere without asking first, and a subscription may start paid work.
     if (request.method === 'GET' && !cors.allows(request)) {
       const foreign = new GraphQLError('this origin may not open streams: see CORS_ORIGINS', {
@@ -65,11 +67,11 @@ export function createSseTransport(options: SseOptions): RequestHandler {
       return void response.status(400).json({ errors: [errors.formatError(operation, traceId)] });
     }
     if (!streams.hasRoom()) return answerFull(response);
-    const verdict = await admission.admit(operation, context.caller);
+    const verdict = await admission.admit(operation, caller);
     if ('errors' in verdict) {
       const { status, headers, body } = refusedAnswer(verdict, errors, traceId);
       if (status === 429) return void response.status(status).set(headers).json(body);
-      return sendOnly(streams.open(response, FORMAT), body);
+      return sendOnly(streams.open(response, FORMAT, { request, caller }), body);
     }
     const kind = verdict.operation.kind;
     if (request.method === 'GET' && kind !== 'subscription') {
@@ -82,7 +84,10 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
     if (kind !== 'subscription') {
       const result = await federation.execute({ ...operation, context });
-      return sendOnly(streams.open(response, FORMAT), errors.formatResult(result, traceId));
+      return sendOnly(
+        streams.open(response, FORMAT, { request, caller }),
+        errors.formatResult(result, traceId),
+      );
     }
     await streamSubscription({ options, request, response, operation, admitted: verdict, context });
   };
@@ -98,7 +103,8 @@ async function streamSubscription(work: {
 }): Promise<void> {
   const { options, request, response, operation, admitted, context } = work;
   const { errors, federation, streams } = options;
-  const { traceId } = context.caller;
+  const { caller } = context;
+  const { traceId } = caller;
   const resumable = makeResumable({
     request: operation,
     document: admitted.operation.document,
@@ -109,11 +115,11 @@ async function streamSubscription(work: {
   if (!isResultStream(outcome)) {
     if (response.destroyed) return;
     const refusal = printEvent('next', errors.formatResult(outcome, traceId));
-    streams.open(response, FORMAT).end(refusal + (isBreak(outcome) ? '' : printEnd()));
+    streams.open(response, FORMAT, { request, caller }).end(refusal + (isBreak(outcome) ? '' : printEnd()));
     return;
   }
   if (response.destroyed) return void (await outcome.return?.());
-  const stream = streams.open(response, FORMAT);
+  const stream = streams.open(response, FORMAT, { request, caller });
   let isBroken = false;
   const isDone = await pumpResults({
     results: outcome,

@@ -24,6 +24,12 @@ export interface TransportOptions {
   readonly logger: Logger;
 }
 
+/** The last word on a stream whose caller's credential has ended. */
+export const CREDENTIAL_ENDED = {
+  message: 'the credential is not valid any more: subscribe again with another',
+  extensions: { code: 'UNAUTHENTICATED' },
+} as const;
+
 /** Whether a subscription started, or was refused with one result. */
 export function isResultStream(outcome: ResultStream | ExecutionResult): outcome is ResultStream {
   return Symbol.asyncIterator in outcome;

@@ -82,6 +82,9 @@ const claimsShape = z.object({
   sub: z.string().min(1),
   kind: z.enum(['anonymous', 'user', 'key', 'internal']),
   scopes: z.array(z.string()),
+  session: z.string().nullable().optional(),
+  /** When the caller's own credential ends, in milliseconds. */
+  until: z.number().nullable().optional(),
   trace: z.string(),
   address: z.string().nullable(),
   exp: z.number(),
@@ -92,6 +95,10 @@ function callerOf(claims: z.infer<typeof claimsShape>): Caller {
     kind: claims.kind,
     id: claims.sub,
     scopes: claims.scopes,
+    ...(claims.session === undefined ? {} : { sessionId: claims.session }),
+    ...(claims.until === undefined
+      ? {}
+      : { expiresAt: claims.until === null ? null : new Date(claims.until) }),
     traceId: claims.trace,
     address: claims.address,
   };
@@ -104,6 +111,8 @@ function sign(
   return new SignJWT({
     kind: caller.kind,
     scopes: [...caller.scopes],
+    ...(caller.sessionId === undefined ? {} : { session: caller.sessionId }),
+    ...(caller.expiresAt === undefined ? {} : { until: caller.expiresAt?.getTime() ?? null }),
     trace: caller.traceId,
     address: caller.address,
   })

@@ -70,6 +70,7 @@ export const signIn: Section = {
     route(CompleteSignIn)({
       method: 'GET',
       path: '/auth/idp/callback',
+      isOwnProof: true,
       params: { code: query.text(optional), state: query.text(optional), error: query.text(optional) },
       headers: noReferrer,
       rateClass: 'read',
@@ -87,6 +88,7 @@ export const signIn: Section = {
     route(RefreshSession)({
       method: 'POST',
       path: '/auth/idp/refresh',
+      isOwnProof: true,
       params: { refresh_token: json.text(), user_id: json.text(optional) },
       body,
       rateClass: 'start',
@@ -111,6 +113,7 @@ export const signIn: Section = {
     route(RevokeSession)({
       method: 'POST',
       path: '/auth/idp/revoke',
+      isOwnProof: true,
       params: { token: json.text(), user_id: json.text(optional) },
       body,
       rateClass: 'start',

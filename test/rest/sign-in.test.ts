@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBrowser, type TestBrowser } from '../kit/browser.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { rest, until } from '../kit/requests.ts';
+import { logIn as logInAt, signedIn as signedInAt } from '../kit/sign-in.ts';
 
 /** Signing in over REST at a live server, with the sandbox's identity provider behind its login page. */
 
@@ -16,29 +17,9 @@ beforeAll(async () => {
 afterAll(() => kiln?.close());
 
 const isCallback = (url: URL): boolean => url.pathname === '/auth/idp/callback';
-
-/** Begins at `authorize`, answers the login page as `subject` ('' refuses), and stops in front of the callback. */
-async function logIn(
-  browser: TestBrowser,
-  { query = '', subject = 'sandbox-ada' }: { readonly query?: string; readonly subject?: string } = {},
-): Promise<URL> {
-  const isOver = (url: URL) => isCallback(url);
-  const begun = await browser.follow(`${kiln.url}/auth/idp/authorize${query}`, isOver);
-  // Who has signed in at the provider before does not see the page again.
-  if (begun.response === null) return begun.url;
-  const page = await begun.response.text();
-  expect(page).toContain('sandbox-ada');
-  const { url } = await browser.follow(begun.url.href, isOver, { form: { subject } });
-  return url;
-}
-
-// oxlint-disable-next-line typescript/no-explicit-any -- the shape is the operation's; tests assert it
-async function signedIn(subject?: string, browser = createBrowser()): Promise<any> {
-  const callback = await logIn(browser, subject === undefined ? {} : { subject });
-  const answer = await browser.open(callback.href);
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { data: unknown }).data;
-}
+const logIn = (browser: TestBrowser, options: { query?: string; subject?: string } = {}) =>
+  logInAt(kiln.url, browser, options);
+const signedIn = (subject?: string, browser?: TestBrowser) => signedInAt(kiln.url, subject, browser);
 
 const post = (path: string, body: object) => rest(kiln.url, 'POST', path, body);
 const userinfo = (token: string) =>
@@ -428,7 +409,7 @@ describe('tokens', () => {
     expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
     expect(Object.keys(body)).toEqual(['keys']);
     const { access_token } = await signedIn();
-    const { kid } = JSON.parse(Buffer.from(access_token.split('.')[0], 'base64url').toString()) as JWK;
+    const { kid } = JSON.parse(Buffer.from(access_token.split('.')[0] ?? '', 'base64url').toString()) as JWK;
     expect(body.keys).toContainEqual(expect.objectContaining({ kid, kty: 'OKP', crv: 'Ed25519' }));
     for (const key of body.keys) expect(key).not.toHaveProperty('d');
   });

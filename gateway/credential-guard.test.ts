@@ -1,0 +1,107 @@
+import { createClient } from 'graphql-ws';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+
+import type { Identity } from './caller.ts';
+import { startDoor, until, type Door } from './door.fixture.ts';
+
+/** Whatever stays open ends with the credential it was opened with, over each transport. */
+
+const PROGRESS = 'subscription { taskProgress(id: "t1") { seq } }';
+const authorization = 'Bearer token-of-ada';
+
+const ada: Identity = { kind: 'user', id: 'usr_ada', scopes: [], sessionId: 'ses_1', expiresAt: null };
+let door: Door;
+/** What the credential stands for now. */
+let standsFor: Identity | 'invalid' | 'nobody can be asked';
+beforeEach(async () => {
+  standsFor = ada;
+  door = await startDoor({
+    async resolveCredential() {
+      if (standsFor === 'nobody can be asked') throw new Error('the workflow subgraph is away');
+      return standsFor;
+    },
+  });
+});
+afterEach(() => door.close());
+
+/** Opens a stream and answers its text when it is over. */
+async function stream(accept: string): Promise<string> {
+  const answer = await fetch(`${door.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept, authorization },
+    body: JSON.stringify({ query: PROGRESS }),
+  });
+  return answer.text();
+}
+
+/** Opens a socket; answers how it was closed, null when its subscription came to its end. */
+async function socket(): Promise<unknown> {
+  const client = createClient({
+    url: `${door.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    connectionParams: { authorization },
+  });
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  client.subscribe(
+    { query: PROGRESS },
+    { next: () => undefined, error: resolve, complete: () => resolve(null) },
+  );
+  return promise;
+}
+
+const transports = {
+  'server-sent events': () => stream('text/event-stream'),
+  multipart: () => stream('multipart/mixed;subscriptionSpec=1.0, application/json'),
+  'a WebSocket': socket,
+};
+const last = {
+  'server-sent events': expect.stringMatching(
+    /"code":"UNAUTHENTICATED".*\n\nevent: complete\nid: complete\n/s,
+  ),
+  multipart: expect.stringMatching(/"payload":null.*"code":"UNAUTHENTICATED".*--graphql--\r\n$/s),
+  'a WebSocket': expect.objectContaining({ code: 4403 }),
+};
+
+const openAll = (): Promise<Record<string, unknown>> => {
+  const all = Object.entries(transports).map(async ([name, open]) => [name, await open()] as const);
+  return Promise.all(all).then(Object.fromEntries);
+};
+const isFollowedBy = (count: number) => until(() => door.world.listenerCount() === count);
+
+test('every transport ends when the credential is revoked, and so does what it followed', async () => {
+  const over = openAll();
+  await isFollowedBy(3);
+  standsFor = 'invalid';
+  expect(await over).toEqual(last);
+  await isFollowedBy(0);
+  await until(() => door.server.openStreams() === 0);
+});
+
+test('every transport ends when the credential stands for somebody else', async () => {
+  const over = openAll();
+  await isFollowedBy(3);
+  standsFor = { ...ada, id: 'usr_ben' };
+  expect(await over).toEqual(last);
+});
+
+test('every transport ends when the credential expires by itself', async () => {
+  standsFor = { ...ada, expiresAt: new Date(Date.now() + 300) };
+  expect(await openAll()).toEqual(last);
+});
+
+test('every transport goes on while nobody can be asked, to the end of its own events', async () => {
+  const over = openAll();
+  await isFollowedBy(3);
+  standsFor = 'nobody can be asked';
+  const looks = () => door.lines.filter((line) => line.includes('a credential could not be looked at'));
+  await until(() => looks().length >= 3);
+  door.world.advance('t1', 10);
+  door.world.finish('t1');
+  expect(await over).toEqual({
+    'server-sent events': expect.stringMatching(/"seq":1.*event: complete/s),
+    multipart: expect.stringMatching(/"seq":1.*--graphql--\r\n$/s),
+    'a WebSocket': null,
+  });
+});
