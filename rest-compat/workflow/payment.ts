@@ -61,6 +61,7 @@ export const payments: Section = {
     route(TakePaymentEvent)({
       method: 'POST',
       path: '/payment/webhook',
+      isOwnProof: true,
       params: {},
       body: { type: 'raw', required: true },
       rateClass: 'status',
