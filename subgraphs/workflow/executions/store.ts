@@ -2,6 +2,7 @@ import { sql, type Insertable, type Selectable } from 'kysely';
 
 import type { JsonObject } from '../../../platform/json.ts';
 import type { ExecutionTable, WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import { inListOf } from '../in-list-of.ts';
 import type { Execution, ExecutionError, ExecutionStatus } from './execution.ts';
 
 /** An execution with what only this folder needs of it. */
@@ -86,15 +87,7 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
 async function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredExecution[]> {
   const { callerId, userId, first, after } = options;
   let query = database.selectFrom('workflow.executions').selectAll();
-  if (callerId !== null) {
-    // An anonymous caller may name anybody as the user: that alone must not put a row into somebody's list.
-    query = query.where((row) =>
-      row.or([
-        row('owner', '=', callerId),
-        row.and([row('user_id', '=', callerId), row('owner', '<>', 'anon')]),
-      ]),
-    );
-  }
+  if (callerId !== null) query = query.where(inListOf(callerId));
   if (userId !== null) query = query.where('user_id', '=', userId);
   if (after !== null) query = query.where('id', '<', after);
   const rows = await query

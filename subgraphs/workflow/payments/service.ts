@@ -44,7 +44,7 @@ export interface PaymentService {
 }
 
 /** How a payment is named: by its id, by its session, or by both, which must belong together. */
-interface PaymentKey {
+export interface PaymentKey {
   readonly id: string | null;
   readonly sessionId: string | null;
 }

@@ -1,6 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 
 import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import { inListOf } from '../in-list-of.ts';
 import type { Payment } from './payment.ts';
 import type { PaymentTable } from './tables.ts';
 
@@ -112,15 +113,7 @@ async function giveSession(
 async function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredPayment[]> {
   const { callerId, userId, first, after } = options;
   let query = database.selectFrom('workflow.payments').selectAll();
-  if (callerId !== null) {
-    // An anonymous buyer may name anybody as the user: that alone must not put a row into somebody's list.
-    query = query.where((row) =>
-      row.or([
-        row('owner', '=', callerId),
-        row.and([row('user_id', '=', callerId), row('owner', '<>', 'anon')]),
-      ]),
-    );
-  }
+  if (callerId !== null) query = query.where(inListOf(callerId));
   if (userId !== null) query = query.where('user_id', '=', userId);
   if (after !== null) query = query.where('id', '<', after);
   const rows = await query

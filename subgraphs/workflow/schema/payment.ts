@@ -7,6 +7,7 @@ import type {
   paymentStatuses,
   refundReasons,
 } from '../payments/payment.ts';
+import type { PaymentKey } from '../payments/service.ts';
 import { builder } from './builder.ts';
 import { Execution } from './execution.ts';
 import { Template, templateOf } from './template.ts';
@@ -151,20 +152,28 @@ builder.mutationField('checkout', (t) =>
   }),
 );
 
+/** A payment is named by its id, by its session, or by both, which must then belong together. */
+const paymentKeyArgs = builder.args((t) => ({
+  id: t.id({ description: 'The id of the payment; may be left out when the session is given.' }),
+  sessionId: t.string({ description: 'Its checkout session; one of another payment is refused.' }),
+}));
+
+function paymentKeyOf({
+  id,
+  sessionId,
+}: Partial<Record<keyof PaymentKey, string | null | undefined>>): PaymentKey {
+  if (!id && !sessionId) throw badInput('id', 'give id, sessionId or both');
+  return { id: id ?? null, sessionId: sessionId ?? null };
+}
+
 builder.mutationField('reconcilePayment', (t) =>
   t.field({
     type: Payment,
     description:
       'Asks the payment provider what is true of a payment; one that is paid starts its execution, once.',
     rule: 'anyone',
-    args: {
-      id: t.arg.id({ description: 'The id of the payment; may be left out when the session is given.' }),
-      sessionId: t.arg.string({ description: 'Its checkout session; one of another payment is refused.' }),
-    },
-    resolve: (_, { id = null, sessionId = null }, { caller, services }) => {
-      if (!id && !sessionId) throw badInput('id', 'give id, sessionId or both');
-      return services.payments.reconcile(caller, { id, sessionId });
-    },
+    args: paymentKeyArgs,
+    resolve: (_, key, { caller, services }) => services.payments.reconcile(caller, paymentKeyOf(key)),
   }),
 );
 
@@ -174,14 +183,8 @@ builder.mutationField('cancelPayment', (t) =>
     description:
       'Ends an open checkout, so that it can not be paid any more. What was paid stays paid, and is answered so.',
     rule: 'anyone',
-    args: {
-      id: t.arg.id({ description: 'The id of the payment; may be left out when the session is given.' }),
-      sessionId: t.arg.string({ description: 'Its checkout session; one of another payment is refused.' }),
-    },
-    resolve: (_, { id = null, sessionId = null }, { caller, services }) => {
-      if (!id && !sessionId) throw badInput('id', 'give id, sessionId or both');
-      return services.payments.cancel(caller, { id, sessionId });
-    },
+    args: paymentKeyArgs,
+    resolve: (_, key, { caller, services }) => services.payments.cancel(caller, paymentKeyOf(key)),
   }),
 );
 
