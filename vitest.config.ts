@@ -9,6 +9,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // Many tests wait for something most of their time: more of them than cores keeps the cores busy.
+    maxWorkers: 3,
   },
 });
