@@ -1,3 +1,6 @@
+import { AppError } from '../platform/errors.ts';
+import type { Problem } from '../platform/errors.ts';
+
 /** What the inputs of the schema are called over REST: in lists of models, and where a refusal names a field. Pure. */
 
 const restNames: Readonly<Record<string, readonly string[]>> = {
@@ -48,4 +51,49 @@ function nameOf(field: string): string {
   const [first = field] = field.split(/[.[]/);
   // A path into a graph or its inputs says where to look; a member of a file (its url, its id) says nothing new.
   return Object.hasOwn(restNames, first) ? restNamesOf(first).join(' or ') : field;
+}
+
+/**
+ * A refusal that names fields as this route's document does; what GraphQL says of a variable is told of its field. Errors
+ * of other kinds, and routes without names of their own, stay as they are.
+ */
+export function renamed(error: unknown, names: Readonly<Record<string, string>> | undefined): unknown {
+  if (!(error instanceof AppError) || names === undefined) return error;
+  const { field, message } = aboutField(error);
+  if (field === undefined) return error;
+  const problems = error.problems.map((problem) => inNames(problem, names));
+  const told = problems[0] === undefined ? inNames({ field, message }, names) : problems[0];
+  const { retryAfter } = error;
+  return new AppError(
+    error.code,
+    problems.length > 1 ? problems.map((one) => one.message).join('; ') : told.message,
+    {
+      cause: error,
+      field: told.field,
+      problems,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    },
+  );
+}
+
+const ofInner = /^Variable "\$\w+" got invalid value .* at "\w+\.([\w.]+)"; (.*)$/s;
+const ofVariable = /^Variable "\$(\w+)" got invalid value .*; (.*)$/s;
+
+function aboutField({ field, message }: AppError): {
+  readonly field: string | undefined;
+  readonly message: string;
+} {
+  const [, variable, reason = ''] = ofInner.exec(message) ?? ofVariable.exec(message) ?? [];
+  return variable === undefined ? { field, message } : { field: variable, message: `${variable}: ${reason}` };
+}
+
+/** The longest name that the field begins with is replaced, in the field and at the beginning of the message. */
+function inNames({ field, message }: Problem, names: Readonly<Record<string, string>>): Problem {
+  const known = Object.keys(names).find((name) => field === name || field.startsWith(`${name}.`));
+  if (known === undefined) return { field, message };
+  const own = `${names[known]}${field.slice(known.length)}`.replace(/^\./, '');
+  return {
+    field: own,
+    message: message.startsWith(field) ? `${own}${message.slice(field.length)}` : message,
+  };
 }

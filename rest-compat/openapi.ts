@@ -102,7 +102,8 @@ function parametersOf(route: Route): readonly OpenApiParameter[] {
       ? [{ name, in: param.in, required: param.required, schema: schemaOf(param) } as const]
       : [],
   );
-  const headers = headersTakenBy(route.asks?.text ?? '').map(
+  const ours = headersTakenBy(route.asks?.text ?? '');
+  const headers = [...ours, ...(route.requestHeaders ?? [])].map(
     ({ name, description }) =>
       ({ name, in: 'header', required: false, schema: { type: 'string' }, description }) as const,
   );

@@ -57,6 +57,8 @@ export interface Param<Value> {
   readonly enum?: readonly string[];
   /** The documented values; another one is ignored, with a note in msg. */
   readonly known?: readonly string[] | undefined;
+  /** Values beyond the known ones are left for the route to judge, not ignored. */
+  readonly keepsUnknown?: true | undefined;
   /** Values outside are moved to the nearer end, with a note in msg. */
   readonly clamp?: readonly [number, number] | undefined;
   /** File parts only: where the part is sent as it arrives. */
@@ -89,6 +91,7 @@ interface Options<Value> {
 
 interface TextOptions extends Options<string> {
   readonly known?: readonly string[];
+  readonly keepsUnknown?: true;
 }
 
 interface NumberOptions extends Options<number> {
@@ -113,7 +116,15 @@ type Given<Value, O> = O extends { readonly optional: true } ? Value | undefined
 type Facts = Partial<
   Pick<
     Param<unknown>,
-    'minimum' | 'maximum' | 'enum' | 'known' | 'clamp' | 'destination' | 'accepts' | 'repeated'
+    | 'minimum'
+    | 'maximum'
+    | 'enum'
+    | 'known'
+    | 'keepsUnknown'
+    | 'clamp'
+    | 'destination'
+    | 'accepts'
+    | 'repeated'
   >
 >;
 
@@ -155,6 +166,7 @@ function buildersOf(source: Exclude<Source, 'file'>) {
     text: <const O extends TextOptions = object>(options?: O) =>
       param<string, O>({ in: source, type: 'string' }, readText, options ?? ({} as O), {
         known: options?.known,
+        keepsUnknown: options?.keepsUnknown,
       }),
     /** A text that names an address; whether it can be fetched is for the media service to say. */
     url: <const O extends Options<string> = object>(options?: O) =>

@@ -119,8 +119,9 @@ function placeOf(param: Param<unknown>): 'query' | 'path' | 'body' {
 
 /** Applies what is lenient about a parameter: unknown words are ignored, numbers beyond a clamp are moved. */
 function settle(name: string, param: Param<unknown>, value: unknown, notes: string[]): unknown {
-  if (param.known !== undefined && !param.known.includes(String(value))) {
-    notes.push(`unknown ${name} ignored, known are ${param.known.join(', ')}`);
+  const { known, keepsUnknown = false } = param;
+  if (known !== undefined && !keepsUnknown && !known.includes(String(value))) {
+    notes.push(`unknown ${name} ignored, known are ${known.join(', ')}`);
     return param.fallback;
   }
   if (param.clamp === undefined || typeof value !== 'number') return value;

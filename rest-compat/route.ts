@@ -95,6 +95,10 @@ interface RouteBase<P extends Params> {
   readonly isOwnProof?: true;
   /** The reply is the whole body, without the workflow service's envelope. */
   readonly isBare?: true;
+  /** What fields of the schema are called here, where a refusal names one. */
+  readonly fieldNames?: Readonly<Record<string, string>>;
+  /** Request headers that it reads itself. */
+  readonly requestHeaders?: readonly { readonly name: string; readonly description: string }[];
   /** Headers of every answer, refusals included. */
   readonly headers?: Readonly<Record<string, string>>;
 }

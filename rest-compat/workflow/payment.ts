@@ -21,16 +21,21 @@ const body = { type: 'application/json', required: true } as const;
 const noStore = { 'Cache-Control': 'no-store' } as const;
 
 const wordOf = ({ status }: PaymentAnswer): string => status.toLowerCase();
+/** Where the payment provider's page puts its session; a page that did not leaves this as it was. */
+const PLACEHOLDER = '{CHECKOUT_SESSION_ID}';
 const returned = { session_id: query.text(optional), payment_id: query.text(optional) } as const;
+
+const returnedNames = { sessionId: 'session_id', id: 'payment_id' } as const;
 
 /** Where the payment provider sends browsers back to: by session, by payment, or by both. */
 function named({
-  session_id: sessionId,
+  session_id,
   payment_id: id,
 }: {
   readonly session_id: string | undefined;
   readonly payment_id: string | undefined;
 }) {
+  const sessionId = session_id === PLACEHOLDER ? undefined : session_id;
   if (!sessionId && !id) {
     throw new AppError('BAD_USER_INPUT', 'session_id, payment_id or both are needed', {
       problems: [{ field: 'session_id', message: 'is needed, or payment_id' }],
@@ -50,6 +55,7 @@ export const payments: Section = {
       params: { templateCode: path.text(), userId: json.text(), metadata: json.object(optional) },
       body,
       rateClass: 'start',
+      fieldNames: { onBehalfOf: 'userId', parameters: 'metadata' },
       variables: ({ templateCode, userId, metadata }) => ({
         templateCode,
         userId,
@@ -64,6 +70,12 @@ export const payments: Section = {
       isOwnProof: true,
       params: {},
       body: { type: 'raw', required: true },
+      requestHeaders: [
+        {
+          name: 'pp-signature',
+          description: "The provider's signature; `stripe-signature` is taken as well.",
+        },
+      ],
       rateClass: 'status',
       variables: (_, __, { headers, rawBody }) => ({
         body: rawBody.toString('base64'),
@@ -77,6 +89,7 @@ export const payments: Section = {
       params: returned,
       headers: noStore,
       rateClass: 'status',
+      fieldNames: returnedNames,
       variables: named,
       reply: ({ reconcilePayment: payment }) =>
         done('success', {
@@ -93,6 +106,7 @@ export const payments: Section = {
       params: returned,
       headers: noStore,
       rateClass: 'status',
+      fieldNames: returnedNames,
       variables: named,
       reply: ({ cancelPayment: payment }) =>
         done('success', { payment: { id: payment.id, status: wordOf(payment) } }),
@@ -126,6 +140,7 @@ export const payments: Section = {
       },
       body,
       rateClass: 'start',
+      fieldNames: { id: 'paymentId' },
       variables: ({ paymentId, reason, amount, metadata }) => ({
         id: paymentId,
         reason: (reason ?? 'user_request').toUpperCase(),

@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/errors.ts';
-import type { ExecutionAnswer, ExecutionWord } from './documents/execution.ts';
+import type { ExecutionAnswer, ExecutionWord, NamedExecution } from './documents/execution.ts';
 
 /** Executions as the workflow service's document shows them: as tasks. Pure. */
 
@@ -22,18 +22,19 @@ export function resultOf({ status, task }: ExecutionAnswer): object {
   return { videoUrl: urls?.[0] ?? null, urls };
 }
 
-/** How a task is named in a path: by our id, or by one that its caller chose. */
-export function taskNamed(id: string): {
-  readonly taskId: string | null;
-  readonly externalId: string | null;
-} {
-  return UUID.test(id) ? { taskId: id, externalId: null } : { taskId: null, externalId: id };
+/** 0 to 100, and 100 only of finished ones. */
+export function progressOf({ status, progress }: ExecutionAnswer): number {
+  return status === 'COMPLETED' ? 100 : progress;
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** How a task is named in a path: by our id, or by one that its caller chose, which may look like ours. */
+export function taskNamed({ taskId }: { readonly taskId: string }) {
+  return { taskId, externalId: taskId };
+}
 
 /** The execution, or NOT_FOUND naming what was asked for. */
-export function foundTask(execution: ExecutionAnswer | null, id: string): ExecutionAnswer {
-  if (execution !== null) return execution;
+export function foundTask({ ours, chosen }: NamedExecution, id: string): ExecutionAnswer {
+  const found = ours ?? chosen;
+  if (found !== null) return found;
   throw new AppError('NOT_FOUND', `no task ${JSON.stringify(id.slice(0, 100))}`);
 }

@@ -1,14 +1,17 @@
 import { AppError } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/ids.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { json, path } from '../params.ts';
 import { done } from '../replies/workflow-envelope.ts';
-import { route } from '../route.ts';
+import { route, routeAfter } from '../route.ts';
 import type { Section } from '../route.ts';
-import { ExecuteTemplate, ExecutionByTask } from './documents/execution.ts';
-import { foundTask, resultOf, taskNamed, taskWord } from './task-replies.ts';
+import { ExecuteTemplate, ExecutionByTask, TaskTaken } from './documents/execution.ts';
+import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './task-replies.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;
+
+const fieldNames = { code: 'templateCode', onBehalfOf: 'userId', externalId: 'taskId' } as const;
 
 /** Free text of the caller's, kept with the execution's parameters. */
 function withType(parameters: JsonObject | undefined, type: string | undefined): JsonObject {
@@ -25,13 +28,13 @@ export const tasks: Section = {
       path: '/task/{taskId}',
       params: { taskId: path.text() },
       rateClass: 'status',
-      variables: ({ taskId }) => taskNamed(taskId),
-      reply({ execution }, { input: { taskId } }) {
-        const found = foundTask(execution, taskId);
+      variables: taskNamed,
+      reply(named, { input: { taskId } }) {
+        const found = foundTask(named, taskId);
         return done('success', {
           id: found.taskId,
           status: taskWord(found.status),
-          progress: found.status === 'COMPLETED' ? 100 : found.progress,
+          progress: progressOf(found),
           result: resultOf(found),
           createdAt: found.createdAt,
           completedAt: found.endedAt,
@@ -49,6 +52,7 @@ export const tasks: Section = {
       },
       body,
       rateClass: 'start',
+      fieldNames,
       variables: ({ type, templateCode, userId, parameters }) => ({
         code: templateCode,
         parameters: withType(parameters, type),
@@ -57,7 +61,10 @@ export const tasks: Section = {
       }),
       reply: ({ executeTemplate: { taskId } }) => done('task sent to the queue', taskId),
     }),
-    route(ExecuteTemplate)({
+    routeAfter(
+      TaskTaken,
+      ExecuteTemplate,
+    )({
       method: 'POST',
       path: '/task/{taskId}',
       params: {
@@ -68,19 +75,19 @@ export const tasks: Section = {
       },
       body,
       rateClass: 'start',
-      variables: ({ taskId, type, templateCode, parameters }) => ({
-        code: templateCode,
-        parameters: withType(parameters, type),
-        onBehalfOf: null,
-        externalId: taskId,
-      }),
-      refusals: {
-        // A taken id is a bad request here, unless it is the same request again, which answers the same.
-        CONFLICT({ input: { taskId } }) {
-          throw new AppError('BAD_USER_INPUT', `the task id ${taskId} is taken: choose another one`, {
-            field: 'taskId',
-          });
-        },
+      fieldNames,
+      // Whoever asks for this id must get this execution.
+      first: ({ taskId }) => (isUuid(taskId) ? { taskId } : null),
+      variables({ taskId, type, templateCode, parameters }, found) {
+        if (found !== null && found.execution !== null) {
+          throw new AppError('CONFLICT', `the task id ${taskId} is taken`, { field: 'taskId' });
+        }
+        return {
+          code: templateCode,
+          parameters: withType(parameters, type),
+          onBehalfOf: null,
+          externalId: taskId,
+        };
       },
       reply: (_, { input: { taskId } }) => done('task sent to the queue', taskId),
     }),

@@ -40,9 +40,10 @@ export const templateCatalog: readonly Route[] = [
   route(ChangeTemplates)({
     method: 'POST',
     path: '/templates/bulk',
-    params: { templateCodes: json.texts(), operation: json.text({ known: ['sync_pp'] }) },
+    params: { templateCodes: json.texts(), operation: json.text({ known: ['sync_pp'], keepsUnknown: true }) },
     body: { type: 'application/json', required: true },
     rateClass: 'start',
+    fieldNames: { codes: 'templateCodes' },
     variables({ templateCodes, operation }) {
       const known = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
       if (known !== undefined) return { codes: templateCodes, operation: known };
@@ -116,7 +117,7 @@ export const templateCatalog: readonly Route[] = [
     reply: ({ diagnoseCatalog: { chargesEnabled, country, ...found } }) =>
       done('success', {
         ...found,
-        accountInfo: chargesEnabled === null ? null : { chargesEnabled, country },
+        accountInfo: { chargesEnabled, country },
       }),
   }),
   route(ImportTemplates)({

@@ -15,7 +15,7 @@ import {
 } from './documents/template.ts';
 import type { TemplateAnswer } from './documents/template.ts';
 import { pageOf, pageParameters } from './pages.ts';
-import { foundTask, resultOf, taskNamed, taskWord } from './task-replies.ts';
+import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './task-replies.ts';
 import { templateCatalog } from './template-catalog.ts';
 
 const optional = { optional: true } as const;
@@ -105,13 +105,7 @@ export const templates: Section = {
       body,
       rateClass: 'start',
       variables: (input) => ({ input }),
-      refusals: {
-        CONFLICT({ input: { code } }) {
-          throw new AppError('BAD_USER_INPUT', `the code ${code} is taken: choose another one`, {
-            field: 'code',
-          });
-        },
-      },
+      fieldNames: {},
       reply: ({ createTemplate }) => created(createTemplate),
     }),
     route(UpdateTemplate)({
@@ -126,6 +120,7 @@ export const templates: Section = {
       },
       body,
       rateClass: 'start',
+      fieldNames: {},
       variables: ({ code, ...change }) => ({ code, change }),
       reply: ({ updateTemplate: { ppSynced } }) => done('template updated', { updated: true, ppSynced }),
     }),
@@ -143,6 +138,7 @@ export const templates: Section = {
       params: { code: path.text(), userId: json.text(optional), imageUrl: json.url(optional) },
       body,
       rateClass: 'start',
+      fieldNames: { onBehalfOf: 'userId', parameters: '' },
       variables: ({ code, userId, imageUrl }) => ({
         code,
         parameters: imageUrl === undefined ? {} : { imageUrl },
@@ -159,14 +155,14 @@ export const templates: Section = {
       path: '/templates/execution/{taskId}/progress',
       params: { taskId: path.text() },
       rateClass: 'status',
-      variables: ({ taskId }) => taskNamed(taskId),
-      reply({ execution }, { input: { taskId } }) {
-        const found = foundTask(execution, taskId);
+      variables: taskNamed,
+      reply(named, { input: { taskId } }) {
+        const found = foundTask(named, taskId);
         return done('success', {
           taskId: found.taskId,
           executionId: found.id,
           status: taskWord(found.status),
-          progress: found.progress,
+          progress: progressOf(found),
           result: resultOf(found),
         });
       },

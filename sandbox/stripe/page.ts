@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 
 import type { World } from './catalog.ts';
 import { StripeFailure } from './failure.ts';
-import { pay, type PayMethod } from './money.ts';
+import { pay, settle, type PayMethod } from './money.ts';
 import type { Thing } from './state.ts';
 
 /** The hosted page of a checkout: what is bought, and buttons instead of a card. It loads nothing and needs no script. */
@@ -20,13 +20,13 @@ export async function serveCheckoutPage(
 ): Promise<void> {
   const session = world.state.find('checkout.session', sessionId);
   if (session === undefined) return send(response, 404, '<h1>There is no such checkout</h1>');
+  if (isWithTheBank(world, session)) return serveBank(world, session, { request, response });
   if (session['status'] !== 'open') {
     return send(response, 410, `<h1>This checkout is ${escape(String(session['status']))}</h1>`);
   }
   if (request.method !== 'POST') return send(response, 200, formOf(session));
-  if (Number(request.headers['content-length'] ?? Infinity) > MAX_FORM)
-    return send(response, 413, '<h1>Too large</h1>');
-  const choice = new URLSearchParams((await buffer(request)).toString('utf8')).get('do') ?? '';
+  const choice = await choiceOf(request);
+  if (choice === null) return send(response, 413, '<h1>Too large</h1>');
   if (choice === 'back') return leave(response, textOf(session['cancel_url']) ?? '/');
   if (!METHODS.includes(choice)) return send(response, 400, '<h1>Choose one of the buttons</h1>');
   try {
@@ -45,6 +45,38 @@ export async function serveCheckoutPage(
     );
   }
   leave(response, (textOf(session['success_url']) ?? '/').replaceAll('{CHECKOUT_SESSION_ID}', sessionId));
+}
+
+/** Which button was pressed; null for a form that is too large. */
+async function choiceOf(request: IncomingMessage): Promise<string | null> {
+  if (Number(request.headers['content-length'] ?? Infinity) > MAX_FORM) return null;
+  return new URLSearchParams((await buffer(request)).toString('utf8')).get('do') ?? '';
+}
+
+/** Paid by a method that takes its time. */
+function isWithTheBank({ state }: World, session: Thing): boolean {
+  const intent = state.find('payment_intent', String(session['payment_intent']));
+  return session['status'] === 'complete' && intent?.['status'] === 'processing';
+}
+
+/** The bank's answer, which takes days in earnest, by a button. */
+async function serveBank(
+  world: World,
+  session: Thing,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+): Promise<void> {
+  if (request.method !== 'POST') {
+    const buttons = `${button('settle', 'The bank pays')}${button('refuse', 'The bank refuses')}`;
+    return send(response, 200, `<h1>Waiting for the bank</h1><form method="post">${buttons}</form>`);
+  }
+  const choice = await choiceOf(request);
+  // As for any other checkout that is over.
+  if (choice !== 'settle' && choice !== 'refuse') {
+    return send(response, 410, '<h1>This checkout is complete</h1>');
+  }
+  settle(world, session.id, choice === 'settle');
+  await world.state.save();
+  send(response, 200, choice === 'settle' ? '<h1>The bank has paid</h1>' : '<h1>The bank has refused</h1>');
 }
 
 function formOf(session: Thing): string {

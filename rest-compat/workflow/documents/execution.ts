@@ -38,17 +38,38 @@ const executionAnswer = /* GraphQL */ `
   }
 `;
 
-/** An execution by the id of its task, or by the id that its caller chose. */
+/** What a task id in a path may mean: an id of ours, or one that its caller chose. */
+export interface NamedExecution {
+  readonly ours: ExecutionAnswer | null;
+  readonly chosen: ExecutionAnswer | null;
+}
+
+/** An execution by the id of its task, and by the id that its caller chose. */
 export const ExecutionByTask = operation<
-  { readonly execution: ExecutionAnswer | null },
-  { readonly taskId: string | null; readonly externalId: string | null }
+  NamedExecution,
+  { readonly taskId: string; readonly externalId: string }
 >(/* GraphQL */ `
-  query ExecutionByTask($taskId: ID, $externalId: String) {
-    execution(taskId: $taskId, externalId: $externalId) {
+  query ExecutionByTask($taskId: ID!, $externalId: String!) {
+    ours: execution(taskId: $taskId) {
+      ...ExecutionAnswer
+    }
+    chosen: execution(externalId: $externalId) {
       ...ExecutionAnswer
     }
   }
   ${executionAnswer}
+`);
+
+/** Whether a task of ours has this id. */
+export const TaskTaken = operation<
+  { readonly execution: { readonly id: string } | null },
+  { readonly taskId: string }
+>(/* GraphQL */ `
+  query TaskTaken($taskId: ID!) {
+    execution(taskId: $taskId) {
+      id
+    }
+  }
 `);
 
 /** What a start needs to answer. */

@@ -13,6 +13,7 @@ interface ParameterSpecification {
   readonly maxLength: number;
   readonly minimum: number;
   readonly maximum: number;
+  readonly multipleOf: number;
 }
 
 /** The parameters with their defaults, or BAD_USER_INPUT naming every problem. */
@@ -55,11 +56,13 @@ function isAbsent(value: Json | undefined): boolean {
 }
 
 function mismatch(specification: ParameterSpecification, value: Json): string | null {
-  const { type, minimum, maximum, maxLength } = specification;
+  const { type, minimum, maximum, multipleOf, maxLength } = specification;
   if (type === 'boolean') return typeof value === 'boolean' ? null : 'must be true or false';
   if (type === 'integer') {
-    const fits = typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum;
-    return fits ? null : `must be a whole number from ${minimum} to ${maximum}`;
+    const fits =
+      typeof value === 'number' && value % multipleOf === 0 && value >= minimum && value <= maximum;
+    const kind = multipleOf === 1 ? 'whole number' : `multiple of ${multipleOf}`;
+    return fits ? null : `must be a ${kind} from ${minimum} to ${maximum}`;
   }
   if (typeof value !== 'string') return 'must be a text';
   if (value.length > maxLength) return `may have at most ${maxLength} characters`;
@@ -94,5 +97,6 @@ function readEntry(entry: Json): ParameterSpecification {
     maxLength: numberOr('maxLength', 20_000),
     minimum: numberOr('minimum', Number.MIN_SAFE_INTEGER),
     maximum: numberOr('maximum', Number.MAX_SAFE_INTEGER),
+    multipleOf: Math.max(1, numberOr('multipleOf', 1)),
   };
 }

@@ -52,12 +52,31 @@ describe('the start of an image template', () => {
   });
 });
 
+describe('the start of a comfy template', () => {
+  const comfy = { ...template, workflow: 'comfy:text-to-image', imagePrompt: null };
+  const given = { prompt: 'a fox', width: 64, height: '', type: 'gift', order: { id: 7 } };
+
+  it('hands on what the template declares, and keeps the rest for its caller', () => {
+    const parameters = { prompt: {}, width: {}, height: {} };
+    expect(startOf({ ...comfy, parameters }, given)).toEqual({
+      comfy: { workflowName: 'text-to-image', inputs: { prompt: 'a fox', width: 64 } },
+    });
+  });
+
+  it('hands on everything but the free text of tasks when the template declares nothing', () => {
+    expect(startOf(comfy, given)).toEqual({
+      comfy: { workflowName: 'text-to-image', inputs: { prompt: 'a fox', width: 64, order: { id: 7 } } },
+    });
+  });
+});
+
 describe('parameters', () => {
   const specification = {
     prompt: { type: 'string', required: true, maxLength: 5 },
     count: { type: 'integer', minimum: 1, maximum: 4, default: 2 },
     loud: { type: 'boolean' },
     page: { type: 'url' },
+    width: { type: 'integer', minimum: 64, maximum: 128, multipleOf: 8 },
   };
   const problemsOf = (parameters: object) => {
     try {
@@ -78,7 +97,11 @@ describe('parameters', () => {
       'parameters.loud',
       'parameters.page',
     ]);
-    expect(problemsOf({ prompt: ' ', count: 1.5 })).toEqual(['parameters.prompt', 'parameters.count']);
+    expect(problemsOf({ prompt: ' ', count: 1.5, width: 65 })).toEqual([
+      'parameters.prompt',
+      'parameters.count',
+      'parameters.width',
+    ]);
   });
 });
 

@@ -30,9 +30,21 @@ const workflows: Readonly<Record<string, (template: Template, parameters: JsonOb
 /** Names of bundled comfy workflows as a template gives them: `comfy:text-to-image`. */
 const COMFY = 'comfy:';
 
+/** Kept with an execution for its caller alone; no workflow's input. */
+const FOR_CALLERS = 'type';
+
+/**
+ * A template's own inputs, as a graph refuses unknown ones: what a caller keeps with an execution beyond them stays here.
+ * A template that declares none hands on what it is given.
+ */
 function comfyStart(name: string, template: Template, parameters: JsonObject): JsonObject {
   const prompt = promptOf(template, parameters);
-  return { comfy: { workflowName: name, inputs: { ...parameters, prompt } } };
+  const declared = Object.keys(template.parameters);
+  const isInput = (key: string) => (declared.length === 0 ? key !== FOR_CALLERS : declared.includes(key));
+  const inputs = Object.entries(parameters).filter(
+    ([key, value]) => isInput(key) && value !== null && value !== '',
+  );
+  return { comfy: { workflowName: name, inputs: { ...Object.fromEntries(inputs), prompt } } };
 }
 
 /** The start of a template. NOT_CONFIGURED when its workflow is none of ours, BAD_USER_INPUT when no prompt results. */

@@ -74,7 +74,7 @@ async function once(
 
 function sessionFor({ id, ppSessionId }: StoredPayment, named: string | undefined): string | null {
   if (named !== undefined && ppSessionId !== null && named !== ppSessionId) {
-    throw badInput('session_id', `this session does not belong to payment ${id}`);
+    throw badInput('sessionId', `this session does not belong to payment ${id}`);
   }
   return ppSessionId ?? named ?? null;
 }
@@ -88,7 +88,7 @@ async function askedTruth(
   const truth = await asked(() =>
     expire && isOpen ? provider.expireCheckout(sessionId) : provider.truthOf(sessionId),
   );
-  if (truth.paymentId !== id) throw badInput('session_id', `this session does not belong to payment ${id}`);
+  if (truth.paymentId !== id) throw badInput('sessionId', `this session does not belong to payment ${id}`);
   return truth;
 }
 

@@ -36,18 +36,20 @@ export function newTemplate(request: TemplateRequest): NewTemplate {
     ...textProblems('imagePrompt', request.imagePrompt, MAX_TEXT),
   ]);
   const type = templateType ?? 'IMAGE';
+  const workflow = request.workflow?.trim() || DEFAULT_WORKFLOWS[type];
   return {
     code,
     name,
     description: request.description ?? '',
-    workflow: request.workflow?.trim() || DEFAULT_WORKFLOWS[type],
+    workflow,
     creditCost: request.creditCost ?? 0,
     version: request.version ?? '1.0.0',
     templateType: type,
     tags: tags ?? [],
     imageModel: request.imageModel ?? null,
     imagePrompt: request.imagePrompt ?? null,
-    parameters: DEFAULT_PARAMETERS,
+    // What a graph takes is for the media service to say.
+    parameters: workflow.startsWith('comfy:') ? {} : DEFAULT_PARAMETERS,
   };
 }
 
