@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { rest, until } from '../kit/requests.ts';
+import { moment, refusal, told } from './workflow-envelopes.ts';
 
-/** One purchase from the list of templates to the refund, by the documented paths alone, at a live server. */
+/** Purchases by the documented paths alone, at a live server with a sandbox of its own that pays nothing by itself. */
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
@@ -14,70 +15,173 @@ afterAll(() => kiln?.close());
 const get = (path: string) => rest(kiln.url, 'GET', path);
 const post = (path: string, body: object) => rest(kiln.url, 'POST', path, body);
 
-it('sells a template by REST alone', async () => {
-  const { body: listed } = await get('/templates');
-  const { code, creditCost } = listed.data.templates.find((one: { code: string }) => one.code === 'poster');
+interface Opened {
+  readonly sessionId: string;
+  readonly url: string;
+  readonly paymentId: string;
+}
 
-  const opened = await post(`/payment/checkout/${code}`, {
-    userId: 'buyer-7',
-    metadata: { prompt: 'a fox' },
-  });
-  expect([opened.status, opened.body.code]).toEqual([200, 200]);
-  const { sessionId, url, paymentId } = opened.body.data;
-  const unpaid = await get(`/payment/success?session_id=${sessionId}&payment_id=${paymentId}`);
-  expect(unpaid.body.data).toEqual({
-    payment: { id: paymentId, status: 'pending', templateCode: code },
-    execution: null,
-  });
-
-  // The buyer's browser: the page, one press of a button, and back to us.
-  expect(await (await fetch(url)).text()).toContain('Pay with a test card');
-  const pressed = await fetch(url, {
-    method: 'POST',
-    body: new URLSearchParams({ do: 'card' }),
-    redirect: 'manual',
-  });
-  const back = new URL(pressed.headers.get('location') ?? '');
-  expect(back.origin + back.pathname).toBe(`${kiln.url}/payment/success`);
-  const landed = await get(`${back.pathname}${back.search}`);
-  expect(landed.headers.get('cache-control')).toBe('no-store');
-  const { executionId, taskId } = landed.body.data.execution;
-  expect(landed.body.data.payment).toEqual({ id: paymentId, status: 'completed', templateCode: code });
-
-  const ended = await until(
-    () => get(`/templates/execution/${taskId}/progress`),
-    ({ body }) => !['pending', 'running'].includes(body.data.status),
+async function opened(metadata: object = { prompt: 'a fox' }): Promise<Opened> {
+  const answer = await post('/payment/checkout/poster', { userId: 'buyer-7', metadata });
+  expect(answer).toEqual(
+    told({ sessionId: expect.any(String), url: expect.any(String), paymentId: expect.any(String) }),
   );
-  const { videoUrl } = ended.body.data.result;
-  expect(ended.body.data).toEqual({
-    taskId,
-    executionId,
-    status: 'completed',
-    progress: 100,
-    result: { videoUrl, urls: expect.arrayContaining([videoUrl]) },
-  });
-  expect((await fetch(videoUrl)).headers.get('content-type')).toMatch(/^image\//);
+  return answer.body.data;
+}
 
-  const { body: history } = await get('/payment/history?userId=buyer-7');
-  expect(history.data).toEqual({
-    payments: [
-      {
-        id: paymentId,
-        templateCode: code,
-        status: 'completed',
-        amount: creditCost * 100,
-        currency: 'usd',
-        createdAt: expect.any(String),
-      },
-    ],
-    total: 1,
+const pair = ({ sessionId, paymentId }: Opened) => `session_id=${sessionId}&payment_id=${paymentId}`;
+const success = (checkout: Opened) => get(`/payment/success?${pair(checkout)}`);
+const payment = async ({ paymentId }: Opened) => (await get(`/payment/${paymentId}`)).body.data;
+/** What `success` answers while nothing is paid. */
+const unpaid = ({ paymentId }: Opened, status = 'pending') =>
+  told({ payment: { id: paymentId, status, templateCode: 'poster' }, execution: null });
+const paid = ({ paymentId }: Opened) =>
+  told({
+    payment: { id: paymentId, status: 'completed', templateCode: 'poster' },
+    execution: { executionId: expect.any(String), taskId: expect.any(String) },
   });
 
-  const refunded = await post(`/payment/refund/${paymentId}`, { reason: 'user_request' });
-  expect(refunded.body.data).toEqual({
-    refundId: expect.any(String),
-    amount: creditCost * 100,
-    status: 'succeeded',
+/** Presses a button of the hosted page; answers its status and where the browser is sent. */
+async function press(url: string, button: string) {
+  const body = new URLSearchParams({ do: button });
+  const answer = await fetch(url, { method: 'POST', body, redirect: 'manual' });
+  await answer.arrayBuffer();
+  return { status: answer.status, location: answer.headers.get('location') };
+}
+
+/** The path that a browser is sent back to. */
+function pathOf(location: string | null): string {
+  const url = new URL(location ?? '');
+  expect(url.origin).toBe(kiln.url);
+  return `${url.pathname}${url.search}`;
+}
+
+describe('a purchase', () => {
+  it('goes from the list of templates to the picture, the history and the refund', async () => {
+    const { body: listed } = await get('/templates');
+    const { creditCost } = listed.data.templates.find(({ code }: { code: string }) => code === 'poster');
+    const checkout = await opened();
+    const { paymentId, url, sessionId } = checkout;
+    expect(await (await fetch(url)).text()).toContain('Pay with a test card');
+    const { location } = await press(url, 'card');
+    const landed = await get(pathOf(location));
+    expect(landed).toEqual(paid(checkout));
+    expect(landed.headers.get('cache-control')).toBe('no-store');
+    const { executionId, taskId } = landed.body.data.execution;
+
+    const ended = await until(
+      () => get(`/templates/execution/${taskId}/progress`),
+      ({ body }) => !['pending', 'running'].includes(body.data.status),
+    );
+    const { videoUrl, urls } = ended.body.data.result;
+    const result = { videoUrl: urls[0], urls };
+    expect(ended).toEqual(told({ taskId, executionId, status: 'completed', progress: 100, result }));
+    expect((await fetch(videoUrl)).headers.get('content-type')).toMatch(/^image\//);
+
+    const amount = creditCost * 100;
+    const money = { status: 'completed', amount, currency: 'usd', createdAt: moment };
+    const sold = { id: paymentId, templateCode: 'poster', ...money };
+    expect(await get('/payment/history?userId=buyer-7')).toEqual(told({ payments: [sold], total: 1 }));
+    expect(await get(`/payment/${paymentId}`)).toEqual(
+      told({ ...sold, userId: 'buyer-7', ppSessionId: sessionId, executionId }),
+    );
+
+    const refunds = `/payment/refund/${paymentId}`;
+    const part = { reason: 'technical_issue', amount: 1, metadata: { ticket: 9 } };
+    expect(await post(refunds, part)).toEqual(
+      told({ refundId: expect.any(String), amount: 1, status: 'succeeded' }),
+    );
+    expect(await post(refunds, { amount })).toEqual(refusal(400, ['amount']));
+    expect((await payment(checkout)).status).toBe('completed');
+    const whatIsLeft = { refundId: expect.any(String), amount: amount - 1, status: 'succeeded' };
+    expect(await post(refunds, { reason: 'user_request', amount: 0 })).toEqual(told(whatIsLeft));
+    expect(await payment(checkout)).toMatchObject({ status: 'refunded', executionId });
+    expect(await post(refunds, {})).toEqual(refusal(400, ['paymentId']));
   });
-  expect((await get(`/payment/${paymentId}`)).body.data).toMatchObject({ status: 'refunded', executionId });
+
+  it('is completed by the webhook alone when the buyer never comes back', async () => {
+    const checkout = await opened();
+    await press(checkout.url, 'card');
+    const known = await until(
+      () => payment(checkout),
+      ({ status }) => status !== 'pending',
+    );
+    expect(known).toMatchObject({ status: 'completed', executionId: expect.any(String) });
+    const [one, other] = await Promise.all([success(checkout), success(checkout)]);
+    expect(one).toEqual(paid(checkout));
+    expect(one.body.data.execution).toEqual(other.body.data.execution);
+  });
+
+  it('starts nothing while it is not paid, however often success is called', async () => {
+    const checkout = await opened();
+    for (const query of [
+      pair(checkout),
+      `payment_id=${checkout.paymentId}`,
+      `session_id=${checkout.sessionId}`,
+    ]) {
+      expect(await get(`/payment/success?${query}`)).toEqual(unpaid(checkout));
+    }
+    expect((await payment(checkout)).executionId).toBeNull();
+  });
+
+  it('can’t be had with the session of another one', async () => {
+    const [mine, theirs] = [await opened(), await opened()];
+    await press(theirs.url, 'card');
+    const mixed = `session_id=${theirs.sessionId}&payment_id=${mine.paymentId}`;
+    for (const path of ['success', 'cancel']) {
+      expect(await get(`/payment/${path}?${mixed}`)).toEqual(refusal(400, ['session_id']));
+    }
+    expect(await payment(mine)).toMatchObject({ status: 'pending', executionId: null });
+  });
+
+  it('ends without money when its buyer goes back, and can’t be paid any more', async () => {
+    const checkout = await opened();
+    const { location } = await press(checkout.url, 'back');
+    const cancelled = told({ payment: { id: checkout.paymentId, status: 'cancelled' } });
+    expect(await get(pathOf(location))).toEqual(cancelled);
+    expect((await press(checkout.url, 'card')).status).toBe(410);
+    expect(await success(checkout)).toEqual(unpaid(checkout, 'cancelled'));
+  });
+
+  it('stays completed when it is cancelled after it was paid', async () => {
+    const checkout = await opened();
+    await press(checkout.url, 'card');
+    const completed = told({ payment: { id: checkout.paymentId, status: 'completed' } });
+    expect(await get(`/payment/cancel?${pair(checkout)}`)).toEqual(completed);
+    expect(await success(checkout)).toEqual(paid(checkout));
+  });
+
+  it('by a method that takes its time is pending until the bank has paid, failed when it refuses', async () => {
+    const [good, bad] = [await opened(), await opened()];
+    for (const checkout of [good, bad]) {
+      const { location } = await press(checkout.url, 'delayed');
+      expect(await get(pathOf(location))).toEqual(unpaid(checkout));
+      expect((await press(checkout.url, 'card')).status).toBe(410);
+    }
+    await press(good.url, 'settle');
+    expect(await success(good)).toEqual(paid(good));
+    await press(bad.url, 'refuse');
+    expect(await success(bad)).toEqual(unpaid(bad, 'failed'));
+  });
+
+  it('goes on after a card was declined', async () => {
+    const checkout = await opened();
+    expect((await press(checkout.url, 'decline')).status).toBe(402);
+    expect(await success(checkout)).toEqual(unpaid(checkout));
+    await press(checkout.url, 'card');
+    expect(await success(checkout)).toEqual(paid(checkout));
+  });
+
+  it('under one Idempotency-Key is one checkout', async () => {
+    const buy = (prompt: string) =>
+      rest(
+        kiln.url,
+        'POST',
+        '/payment/checkout/poster',
+        { userId: 'buyer-8', metadata: { prompt } },
+        { 'idempotency-key': 'once' },
+      );
+    const [one, other] = [await buy('a fox'), await buy('a fox')];
+    expect(one.body.data).toEqual(other.body.data);
+  });
 });

@@ -1,0 +1,228 @@
+import { createHmac, randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { rest } from '../kit/requests.ts';
+import { moment, refusal, told } from './workflow-envelopes.ts';
+
+/** The payment section over REST at a live server on the embedded defaults: SANDBOX_AUTO_PAY is on. */
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  kiln = await startKiln({ settings: { SANDBOX_URL: '' } });
+});
+afterAll(() => kiln?.close());
+
+const get = (path: string) => rest(kiln.url, 'GET', path);
+const post = (path: string, body: object | string) => rest(kiln.url, 'POST', path, body);
+const buy = (body: object, template = 'poster') => post(`/payment/checkout/${template}`, body);
+
+async function opened(userId = `buyer-${randomUUID()}`) {
+  const { body } = await buy({ userId });
+  return { ...(body.data as { sessionId: string; url: string; paymentId: string }), userId };
+}
+
+describe('the documented table without a browser', () => {
+  it('completes at success with the matching pair, once', async () => {
+    const { sessionId, paymentId } = await opened();
+    const path = `/payment/success?session_id=${sessionId}&payment_id=${paymentId}`;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => get(path)));
+    const [first] = answers;
+    expect(first).toEqual(
+      told({
+        payment: { id: paymentId, status: 'completed', templateCode: 'poster' },
+        execution: { executionId: expect.any(String), taskId: expect.any(String) },
+      }),
+    );
+    for (const answer of answers) expect(answer.body.data).toEqual(first?.body.data);
+  });
+
+  it('cancels at cancel, and success does not pay what is cancelled', async () => {
+    const { sessionId, paymentId } = await opened();
+    const cancelled = { id: paymentId, status: 'cancelled' };
+    expect(await get(`/payment/cancel?payment_id=${paymentId}`)).toEqual(told({ payment: cancelled }));
+    expect(await get(`/payment/success?session_id=${sessionId}&payment_id=${paymentId}`)).toEqual(
+      told({ payment: { ...cancelled, templateCode: 'poster' }, execution: null }),
+    );
+  });
+
+  it('does not pay for who has only one of the two ids, or the placeholder of the page', async () => {
+    const { sessionId, paymentId } = await opened();
+    const pending = { id: paymentId, status: 'pending', templateCode: 'poster' };
+    for (const query of [
+      `session_id=${sessionId}`,
+      `payment_id=${paymentId}`,
+      `session_id={CHECKOUT_SESSION_ID}&payment_id=${paymentId}`,
+      `session_id=&payment_id=${paymentId}`,
+    ]) {
+      expect(await get(`/payment/success?${query}`)).toEqual(told({ payment: pending, execution: null }));
+    }
+  });
+});
+
+describe.each(['success', 'cancel'])('GET /payment/%s', (name) => {
+  it('needs one of the two ids, known and given once', async () => {
+    const path = `/payment/${name}`;
+    for (const query of ['', '?session_id=', '?session_id={CHECKOUT_SESSION_ID}']) {
+      expect(await get(`${path}${query}`)).toEqual(refusal(400, ['session_id']));
+    }
+    expect(await get(`${path}?payment_id=a&payment_id=b`)).toEqual(refusal(400, ['payment_id']));
+    expect(await get(`${path}?payment_id=none`)).toEqual(refusal(404));
+    expect(await get(`${path}?session_id=none`)).toEqual(refusal(404));
+  });
+
+  it('refuses a pair that does not belong together', async () => {
+    const [one, other] = [await opened(), await opened()];
+    for (const session of [other.sessionId, 'none']) {
+      const path = `/payment/${name}?session_id=${session}&payment_id=${one.paymentId}`;
+      expect(await get(path)).toEqual(refusal(400, ['session_id']));
+    }
+  });
+});
+
+describe('POST /payment/checkout/{templateCode}', () => {
+  it('names everything that is wrong with the request', async () => {
+    expect(await buy({ metadata: [] })).toEqual(refusal(400, ['userId', 'metadata']));
+    expect(await buy({ userId: 7 })).toEqual(refusal(400, ['userId']));
+    expect(await buy({ userId: null })).toEqual(refusal(400, ['userId']));
+    expect(await post('/payment/checkout/poster', '{"userId":')).toEqual(refusal(400, [null]));
+    expect(await post('/payment/checkout/poster', '')).toEqual(refusal(400, [null]));
+    expect(await buy({ userId: 'a b' })).toEqual(refusal(400, ['userId']));
+  });
+
+  it('sells nothing that can not run, in the words of this path', async () => {
+    const wrong = await buy({ userId: 'u', metadata: { imageUrl: 'nothing', prompt: 7, order: 12 } });
+    expect(wrong).toEqual(refusal(400, ['metadata.prompt', 'metadata.imageUrl']));
+    expect(wrong.body.message).toMatch(/^metadata\.prompt must be a text; metadata\.imageUrl must be/);
+    expect(await buy({ userId: 'u' }, 'sketch')).toEqual(refusal(400, ['metadata.prompt']));
+    const odd = { userId: 'u', metadata: { prompt: 'a fox', width: 100 } };
+    expect(await buy(odd, 'sketch')).toEqual(refusal(400, ['metadata.width']));
+    expect(await buy({ userId: 'u' }, 'none')).toEqual(refusal(404));
+  });
+
+  it('takes any metadata beyond that, and no metadata', async () => {
+    expect((await buy({ userId: 'u', metadata: { order: { id: 7 } }, unknown: 1 })).status).toBe(200);
+    expect((await buy({ userId: 'u', metadata: null })).status).toBe(200);
+  });
+
+  it('does not sell what is not active', async () => {
+    await post('/templates/deactivate/clip', {});
+    expect(await buy({ userId: 'u' }, 'clip')).toEqual(refusal(400, ['templateCode']));
+    await post('/templates/activate/clip', {});
+  });
+});
+
+describe('GET /payment/history', () => {
+  it('is newest first, whole or in parts', async () => {
+    const first = await opened();
+    const ids = [first.paymentId];
+    for (let more = 0; more < 2; more += 1) ids.unshift((await opened(first.userId)).paymentId);
+    const history = async (query: string) => {
+      const { body } = await get(`/payment/history?userId=${first.userId}${query}`);
+      return [body.data.payments.map(({ id }: { id: string }) => id), body.data.total];
+    };
+    expect(await history('')).toEqual([ids, 3]);
+    expect(await history('&limit=1&offset=1')).toEqual([[ids[1]], 3]);
+    expect(await history('&offset=9')).toEqual([[], 3]);
+    expect(await get('/payment/history?userId=nobody')).toEqual(told({ payments: [], total: 0 }));
+    expect(await get('/payment/history')).toEqual(refusal(400, ['userId']));
+    expect(await get('/payment/history?userId=a&limit=x')).toEqual(refusal(400, ['limit']));
+  });
+});
+
+describe('POST /payment/refund/{paymentId}', () => {
+  it('refuses what is not paid, not known or not allowed', async () => {
+    const { sessionId, paymentId } = await opened();
+    const path = `/payment/refund/${paymentId}`;
+    expect(await post(path, {})).toEqual(refusal(400, ['paymentId']));
+    await get(`/payment/success?session_id=${sessionId}&payment_id=${paymentId}`);
+    expect(await post(path, { reason: 'boredom', amount: 'x', metadata: 1 })).toEqual(
+      refusal(400, ['reason', 'amount', 'metadata']),
+    );
+    for (const amount of [-1, 3_000_000_000]) {
+      expect(await post(path, { amount })).toEqual(refusal(400, ['amount']));
+    }
+    expect(await post('/payment/refund/none', {})).toEqual(refusal(404));
+  });
+});
+
+describe('GET /payment/{paymentId}', () => {
+  it('has every documented field, those that are not known yet as well', async () => {
+    const { paymentId, sessionId, userId } = await opened();
+    expect(await get(`/payment/${paymentId}`)).toEqual(
+      told({
+        id: paymentId,
+        templateCode: 'poster',
+        userId,
+        status: 'pending',
+        amount: 100,
+        currency: 'usd',
+        ppSessionId: sessionId,
+        executionId: null,
+        createdAt: moment,
+      }),
+    );
+    expect(await get('/payment/none')).toEqual(refusal(404));
+    expect(await rest(kiln.url, 'DELETE', `/payment/${paymentId}`)).toEqual(refusal(405));
+  });
+});
+
+it('says over GET /payment/health that it works', async () => {
+  expect(await get('/payment/health')).toEqual(told({ timestamp: moment, service: 'payment' }));
+});
+
+describe('POST /payment/webhook', () => {
+  /** As the stand-in signs, with its secret. */
+  function signed(text: string, at = Math.floor(Date.now() / 1000)): string {
+    const proof = createHmac('sha256', 'whsec_kilnsandbox').update(`${at}.${text}`).digest('hex');
+    return `t=${at},v1=${proof}`;
+  }
+  const send = (text: string, headers: Record<string, string>) =>
+    rest(kiln.url, 'POST', '/payment/webhook', text, { 'content-type': 'text/plain', ...headers });
+  const eventOf = (sessionId: string) =>
+    JSON.stringify({
+      id: `evt_${randomUUID()}`,
+      object: 'event',
+      api_version: null,
+      created: 1,
+      livemode: false,
+      type: 'checkout.session.completed',
+      data: { object: { id: sessionId, object: 'checkout.session' } },
+    });
+
+  it('takes signed events under both names of the header, and answers without data', async () => {
+    const { sessionId } = await opened();
+    const text = eventOf(sessionId);
+    for (const name of ['pp-signature', 'stripe-signature']) {
+      expect(await send(text, { [name]: signed(text) })).toEqual(told());
+    }
+    const foreign = eventOf('cs_of_somebody_else');
+    expect(await send(foreign, { 'pp-signature': signed(foreign) })).toEqual(told());
+  });
+
+  it('takes the bytes as they came, whatever they are said to be', async () => {
+    const { sessionId } = await opened();
+    const text = ` ${eventOf(sessionId)}\n`;
+    for (const type of ['application/json', 'application/x-www-form-urlencoded', 'nonsense']) {
+      expect(await send(text, { 'pp-signature': signed(text), 'content-type': type })).toEqual(told());
+    }
+  });
+
+  it('refuses what is not signed by the provider just now', async () => {
+    const text = eventOf('cs_1');
+    const refused: Record<string, string>[] = [
+      {},
+      { 'pp-signature': 'x' },
+      { 'pp-signature': signed(`${text} `) },
+      { 'pp-signature': signed(text, Math.floor(Date.now() / 1000) - 3_600) },
+    ];
+    for (const headers of refused) expect(await send(text, headers)).toEqual(refusal(401));
+    expect(await send('', { 'pp-signature': signed('') })).toEqual(refusal(401));
+  });
+
+  it('takes no more than a megabyte', async () => {
+    const text = 'a'.repeat(1_048_577);
+    expect(await send(text, { 'pp-signature': signed(text) })).toEqual(refusal(413));
+  });
+});
