@@ -6,22 +6,24 @@ import { createSandbox } from './sandbox.ts';
 
 /**
  * The sandbox as a process of its own, so that "at most one start" can be measured outside of what a test kills.
- * `node sandbox/main.ts --port 0 --data DIR [--instant] [--small] [--log LEVEL]` prints one JSON line when it is ready:
- * {"url", "wires": {"midjourney", ...}, "issuer"}. Log lines go to the standard error.
+ * `node sandbox/main.ts --port 0 --data DIR [--kiln URL] [--instant] [--small] [--log LEVEL]` prints one JSON line when
+ * it is ready: {"url", "wires": {"midjourney", ...}, "issuer"}. Log lines go to the standard error.
  */
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '0' },
     data: { type: 'string' },
+    kiln: { type: 'string' },
     instant: { type: 'boolean', default: false },
     small: { type: 'boolean', default: false },
     log: { type: 'string', default: 'warn' },
   },
 });
 
-if (values.data === undefined) {
+const kilnUrl = values.kiln === undefined ? undefined : addressOf(values.kiln);
+if (values.data === undefined || kilnUrl === null) {
   process.stderr.write(
-    'usage: node sandbox/main.ts --data DIR [--port N] [--instant] [--small] [--log LEVEL]\n',
+    'usage: node sandbox/main.ts --data DIR [--port N] [--kiln URL] [--instant] [--small] [--log LEVEL]\n',
   );
   process.exit(2);
 }
@@ -34,6 +36,7 @@ lifecycle.onSignals();
 const sandbox = await createSandbox({
   dataDir: values.data,
   port: Number(values.port),
+  ...(kilnUrl === undefined ? {} : { kilnUrl }),
   instantImages: values.instant,
   size: values.small ? 'small' : 'normal',
   logger,
@@ -42,3 +45,9 @@ lifecycle.add('sandbox', () => sandbox.close());
 process.stdout.write(
   `${JSON.stringify({ url: sandbox.url, wires: sandbox.wires, issuer: sandbox.issuer })}\n`,
 );
+
+/** An http or https address without a slash at its end; null when it is none. */
+function addressOf(text: string): string | null {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) ? text.replace(/\/+$/, '') : null;
+}

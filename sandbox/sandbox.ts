@@ -69,9 +69,11 @@ export interface SandboxOptions {
   readonly size?: 'normal' | 'small';
   /** Serve one plain tiny picture instead of rendering: for tests with hundreds of tasks. */
   readonly instantImages?: boolean;
+  /** Address of the one Kiln that this is the outside world of: payments are told of there, browsers sent back to it. */
+  readonly kilnUrl?: string;
   /** Where browsers find the identity provider, and where it sends them back; without it, at the sandbox's own address. */
   readonly identity?: Omit<IdentityOptions, 'logger'>;
-  /** Where browsers find a checkout's page, and where its events go; without it at the sandbox, and nowhere. */
+  /** Where browsers find a checkout's page, and where its events go; without it at the sandbox, and to `kilnUrl`. */
   readonly stripe?: Pick<StripeOptions, 'pageUrl' | 'webhookUrl'>;
   /** Secrets that the stand-ins demand; without one every caller is let in. */
   readonly secrets?: Secrets;
@@ -84,6 +86,8 @@ export interface SandboxOptions {
 
 /** Mount of the identity provider. */
 const IDENTITY = 'identity';
+/** First segment of every path of Stripe's API: its SDK can be given an origin only. */
+const STRIPE_API = 'v1';
 /** Path of the pages of checkouts. */
 const CHECKOUT = 'stripe/pay';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -167,21 +171,22 @@ interface PeoplePart {
 }
 
 async function openPeoplePart(
-  { identity, stripe, dataDir, logger }: SandboxOptions,
+  { identity, stripe, kilnUrl, dataDir, logger }: SandboxOptions,
   origin: string,
 ): Promise<PeoplePart> {
+  const kilnUrls = (at: string) => (kilnUrl === undefined ? loopbackUrls(at) : [`${kilnUrl}${at}`]);
   return {
     identity: await createIdentityStandIn({
       issuer: `${origin}/${IDENTITY}`,
-      redirectUris: loopbackUrls('/auth/idp/callback'),
-      postLogoutUris: loopbackUrls('/'),
-      anyLoopbackPort: identity === undefined,
+      redirectUris: kilnUrls('/auth/idp/callback'),
+      postLogoutUris: kilnUrls('/'),
+      anyLoopbackPort: identity === undefined && kilnUrl === undefined,
       ...identity,
       logger,
     }),
     stripe: await createStripeStandIn({
       pageUrl: `${origin}/${CHECKOUT}`,
-      webhookUrl: null,
+      webhookUrl: kilnUrl === undefined ? null : `${kilnUrl}/payment/webhook`,
       ...stripe,
       dataDir,
       logger,
@@ -255,6 +260,7 @@ async function serve(serving: Serving, request: IncomingMessage, response: Serve
   const { people, logger } = serving;
   if (people !== null && servePeople(people, `${url.pathname}${url.search}`, { request, response, logger }))
     return;
+  if (people !== null && mount === STRIPE_API) return people.stripe.serve(request, response);
   const wire = serving.wires.get(mount);
   if (wire === undefined) return sendAnswer(response, text(`no stand-in ${mount}`, 404));
   try {

@@ -1,10 +1,12 @@
 import path from 'node:path';
 
+import type { HttpClient } from '../../platform/http-client.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { sandboxWires, type SandboxWires } from '../../subgraphs/media/generators/sandbox-wires.ts';
 import type { SandboxStripe } from '../../subgraphs/workflow/compose-selling.ts';
-import { sandboxElsewhere, type SandboxIdentity } from '../../subgraphs/workflow/compose-sign-in.ts';
+import type { SandboxIdentity } from '../../subgraphs/workflow/compose-sign-in.ts';
+import { sandboxElsewhere } from '../../subgraphs/workflow/sandbox-elsewhere.ts';
 
 /** The sandbox as the composition sees it: the stand-ins' base URLs, and the page for people when it is embedded. */
 export interface SandboxParts {
@@ -12,20 +14,19 @@ export interface SandboxParts {
   readonly browser: Sandbox['browser'] | null;
   /** Who signs people in. */
   readonly identity: SandboxIdentity;
-  /** The stand-in for Stripe; null where the sandbox is elsewhere. */
-  readonly stripe: SandboxStripe | null;
+  /** The stand-in for Stripe. */
+  readonly stripe: SandboxStripe;
 }
 
 /** Starts the embedded sandbox, or points to the one at SANDBOX_URL; null in production, where there is none. */
 export async function startSandbox(
   { config, logger, lifecycle }: ProcessParts,
-  { publicUrl, localUrl }: { readonly publicUrl: string; readonly localUrl: string },
+  place: { readonly publicUrl: string; readonly localUrl: string; readonly http: HttpClient },
 ): Promise<SandboxParts | null> {
   if (config.sandbox === null) return null;
   const { url } = config.sandbox;
-  if (url !== null) {
-    return { wires: sandboxWires(url), browser: null, identity: sandboxElsewhere(url), stripe: null };
-  }
+  const { publicUrl, localUrl, http } = place;
+  if (url !== null) return { wires: sandboxWires(url), browser: null, ...sandboxElsewhere(url, http) };
   const sandbox = await createSandbox({
     dataDir: path.join(config.data.dir, 'sandbox'),
     identity: {
@@ -40,8 +41,13 @@ export async function startSandbox(
     logger,
   });
   lifecycle.add('sandbox', () => sandbox.close());
-  const identity = { issuer: sandbox.issuer, url: sandbox.identityUrl, platforms: sandbox.platforms };
-  const { stripe } = sandbox;
+  const { stripe, platforms } = sandbox;
+  const alipay = { baseUrl: platforms.alipay.baseUrl, keys: async () => platforms.alipay };
+  const identity = {
+    issuer: sandbox.issuer,
+    url: sandbox.identityUrl,
+    platforms: { ...platforms, alipay },
+  };
   return {
     wires: sandboxWires(sandbox.url),
     browser: sandbox.browser,

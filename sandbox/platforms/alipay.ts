@@ -1,7 +1,7 @@
 import { generateKeyPair, randomBytes, sign, verify, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
-import type { Answer } from '../http/answer.ts';
+import { json, type Answer } from '../http/answer.ts';
 import type { Wire, WireRequest } from '../http/wire.ts';
 import { createCodes, idFor, type Codes } from './codes.ts';
 
@@ -20,7 +20,10 @@ export interface AlipayStandIn {
 const NODE = 'alipay_system_oauth_token_response';
 const makePair = promisify(generateKeyPair);
 
-/** The keys are of this process: nobody else can be that app. */
+/**
+ * The keys are of this process. A Kiln beside the sandbox asks for them at /keys, which the real platform has not: there
+ * they are made, and shown, on its console.
+ */
 export async function createAlipayStandIn(): Promise<AlipayStandIn> {
   const pair = () => makePair('rsa', { modulusLength: 2_048 });
   const [app, platform] = await Promise.all([pair(), pair()]);
@@ -43,6 +46,12 @@ export async function createAlipayStandIn(): Promise<AlipayStandIn> {
           path: '/gateway.do',
           operation: 'token',
           handle: (request) => answer(gateway, request),
+        },
+        {
+          method: 'GET',
+          path: '/keys',
+          operation: 'keys',
+          handle: () => keysFor(app.privateKey, platform.publicKey),
         },
       ],
     },
@@ -86,6 +95,13 @@ function answer({ codes, appKey, ownKey }: Gateway, { body }: WireRequest): Answ
     .replace('{', '{ ');
   const proof = sign('sha256', Buffer.from(node), ownKey).toString('base64');
   return said(`{"${NODE}":${node},"sign":"${proof}"}`);
+}
+
+function keysFor(privateKey: KeyObject, platformKey: KeyObject): Answer {
+  return json({
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    platformKey: platformKey.export({ type: 'spki', format: 'pem' }),
+  });
 }
 
 function refused(code: string, msg: string, sub_code: string): Answer {

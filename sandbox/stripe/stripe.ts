@@ -15,8 +15,8 @@ import { openState, type State } from './state.ts';
 
 /**
  * The sandbox's stand-in for Stripe: what the adapter needs of its API, with state that survives a crash, signed
- * webhooks that come again, idempotency keys, and a hosted page where people press buttons instead of paying. It has a
- * listener of its own, because Stripe's SDK knows a host and a port but no path.
+ * webhooks that come again, idempotency keys, and a hosted page where people press buttons instead of paying. Stripe's
+ * SDK knows a host and a port but no path: the API has a listener of its own, and is at /v1 of the sandbox's.
  */
 export interface StripeStandIn {
   /** Origin of the API, for the adapter's host override. */
@@ -29,6 +29,8 @@ export interface StripeStandIn {
   readonly events: Events;
   /** What tests do in the place of people and banks. */
   readonly control: StripeControl;
+  /** Serves the API; the path begins with /v1/. */
+  serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Serves the hosted page of a session, wherever it is mounted. */
   page(sessionId: string, request: IncomingMessage, response: ServerResponse): void;
   close(): Promise<void>;
@@ -110,6 +112,7 @@ export async function createStripeStandIn(options: StripeOptions): Promise<Strip
       fail: (fault) => api.fail(fault),
       requests: api.requests,
     },
+    serve: (request, response) => api.serve(request, response),
     page(sessionId, request, response) {
       serveCheckoutPage(world, sessionId, { request, response }).catch((error: unknown) =>
         failRequest(response, error, logger),

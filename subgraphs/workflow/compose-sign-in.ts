@@ -20,12 +20,13 @@ export interface SandboxIdentity {
 interface SandboxPlatforms {
   readonly wechat: string;
   readonly douyin: string;
-  /** Null where the sandbox is another process, whose keys are not known here. */
-  readonly alipay: {
-    readonly baseUrl: string;
-    readonly privateKey: KeyObject;
-    readonly platformKey: KeyObject;
-  } | null;
+  readonly alipay: { readonly baseUrl: string; readonly keys: () => Promise<AlipayKeys> };
+}
+
+/** The app's own key, and the platform's public one. */
+export interface AlipayKeys {
+  readonly privateKey: KeyObject;
+  readonly platformKey: KeyObject;
 }
 
 /** The client that Kiln is at the sandbox's identity provider; the secret guards nothing there. */
@@ -53,17 +54,6 @@ export function composeSignIn(
     provider: providerOf(signIn, publicUrl) ?? sandboxProvider(sandbox, publicUrl),
     platforms: platformsOf(signIn, sandbox?.platforms ?? null, http),
     redirects: signIn.redirects,
-  };
-}
-
-/** The sandbox of another process at this address (SANDBOX_URL). */
-export function sandboxElsewhere(address: string): SandboxIdentity {
-  const url = address.replace(/\/+$/, '');
-  const issuer = `${url}/identity`;
-  return {
-    issuer,
-    url: issuer,
-    platforms: { wechat: `${url}/wechat`, douyin: `${url}/douyin`, alipay: null },
   };
 }
 
@@ -98,26 +88,24 @@ function platformsOf(
   sandbox: SandboxPlatforms | null,
   http: HttpClient,
 ): readonly Platform[] {
-  const { wechat, douyin, alipay } = SANDBOX_APPS;
-  const standIns =
-    sandbox === null
-      ? null
-      : {
-          wechat: { apps: [wechat], baseUrl: sandbox.wechat },
-          douyin: { apps: [douyin], baseUrl: sandbox.douyin },
-          alipay:
-            sandbox.alipay === null
-              ? null
-              : { apps: [{ ...alipay, ...sandbox.alipay }], baseUrl: sandbox.alipay.baseUrl },
-        };
-  const options = {
-    wechat: given.wechat ?? standIns?.wechat ?? null,
-    douyin: given.douyin ?? standIns?.douyin ?? null,
-    alipay: given.alipay ?? standIns?.alipay ?? null,
-  };
+  const wechat = given.wechat ?? (sandbox && { apps: [SANDBOX_APPS.wechat], baseUrl: sandbox.wechat });
+  const douyin = given.douyin ?? (sandbox && { apps: [SANDBOX_APPS.douyin], baseUrl: sandbox.douyin });
+  const { alipay } = given;
   return [
-    ...(options.wechat === null ? [] : [createWechat({ http, ...options.wechat })]),
-    ...(options.alipay === null ? [] : [createAlipay({ http, ...options.alipay })]),
-    ...(options.douyin === null ? [] : [createDouyin({ http, ...options.douyin })]),
+    ...(wechat === null ? [] : [createWechat({ http, ...wechat })]),
+    ...(alipay === null ? [] : [createAlipay({ http, ...alipay })]),
+    ...(alipay === null && sandbox !== null ? [alipayStandIn(http, sandbox.alipay)] : []),
+    ...(douyin === null ? [] : [createDouyin({ http, ...douyin })]),
   ];
+}
+
+/** The same adapter, with the keys that the sandbox has at that moment. */
+function alipayStandIn(http: HttpClient, { baseUrl, keys }: SandboxPlatforms['alipay']): Platform {
+  const { appId } = SANDBOX_APPS.alipay;
+  return {
+    name: 'alipay',
+    appIds: [appId],
+    exchange: async (code) =>
+      createAlipay({ http, baseUrl, apps: [{ appId, ...(await keys()) }] }).exchange(code),
+  };
 }

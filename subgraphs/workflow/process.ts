@@ -8,8 +8,9 @@ import { installationSecret } from '../../platform/installation-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
 import { composeSelling } from './compose-selling.ts';
-import { composeSignIn, sandboxElsewhere } from './compose-sign-in.ts';
+import { composeSignIn } from './compose-sign-in.ts';
 import { workflowMigrations } from './migrations/index.ts';
+import { sandboxElsewhere, type SandboxElsewhere } from './sandbox-elsewhere.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
 
 /** The workflow subgraph as a process of its own (--role workflow). */
@@ -45,6 +46,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
   });
   lifecycle.add('link to media', () => media.close());
   const publicUrl = publicUrlOf(config.server, GATEWAY_PORT);
+  const sandbox = sandboxOf(runtime);
   return createWorkflowSubgraph({
     ...runtime,
     media,
@@ -53,15 +55,15 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     production: config.production,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
-    selling: composeSelling(config, null),
-    signIn: composeSignIn(config, { publicUrl, sandbox: sandboxOf(config), http: runtime.http }),
+    selling: composeSelling(config, sandbox?.stripe ?? null),
+    signIn: composeSignIn(config, { publicUrl, sandbox: sandbox?.identity ?? null, http: runtime.http }),
   });
 }
 
-/** The sandbox's identity provider, where a sandbox is set up (SANDBOX_URL): split processes have none of their own. */
-function sandboxOf({ sandbox }: Runtime['config']) {
-  if (sandbox === null || sandbox.url === null) return null;
-  return sandboxElsewhere(sandbox.url);
+/** The sandbox, where one is set up (SANDBOX_URL): split processes have none of their own. */
+function sandboxOf({ config, http }: Runtime): SandboxElsewhere | null {
+  const url = config.sandbox?.url ?? null;
+  return url === null ? null : sandboxElsewhere(url, http);
 }
 
 async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: string): Promise<void> {

@@ -1,0 +1,84 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+
+import { z } from 'zod';
+
+import { AppError } from '../../platform/errors.ts';
+import {
+  HttpFailure,
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+} from '../../platform/http-client.ts';
+import type { SandboxStripe } from './compose-selling.ts';
+import type { AlipayKeys, SandboxIdentity } from './compose-sign-in.ts';
+
+/** A sandbox that is another process, at SANDBOX_URL: what is known of it, and what it is asked for when it is needed. */
+export interface SandboxElsewhere {
+  readonly identity: SandboxIdentity;
+  readonly stripe: SandboxStripe;
+}
+
+/** What the stand-in for Stripe takes, and signs with (sandbox/stripe): they guard nothing. */
+const STRIPE = { secretKey: 'sk_test_kilnsandbox', webhookSecret: 'whsec_kilnsandbox' } as const;
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 64 * 1024;
+
+const keysAnswer = z.object({ privateKey: z.string(), platformKey: z.string() });
+
+/** The stand-ins at this address. Nothing is asked before it is needed: the sandbox may start later, and again. */
+export function sandboxElsewhere(address: string, http: HttpClient): SandboxElsewhere {
+  const url = address.replace(/\/+$/, '');
+  const issuer = `${url}/identity`;
+  const alipay = `${url}/alipay`;
+  return {
+    identity: {
+      issuer,
+      url: issuer,
+      platforms: {
+        wechat: `${url}/wechat`,
+        douyin: `${url}/douyin`,
+        alipay: { baseUrl: alipay, keys: () => alipayKeys(http, alipay) },
+      },
+    },
+    // Stripe's own API is at an origin, and so is the stand-in: at /v1 of the sandbox.
+    stripe: { ...STRIPE, url, pay: (sessionId) => pressButton(http, `${url}/stripe/pay/${sessionId}`) },
+  };
+}
+
+/** New with each start of the sandbox, so they are asked for each time. */
+async function alipayKeys(http: HttpClient, baseUrl: string): Promise<AlipayKeys> {
+  const { status, body } = await asked(http, { method: 'GET', url: `${baseUrl}/keys`, retry: 'safe' });
+  if (status !== 200) throw away();
+  const { privateKey, platformKey } = keysAnswer.parse(JSON.parse(body.toString('utf8')));
+  return { privateKey: createPrivateKey(privateKey), platformKey: createPublicKey(platformKey) };
+}
+
+/** What a person does on the page of a checkout. One that is over already says so (410), and stays as it is. */
+async function pressButton(http: HttpClient, page: string): Promise<void> {
+  const { status } = await asked(http, {
+    method: 'POST',
+    url: page,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'do=card',
+    retry: 'never',
+  });
+  if (status !== 303 && status !== 410) throw away();
+}
+
+async function asked(
+  http: HttpClient,
+  request: Omit<HttpRequest, 'timeoutMs' | 'maxBytes'>,
+): Promise<HttpResponse> {
+  const trustedOrigins = [new URL(request.url).origin];
+  try {
+    return await http.request({ ...request, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, trustedOrigins });
+  } catch (error) {
+    if (error instanceof HttpFailure) throw away(error);
+    throw error;
+  }
+}
+
+function away(cause?: unknown): AppError {
+  const options = { retryAfter: 5, ...(cause === undefined ? {} : { cause }) };
+  return new AppError('UNAVAILABLE', 'the sandbox at SANDBOX_URL gives no usable answer', options);
+}
