@@ -277,7 +277,8 @@ export const settings = {
   }),
   SANDBOX_URL: optional(httpAddress, {
     default: 'embedded in development',
-    meaning: 'a sandbox that runs elsewhere, instead of the embedded one; development only',
+    meaning:
+      'origin of a sandbox that runs elsewhere (sandbox/README.md), instead of the embedded one, which split processes have not; development only',
   }),
   LOG_LEVEL: setting(word(['silent', 'error', 'warn', 'info', 'debug']), {
     default: 'info',

@@ -32,9 +32,13 @@ interface SandboxJob {
 
 const program = path.resolve(import.meta.dirname, '../../sandbox/main.ts');
 
-/** Starts it over a folder of the test's own; its pictures are one tiny plain one. */
-export async function startSandboxProcess(folder: string): Promise<SandboxProcess> {
-  let { child, said } = await launch(folder, '0');
+/** Starts it over a folder of the test's own; its pictures are one tiny plain one. `kilnUrl`: who is told of payments. */
+export async function startSandboxProcess(
+  folder: string,
+  { kilnUrl }: { readonly kilnUrl?: string } = {},
+): Promise<SandboxProcess> {
+  const own = kilnUrl === undefined ? [] : ['--kiln', kilnUrl];
+  let { child, said } = await launch(folder, ['--port', '0', ...own]);
   const { url, wires } = said;
   const get = async <Value>(what: string): Promise<Value> =>
     (await (await fetch(`${url}/_control/${what}`)).json()) as Value;
@@ -58,7 +62,7 @@ export async function startSandboxProcess(folder: string): Promise<SandboxProces
     kill: () => end(child, 'SIGKILL'),
     async restart() {
       await end(child, 'SIGKILL');
-      ({ child, said } = await launch(folder, new URL(url).port));
+      ({ child, said } = await launch(folder, ['--port', new URL(url).port, ...own]));
     },
     stop: () => end(child, 'SIGTERM'),
   };
@@ -69,8 +73,8 @@ interface Said {
   readonly wires: SandboxProcess['wires'];
 }
 
-async function launch(folder: string, port: string): Promise<{ child: ChildProcess; said: Said }> {
-  const words = [program, '--instant', '--data', folder, '--port', port];
+async function launch(folder: string, more: readonly string[]): Promise<{ child: ChildProcess; said: Said }> {
+  const words = [program, '--instant', '--data', folder, ...more];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
   const lines = createInterface({ input: child.stdout });
   const line = await Promise.race([

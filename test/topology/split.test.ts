@@ -7,16 +7,50 @@ import { entries, executePoster, expectWholeStory, storedLog, underWay } from '.
 import { followPersistently } from '../subscriptions/resuming.ts';
 import { startMuteWorker } from './mute-worker.ts';
 import { isReady, startNode, freePorts } from './processes.ts';
+import { pressButton, signInBuyer, type Buyer } from './purchase.ts';
 import { startSplitKiln, type Role, type SplitKiln } from './split.ts';
 
 let kiln: SplitKiln;
 beforeAll(async () => {
-  kiln = await startSplitKiln();
+  // Nothing is paid but by the buttons of the hosted page.
+  kiln = await startSplitKiln({ SANDBOX_AUTO_PAY: 'false' });
 });
 afterAll(() => kiln?.close());
 beforeEach(() =>
   kiln.sandbox.pace({ wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 }),
 );
+
+describe('a purchase with the payment provider, gateway, subgraphs and worker apart', () => {
+  let ada: Buyer;
+  beforeAll(async () => {
+    ada = await signInBuyer(kiln.url, kiln.sandbox.url);
+  });
+
+  it.each([
+    ['poster', 'image/png'],
+    ['clip', 'video/mp4'],
+    ['sketch', 'image/png'],
+  ])('starts %s once its hosted page was paid, and the worker finishes it', async (code, type) => {
+    await kiln.sandbox.pace({ wire: 'midjourney', runningMs: 200 });
+    const opened = await ada.checkout(code);
+    const { payment, sessionId, url } = opened;
+    expect([payment.status, url]).toEqual(['PENDING', `${kiln.sandbox.url}/stripe/pay/${sessionId}`]);
+    expect(await ada.comeBack(opened)).toBe('PENDING');
+    expect(await pressButton(opened, 'card')).toBe(
+      `${kiln.url}/payment/success?session_id=${sessionId}&payment_id=${payment.id}`,
+    );
+    expect(await ada.comeBack(opened)).toBe('COMPLETED');
+    const { data } = await ada.delivered(payment.id);
+    expect(data.payment).toMatchObject({
+      status: 'COMPLETED',
+      userId: ada.userId,
+      execution: { task: { state: 'SUCCEEDED', outputs: [{ contentType: type }] } },
+    });
+    const file = await fetch(data.payment.execution.task.outputs[0].url);
+    expect([file.status, file.headers.get('content-type')]).toEqual([200, type]);
+    await file.body?.cancel();
+  });
+});
 
 describe('a gateway that reaches both subgraphs over HTTP', () => {
   it('gives every client growing progress, the end, and what the other subgraph joins', async () => {

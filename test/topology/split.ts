@@ -31,15 +31,15 @@ const scripts: Readonly<Record<Role, string>> = {
   worker: 'subgraphs/media/main.ts',
 };
 
-/** Starts all of it. */
-export async function startSplitKiln(): Promise<SplitKiln> {
+/** Starts all of it; `more` are settings of all its processes. */
+export async function startSplitKiln(more: Readonly<Record<string, string>> = {}): Promise<SplitKiln> {
   const folder = await temporaryFolder();
-  const [database, sandbox] = await Promise.all([
-    testDatabase(),
-    startSandboxProcess(path.join(folder.path, 'sandbox')),
-  ]);
   const addresses = await freeAddresses();
   const { gateway: url, media, workflow } = addresses;
+  const [database, sandbox] = await Promise.all([
+    testDatabase(),
+    startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: url }),
+  ]);
   const settings = {
     DATABASE_URL: database.connectionString,
     SANDBOX_URL: sandbox.url,
@@ -49,6 +49,7 @@ export async function startSplitKiln(): Promise<SplitKiln> {
     WORKFLOW_URL: `${workflow}/graphql`,
     INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
     RATE_LIMIT: 'off',
+    ...more,
   };
   const parts = new Map<Role, Program>();
   async function start(role: Role): Promise<void> {
