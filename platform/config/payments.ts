@@ -10,6 +10,8 @@ export interface PaymentsConfig {
   readonly creditUnitAmount: number;
   /** Whether a success call pays the checkout at the stand-in first, as if somebody had; never with a real key. */
   readonly autoPay: boolean;
+  /** Whether what was paid is given back when its execution fails for a technical reason. */
+  readonly autoRefund: boolean;
 }
 
 /** A real key needs its webhook's secret, and a live one the operator's word. */
@@ -49,5 +51,6 @@ export function paymentsOf(values: Values, production: boolean): PaymentsConfig 
     currency: values.PP_CURRENCY,
     creditUnitAmount: values.PP_CREDIT_UNIT_AMOUNT,
     autoPay: secretKey === null && !production && (values.SANDBOX_AUTO_PAY ?? true),
+    autoRefund: values.PP_AUTO_REFUND,
   };
 }

@@ -271,6 +271,11 @@ export const settings = {
     default: '100',
     meaning: 'price of one credit in minor units of the currency',
   }),
+  PP_AUTO_REFUND: setting(truth, {
+    default: 'false',
+    meaning:
+      'true gives back what was paid when its execution fails, unless moderation refused it or it was cancelled',
+  }),
   SANDBOX_AUTO_PAY: optional(truth, {
     default: 'on in development',
     meaning: 'true lets a success call pay its checkout at the stand-in first; false demands the hosted page',

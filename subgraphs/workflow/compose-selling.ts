@@ -1,6 +1,6 @@
 import type { Config } from '../../platform/config.ts';
 import { createStripe } from './payments/stripe.ts';
-import type { SellingOptions } from './subgraph.ts';
+import type { SellingOptions } from './selling.ts';
 
 /** The sandbox's stand-in for Stripe, as this process reaches it. */
 export interface SandboxStripe {
@@ -16,8 +16,8 @@ export function composeSelling(
   { payments }: Pick<Config, 'payments'>,
   sandbox: SandboxStripe | null,
 ): SellingOptions {
-  const { stripe, currency, creditUnitAmount, autoPay } = payments;
-  const prices = { currency, creditUnitAmount };
+  const { stripe, currency, creditUnitAmount, autoPay, autoRefund } = payments;
+  const prices = { currency, creditUnitAmount, autoRefund };
   if (stripe !== null)
     return { ...prices, provider: createStripe({ ...stripe, baseUrl: null }), autoPay: null };
   if (sandbox === null) return { ...prices, provider: null, autoPay: null };

@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Payment } from '../../subgraphs/workflow/payments/payment.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
-import { anna, ben, openShop, operator, type Shop } from './shop.ts';
+import { anna, ben, operator } from './callers.ts';
+import { openShop, type Shop } from './shop.ts';
 
 /** Money truth and ours: whatever order, number or loss of redirects and events, they agree, and nothing starts twice. */
 

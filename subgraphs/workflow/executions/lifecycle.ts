@@ -4,7 +4,7 @@ import { newTraceId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { isEnded, statusOfTask, type LiveTask } from './execution.ts';
 import { isFinalRefusal, type MediaClient } from './media-client.ts';
-import type { ExecutionStore, StoredExecution } from './store.ts';
+import type { AlsoWrite, ExecutionStore, StoredExecution } from './store.ts';
 
 /** Topic of the bus: an execution (by id) has reached a version. */
 export const executionTopic = 'execution';
@@ -18,6 +18,8 @@ export interface LifecycleDependencies {
   readonly media: MediaClient;
   readonly bus: EventBus;
   readonly logger: Logger;
+  /** Writes what an end brings about, in its transaction; once per execution. */
+  readonly onEnd?: AlsoWrite | undefined;
 }
 
 /** What moves an execution forward; every verb may be repeated, by any process, at any time. */
@@ -77,7 +79,7 @@ async function refuse(
     error: { code, message },
     taken: false,
   } as const;
-  announce(dependencies, await dependencies.store.markEnded(id, change));
+  announce(dependencies, await dependencies.store.markEnded(id, change, dependencies.onEnd));
 }
 
 async function settle(
@@ -90,7 +92,7 @@ async function settle(
   const isLost = task === null && execution.status === 'RUNNING';
   if (!isLost && (task === null || !isEnded(statusOfTask(task.state)))) return 'open';
   const end = task === null ? lostEnd : endOf(task);
-  announce(dependencies, await dependencies.store.markEnded(execution.id, end));
+  announce(dependencies, await dependencies.store.markEnded(execution.id, end, dependencies.onEnd));
   return 'ended';
 }
 

@@ -22,6 +22,9 @@ interface StatusChange {
   readonly taken: boolean;
 }
 
+/** What else is written in the transaction of an end. */
+export type AlsoWrite = (transaction: WorkflowTransaction, ended: StoredExecution) => Promise<void>;
+
 /** Reading and changing executions; no rules here. */
 export interface ExecutionStore {
   byIds(ids: readonly string[]): Promise<StoredExecution[]>;
@@ -32,7 +35,7 @@ export interface ExecutionStore {
   /** PENDING -> RUNNING; null when it is not PENDING any more. */
   markStarted(id: string): Promise<StoredExecution | null>;
   /** To an ended status, only from an open one; null when it has ended already. */
-  markEnded(id: string, change: StatusChange): Promise<StoredExecution | null>;
+  markEnded(id: string, change: StatusChange, also?: AlsoWrite): Promise<StoredExecution | null>;
   /** RUNNING executions older than this, oldest first, from behind an id on. */
   runningSince(before: Date, page: RunningPage): Promise<StoredExecution[]>;
 }
@@ -75,7 +78,12 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
     },
     list: (options) => list(database, options),
     markStarted: (id) => markStarted(database, id),
-    markEnded: (id, change) => markEnded(database, id, change),
+    markEnded: (id, change, also) =>
+      database.transaction().execute(async (transaction) => {
+        const ended = await markEnded(transaction, id, change);
+        if (ended !== null) await also?.(transaction, ended);
+        return ended;
+      }),
     async runningSince(before, { afterId, limit }) {
       const running = all().where('status', '=', 'RUNNING').where('created_at', '<', before);
       const page = afterId === null ? running : running.where('id', '>', afterId);
@@ -109,11 +117,11 @@ async function markStarted(database: WorkflowDatabase, id: string): Promise<Stor
 }
 
 async function markEnded(
-  database: WorkflowDatabase,
+  transaction: WorkflowTransaction,
   id: string,
   { status, stage, progress, error, taken }: StatusChange,
 ): Promise<StoredExecution | null> {
-  const row = await database
+  const row = await transaction
     .updateTable('workflow.executions')
     .set({
       status,

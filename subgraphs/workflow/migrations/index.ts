@@ -3,10 +3,12 @@ import type { Migration } from 'kysely/migration';
 import { templatesAndExecutions } from './0001-templates-and-executions.ts';
 import { signIn } from './0002-sign-in.ts';
 import { payments } from './0003-payments.ts';
+import { automaticRefunds } from './0004-automatic-refunds.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 export const workflowMigrations: Record<string, Migration> = {
   '0001-templates-and-executions': templatesAndExecutions,
   '0002-sign-in': signIn,
   '0003-payments': payments,
+  '0004-automatic-refunds': automaticRefunds,
 };

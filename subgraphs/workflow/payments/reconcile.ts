@@ -65,11 +65,23 @@ async function once(
   if (payment === undefined) throw notFound('payment', id);
   onStep?.('read');
   const sessionId = sessionFor(payment, options.sessionId);
-  // The checkout has not been opened yet: nothing can have been paid.
-  if (sessionId === null) return payment;
+  if (sessionId === null) return unopened(dependencies, payment);
   const truth = await askedTruth(dependencies, payment, { sessionId, expire: options.expire ?? false });
   onStep?.('asked');
   return apply(dependencies, payment, truth);
+}
+
+/** A checkout without a page: nothing can have been paid, and nothing ever will be once its time is over. */
+async function unopened(
+  { database, bus }: ReconcileDependencies,
+  payment: StoredPayment,
+): Promise<StoredPayment | null> {
+  if (payment.status !== 'PENDING' || payment.expiresAt.getTime() > Date.now()) return payment;
+  const updated = await database
+    .transaction()
+    .execute((transaction) => updatePayment(transaction, payment, { status: 'CANCELLED' }));
+  if (updated !== null) bus.announce(paymentTopic, updated.id, updated.version);
+  return updated;
 }
 
 function sessionFor({ id, ppSessionId }: StoredPayment, named: string | undefined): string | null {

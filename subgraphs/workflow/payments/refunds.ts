@@ -1,5 +1,5 @@
 import { isUniqueViolation } from '../../../platform/database.ts';
-import { AppError, badInput } from '../../../platform/errors.ts';
+import { badInput } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { WorkflowDatabase } from '../database.ts';
@@ -14,6 +14,13 @@ export interface RefundRequest {
   readonly amount: number | null;
   readonly metadata: JsonObject;
   readonly idempotencyKey: string | null;
+  /** Nobody asked for it; there is one per payment. */
+  readonly isAutomatic?: boolean;
+}
+
+export interface RefundDependencies {
+  readonly database: WorkflowDatabase;
+  readonly provider: PayProvider;
 }
 
 /**
@@ -21,11 +28,11 @@ export interface RefundRequest {
  * it is the same refund. BAD_USER_INPUT for a payment that is not completed, or for more than is left.
  */
 export async function refund(
-  { database, provider }: { readonly database: WorkflowDatabase; readonly provider: PayProvider },
+  { database, provider }: RefundDependencies,
   payment: StoredPayment,
   request: RefundRequest,
 ): Promise<Refund> {
-  const known = await rowByKey(database, payment.id, request.idempotencyKey);
+  const known = await knownRow(database, payment.id, request);
   if (known?.ppRefundId) {
     return { id: known.ppRefundId, paymentId: payment.id, amount: known.amount, status: known.status };
   }
@@ -50,21 +57,21 @@ interface RefundRow {
   readonly status: string;
 }
 
-async function rowByKey(
+/** The refund that this request has begun already. */
+async function knownRow(
   database: WorkflowDatabase,
   paymentId: string,
-  key: string | null,
+  { idempotencyKey, isAutomatic = false }: RefundRequest,
 ): Promise<RefundRow | null> {
-  if (key === null) return null;
-  const row = await database
+  if (idempotencyKey === null && !isAutomatic) return null;
+  const rows = database
     .selectFrom('workflow.refunds')
-    .select(['id', 'amount', 'pp_refund_id', 'status'])
-    .where('payment_id', '=', paymentId)
-    .where('idempotency_key', '=', key)
-    .executeTakeFirst();
-  return row === undefined
-    ? null
-    : { id: row.id, amount: row.amount, ppRefundId: row.pp_refund_id, status: row.status };
+    .select(['id', 'amount', 'pp_refund_id as ppRefundId', 'status'])
+    .where('payment_id', '=', paymentId);
+  const row = isAutomatic
+    ? await rows.where('automatic', '=', true).where('status', '<>', 'refused').executeTakeFirst()
+    : await rows.where('idempotency_key', '=', idempotencyKey).executeTakeFirst();
+  return row ?? null;
 }
 
 async function newRow(
@@ -92,14 +99,13 @@ async function newRow(
         reason: request.reason,
         metadata: JSON.stringify(request.metadata),
         idempotency_key: request.idempotencyKey,
+        automatic: request.isAutomatic ?? false,
       })
       .execute();
     return row;
   } catch (error) {
-    const winner = isUniqueViolation(error)
-      ? await rowByKey(database, payment.id, request.idempotencyKey)
-      : null;
+    const winner = isUniqueViolation(error) ? await knownRow(database, payment.id, request) : null;
     if (winner !== null) return winner;
-    throw error instanceof AppError ? error : error;
+    throw error;
   }
 }

@@ -21,8 +21,13 @@ export interface PaymentStore {
   ): Promise<StoredPayment>;
   /** Newest first, one more than `first` when there are more. */
   list(options: ListOptions): Promise<StoredPayment[]>;
-  /** PENDING ones that are older than this, oldest first. */
-  pendingSince(before: Date, limit: number): Promise<StoredPayment[]>;
+  /** PENDING ones that are older than this, oldest first, from behind an id on. */
+  pendingSince(before: Date, page: PendingPage): Promise<StoredPayment[]>;
+}
+
+interface PendingPage {
+  readonly afterId: string | null;
+  readonly limit: number;
 }
 
 /** A payment with what only this folder needs of it. */
@@ -79,14 +84,10 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     },
     giveSession: (id, session) => giveSession(database, id, session),
     list: (options) => list(database, options),
-    async pendingSince(before, limit) {
-      const rows = await all()
-        .where('status', '=', 'PENDING')
-        .where('created_at', '<', before)
-        .orderBy('created_at')
-        .limit(limit)
-        .execute();
-      return rows.map(paymentFrom);
+    async pendingSince(before, { afterId, limit }) {
+      const pending = all().where('status', '=', 'PENDING').where('created_at', '<', before);
+      const page = afterId === null ? pending : pending.where('id', '>', afterId);
+      return (await page.orderBy('id').limit(limit).execute()).map(paymentFrom);
     },
   };
 }

@@ -22,6 +22,12 @@ export function payErrorOf(error: unknown): PayProviderError {
       cause: withoutKey(error),
     });
   }
+  // The same call of somebody else is under way: what it comes to is known when it is asked again.
+  if (error instanceof errors.StripeError && error.code === 'idempotency_key_in_use') {
+    return new PayProviderError('UNAVAILABLE', 'the payment provider is doing this already', {
+      cause: error,
+    });
+  }
   if (error instanceof errors.StripeRateLimitError) {
     return new PayProviderError('RATE_LIMITED', 'the payment provider asks us to slow down', {
       cause: error,

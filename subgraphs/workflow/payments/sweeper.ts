@@ -1,4 +1,4 @@
-import { toError } from '../../../platform/errors.ts';
+import { AppError, toError } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { CheckoutDependencies } from './checkout.ts';
 import { processEvent, pruneEvents } from './events.ts';
@@ -52,38 +52,56 @@ export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): 
   };
 }
 
-async function sweep(
-  { selling, logger, overdueMs = 300_000 }: PaymentSweeperDependencies,
-  stopping: AbortSignal,
-): Promise<void> {
-  const guarded = async (what: string, work: () => Promise<unknown>) => {
-    if (stopping.aborted) return;
+async function sweep(dependencies: PaymentSweeperDependencies, stopping: AbortSignal): Promise<void> {
+  const { selling, logger } = dependencies;
+  /** Whether going on makes sense: a provider that is away is asked again by the next sweep. */
+  const guarded = async (what: string, work: () => Promise<unknown>): Promise<boolean> => {
+    if (stopping.aborted) return false;
     try {
       await work();
+      return true;
     } catch (thrown) {
       // The next sweep looks again; one that fails keeps no other from being looked at.
       logger.warn({ error: toError(thrown) }, what);
+      return !(thrown instanceof AppError && thrown.code === 'UNAVAILABLE');
     }
   };
   await guarded('events of the payment provider could not be pruned', () =>
     pruneEvents(selling.database, PRUNED),
   );
-  let overdue: readonly StoredPayment[] = [];
-  await guarded('open payments could not be read', async () => {
-    overdue = await selling.store.pendingSince(new Date(Date.now() - overdueMs), BATCH);
-  });
-  for (const payment of overdue) {
-    await guarded('a payment could not be looked at', () => reconcile(selling, payment.id));
-  }
-  await guarded('events that did not reach us could not be asked for', async () => {
-    const missed = await selling.provider.undelivered(new Date(Date.now() - AWAY_MS));
-    const again = {
-      ...selling,
-      reconcile: (id: string, sessionId?: string) =>
-        reconcile(selling, id, sessionId === undefined ? {} : { sessionId }),
-    };
-    for (const event of missed) {
-      await guarded('an event could not be processed', () => processEvent(again, event));
+  await guarded('open payments could not be read', () => lookAtPending(dependencies, guarded));
+  await guarded('events that did not reach us could not be asked for', () => takeMissed(selling, guarded));
+}
+
+type Guarded = (what: string, work: () => Promise<unknown>) => Promise<boolean>;
+
+/** Every open payment of some age, a batch after the other, so that no number of them hides the rest. */
+async function lookAtPending(
+  { selling, overdueMs = 300_000 }: PaymentSweeperDependencies,
+  guarded: Guarded,
+): Promise<void> {
+  const before = new Date(Date.now() - overdueMs);
+  let afterId: string | null = null;
+  do {
+    const overdue: readonly StoredPayment[] = await selling.store.pendingSince(before, {
+      afterId,
+      limit: BATCH,
+    });
+    for (const { id } of overdue) {
+      if (!(await guarded('a payment could not be looked at', () => reconcile(selling, id)))) return;
     }
-  });
+    afterId = overdue.length < BATCH ? null : (overdue.at(-1)?.id ?? null);
+  } while (afterId !== null);
+}
+
+async function takeMissed(selling: PaymentSweeperDependencies['selling'], guarded: Guarded): Promise<void> {
+  const missed = await selling.provider.undelivered(new Date(Date.now() - AWAY_MS));
+  const again = {
+    ...selling,
+    reconcile: (id: string, sessionId?: string) =>
+      reconcile(selling, id, sessionId === undefined ? {} : { sessionId }),
+  };
+  for (const event of missed) {
+    if (!(await guarded('an event could not be processed', () => processEvent(again, event)))) return;
+  }
 }

@@ -44,7 +44,10 @@ interface RefundTable {
   readonly amount: number;
   readonly reason: RefundReason;
   readonly metadata: JSONColumnType<JsonObject>;
+  /** The provider's word, or `refused` when it would not. */
   readonly status: Generated<string>;
+  /** Nobody asked for it: the paid execution failed. */
+  readonly automatic: Generated<boolean>;
   readonly idempotency_key: string | null;
   readonly created_at: Generated<Date>;
 }

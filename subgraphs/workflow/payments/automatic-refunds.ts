@@ -1,0 +1,129 @@
+import { AppError } from '../../../platform/errors.ts';
+import type { Json } from '../../../platform/json.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue.ts';
+import type { Execution } from '../executions/execution.ts';
+import type { AlsoWrite, ExecutionStore } from '../executions/store.ts';
+import { PayProviderError } from './pay-provider.ts';
+import { reconcile, type ReconcileDependencies } from './reconcile.ts';
+import { refund, type RefundDependencies } from './refunds.ts';
+import type { StoredPayment } from './store.ts';
+
+/**
+ * Gives back what was paid for an execution that failed for a technical reason (PP_AUTO_REFUND). The job is written with
+ * the execution's end; it asks what is true first and refunds all that is left, under one row per payment. So it may run
+ * any number of times, and the provider never gives back more than was paid.
+ */
+export interface AutomaticRefundDependencies {
+  readonly selling: ReconcileDependencies & RefundDependencies;
+  readonly executions: Pick<ExecutionStore, 'byIds'>;
+  readonly logger: Logger;
+}
+
+/** Queue of the jobs {executionId}. */
+export const refundQueue = 'workflow.refund-failed';
+/** Seconds until a provider that does not answer is asked again. */
+const AGAIN_SECONDS = 30;
+/** Refusals of the provider after which an operator has to decide. */
+const MAX_REFUSALS = 3;
+
+/** Whether nobody but us is at fault: what moderation refused was the buyer's, and who cancelled wanted it so. Pure. */
+export function isTechnicalFailure({ status, error }: Pick<Execution, 'status' | 'error'>): boolean {
+  return status === 'FAILED' && error?.code !== 'MODERATION_REFUSED';
+}
+
+/** Writes the job of a paid execution that failed, in the transaction of its end. */
+export function refundWhenFailed(queue: Queue): AlsoWrite {
+  return async (transaction, execution) => {
+    if (!isTechnicalFailure(execution)) return;
+    const paid = await transaction
+      .selectFrom('workflow.payments')
+      .select('id')
+      .where('execution_id', '=', execution.id)
+      .executeTakeFirst();
+    if (paid === undefined) return;
+    await queue.enqueue(transaction, { queue: refundQueue, data: { executionId: execution.id } });
+  };
+}
+
+/** Declares the queue and works it. */
+export async function workAutomaticRefunds(dependencies: AutomaticRefundDependencies): Promise<QueueWorker> {
+  const { queue } = dependencies.selling;
+  await queue.define(refundQueue, { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 300 });
+  return queue.work(refundQueue, { slots: 2 }, async (job) => {
+    const executionId = executionIdOf(job);
+    return executionId === null ? undefined : refundFailed(dependencies, executionId);
+  });
+}
+
+/** One job. Comes back while the provider does not answer. */
+export async function refundFailed(
+  dependencies: AutomaticRefundDependencies,
+  executionId: string,
+): Promise<JobOutcome> {
+  const { selling, executions } = dependencies;
+  const [execution] = await executions.byIds([executionId]);
+  const bought = await selling.store.byExecution(executionId);
+  if (execution === undefined || bought === null || !isTechnicalFailure(execution)) return;
+  try {
+    const payment = await reconcile(selling, bought.id);
+    // Given back already; or a dispute decides where the money goes.
+    if (payment.status !== 'COMPLETED' || payment.disputed) return;
+    await giveBack(dependencies, payment, execution);
+    await reconcile(selling, payment.id);
+  } catch (error) {
+    if (!(error instanceof AppError) || !COMES_BACK.has(error.code)) throw error;
+    return { againInSeconds: error.code === 'CONFLICT' ? 1 : AGAIN_SECONDS };
+  }
+}
+
+/** A provider that is away, or that refused: what is true then is asked again. */
+const COMES_BACK: ReadonlySet<string> = new Set(['UNAVAILABLE', 'NOT_CONFIGURED', 'CONFLICT']);
+
+async function giveBack(
+  dependencies: AutomaticRefundDependencies,
+  payment: StoredPayment,
+  execution: Execution,
+): Promise<void> {
+  const { selling, logger } = dependencies;
+  const log = { paymentId: payment.id, executionId: execution.id };
+  try {
+    const { amount } = await refund(selling, payment, {
+      reason: 'TECHNICAL_ISSUE',
+      amount: null,
+      metadata: { execution_id: execution.id, failure: execution.error?.code ?? 'INTERNAL' },
+      idempotencyKey: null,
+      isAutomatic: true,
+    });
+    logger.info({ ...log, amount }, 'what was paid for a failed execution is given back');
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if ((await markRefused(selling, payment.id)) < MAX_REFUSALS) {
+      throw new AppError('CONFLICT', 'the payment provider refused a refund', { cause: error });
+    }
+    logger.error({ ...log, error }, 'what was paid for a failed execution could not be given back');
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : undefined;
+  return cause instanceof PayProviderError && (cause.code === 'REFUSED' || cause.code === 'NOT_FOUND');
+}
+
+/** Somebody else gave part of it back meanwhile, so that this much was not left: the next try reads what is. */
+async function markRefused({ database }: RefundDependencies, paymentId: string): Promise<number> {
+  const rows = await database
+    .updateTable('workflow.refunds')
+    .set({ status: 'refused' })
+    .where('payment_id', '=', paymentId)
+    .where('automatic', '=', true)
+    .where('pp_refund_id', 'is', null)
+    .returning('id')
+    .execute();
+  return rows.length;
+}
+
+function executionIdOf({ data }: Job): string | null {
+  const { executionId } = (data ?? {}) as { readonly executionId?: Json };
+  return typeof executionId === 'string' ? executionId : null;
+}

@@ -1,0 +1,102 @@
+import { toError } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { QueueWorker } from '../../platform/queue.ts';
+import type { ExecutionLifecycle } from './executions/lifecycle.ts';
+import type { ExecutionStore, StoredExecution } from './executions/store.ts';
+import { workAutomaticRefunds } from './payments/automatic-refunds.ts';
+import type { CheckoutDependencies } from './payments/checkout.ts';
+import type { PayProvider } from './payments/pay-provider.ts';
+import type { ReconcileDependencies } from './payments/reconcile.ts';
+import { createPaymentService } from './payments/service.ts';
+import { createPaymentStore } from './payments/store.ts';
+import { createPaymentSweeper } from './payments/sweeper.ts';
+import type { UserService } from './sign-in/sign-in.ts';
+import { createCatalogSync } from './templates/catalog-sync.ts';
+import type { TemplateService } from './templates/template.ts';
+
+/** Who is paid, and how much a credit costs. */
+export interface SellingOptions {
+  /** Null where no payment provider is set up. */
+  readonly provider: PayProvider | null;
+  /** Lower case. */
+  readonly currency: string;
+  /** Minor units of one credit. */
+  readonly creditUnitAmount: number;
+  /** Whether what was paid is given back when its execution fails for a technical reason. */
+  readonly autoRefund: boolean;
+  /** The stand-in only: pays a checkout when its buyer comes back, as if the button had been pressed. */
+  readonly autoPay: ((sessionId: string) => Promise<void>) | null;
+}
+
+/** Whether executions that failed are refunded here: it was chosen, and there is somebody to ask. Pure. */
+export function refundsFailures({ provider, autoRefund }: SellingOptions): boolean {
+  return autoRefund && provider !== null;
+}
+
+/** Everything about selling: the catalog at the provider, payments, and the loops behind them. */
+export function createSelling(
+  parts: Pick<ReconcileDependencies, 'database' | 'queue' | 'bus'> & {
+    readonly store: ExecutionStore;
+    readonly lifecycle: ExecutionLifecycle;
+    readonly logger: Logger;
+    readonly templates: TemplateService;
+    readonly users: UserService;
+    readonly publicUrl: string;
+    readonly options: SellingOptions;
+  },
+) {
+  const { database, queue, bus, lifecycle, logger, templates, users, publicUrl, options } = parts;
+  const { provider, autoPay, autoRefund: _, ...prices } = options;
+  const catalog = createCatalogSync({ database, provider, ...prices, logger });
+  const store = createPaymentStore(database);
+  const startSoon = startSoonBy(lifecycle, logger);
+  const selling =
+    provider === null
+      ? null
+      : { database, store, queue, bus, provider, templates, prices: catalog, publicUrl, startSoon };
+  return {
+    catalog,
+    payments: createPaymentService({ store, bus, users, selling, autoPay }),
+    loops: sellingLoops(selling, { executions: parts.store, autoRefund: refundsFailures(options), logger }),
+  };
+}
+
+/** The sweep of payments, and the refunds of what failed: nothing where nobody is paid. */
+function sellingLoops(
+  selling: (ReconcileDependencies & CheckoutDependencies) | null,
+  parts: {
+    readonly executions: ExecutionStore;
+    readonly autoRefund: boolean;
+    readonly logger: Logger;
+  },
+) {
+  const { executions, autoRefund, logger } = parts;
+  const sweeper = selling === null ? null : createPaymentSweeper({ selling, logger });
+  let refunds: QueueWorker | null = null;
+  return {
+    async start() {
+      sweeper?.start();
+      if (selling !== null && autoRefund)
+        refunds = await workAutomaticRefunds({ selling, executions, logger });
+    },
+    async stop(graceSeconds: number) {
+      await sweeper?.stop();
+      await refunds?.stop(graceSeconds);
+    },
+  };
+}
+
+/** Milliseconds that a bought execution's start may take at once; then the queued job brings it. */
+const START_MS = 2_000;
+
+/** Starts what was bought at once, beside the queued job, so that a buyer who comes back finds it running. */
+function startSoonBy(lifecycle: ExecutionLifecycle, logger: Logger): (execution: StoredExecution) => void {
+  return (execution) => {
+    lifecycle.start(execution, AbortSignal.timeout(START_MS)).catch((thrown: unknown) => {
+      logger.error(
+        { error: toError(thrown), executionId: execution.id },
+        'starting a bought execution failed',
+      );
+    });
+  };
+}

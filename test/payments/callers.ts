@@ -1,0 +1,6 @@
+import { internalCaller, type Caller } from '../../platform/caller.ts';
+
+/** Who buys, who is somebody else, and Kiln itself. */
+export const operator: Caller = internalCaller('test');
+export const anna: Caller = { kind: 'user', id: 'usr_anna', scopes: [], traceId: 't', address: null };
+export const ben: Caller = { ...anna, id: 'usr_ben' };

@@ -1,0 +1,87 @@
+import type { PoolConfig } from 'pg';
+
+import { createDatabase } from '../../platform/database.ts';
+import { silentLogger } from '../../platform/logger.ts';
+import { createQueue } from '../../platform/pg-boss-queue.ts';
+import { createEventBus } from '../../platform/postgres-event-bus.ts';
+import type { WorkflowTables } from '../../subgraphs/workflow/database.ts';
+import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
+import {
+  createExecutionStore,
+  type ExecutionStore,
+  type StoredExecution,
+} from '../../subgraphs/workflow/executions/store.ts';
+import { refundQueue } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
+import type { PayProvider } from '../../subgraphs/workflow/payments/pay-provider.ts';
+import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
+import { createPaymentService, type PaymentService } from '../../subgraphs/workflow/payments/service.ts';
+import { createPaymentStore } from '../../subgraphs/workflow/payments/store.ts';
+import { createStripe } from '../../subgraphs/workflow/payments/stripe.ts';
+import { createCatalogSync, type CatalogSync } from '../../subgraphs/workflow/templates/catalog-sync.ts';
+import { createTemplateService } from '../../subgraphs/workflow/templates/service.ts';
+
+/** All that sells, over a migrated database and an address of Stripe: in a test's process, or in one that dies. */
+export type Counter = Awaited<ReturnType<typeof openCounter>>;
+
+export interface CounterOptions {
+  readonly config: PoolConfig & { readonly database: string };
+  readonly stripe: { readonly url: string; readonly secretKey: string; readonly webhookSecret: string };
+  /** Called between the steps of reconcile. */
+  readonly onStep: (step: ReconcileStep) => void;
+  /** Puts something between us and the provider. */
+  readonly between?: (provider: PayProvider) => PayProvider;
+}
+
+/** Opens it; `close` closes what it opened. */
+export async function openCounter({ config, stripe, onStep, between = (same) => same }: CounterOptions) {
+  const logger = silentLogger();
+  const database = createDatabase({ config, maxConnections: 10, applicationName: 'shop', logger });
+  const bus = await createEventBus({ database, logger });
+  const queue = await createQueue({ database, bus, logger });
+  const once = { retryLimit: 1, retryDelaySeconds: 1, retryDelayMaxSeconds: 1 };
+  await queue.define(startQueue, once);
+  await queue.define(refundQueue, once);
+  const tables = database.typed<WorkflowTables>();
+  const templates = createTemplateService(tables);
+  const provider = between(
+    createStripe({
+      secretKey: stripe.secretKey,
+      webhookSecrets: [stripe.webhookSecret],
+      baseUrl: stripe.url,
+    }),
+  );
+  const prices = { currency: 'usd', creditUnitAmount: 100 };
+  const catalog: CatalogSync = createCatalogSync({ database: tables, provider, ...prices, logger });
+  const store = createPaymentStore(tables);
+  const started: StoredExecution[] = [];
+  const selling = {
+    database: tables,
+    store,
+    queue,
+    bus,
+    provider,
+    templates,
+    prices: catalog,
+    publicUrl: 'http://127.0.0.1:1',
+    startSoon: (execution: StoredExecution) => void started.push(execution),
+    onStep,
+  };
+  const users = { idOf: async (text: string) => text };
+  const payments: PaymentService = createPaymentService({ store, bus, users, selling, autoPay: null });
+  const executions: ExecutionStore = createExecutionStore(tables);
+  return {
+    database,
+    queue,
+    selling,
+    payments,
+    templates,
+    catalog,
+    executions,
+    logger,
+    async close() {
+      await queue.stop(1);
+      await bus.close();
+      await database.close();
+    },
+  };
+}
