@@ -13,6 +13,8 @@ import { newId } from './state.ts';
 export interface Api {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
   fail(fault: ApiFault): void;
+  /** No request fails any more. */
+  heal(): void;
   readonly requests: readonly string[];
 }
 
@@ -71,6 +73,7 @@ export function createApi(world: World, options: ApiOptions): Api {
   return {
     requests,
     fail: (fault) => void faults.push({ fault, left: fault.times }),
+    heal: () => void (faults = []),
     async serve(request, response) {
       const requestId = newId('req_', 14);
       const asked = await readAsked(request);

@@ -45,6 +45,8 @@ interface StripeControl {
   dispute(sessionId: string, end?: 'won' | 'lost'): Promise<void>;
   /** The next `times` requests that match fail. */
   fail(fault: ApiFault): void;
+  /** No request fails any more. */
+  heal(): void;
   /** Requests since the beginning: `POST checkout/sessions`. */
   readonly requests: readonly string[];
 }
@@ -110,6 +112,7 @@ export async function createStripeStandIn(options: StripeOptions): Promise<Strip
       failRefund: (id) => saved(() => failRefund(world, id)),
       dispute: (id, end) => saved(() => dispute(world, id, end ?? null)),
       fail: (fault) => api.fail(fault),
+      heal: () => api.heal(),
       requests: api.requests,
     },
     serve: (request, response) => api.serve(request, response),

@@ -91,7 +91,12 @@ describe('a payment', () => {
     const { payment, sessionId } = await bought();
     shop.standIn.events.hold();
     await shop.standIn.control.pay(sessionId);
-    shop.standIn.events.release((ids) => Array.from({ length: 10 }, () => ids).flat());
+    const completed = (id: string) =>
+      shop.standIn.state.get('event', id)['type'] === 'checkout.session.completed';
+    shop.standIn.events.release((ids) => [
+      ...ids,
+      ...Array.from({ length: 40 }, () => ids.filter(completed)).flat(),
+    ]);
     const answers = await Promise.all(Array.from({ length: 40 }, () => look(payment.id, sessionId)));
     expect(new Set(answers.map(({ executionId }) => executionId)).size).toBe(1);
     await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
@@ -105,6 +110,25 @@ describe('a payment', () => {
     await shop.standIn.control.pay(sessionId);
     await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
     expect((await read(payment.id)).executionId).not.toBeNull();
+  });
+
+  it('waits out a provider that is down, whoever asks meanwhile, and loses nothing', async () => {
+    const { payment, sessionId } = await bought();
+    const before = await shop.counts();
+    shop.standIn.control.fail({ match: /^GET /, times: Infinity, status: 0 });
+    await shop.standIn.control.pay(sessionId);
+    const refused = shop.hookAnswers.length;
+    await expect(look(payment.id, sessionId)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(shop.payments.cancel(anna, { id: payment.id, sessionId })).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+    await shop.sweeper.sweep();
+    await expect.poll(() => shop.hookAnswers.slice(refused).includes(500), PATIENCE).toBe(true);
+    expect(await read(payment.id)).toMatchObject({ status: 'PENDING', executionId: null });
+    shop.standIn.control.heal();
+    await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
+    const after = await shop.counts();
+    expect([after.executions - before.executions, after.jobs - before.jobs]).toEqual([1, 1]);
   });
 
   it('that was given back before we heard of it starts nothing', async () => {
@@ -163,6 +187,42 @@ describe('a payment', () => {
     expect((await read(payment.id)).executionId).toBeNull();
     await shop.standIn.control.dispute(sessionId, 'won');
     await expect.poll(async () => (await read(payment.id)).executionId, PATIENCE).not.toBeNull();
+  });
+});
+
+describe('the sweep', () => {
+  const change = (text: string, ...values: unknown[]) => shop.database.pool.query(text, values);
+
+  it('ends a checkout that never got its page, once its time is over', async () => {
+    const { payment } = await bought();
+    await change(
+      'update workflow.payments set pp_session_id = null, pp_url = null where id = $1',
+      payment.id,
+    );
+    await shop.sweeper.sweep();
+    expect(await read(payment.id)).toMatchObject({ status: 'PENDING' });
+    await change(
+      "update workflow.payments set expires_at = now() - interval '1 second' where id = $1",
+      payment.id,
+    );
+    await shop.sweeper.sweep();
+    expect(await read(payment.id)).toMatchObject({ status: 'CANCELLED' });
+  });
+
+  it('finds what was paid behind any number of checkouts that stay open', async () => {
+    await change(
+      `insert into workflow.payments (id, owner, user_id, template_code, parameters, start, task_owner, amount,
+         currency, price_id, expires_at, fingerprint)
+       select 'pay_' || lpad(n::text, 9, '0'), 'usr_anna', 'usr_anna', 'poster', '{}', '{}', 'usr_anna', 100,
+         'usd', 'price_x', now() + interval '1 hour', '' from generate_series(1, 450) n`,
+    );
+    const { payment, sessionId } = await bought();
+    shop.standIn.events.hold();
+    await shop.standIn.control.pay(sessionId);
+    await shop.sweeper.sweep();
+    expect(await read(payment.id)).toMatchObject({ status: 'COMPLETED' });
+    shop.standIn.events.release(() => []);
+    await change("delete from workflow.payments where price_id = 'price_x'");
   });
 });
 

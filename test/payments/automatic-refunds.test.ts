@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { createRefund } from '../../sandbox/stripe/money.ts';
+import type { ExecutionError } from '../../subgraphs/workflow/executions/execution.ts';
+import {
+  refundFailed,
+  refundQueue,
+  refundWhenFailed,
+} from '../../subgraphs/workflow/payments/automatic-refunds.ts';
+import { anna, operator } from './callers.ts';
+import { openShop, type Shop } from './shop.ts';
+
+/** What was paid for an execution that failed is given back: once, all that is left, and only when nobody wanted it so. */
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop?.close());
+
+const PATIENCE = { timeout: 10_000 };
+const AWAY: ExecutionError = { code: 'UNAVAILABLE', message: 'the upstream is away' };
+
+async function bought() {
+  const request = { templateCode: 'poster', userId: anna.id, parameters: { prompt: 'a fox' } };
+  const { payment, sessionId } = await shop.payments.checkout(anna, {
+    ...request,
+    idempotencyKey: randomUUID(),
+  });
+  await shop.standIn.control.pay(sessionId);
+  const { executionId } = await shop.payments.reconcile(anna, { id: payment.id, sessionId });
+  return { id: payment.id, sessionId, executionId: executionId ?? '' };
+}
+
+const ending = (status: 'FAILED' | 'CANCELLED', error: ExecutionError | null) =>
+  ({ status, stage: 'ended', progress: 10, error, taken: true }) as const;
+
+async function failed() {
+  const purchase = await bought();
+  await shop.executions.markEnded(purchase.executionId, ending('FAILED', AWAY));
+  return purchase;
+}
+
+async function read(id: string) {
+  const [payment] = await shop.payments.byIds(operator, [id]);
+  return payment;
+}
+
+async function jobsOf(executionId: string): Promise<number> {
+  const text = `select count(*)::int as count from pgboss.job where name = $1 and data->>'executionId' = $2`;
+  const { rows } = await shop.database.pool.query<{ count: number }>(text, [refundQueue, executionId]);
+  return rows[0]?.count ?? 0;
+}
+
+/** What the stand-in has given back of a payment, newest first. */
+function givenBack(paymentId: string): unknown[] {
+  const refunds = shop.standIn.state.all('refund');
+  return refunds
+    .filter(({ metadata }) => (metadata as { payment_id?: string }).payment_id === paymentId)
+    .map(({ amount }) => amount);
+}
+
+describe('the end of a paid execution', () => {
+  it.each([
+    ['that failed for a technical reason', ending('FAILED', AWAY), 1],
+    ['that failed without a reason', ending('FAILED', null), 1],
+    ['that moderation refused', ending('FAILED', { code: 'MODERATION_REFUSED', message: 'no' }), 0],
+    ['that was cancelled', ending('CANCELLED', null), 0],
+  ])('%s: it is written with its job, or without', async (_, end, jobs) => {
+    const { executionId } = await bought();
+    const also = refundWhenFailed(shop.queue);
+    await Promise.all([1, 2, 3].map(() => shop.executions.markEnded(executionId, end, also)));
+    expect(await jobsOf(executionId)).toBe(jobs);
+  });
+
+  it('is not written when its job can not be', async () => {
+    const { executionId } = await bought();
+    const end = shop.executions.markEnded(executionId, ending('FAILED', AWAY), () =>
+      Promise.reject(new Error('no queue')),
+    );
+    await expect(end).rejects.toThrow('no queue');
+    expect((await shop.executions.byIds([executionId]))[0]?.status).toBe('PENDING');
+  });
+});
+
+describe('the job of a failed execution', () => {
+  it('gives back once, however often and at once it runs, and says why', async () => {
+    const { id, executionId } = await failed();
+    await Promise.all(Array.from({ length: 10 }, () => refundFailed(shop, executionId)));
+    expect(await refundFailed(shop, executionId)).toBeUndefined();
+    expect(await read(id)).toMatchObject({ status: 'REFUNDED', amountRefunded: 100 });
+    expect(givenBack(id)).toEqual([100]);
+    const { rows } = await shop.database.pool.query(
+      'select reason, metadata, automatic, status from workflow.refunds where payment_id = $1',
+      [id],
+    );
+    expect(rows).toEqual([
+      {
+        reason: 'TECHNICAL_ISSUE',
+        metadata: { execution_id: executionId, failure: 'UNAVAILABLE' },
+        automatic: true,
+        status: 'succeeded',
+      },
+    ]);
+  });
+
+  it('gives back what is left after a refund that somebody asked for', async () => {
+    const { id, executionId } = await failed();
+    const part = { reason: 'USER_REQUEST', amount: 30, metadata: {}, idempotencyKey: null } as const;
+    await shop.payments.refund(operator, id, part);
+    await refundFailed(shop, executionId);
+    expect(givenBack(id)).toEqual([70, 30]);
+  });
+
+  it('gives back the rest when somebody was faster', async () => {
+    const { id, executionId } = await failed();
+    // Another process has read that all is left, written so, and died; meanwhile a part was given back.
+    await shop.database.pool.query(
+      `insert into workflow.refunds (id, payment_id, amount, reason, automatic)
+       values ($1, $2, 100, 'TECHNICAL_ISSUE', true)`,
+      [randomUUID(), id],
+    );
+    const intent = (await read(id))?.ppPaymentIntentId ?? '';
+    const form = { payment_intent: intent, amount: '30', metadata: { payment_id: id } };
+    createRefund(shop.standIn, form);
+    expect(await refundFailed(shop, executionId)).toEqual({ againInSeconds: 1 });
+    expect(await refundFailed(shop, executionId)).toBeUndefined();
+    expect(givenBack(id)).toEqual([70, 30]);
+    expect(await read(id)).toMatchObject({ status: 'REFUNDED', amountRefunded: 100 });
+  });
+
+  it('comes back while the provider does not answer', async () => {
+    const { id, executionId } = await failed();
+    shop.standIn.control.fail({ match: /^POST refunds$/, times: 3, status: 500 });
+    expect(await refundFailed(shop, executionId)).toEqual({ againInSeconds: 30 });
+    expect(givenBack(id)).toEqual([]);
+    shop.standIn.control.fail({ match: /^POST refunds$/, times: 3, status: 0, after: true });
+    await refundFailed(shop, executionId);
+    await refundFailed(shop, executionId);
+    expect(givenBack(id)).toEqual([100]);
+  });
+
+  it('leaves to the bank what is disputed, and is not repeated when the bank sends the money back', async () => {
+    const disputed = await failed();
+    await shop.standIn.control.dispute(disputed.sessionId);
+    await refundFailed(shop, disputed.executionId);
+    expect(givenBack(disputed.id)).toEqual([]);
+    const sentBack = await failed();
+    await refundFailed(shop, sentBack.executionId);
+    const [refund] = shop.standIn.state
+      .all('refund')
+      .filter(({ metadata }) => (metadata as { payment_id?: string }).payment_id === sentBack.id);
+    await shop.standIn.control.failRefund(refund?.id ?? '');
+    await expect.poll(async () => (await read(sentBack.id))?.status, PATIENCE).toBe('COMPLETED');
+    await refundFailed(shop, sentBack.executionId);
+    expect(givenBack(sentBack.id)).toEqual([100]);
+  });
+});
