@@ -28,7 +28,7 @@ const AGAIN_SECONDS = 30;
 const MAX_REFUSALS = 3;
 
 /** Whether nobody but us is at fault: what moderation refused was the buyer's, and who cancelled wanted it so. Pure. */
-export function isTechnicalFailure({ status, error }: Pick<Execution, 'status' | 'error'>): boolean {
+function isTechnicalFailure({ status, error }: Pick<Execution, 'status' | 'error'>): boolean {
   return status === 'FAILED' && error?.code !== 'MODERATION_REFUSED';
 }
 
