@@ -1,0 +1,37 @@
+import * as oidc from 'openid-client';
+
+import type { IdentityProviderOptions } from './identity-provider.ts';
+import { createProviderFetch } from './provider-fetch.ts';
+import { unavailable } from './provider-refusals.ts';
+
+const TIMEOUT_SECONDS = 5;
+
+/** What the provider says of itself, or what the settings say in its place. UNAVAILABLE. */
+export async function discover({ http, settings }: IdentityProviderOptions): Promise<oidc.Configuration> {
+  const { issuer, clientId, clientSecret, endpoints } = settings;
+  const fetch = createProviderFetch(http, settings);
+  const authentication = clientSecret === null ? oidc.None() : oidc.ClientSecretBasic(clientSecret);
+  const isPlain = new URL(issuer).protocol === 'http:';
+  if (endpoints !== null) {
+    const server = {
+      issuer,
+      authorization_endpoint: endpoints.authorization,
+      token_endpoint: endpoints.token,
+      userinfo_endpoint: endpoints.userinfo,
+    };
+    const made = new oidc.Configuration(server, clientId, undefined, authentication);
+    made.timeout = TIMEOUT_SECONDS;
+    made[oidc.customFetch] = fetch;
+    if (isPlain) oidc.allowInsecureRequests(made);
+    return made;
+  }
+  try {
+    return await oidc.discovery(new URL(issuer), clientId, undefined, authentication, {
+      timeout: TIMEOUT_SECONDS,
+      [oidc.customFetch]: fetch,
+      ...(isPlain ? { execute: [oidc.allowInsecureRequests] } : {}),
+    });
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+}

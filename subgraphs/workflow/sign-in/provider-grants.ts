@@ -1,0 +1,164 @@
+import * as oidc from 'openid-client';
+
+import { AppError } from '../../../platform/errors.ts';
+import { verifyIdToken } from './id-tokens.ts';
+import type {
+  AppCode,
+  BegunSignIn,
+  IdentityProviderSettings,
+  ProvedIdentity,
+  SignInSecrets,
+} from './identity-provider.ts';
+import { refusalOf } from './provider-refusals.ts';
+import type { PlatformIdentity } from './sign-in.ts';
+
+/** The address of the login page, and what proves afterwards that this sign-in was begun here. */
+export async function begin(
+  found: oidc.Configuration,
+  { callbackUrl, endpoints, parameters }: IdentityProviderSettings,
+  scopes: readonly string[],
+): Promise<BegunSignIn> {
+  const secrets = {
+    state: oidc.randomState(),
+    nonce: oidc.randomNonce(),
+    verifier: oidc.randomPKCECodeVerifier(),
+  };
+  const offline = found.serverMetadata().scopes_supported?.includes('offline_access') ?? false;
+  // A plain OAuth 2.0 server may refuse a scope that it does not know.
+  const isOpenid = endpoints === null;
+  const own = [...(isOpenid ? ['openid'] : []), ...scopes, ...(offline ? ['offline_access'] : [])];
+  const asked = [...new Set(own)];
+  const url = oidc.buildAuthorizationUrl(found, {
+    redirect_uri: callbackUrl,
+    ...(asked.length === 0 ? {} : { scope: asked.join(' ') }),
+    state: secrets.state,
+    ...(isOpenid ? { nonce: secrets.nonce } : {}),
+    code_challenge: await oidc.calculatePKCECodeChallenge(secrets.verifier),
+    code_challenge_method: 'S256',
+    // Providers give a refresh token only after a consent that was asked for.
+    ...(asked.includes('offline_access') ? { prompt: 'consent' } : {}),
+    ...parameters,
+  });
+  return { url: url.href, scope: asked.join(' '), ...secrets };
+}
+
+/** Who came back to our callback. */
+export async function complete(
+  found: oidc.Configuration,
+  settings: IdentityProviderSettings,
+  { query, begun }: { readonly query: string; readonly begun: SignInSecrets },
+): Promise<ProvedIdentity> {
+  // Of our own setting, never of the request's Host: the provider compares it with what it was told.
+  const current = new URL(settings.callbackUrl);
+  current.search = query;
+  return granted(found, settings, {
+    current,
+    checks: {
+      expectedState: begun.state,
+      pkceCodeVerifier: begun.verifier,
+      ...(settings.endpoints === null ? { expectedNonce: begun.nonce, idTokenExpected: true } : {}),
+    },
+  });
+}
+
+/** Who a native app's own code stands for. */
+export async function exchange(
+  found: oidc.Configuration,
+  settings: IdentityProviderSettings,
+  { code, verifier, redirectUri, nonce }: AppCode,
+): Promise<ProvedIdentity> {
+  if (!URL.canParse(redirectUri)) {
+    throw new AppError(
+      'BAD_USER_INPUT',
+      'redirect_uri must be the address that the code was asked for with',
+      {
+        field: 'redirect_uri',
+      },
+    );
+  }
+  const current = new URL(redirectUri);
+  const { issuer, authorization_response_iss_parameter_supported: namesItself } = found.serverMetadata();
+  // The app was told who answers (RFC 9207); its verifier is what proves that the code is its own.
+  current.search = new URLSearchParams({ code, ...(namesItself === true ? { iss: issuer } : {}) }).toString();
+  current.hash = '';
+  return granted(found, settings, {
+    current,
+    checks: {
+      pkceCodeVerifier: verifier,
+      ...(nonce === null ? {} : { expectedNonce: nonce }),
+      ...(settings.endpoints === null ? { idTokenExpected: true } : {}),
+    },
+  });
+}
+
+async function granted(
+  found: oidc.Configuration,
+  settings: IdentityProviderSettings,
+  { current, checks }: { readonly current: URL; readonly checks: oidc.AuthorizationCodeGrantChecks },
+): Promise<ProvedIdentity> {
+  try {
+    const tokens = await oidc.authorizationCodeGrant(found, current, checks);
+    const claims = tokens.claims();
+    const facts =
+      claims !== undefined && typeof claims['email'] === 'string'
+        ? claims
+        : await userInfo(found, tokens.access_token, claims);
+    return {
+      identity: identityFrom(facts, settings),
+      refreshToken: tokens.refresh_token ?? null,
+      scope: tokens.scope ?? '',
+    };
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+/** Where the ID token says little. An ID token that was there must be of the same person. */
+async function userInfo(
+  found: oidc.Configuration,
+  accessToken: string,
+  claims: oidc.IDToken | undefined,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (found.serverMetadata().userinfo_endpoint === undefined) return claims ?? {};
+  const facts = await oidc.fetchUserInfo(found, accessToken, claims?.sub ?? oidc.skipSubjectCheck);
+  return { ...claims, ...facts };
+}
+
+/** Who an ID token names. */
+export async function identityOfToken(
+  found: oidc.Configuration,
+  settings: IdentityProviderSettings,
+  token: { readonly idToken: string; readonly nonce: string | null },
+): Promise<PlatformIdentity> {
+  const metadata = found.serverMetadata();
+  const { [oidc.customFetch]: fetch } = found;
+  if (fetch === undefined) throw new AppError('INTERNAL', 'the identity provider is reached by no client');
+  const claims = await verifyIdToken(token, {
+    issuer: metadata.issuer,
+    jwksUri: metadata.jwks_uri ?? null,
+    audiences: [settings.clientId, ...settings.audiences],
+    fetch,
+  });
+  return identityFrom(claims, settings);
+}
+
+function identityFrom(
+  facts: Readonly<Record<string, unknown>>,
+  { issuer }: IdentityProviderSettings,
+): PlatformIdentity {
+  const textOf = (name: string) =>
+    typeof facts[name] === 'string' && facts[name] !== '' ? facts[name] : null;
+  const subject = textOf('sub');
+  if (subject === null)
+    throw new AppError('UNAUTHENTICATED', 'the identity provider does not say who signed in');
+  return {
+    platform: 'idp',
+    appId: issuer,
+    subject,
+    unionId: null,
+    email: textOf('email'),
+    name: textOf('name') ?? textOf('preferred_username'),
+    picture: textOf('picture'),
+    secret: null,
+  };
+}
