@@ -163,8 +163,8 @@ function decodeSegment(raw: unknown): unknown {
   }
 }
 
-async function readJson({ request, isStrict }: ReadOptions, reader: Reader): Promise<RestRequest> {
-  const body = await readJsonBody(request);
+async function readJson({ request, route, isStrict }: ReadOptions, reader: Reader): Promise<RestRequest> {
+  const body = await readJsonBody(request, { isRequired: route.body?.required === true });
   if ('problem' in body) {
     const { loc, type, msg } = body.problem;
     reader.problems.push({ loc: ['body', ...loc], msg, type });

@@ -20,14 +20,21 @@ export type JsonBody =
       };
     };
 
-/** Reads a JSON object whatever the content type says. Throws PAYLOAD_TOO_LARGE, MalformedBody or HungUp. */
-export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
+/**
+ * Reads a JSON object whatever the content type says; nothing at all is an empty one where none is required. Throws
+ * PAYLOAD_TOO_LARGE, MalformedBody or HungUp.
+ */
+export async function readJsonBody(
+  request: IncomingMessage,
+  { isRequired }: { readonly isRequired: boolean },
+): Promise<JsonBody> {
   const bytes = await readBytes(request, jsonMaxBytes);
-  return parseJsonObject(bytes);
+  return parseJsonObject(bytes, isRequired);
 }
 
-function parseJsonObject(bytes: Uint8Array): JsonBody {
+function parseJsonObject(bytes: Uint8Array, isRequired: boolean): JsonBody {
   const text = new TextDecoder('utf-8').decode(bytes);
+  if (!isRequired && ['', 'null'].includes(text.trim())) return { object: {} };
   if (text.trim() === '') return problem([], 'missing', 'Field required: a JSON object as the body');
   let value: unknown;
   try {

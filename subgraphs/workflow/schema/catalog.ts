@@ -256,10 +256,10 @@ builder.mutationField('importBundledTemplates', (t) =>
   t.field({
     type: 'JSON',
     description:
-      'Adds the bundled templates that are not there: { total, imported, failed, details: [{ code, status, error }] }. Existing ones count as imported.',
+      'Adds the bundled templates that are not there, deleted ones too: { total, imported, failed, details: [{ code, status, error }] }. Existing ones count as imported.',
     rule: 'admin',
     resolve: async (_, __, { services }) => {
-      const details = await services.templates.importBundled();
+      const details = await services.templates.importBundled({ again: true });
       const failed = details.filter(({ status }) => status === 'error').length;
       const { length: total } = details;
       return { total, imported: total - failed, failed, details: details.map((detail) => ({ ...detail })) };

@@ -29,10 +29,7 @@ export function createTemplateService(database: WorkflowDatabase): TemplateServi
     count: () => store.count(),
     async create(request) {
       const template = newTemplate(request);
-      const made = await store.insert(template).catch((error: unknown) => {
-        if (!isUniqueViolation(error)) throw error;
-        return null;
-      });
+      const made = await store.insert(template).catch(unlessTaken);
       if (made !== null) return made;
       throw new AppError('CONFLICT', `the code ${template.code} is taken by another template`, {
         field: 'code',
@@ -49,22 +46,30 @@ export function createTemplateService(database: WorkflowDatabase): TemplateServi
       if (removed === null) throw notFound('template', code);
       return removed;
     },
-    importBundled: () => importBundled(store),
+    importBundled: ({ again } = { again: false }) => importBundled(store, again),
   };
 }
 
 /** One after the other: a template that does not come in keeps no other out. */
-async function importBundled(store: TemplateStore): Promise<readonly ImportedTemplate[]> {
+async function importBundled(store: TemplateStore, again: boolean): Promise<readonly ImportedTemplate[]> {
   const imported: ImportedTemplate[] = [];
   for (const entry of bundled) {
     try {
-      await store.insertMissing([bundledTemplate(entry)]);
+      const template = bundledTemplate(entry);
+      if (again) await store.insert(template).catch(unlessTaken);
+      else await store.insertMissing([template]);
       imported.push({ code: entry.code, status: 'success', error: null });
     } catch (thrown) {
       imported.push({ code: entry.code, status: 'error', error: toError(thrown).message });
     }
   }
   return imported;
+}
+
+/** A code that is taken is what was wanted. */
+function unlessTaken(error: unknown): null {
+  if (!isUniqueViolation(error)) throw error;
+  return null;
 }
 
 function bundledTemplate(entry: (typeof bundled)[number]): NewTemplate {

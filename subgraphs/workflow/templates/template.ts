@@ -67,6 +67,6 @@ export interface TemplateService {
   update(code: string, change: TemplateChange): Promise<Template>;
   /** Payments and executions keep it; its code is free again. NOT_FOUND. */
   remove(code: string): Promise<Template>;
-  /** Adds the bundled templates that are not there; changes none. */
-  importBundled(): Promise<readonly ImportedTemplate[]>;
+  /** Adds the bundled templates that are not there, `again` also those that were deleted; changes none. */
+  importBundled(options?: { readonly again: boolean }): Promise<readonly ImportedTemplate[]>;
 }

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { graphql, rest, until } from '../kit/requests.ts';
+import { moment, refusal, told } from './workflow-envelopes.ts';
+
+/** Running templates over REST at a live server: the task section, and the executions of the template section. */
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  kiln = await startKiln();
+  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+});
+afterAll(() => kiln?.close());
+
+const get = (path: string) => rest(kiln.url, 'GET', path);
+const post = (path: string, body?: object | string, headers: Record<string, string> = {}) =>
+  rest(kiln.url, 'POST', path, body, headers);
+
+const ended = (id: string) =>
+  until(
+    () => get(`/task/${id}`),
+    ({ body }) => !['pending', 'running'].includes(body.data.status),
+  );
+
+const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+const nothingYet = { videoUrl: null, urls: null };
+
+describe('POST /task', () => {
+  it('answers the id of a task, which ends with its result', async () => {
+    const request = { type: 'gift', templateCode: 'poster', userId: 'u', parameters: { prompt: 'a fox' } };
+    const sent = await post('/task', request);
+    expect(sent).toEqual(told(UUID));
+    expect(sent.body.message).toBe('task sent to the queue');
+    const { body } = await ended(sent.body.data);
+    const { urls } = body.data.result;
+    expect(body.data).toEqual({
+      id: sent.body.data,
+      status: 'completed',
+      progress: 100,
+      result: { videoUrl: urls[0], urls },
+      createdAt: moment,
+      completedAt: moment,
+    });
+    expect((await fetch(urls[0])).headers.get('content-type')).toMatch(/^image\//);
+    // One space of ids: the media service knows the task by the same one.
+    expect((await get(`/api/task/status/${sent.body.data}`)).body).toMatchObject({ status: true });
+  });
+
+  it('runs a ComfyUI graph, whatever its caller keeps with it', async () => {
+    const parameters = { prompt: 'a fox', order: { id: 7 }, width: 64, height: 64 };
+    const { body } = await post('/task', { type: 'gift', templateCode: 'sketch', parameters });
+    expect((await ended(body.data)).body.data.status).toBe('completed');
+  });
+
+  it('names everything that is wrong, in the words of this path', async () => {
+    expect(await post('/task', { type: 7, parameters: 'x' })).toEqual(
+      refusal(400, ['type', 'templateCode', 'parameters']),
+    );
+    expect(await post('/task')).toEqual(refusal(400, [null]));
+    const wrong = { templateCode: 'poster', parameters: { prompt: 7, aspectRatio: '0:1' } };
+    expect(await post('/task', wrong)).toEqual(refusal(400, ['parameters.prompt', 'parameters.aspectRatio']));
+    expect(await post('/task', { templateCode: 'poster', userId: 'a b' })).toEqual(refusal(400, ['userId']));
+    expect(await post('/task', { templateCode: 'none' })).toEqual(refusal(404));
+  });
+
+  it('is the same task again under the same Idempotency-Key', async () => {
+    const request = { templateCode: 'poster', parameters: { prompt: 'a fox' } };
+    const key = { 'idempotency-key': randomUUID() };
+    const [one, other] = [await post('/task', request, key), await post('/task', request, key)];
+    expect(one.body.data).toBe(other.body.data);
+  });
+});
+
+describe('POST /task/{taskId}', () => {
+  const request = { templateCode: 'poster', parameters: { prompt: 'a fox' } };
+
+  it('keeps the id of its caller, which is taken wherever a task id is', async () => {
+    for (const id of [`order_7.${randomUUID()}`, randomUUID()]) {
+      expect(await post(`/task/${id}`, request)).toEqual(told(id));
+      const { body } = await ended(id);
+      expect(body.data).toMatchObject({ id: UUID, status: 'completed' });
+      const progress = await get(`/templates/execution/${id}/progress`);
+      expect(progress.body.data.taskId).toBe(body.data.id);
+    }
+  });
+
+  it('answers the same request again, and refuses another one under that id', async () => {
+    const id = `mine-${randomUUID()}`;
+    expect(await post(`/task/${id}`, request)).toEqual(told(id));
+    expect(await post(`/task/${id}`, request)).toEqual(told(id));
+    const other = { ...request, parameters: { prompt: 'a hare' } };
+    expect(await post(`/task/${id}`, other)).toEqual(refusal(400, ['taskId']));
+    const { body } = await get(`/templates/executions/user/nobody`);
+    expect(body.data.total).toBe(0);
+  });
+
+  it('refuses the id of a task of ours', async () => {
+    const { body } = await post('/task', request);
+    expect(await post(`/task/${body.data}`, request)).toEqual(refusal(400, ['taskId']));
+  });
+
+  it('takes 1 to 128 letters, digits, dots, _ and -', async () => {
+    for (const id of ['a%20b', 'a%2Fb', 'a'.repeat(129), '%C3%A9']) {
+      expect(await post(`/task/${id}`, request)).toEqual(refusal(400, ['taskId']));
+    }
+    expect(await post('/task/%00', request)).toEqual(refusal(400, ['taskId']));
+    expect(await post('/task/x', {})).toEqual(refusal(400, ['templateCode']));
+  });
+});
+
+describe('POST /templates/execute/{code}', () => {
+  it('runs, and is found by task and by user, newest first', async () => {
+    const userId = `u-${randomUUID()}`;
+    const started = told({ executionId: UUID, taskId: UUID, status: 'running' });
+    const ids: string[] = [];
+    for (let more = 0; more < 3; more += 1) {
+      const answer = await post('/templates/execute/poster', { userId });
+      expect(answer).toEqual(started);
+      ids.unshift(answer.body.data.executionId);
+      await ended(answer.body.data.taskId);
+    }
+    const list = async (query = '') => (await get(`/templates/executions/user/${userId}${query}`)).body.data;
+    expect(await list()).toEqual({
+      executions: ids.map((executionId) => ({
+        executionId,
+        templateCode: 'poster',
+        status: 'completed',
+        createdAt: moment,
+      })),
+      total: 3,
+    });
+    const part = await list('?limit=1&offset=2');
+    expect([part.executions[0].executionId, part.total]).toEqual([ids[2], 3]);
+  });
+
+  it('names everything that is wrong, in the words of this path', async () => {
+    expect(await post('/templates/execute/poster', { userId: 1, imageUrl: 2 })).toEqual(
+      refusal(400, ['userId', 'imageUrl']),
+    );
+    expect(await post('/templates/execute/poster', { imageUrl: 'ftp://x' })).toEqual(
+      refusal(400, ['imageUrl']),
+    );
+    expect(await post('/templates/execute/poster')).toEqual(refusal(400, [null]));
+  });
+
+  it('passes the picture on', async () => {
+    const { body: stored } = await (async () => {
+      const form = new FormData();
+      const picture = await ended((await post('/task', { templateCode: 'poster' })).body.data);
+      form.set('file', await (await fetch(picture.body.data.result.videoUrl)).blob(), 'fox.png');
+      return rest(kiln.url, 'POST', '/api/file/upload', form);
+    })();
+    const { body } = await post('/templates/execute/poster', { userId: 'u', imageUrl: stored.data });
+    expect((await ended(body.data.taskId)).body.data.status).toBe('completed');
+  });
+});
+
+describe('a task', () => {
+  it('is running while it runs, and failed when it was cancelled', async () => {
+    await kiln.control('pace', { queuedMs: 0, runningMs: 60_000 });
+    try {
+      const { data: id } = (await post('/task', { templateCode: 'poster' })).body;
+      const going = await until(
+        () => get(`/task/${id}`),
+        ({ body }) => body.data.status === 'running',
+      );
+      expect(going.body.data).toMatchObject({ result: nothingYet, completedAt: null });
+      expect(going.body.data.progress).toBeLessThan(100);
+      await graphql(kiln.url, 'mutation ($id: ID!) { cancelTask(id: $id) { id } }', { id });
+      const over = await ended(id);
+      expect(over.body.data).toMatchObject({ status: 'failed', result: nothingYet, completedAt: moment });
+      expect((await get(`/templates/execution/${id}/progress`)).body.data).toMatchObject({
+        status: 'failed',
+        result: nothingYet,
+      });
+    } finally {
+      await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+    }
+  });
+
+  it('that nobody knows is 404', async () => {
+    for (const id of ['none', randomUUID()]) {
+      expect(await get(`/task/${id}`)).toEqual(refusal(404));
+      expect(await get(`/templates/execution/${id}/progress`)).toEqual(refusal(404));
+    }
+    expect(await rest(kiln.url, 'DELETE', '/task/x')).toEqual(refusal(405));
+  });
+});
