@@ -1,3 +1,4 @@
+import { unlessHeld } from '../../../platform/advisory-lock.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/logger.ts';
@@ -90,30 +91,39 @@ async function endedJob({ store, lifecycle }: ExecutionWorkerDependencies, job: 
   if (outcome === 'open') return { againInSeconds: 2 };
 }
 
-/** Looks once at everything that is overdue, a batch after the other. */
-async function sweep(
-  dependencies: ExecutionWorkerDependencies & { readonly signal: AbortSignal },
-): Promise<void> {
-  const { database, store, lifecycle, logger, signal, overdueAfterMs = 120_000 } = dependencies;
+interface Sweep extends ExecutionWorkerDependencies {
+  readonly signal: AbortSignal;
+}
+
+/** One sweep, by one process at a time: media is not asked by each of them. */
+async function sweep(dependencies: Sweep): Promise<void> {
+  const { database, logger } = dependencies;
   try {
-    await pruneKeys(database, 1000);
-    const before = new Date(Date.now() - overdueAfterMs);
-    let afterId: string | null = null;
-    do {
-      const overdue: readonly StoredExecution[] = await store.runningSince(before, {
-        afterId,
-        limit: sweepBatch,
-      });
-      for (const execution of overdue) {
-        if (signal.aborted) return;
-        await lifecycle.settle(execution);
-      }
-      afterId = overdue.length < sweepBatch ? null : (overdue.at(-1)?.id ?? null);
-    } while (afterId !== null);
+    await unlessHeld(database, 'workflow.executions.sweep', async () => {
+      await pruneKeys(database, 1000);
+      await settleOverdue(dependencies);
+    });
   } catch (thrown) {
     // The next sweep tries again; nothing depends on this one.
     logger.warn({ error: toError(thrown) }, 'looking for overdue executions failed');
   }
+}
+
+/** Looks once at everything that is overdue, a batch after the other. */
+async function settleOverdue({ store, lifecycle, signal, overdueAfterMs = 120_000 }: Sweep): Promise<void> {
+  const before = new Date(Date.now() - overdueAfterMs);
+  let afterId: string | null = null;
+  do {
+    const overdue: readonly StoredExecution[] = await store.runningSince(before, {
+      afterId,
+      limit: sweepBatch,
+    });
+    for (const execution of overdue) {
+      if (signal.aborted) return;
+      await lifecycle.settle(execution);
+    }
+    afterId = overdue.length < sweepBatch ? null : (overdue.at(-1)?.id ?? null);
+  } while (afterId !== null);
 }
 
 function textOf(data: Json, name: string): string | null {

@@ -1,3 +1,4 @@
+import { unlessHeld } from '../../../platform/advisory-lock.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { CheckoutDependencies } from './checkout.ts';
@@ -10,7 +11,7 @@ export interface PaymentSweeper {
   start(): void;
   /** Waits for a sweep that is running. */
   stop(): Promise<void>;
-  /** One sweep now. */
+  /** One sweep now; none while another process is at it. */
   sweep(): Promise<void>;
 }
 
@@ -34,7 +35,7 @@ export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): 
   let running: Promise<void> | null = null;
   const sweepOnce = (): Promise<void> => {
     // One at a time: a slow provider must not pile up sweeps.
-    running ??= sweep(dependencies, stopping.signal).finally(() => {
+    running ??= sweepAlone(dependencies, stopping.signal).finally(() => {
       running = null;
     });
     return running;
@@ -50,6 +51,16 @@ export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): 
     },
     sweep: sweepOnce,
   };
+}
+
+/** Of several processes only the one that gets the lock does it: the provider is asked once, not by each of them. */
+async function sweepAlone(dependencies: PaymentSweeperDependencies, stopping: AbortSignal): Promise<void> {
+  const { selling, logger } = dependencies;
+  try {
+    await unlessHeld(selling.database, 'workflow.payments.sweep', () => sweep(dependencies, stopping));
+  } catch (thrown) {
+    logger.warn({ error: toError(thrown) }, 'the sweep of payments could not begin');
+  }
 }
 
 async function sweep(dependencies: PaymentSweeperDependencies, stopping: AbortSignal): Promise<void> {
