@@ -3,6 +3,7 @@ import { runProcess } from '../platform/run-process.ts';
 import { startDatabase } from '../platform/runtime.ts';
 import { mediaMigrations } from '../subgraphs/media/migrations/index.ts';
 import { workflowMigrations } from '../subgraphs/workflow/migrations/index.ts';
+import { gatewayMigrations } from './migrations/index.ts';
 
 // `npm run migrate`: brings the database up to date and ends. Every start does the same by itself.
 await runProcess(async (parts) => {
@@ -12,6 +13,7 @@ await runProcess(async (parts) => {
     sets: [
       { schema: 'media', migrations: mediaMigrations },
       { schema: 'workflow', migrations: workflowMigrations },
+      { schema: 'gateway', migrations: gatewayMigrations },
     ],
     logger: parts.logger,
   });

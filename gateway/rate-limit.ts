@@ -1,7 +1,8 @@
 import ipaddr from 'ipaddr.js';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
 import type { Caller } from '../platform/caller.ts';
+import type { SharedCounts } from './shared-counts.ts';
 
 /** Kinds of requests that are counted apart: status reads, other reads, and what starts work. */
 type RateClass = 'status' | 'read' | 'start';
@@ -31,11 +32,33 @@ export interface RateLimiter {
 
 const WINDOW_SECONDS = 60;
 
-/** Counts in this process's memory, in windows of a minute that start with a caller's first request. */
-export function createRateLimiter(limits: Partial<RateLimits> = {}): RateLimiter {
+type Limiter = Pick<RateLimiterMemory, 'consume'>;
+
+/**
+ * Counts in windows of a minute that start with a caller's first request: together with other gateways where there are
+ * shared counts, else (and while those are away) in this process's memory.
+ */
+export function createRateLimiter(limits: Partial<RateLimits> = {}, shared?: SharedCounts): RateLimiter {
   const perMinute = { ...DEFAULT_RATE_LIMITS, ...limits };
-  const make = (rateClass: RateClass): RateLimiterMemory =>
-    new RateLimiterMemory({ points: perMinute[rateClass], duration: WINDOW_SECONDS, keyPrefix: rateClass });
+  const make = (rateClass: RateClass): Limiter => {
+    const points = perMinute[rateClass];
+    const own = { points, duration: WINDOW_SECONDS, keyPrefix: rateClass };
+    const memory = new RateLimiterMemory(own);
+    if (shared === undefined) return memory;
+    return new RateLimiterPostgres({
+      ...own,
+      storeClient: shared,
+      storeType: 'client',
+      schemaName: 'gateway',
+      tableName: 'rate_limits',
+      tableCreated: true,
+      // One broom sweeps for all classes.
+      clearExpiredByTimeout: rateClass === 'read',
+      // Whoever is over the limit is refused without asking the database again.
+      inMemoryBlockOnConsumed: points,
+      insuranceLimiter: memory,
+    });
+  };
   const limiters = { status: make('status'), read: make('read'), start: make('start') };
 
   return {
@@ -64,7 +87,7 @@ export function rateHeaders(verdict: RateVerdict): Record<string, string> {
 }
 
 async function consume(
-  limiter: RateLimiterMemory,
+  limiter: Limiter,
   key: string,
   points: number,
 ): Promise<{ allowed: boolean; state: RateLimiterRes }> {

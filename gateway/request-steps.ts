@@ -4,10 +4,8 @@ import { AppError, toError } from '../platform/errors.ts';
 import { guardUnreadBody } from '../platform/graphql/uploads.ts';
 import type { Logger } from '../platform/logger.ts';
 import { faceAt } from '../rest-compat/faces.ts';
-import { carriesOwnProof } from '../rest-compat/own-proof.ts';
 import type { Face } from '../rest-compat/replies/face.ts';
-import { attachContext, traceIdOf } from './caller.ts';
-import type { CallerFinder } from './caller.ts';
+import { traceIdOf } from './caller.ts';
 
 /** What happens to every request at the door, before and after the parts that serve it. */
 
@@ -32,43 +30,6 @@ export function traceRequests(logger: Logger): RequestHandler {
     });
     next();
   };
-}
-
-/**
- * A bearer that nobody knows is refused on /graphql and ignored on the documented paths, as old clients send such. One
- * that has ended is refused everywhere, but where the request proves itself: clients send it along to renew it.
- */
-export function findCaller(callers: CallerFinder): RequestHandler {
-  return async (request, response, next) => {
-    const isStrict = /^\/graphql\/?$/.test(request.path);
-    try {
-      const authorization = authorizationOf(request);
-      attachContext(request, response, await callers.find(request, { strict: isStrict, authorization }));
-    } catch (error) {
-      if (isEnded(error) && carriesOwnProof(request.method, request.path)) {
-        attachContext(request, response, await callers.find(request, { authorization: '' }));
-        return next();
-      }
-      if (!isStrict || !(error instanceof AppError)) throw error;
-      response.status(401).set('WWW-Authenticate', 'Bearer');
-      response.json({ errors: [{ message: error.message, extensions: { code: error.code } }] });
-      return;
-    }
-    next();
-  };
-}
-
-function isEnded(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'UNAUTHENTICATED';
-}
-
-/** The one path that takes an access token in its query, as its document says; the header comes first. */
-const TAKES_TOKEN = /^\/auth\/idp\/userinfo\/?$/;
-
-function authorizationOf({ headers, path, query }: Request): string | undefined {
-  const { access_token: token } = query;
-  const isGiven = headers.authorization !== undefined || typeof token !== 'string' || token === '';
-  return isGiven || !TAKES_TOKEN.test(path) ? headers.authorization : `Bearer ${token}`;
 }
 
 /** Hands a folder of paths to a handler without cutting the folder off `request.url`. */

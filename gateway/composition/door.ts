@@ -12,6 +12,7 @@ import { createKnownCallers } from '../known-callers.ts';
 import { createRateLimiter } from '../rate-limit.ts';
 import type { Handler } from '../request-steps.ts';
 import { createGatewayServer, type GatewayServer } from '../server.ts';
+import type { SharedCounts } from '../shared-counts.ts';
 
 /** What a door is opened with, besides the settings. */
 export interface DoorOptions {
@@ -21,6 +22,8 @@ export interface DoorOptions {
   readonly publicUrl: string;
   readonly port: number;
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  /** Where rates are counted together with other gateways; absent: in this process. */
+  readonly sharedCounts?: SharedCounts | undefined;
   readonly files?: Handler | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
@@ -43,7 +46,8 @@ export async function openDoor(parts: ProcessParts, options: DoorOptions): Promi
   lifecycle.add('federation', () => federation.close());
   // A foreign supergraph is shown nobody's credentials.
   const workflow = config.split.supergraphFile === null ? options.links['workflow'] : undefined;
-  const rateLimiter = config.limits.rate === null ? undefined : createRateLimiter(config.limits.rate);
+  const rateLimiter =
+    config.limits.rate === null ? undefined : createRateLimiter(config.limits.rate, options.sharedCounts);
   const server = await createGatewayServer({
     federation,
     logger,

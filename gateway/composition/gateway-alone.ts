@@ -5,9 +5,11 @@ import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/remote-link.ts';
 import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
+import { startDatabase } from '../../platform/runtime.ts';
 import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';
 import { createFileProxy } from '../file-proxy.ts';
 import { createHookProxy } from '../hook-proxy.ts';
+import { openSharedCounts, type SharedCounts } from '../shared-counts.ts';
 import { openDoor, ownSupergraph, type Door } from './door.ts';
 import { portOf } from './port.ts';
 
@@ -43,12 +45,24 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<Door> {
     serviceKeys: config.auth.serviceKeys,
     publicUrl,
     port,
+    sharedCounts: await sharedCountsOf(parts),
     readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
     files: files?.handle,
     hooks: hooks?.handle,
   });
   logger.info({ url: door.url, subgraphs: Object.fromEntries(urls) }, 'the gateway serves');
   return door;
+}
+
+/** Gateways that know the database count rates together; one that does not counts by itself. */
+async function sharedCountsOf(parts: ProcessParts): Promise<SharedCounts | undefined> {
+  const { config, logger } = parts;
+  if (config.limits.rate === null) return undefined;
+  if (config.data.databaseUrl !== null) {
+    return await openSharedCounts({ database: await startDatabase(parts), logger });
+  }
+  logger.info('rates are counted by this gateway alone: set DATABASE_URL to count them over all gateways');
+  return undefined;
 }
 
 /** MEDIA_URL and WORKFLOW_URL win over what the supergraph says. */

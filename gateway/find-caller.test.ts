@@ -1,0 +1,40 @@
+import { afterEach, expect, test } from 'vitest';
+
+import { AppError } from '../platform/errors.ts';
+import { post, startDoor, type Door } from './door.fixture.ts';
+import { createRateLimiter } from './rate-limit.ts';
+
+let door: Door | undefined;
+afterEach(() => door?.close());
+
+const authorization = 'Bearer kiln_guessed';
+
+test('whoever guesses credentials is told how many guesses are left, and has a limit', async () => {
+  door = await startDoor({ rateLimiter: createRateLimiter({ read: 3 }) });
+  const { url } = door;
+  const guess = () => fetch(`${url}/api/task/health`, { headers: { authorization } });
+  const answers = [await guess(), await post(door, { query: '{ hello }' }, { authorization }), await guess()];
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['2', '1', '0']);
+  const refused = await guess();
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([429, null]);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  const { status, body, headers } = await post(door, { query: '{ hello }' }, { authorization });
+  expect([status, body.errors?.[0]?.extensions]).toEqual([
+    429,
+    { code: 'RATE_LIMITED', retryAfter: Number(headers.get('retry-after')) },
+  ]);
+});
+
+test('while nobody can be asked who is asking, the answer is "not now", not "not you"', async () => {
+  door = await startDoor({
+    async resolveCredential() {
+      throw new AppError('UNAVAILABLE', 'who is asking could not be found out', { retryAfter: 1 });
+    },
+  });
+  const { status, headers, body } = await post(door, { query: '{ hello }' }, { authorization });
+  expect([status, headers.get('retry-after'), headers.get('www-authenticate')]).toEqual([503, '1', null]);
+  expect(body.errors?.[0]?.extensions).toEqual({ code: 'UNAVAILABLE', retryAfter: 1 });
+  const rest = await fetch(`${door.url}/api/task/health`, { headers: { authorization } });
+  expect([rest.status, rest.headers.get('retry-after')]).toEqual([503, '1']);
+});

@@ -1,0 +1,83 @@
+import type { Request, RequestHandler, Response } from 'express';
+
+import type { Caller } from '../platform/caller.ts';
+import { AppError } from '../platform/errors.ts';
+import { carriesOwnProof } from '../rest-compat/own-proof.ts';
+import { attachContext } from './caller.ts';
+import type { CallerFinder } from './caller.ts';
+import { rateHeaders } from './rate-limit.ts';
+import type { RateLimiter } from './rate-limit.ts';
+
+/** The step at the door that finds out who sends a request, before anything serves it. */
+
+export interface FindCallerOptions {
+  readonly callers: CallerFinder;
+  /** Absent when rates are not limited. */
+  readonly rateLimiter?: RateLimiter | undefined;
+}
+
+/**
+ * A bearer that nobody knows is refused on /graphql and ignored on the documented paths, as old clients send such. One
+ * that has ended is refused everywhere, but where the request proves itself: clients send it along to renew it. Refused
+ * ones count against their address: nobody guesses without a limit.
+ */
+export function findCaller({ callers, rateLimiter }: FindCallerOptions): RequestHandler {
+  return async (request, response, next) => {
+    const isGraphql = /^\/graphql\/?$/.test(request.path);
+    try {
+      const authorization = authorizationOf(request);
+      attachContext(request, response, await callers.find(request, { strict: isGraphql, authorization }));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const nobody = await callers.find(request, { authorization: '' });
+      const hasEnded = error.code === 'UNAUTHENTICATED';
+      if (hasEnded && carriesOwnProof(request.method, request.path)) {
+        attachContext(request, response, nobody);
+        return next();
+      }
+      const refusal = hasEnded ? await counted(error, { nobody, rateLimiter, response }) : error;
+      if (!isGraphql) throw refusal;
+      return answerGraphql(response, refusal);
+    }
+    next();
+  };
+}
+
+/** The refusal, or that of an address which has sent too many of them. */
+async function counted(
+  error: AppError,
+  {
+    nobody,
+    rateLimiter,
+    response,
+  }: Pick<FindCallerOptions, 'rateLimiter'> & { readonly nobody: Caller; readonly response: Response },
+): Promise<AppError> {
+  const verdict = await rateLimiter?.take(nobody, 'read');
+  if (verdict === undefined) return error;
+  response.set(rateHeaders(verdict));
+  if (verdict.allowed) return error;
+  const { limit, retryAfter } = verdict;
+  return new AppError('RATE_LIMITED', `more than ${limit} requests a minute; try again in ${retryAfter} s`, {
+    retryAfter,
+  });
+}
+
+/** The HTTP statuses of what is answered before GraphQL; anything else is our own trouble, for now. */
+const STATUSES: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, RATE_LIMITED: 429 };
+
+function answerGraphql(response: Response, { code, message, retryAfter }: AppError): void {
+  response.status(STATUSES[code] ?? 503);
+  if (code === 'UNAUTHENTICATED') response.set('WWW-Authenticate', 'Bearer');
+  if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
+  const told = retryAfter === undefined ? { code } : { code, retryAfter };
+  response.json({ errors: [{ message, extensions: told }] });
+}
+
+/** The one path that takes an access token in its query, as its document says; the header comes first. */
+const TAKES_TOKEN = /^\/auth\/idp\/userinfo\/?$/;
+
+function authorizationOf({ headers, path, query }: Request): string | undefined {
+  const { access_token: token } = query;
+  const isGiven = headers.authorization !== undefined || typeof token !== 'string' || token === '';
+  return isGiven || !TAKES_TOKEN.test(path) ? headers.authorization : `Bearer ${token}`;
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { anonymousCaller } from '../platform/caller.ts';
+import { createDatabase, type Database } from '../platform/database.ts';
+import { createLogger } from '../platform/logger.ts';
+import { testDatabase, type TestDatabase } from '../test/kit/postgres.ts';
+import { until } from '../test/kit/requests.ts';
+import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
+import { openSharedCounts } from './shared-counts.ts';
+
+/** Rates that several gateways count together, over a real database. */
+
+const lines: string[] = [];
+const logger = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });
+const said = (what: string) => lines.filter((line) => line.includes(what)).length;
+
+let home: TestDatabase;
+const databases: Database[] = [];
+beforeAll(async () => {
+  home = await testDatabase();
+});
+afterAll(async () => {
+  for (const database of databases) await database.close();
+  await home.drop();
+});
+
+function connect(config: Parameters<typeof createDatabase>[0]['config'] = home.config): Database {
+  const database = createDatabase({ config, maxConnections: 4, applicationName: 'test', logger });
+  databases.push(database);
+  return database;
+}
+
+/** The limiter of one more gateway; patient, as this machine may have other things to do. */
+async function gateway(
+  limits: Parameters<typeof createRateLimiter>[0],
+  { database = connect(), patienceMs = 20_000 } = {},
+): Promise<RateLimiter> {
+  return createRateLimiter(limits, await openSharedCounts({ database, logger, patienceMs }));
+}
+
+const caller = (address: string) => anonymousCaller('trace', address);
+
+test('a caller has one limit over all gateways, which make the table by themselves', async () => {
+  const limits = { start: 3, read: 10 };
+  const [one, other] = await Promise.all([gateway(limits), gateway(limits)]);
+  const [first, second] = await Promise.all(
+    [one, other].map((limiter) => limiter.take(caller('192.0.2.1'), 'start')),
+  );
+  expect([first?.remaining, second?.remaining].toSorted()).toEqual([1, 2]);
+  expect(await one.take(caller('192.0.2.1'), 'start')).toMatchObject({ allowed: true, remaining: 0 });
+  for (const limiter of [other, one, other]) {
+    expect(await limiter.take(caller('192.0.2.1'), 'start')).toMatchObject({
+      allowed: false,
+      limit: 3,
+      remaining: 0,
+      retryAfter: expect.any(Number),
+    });
+  }
+  // Neither other classes nor other callers are touched.
+  expect(await other.take(caller('192.0.2.1'), 'read')).toMatchObject({ allowed: true, remaining: 9 });
+  expect(await other.take(caller('192.0.2.2'), 'start')).toMatchObject({ allowed: true, remaining: 2 });
+});
+
+test('twenty at once through two gateways are counted one by one', async () => {
+  const limiters = await Promise.all([gateway({ start: 12 }), gateway({ start: 12 })]);
+  const verdicts = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => limiters[index % 2]?.take(caller('192.0.2.3'), 'start')),
+  );
+  expect(verdicts.filter((verdict) => verdict?.allowed)).toHaveLength(12);
+});
+
+test('a gateway whose database does not answer counts by itself, and together again afterwards', async () => {
+  const one = await gateway({ read: 5 }, { patienceMs: 500 });
+  const other = await gateway({ read: 5 });
+  const address = caller('192.0.2.4');
+  await one.take(address, 'read');
+  await other.take(address, 'read');
+  const blocker = await connect().pool.connect();
+  await blocker.query('begin; lock table gateway.rate_limits in access exclusive mode');
+  // The first waits half a second, the rest no time at all.
+  const alone = [];
+  for (let count = 0; count < 6; count += 1) alone.push(await one.take(address, 'read'));
+  expect(alone.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, false]);
+  expect(said('by this process alone')).toBe(1);
+  await blocker.query('rollback');
+  blocker.release();
+  const together = await until(
+    () => one.take(caller('192.0.2.5'), 'read'),
+    () => said('together again') === 1,
+  );
+  expect(together.allowed).toBe(true);
+  const { remaining } = await other.take(caller('192.0.2.5'), 'read');
+  expect(remaining).toBeLessThan(4);
+});
+
+test('a gateway starts, and limits, without its database', async () => {
+  const database = connect({ connectionString: 'postgresql://nobody@127.0.0.1:1/none' });
+  const limiter = await gateway({ start: 1 }, { database });
+  expect(await limiter.take(caller('192.0.2.6'), 'start')).toMatchObject({ allowed: true, remaining: 0 });
+  expect(await limiter.take(caller('192.0.2.6'), 'start')).toMatchObject({ allowed: false });
+});

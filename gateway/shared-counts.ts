@@ -1,0 +1,85 @@
+import type { QueryConfig, QueryResult } from 'pg';
+
+import type { Database } from '../platform/database.ts';
+import { toError } from '../platform/errors.ts';
+import type { Logger } from '../platform/logger.ts';
+import { migrate } from '../platform/migrations.ts';
+import { gatewayMigrations } from './migrations/index.ts';
+
+/**
+ * The counts that several gateways share, in PostgreSQL. Limiting is no reason to fail or to wait: a question that is not
+ * answered at once is refused, and the limiter counts in this process meanwhile (rate-limit.ts).
+ */
+export interface SharedCounts {
+  /** Asks the table; rejects when there is no answer in time, and at once for a moment after that. */
+  query(question: QueryConfig): Promise<QueryResult>;
+}
+
+export interface SharedCountsOptions {
+  readonly database: Database;
+  readonly logger: Logger;
+  /** Milliseconds that a request waits for its count at most (default 500). */
+  readonly patienceMs?: number;
+}
+
+/** Milliseconds that a start waits for the table. */
+const START_MS = 5_000;
+const REST_MS = 1_000;
+
+/** Makes them, and their table. A gateway starts without its database as well: then the table is made as soon as it is there. */
+export async function openSharedCounts({
+  database,
+  logger,
+  patienceMs = 500,
+}: SharedCountsOptions): Promise<SharedCounts> {
+  let preparing: Promise<void> | undefined;
+  let isPrepared = false;
+  let isAway = false;
+  let restsUntil = 0;
+
+  function prepare(): Promise<void> {
+    const sets = [{ schema: 'gateway', migrations: gatewayMigrations }];
+    preparing ??= migrate({ database, sets, logger })
+      .then(() => void (isPrepared = true))
+      .finally(() => (preparing = undefined));
+    return preparing;
+  }
+  async function ask(question: QueryConfig): Promise<QueryResult> {
+    if (!isPrepared) await prepare();
+    return database.pool.query(question);
+  }
+  function goAway(error: Error): void {
+    if (!isAway) logger.warn({ error }, 'rates are counted by this process alone for now');
+    isAway = true;
+    isPrepared = false;
+    restsUntil = Date.now() + REST_MS;
+  }
+
+  await atOnce(prepare(), START_MS).catch((thrown: unknown) => goAway(toError(thrown)));
+  return {
+    async query(question) {
+      if (Date.now() < restsUntil) throw new Error('the shared counts were away a moment ago');
+      try {
+        const answer = await atOnce(ask(question), patienceMs);
+        if (isAway) logger.info('rates are counted together again');
+        isAway = false;
+        return answer;
+      } catch (thrown) {
+        goAway(toError(thrown));
+        throw thrown;
+      }
+    },
+  };
+}
+
+async function atOnce<Value>(work: Promise<Value>, patienceMs: number): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
