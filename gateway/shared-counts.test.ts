@@ -46,7 +46,7 @@ test('a caller has one limit over all gateways, which make the table by themselv
   const [first, second] = await Promise.all(
     [one, other].map((limiter) => limiter.take(caller('192.0.2.1'), 'start')),
   );
-  expect([first?.remaining, second?.remaining].toSorted()).toEqual([1, 2]);
+  expect(new Set([first?.remaining, second?.remaining])).toEqual(new Set([1, 2]));
   expect(await one.take(caller('192.0.2.1'), 'start')).toMatchObject({ allowed: true, remaining: 0 });
   for (const limiter of [other, one, other]) {
     expect(await limiter.take(caller('192.0.2.1'), 'start')).toMatchObject({
@@ -62,11 +62,10 @@ test('a caller has one limit over all gateways, which make the table by themselv
 });
 
 test('twenty at once through two gateways are counted one by one', async () => {
-  const limiters = await Promise.all([gateway({ start: 12 }), gateway({ start: 12 })]);
-  const verdicts = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => limiters[index % 2]?.take(caller('192.0.2.3'), 'start')),
-  );
-  expect(verdicts.filter((verdict) => verdict?.allowed)).toHaveLength(12);
+  const [one, other] = await Promise.all([gateway({ start: 12 }), gateway({ start: 12 })]);
+  const take = (limiter: RateLimiter) => limiter.take(caller('192.0.2.3'), 'start');
+  const verdicts = await Promise.all(Array.from({ length: 10 }, () => [take(one), take(other)]).flat());
+  expect(verdicts.filter((verdict) => verdict.allowed)).toHaveLength(12);
 });
 
 test('a gateway whose database does not answer counts by itself, and together again afterwards', async () => {
