@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi.ts';
+import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
 
 /** An OpenAPI document as one readable page: no script, no request to anywhere else. */
 

@@ -3,6 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AppErrorCode } from '../platform/errors.ts';
 import type { JsonObject } from '../platform/json.ts';
 import type { Rule } from '../platform/policy.ts';
+import type { mediaSchemas } from './openapi-media.ts';
+import type { JsonSchema } from './openapi-types.ts';
+import type { workflowSchemas } from './openapi-workflow.ts';
 import type { Params, Values } from './params.ts';
 
 /**
@@ -41,6 +44,9 @@ export interface BodySpec {
   /** The same without the need: groups of fields of which at most one is used. */
   readonly atMostOneOf?: readonly (readonly string[])[];
 }
+
+/** A named schema of one of the OpenAPI documents. */
+export type AnswerName = keyof typeof mediaSchemas | keyof typeof workflowSchemas;
 
 /** What replies may depend on besides data and input. */
 export interface RestSettings {
@@ -87,10 +93,12 @@ interface RouteBase<P extends Params> {
   readonly params: P;
   readonly body?: BodySpec;
   readonly rateClass: RateClass;
-  /** OpenAPI component of the answer; the envelope when absent. */
-  readonly answers?: 'PagedTemplates' | 'JsonWebKeySet';
-  /** The documented answer is a redirect (302), which `head` makes. */
-  readonly redirects?: true;
+  /** OpenAPI component of the whole answer: always on the media service, of bare ones on the workflow service. */
+  readonly answers?: AnswerName;
+  /** Workflow service: what `data` of a success holds; absent where there is none. */
+  readonly data?: JsonSchema;
+  /** Whether success is a redirect (302), which `head` makes. */
+  readonly redirects?: 'always' | 'unless-json';
   /** The request carries its proof itself: a credential beside it plays no part, not even one that has ended. */
   readonly isOwnProof?: true;
   /** The reply is the whole body, without the workflow service's envelope. */

@@ -32,6 +32,7 @@ export const aggImgaImage: Section = {
       variables: ({ prompt, img_file, img_url, ar }) => ({
         input: { generator, prompt, images: references(img_file, img_url), aspectRatio: ar },
       }),
+      answers: 'Submission',
       reply: ({ generateImage }) => submitted(generateImage),
     }),
     routeAfter(
@@ -44,6 +45,7 @@ export const aggImgaImage: Section = {
       rateClass: 'start',
       first: ({ task_id }) => ({ id: task_id, cdn: false }),
       variables: ({ task_id }, found) => ({ id: taskOfGroup(found?.task ?? null, task_id, cancellable).id }),
+      answers: 'Cancellation',
       reply: ({ cancelTask: { id, state } }) =>
         cancelReply(id, state === 'CANCELLED' ? 'cancelled' : 'canceling'),
       refusals: { TOO_LATE: ({ input: { task_id } }) => cancelReply(task_id, 'too_late') },
@@ -60,6 +62,7 @@ export const aggImgaImage: Section = {
       },
       rateClass: 'status',
       variables: ({ task_id, cdn_flag }) => ({ id: task_id, cdn: cdn_flag }),
+      answers: 'PictureTask',
       reply: ({ task }, { input: { task_id } }) => statusReply(task, task_id, group),
     }),
     describeLink({ path: '/api/agg/imga/sync/img/describe', generator }),
@@ -87,6 +90,7 @@ export const aggImgaImage: Section = {
         },
       }),
       wait: { task: 'generateImage', ceiling: 'max_wait_time' },
+      answers: 'MediaTask',
       reply: ({ generateImage }) => taskReply(generateImage),
     }),
   ],

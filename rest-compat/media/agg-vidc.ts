@@ -46,12 +46,14 @@ export const aggVidc: Section = {
     route(GenerateVideo)({
       ...start,
       path: '/api/agg/vidc/video/async/submit',
+      answers: 'Submission',
       reply: ({ generateVideo }) => submitted(generateVideo),
     }),
     route(GenerateVideo)({
       ...start,
       path: '/api/agg/vidc/video/sync/generate/video',
       wait: { task: 'generateVideo' },
+      answers: 'MediaTask',
       reply: ({ generateVideo }) => taskReply(generateVideo),
     }),
     route(TaskById)({
@@ -61,6 +63,7 @@ export const aggVidc: Section = {
       params: { task_id: path.text(), img_mode: query.boolean({ fallback: false }) },
       rateClass: 'status',
       variables: ({ task_id }) => ({ id: task_id, cdn: false }),
+      answers: 'MediaTask',
       reply: ({ task }, { input: { task_id } }) => statusReply(task, task_id, group),
     }),
   ],

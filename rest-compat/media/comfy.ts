@@ -38,6 +38,7 @@ export const comfy: Section = {
       params: { task_count: query.integer({ fallback: 1 }) },
       rateClass: 'read',
       variables: ({ task_count }) => ({ taskCount: Math.min(Math.max(task_count, 1), most) }),
+      answers: 'RunningNode',
       reply: ({ runningNode }, { input: { task_count } }) => {
         if (runningNode === null) return failure(`no node has room for ${Math.max(task_count, 1)} more now`);
         const { node, queueRunning, queuePending, capacity } = runningNode;
@@ -48,6 +49,7 @@ export const comfy: Section = {
       ...common,
       path: '/api/comfy/async/submit/task',
       variables: ({ workflow_name, ...fields }) => ({ input: { ...fields, workflowName: workflow_name } }),
+      answers: 'Submission',
       reply: ({ runComfyWorkflow }) => submitted(runComfyWorkflow),
     }),
     statusRoute({
@@ -59,6 +61,7 @@ export const comfy: Section = {
       path: '/api/comfy/sync/execute/workflow',
       variables: ({ workflow_name, ...fields }) => ({ input: { ...fields, workflowName: workflow_name } }),
       wait: { task: 'runComfyWorkflow' },
+      answers: 'MediaTask',
       reply: ({ runComfyWorkflow }) => taskReply(runComfyWorkflow),
     }),
   ],

@@ -23,6 +23,7 @@ export const custom: Section = {
       params: { category: query.choice(['image', 'video'], { fallback: 'image' }) },
       rateClass: 'read',
       variables: ({ category }) => ({ generator, category }),
+      answers: 'Models',
       reply: ({ models }) => modelsReply(models),
     }),
     route(GenerateImage)({
@@ -32,6 +33,7 @@ export const custom: Section = {
       body: multipart,
       rateClass: 'start',
       variables: (fields) => ({ input: chosenImage(generator, fields) }),
+      answers: 'Submission',
       reply: ({ generateImage }) => submitted(generateImage),
     }),
     submitVideo({ path: '/api/custom/video/submit/task', generator }),

@@ -23,6 +23,7 @@ export function describeLink({ generator, ...options }: DescribeOperation): Rout
     params: { img_url: form.url() },
     body: urlencoded,
     variables: ({ img_url }) => ({ generator, image: { url: img_url } }),
+    answers: 'DescriptionTask',
     reply: ({ describeImage }) => taskReply(describeImage),
   });
 }
@@ -35,6 +36,7 @@ export function describeFile({ generator, ...options }: DescribeOperation): Rout
     params: { img_file: file() },
     body: multipart,
     variables: ({ img_file }) => ({ generator, image: { fileId: img_file.id } }),
+    answers: 'DescriptionTask',
     reply: ({ describeImage }) => taskReply(describeImage),
   });
 }

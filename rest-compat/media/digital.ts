@@ -22,6 +22,7 @@ export const digital: Section = {
       body: { ...optionalMultipart, atMostOneOf: [oneVideo] },
       rateClass: 'start',
       variables: ({ video_file, video_url }) => ({ source: inputNeeded(oneVideo, video_file, video_url) }),
+      answers: 'Submission',
       reply: ({ uploadAvatarSource }) => submitted(uploadAvatarSource),
     }),
     route(CreateAvatar)({
@@ -31,6 +32,7 @@ export const digital: Section = {
       body: urlencoded,
       rateClass: 'start',
       variables: ({ video_id, name }) => ({ input: { videoId: video_id, name } }),
+      answers: 'Submission',
       reply: ({ createAvatar }) => submitted(createAvatar),
     }),
     route(GenerateAvatarVideo)({
@@ -54,6 +56,7 @@ export const digital: Section = {
         }
         return { input: { ...fields, digitalId: digital_id, audio, voiceId: voice_id } };
       },
+      answers: 'Submission',
       reply: ({ generateAvatarVideo }) => submitted(generateAvatarVideo),
     }),
     statusRoute({

@@ -22,6 +22,7 @@ export const extend: Section = {
       params: {},
       rateClass: 'read',
       variables: () => ({ generator: null, category: null }),
+      answers: 'Models',
       reply: ({ models }) =>
         modelsReply(models.filter(({ generator }) => [characters, frames].includes(generator))),
     }),
@@ -32,6 +33,7 @@ export const extend: Section = {
       body: urlencoded,
       rateClass: 'start',
       variables: ({ name, img_urls }) => ({ input: { name, images: img_urls.map((url) => ({ url })) } }),
+      answers: 'Submission',
       reply: ({ createCharacter }) => submitted(createCharacter),
     }),
     statusRoute({
@@ -56,6 +58,7 @@ export const extend: Section = {
       variables: ({ character_id, ar, n, ...fields }) => ({
         input: { ...fields, characterId: character_id, aspectRatio: ar, count: n },
       }),
+      answers: 'Submission',
       reply: ({ generateCharacterImage }) => submitted(generateCharacterImage),
     }),
     statusRoute({
@@ -86,6 +89,7 @@ export const extend: Section = {
           aspectRatio: ar,
         },
       }),
+      answers: 'Submission',
       reply: ({ generateFrameVideo }) => submitted(generateFrameVideo),
     }),
     statusRoute({

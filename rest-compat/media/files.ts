@@ -19,6 +19,7 @@ export const files: Section = {
       params: {},
       rateClass: 'read',
       rule: 'public',
+      answers: 'Welcome',
       reply: (_, { settings: { publicUrl, version } }) => {
         const data = { name: 'Kiln', version, docs: `${publicUrl}/docs`, graphql: `${publicUrl}/graphql` };
         return success(data, 'Kiln is running');
@@ -32,6 +33,7 @@ export const files: Section = {
       body: multipart,
       rateClass: 'start',
       rule: 'anyone',
+      answers: 'StoredFile',
       reply: (_, { input }) => uploaded(input.file),
     }),
     localRoute({
@@ -41,6 +43,7 @@ export const files: Section = {
       body: multipart,
       rateClass: 'start',
       rule: 'anyone',
+      answers: 'StoredFile',
       reply: (_, { input }) => uploaded(input.file),
     }),
     healthRoute('/api/file/health'),

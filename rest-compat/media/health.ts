@@ -12,6 +12,7 @@ export function healthRoute(path: string, options: { readonly deprecated?: true 
     params: {},
     rateClass: 'read',
     variables: () => ({}),
+    answers: 'Health',
     reply: ({ health }) => success(health, 'the service is running'),
   });
 }

@@ -21,6 +21,7 @@ export const humanVideo: Section = {
       body: { ...optionalMultipart, atMostOneOf: [onePicture] },
       rateClass: 'start',
       variables: ({ img_file, img_url }) => ({ image: inputNeeded(onePicture, img_file, img_url) }),
+      answers: 'Submission',
       reply: ({ detectPerson }) => submitted(detectPerson),
     }),
     route(GenerateHumanVideo)({
@@ -41,6 +42,7 @@ export const humanVideo: Section = {
           audio: linkOrFileInput('audio_input', audio_input),
         },
       }),
+      answers: 'Submission',
       reply: ({ generateHumanVideo }) => submitted(generateHumanVideo),
     }),
     statusRoute({

@@ -43,6 +43,7 @@ export const imgaImage: Section = {
       params: { prompt: query.text() },
       rateClass: 'read',
       variables: ({ prompt }) => ({ generator, prompt }),
+      answers: 'PromptCheck',
       reply: ({ checkPrompt: { allowed, reasons } }) =>
         success({ allowed, reasons }, allowed ? 'nothing speaks against the prompt' : reasons.join('; ')),
     }),
@@ -58,6 +59,7 @@ export const imgaImage: Section = {
       },
       body: optionalMultipart,
       wait: { task: 'generateImage', ceiling: 'max_wait_time' },
+      answers: 'MediaTask',
       reply: ({ generateImage }) => taskReply(generateImage),
     }),
     // The document says JSON and no more: a submission, as its name has no `sync`.
@@ -66,6 +68,7 @@ export const imgaImage: Section = {
       path: '/api/imga/generate-image',
       params: { prompt: form.text(), ...imageFields },
       body: multipart,
+      answers: 'Submission',
       reply: ({ generateImage }) => submitted(generateImage),
     }),
     describeLink({ path: '/api/imga/sync/img/describe', generator, deprecated }),
@@ -76,6 +79,7 @@ export const imgaImage: Section = {
       path: '/api/imga/async/generate/image',
       params: { prompt: query.text(), ...imageFields },
       body: optionalMultipart,
+      answers: 'Submission',
       reply: ({ generateImage }) => submitted(generateImage),
     }),
     statusRoute({

@@ -33,6 +33,7 @@ export const imgaVideo: Section = {
     route(GenerateVideo)({
       ...start,
       path: '/api/imga/video/async/submit',
+      answers: 'Submission',
       reply: ({ generateVideo }) => submitted(generateVideo),
     }),
     statusRoute({
@@ -45,6 +46,7 @@ export const imgaVideo: Section = {
       ...start,
       path: '/api/imga/video/sync/gen',
       wait: { task: 'generateVideo' },
+      answers: 'MediaTask',
       reply: ({ generateVideo }) => taskReply(generateVideo),
     }),
     healthRoute('/api/imga/video/health', { deprecated: true }),

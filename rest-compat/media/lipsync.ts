@@ -59,6 +59,7 @@ function submit(version: Version): Route {
         resolution,
       },
     }),
+    answers: 'Submission',
     reply: ({ lipSync }) => submitted(lipSync),
   });
 }
@@ -82,6 +83,7 @@ function upload({ accepts, ...version }: Version & { readonly accepts?: readonly
     body: multipart,
     rateClass: 'start',
     rule: 'anyone',
+    answers: 'StoredResource',
     reply: (_, { input }) => uploaded(input.file),
   });
 }

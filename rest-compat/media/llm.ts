@@ -48,11 +48,13 @@ export const llm: Section = {
       ...analysis,
       path: '/api/llm/altllm/sync/media/analysis',
       wait: { task: 'analyzeMedia' },
+      answers: 'AnalysisText',
       reply: ({ analyzeMedia }) => analysisReply(analyzeMedia),
     }),
     route(AnalyzeMedia)({
       ...analysis,
       path: '/api/llm/altllm/async/media/analysis',
+      answers: 'Submission',
       reply: ({ analyzeMedia }) => submitted(analyzeMedia),
     }),
     localRoute({
@@ -67,6 +69,7 @@ export const llm: Section = {
       body: multipart,
       rateClass: 'start',
       rule: 'spend',
+      answers: 'CloudFile',
       reply: (_, { input: { local_file } }) => {
         const { url, resource } = local_file;
         return { ...success(resource?.uri ?? url, 'file stored'), extra: resource?.extra ?? null };
@@ -97,6 +100,7 @@ function chatRoute(path: string, generator: string): Route {
     variables: ({ prompt, messages, max_tokens, ...fields }) => ({
       input: { generator, ...fields, messages: messagesOf(prompt, messages), maxTokens: max_tokens },
     }),
+    answers: 'Text',
     reply: ({ chat }) => ({ ...success(chat.text), extra: languageExtra(chat) }),
   });
 }

@@ -19,6 +19,7 @@ export function modelsRoute(options: {
     params: {},
     rateClass: 'read',
     variables: () => ({ generator: null, category }),
+    answers: 'Models',
     reply: ({ models }) => modelsReply(models.filter(({ generator }) => isWithin(generator, within))),
   });
 }

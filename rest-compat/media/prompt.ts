@@ -19,6 +19,7 @@ export const prompt: Section = {
       rateClass: 'read',
       // The catalog is ordered by id, and the bundled templates come first.
       variables: ({ task_type }) => ({ taskType: task_type ?? null, category: null, page: 1, pageSize: 1 }),
+      answers: 'PromptDefault',
       reply: ({ videoTemplates: { items } }, { input: { task_type = '' } }) => {
         const [template] = items;
         if (template === undefined) throw notFound('template', task_type);

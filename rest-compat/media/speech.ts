@@ -39,6 +39,7 @@ export const speech: Section = {
         input: { generator, ...fields, voiceId: voice_id ?? firstVoice(found?.voices ?? []) },
       }),
       wait: { task: 'synthesizeSpeech' },
+      answers: 'MediaTask',
       reply: ({ synthesizeSpeech }) => taskReply(synthesizeSpeech),
     }),
     route(ProviderVoices)({
@@ -47,6 +48,7 @@ export const speech: Section = {
       params: {},
       rateClass: 'read',
       variables: () => ({ generator }),
+      answers: 'Voices',
       reply: ({ voices, providerVoices }) => {
         const cloned = voices.filter((voice) => voice.cloned);
         const list = cloned.map(({ id, name, language }) => ({ voice_id: id, name, language }));
@@ -64,6 +66,7 @@ export const speech: Section = {
       body: multipart,
       rateClass: 'start',
       rule: 'spend',
+      answers: 'StoredResource',
       reply: (_, { input: { file: sample } }) => {
         const { id, url, contentType, bytes, sha256, resource } = sample;
         const facts = { url, content_type: contentType, bytes, sha256, provider: resource?.extra ?? null };
@@ -86,6 +89,7 @@ export const speech: Section = {
         input: { generator, model, sample: { fileId: file_id ?? sample?.id ?? '' }, voiceId: voice_id, text },
       }),
       wait: { task: 'cloneVoice' },
+      answers: 'VoiceTask',
       reply: ({ cloneVoice }) => taskReply(cloneVoice),
     }),
   ],

@@ -5,7 +5,7 @@ import type { Envelope } from '../replies/envelope.ts';
 import { taskReply } from '../replies/task.ts';
 import type { TaskAnswer } from '../replies/task.ts';
 import { route } from '../route.ts';
-import type { Method, Route } from '../route.ts';
+import type { AnswerName, Method, Route } from '../route.ts';
 import { TaskById } from './documents/task.ts';
 
 /** Whose tasks a status path tells about: those of its generators and kinds, however they were started. */
@@ -34,8 +34,23 @@ export function statusRoute({ path, group, method = 'GET', hint, ...options }: S
     params: { task_id: query.text(), ...hint },
     rateClass: 'status',
     variables: ({ task_id }) => ({ id: task_id, cdn: false }),
+    answers: answerFor(group),
     reply: ({ task }, { input: { task_id } }) => statusReply(task, task_id, group),
   });
+}
+
+/** What is made by tasks of kinds that make something else than media. */
+const answers: Readonly<Record<string, AnswerName>> = {
+  DESCRIPTION: 'PictureTask',
+  ANALYSIS: 'AnalysisTask',
+  CHARACTER: 'CharacterTask',
+  PERSON_DETECTION: 'PersonTask',
+  AVATAR: 'AvatarTask',
+};
+
+function answerFor({ kinds }: TaskGroup): AnswerName {
+  const [answer = 'MediaTask'] = kinds.flatMap((kind) => answers[kind] ?? []);
+  return answer;
 }
 
 /** The state of a task of the group. Throws NOT_FOUND for any other. */

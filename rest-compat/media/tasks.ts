@@ -20,6 +20,7 @@ export const tasks: Section = {
       params: { task_id: path.text() },
       rateClass: 'status',
       variables: ({ task_id }) => ({ id: task_id, cdn: false }),
+      answers: 'AnyTask',
       // The generic status path: every task the caller may read, whichever operation started it.
       reply: ({ task }, { input }) => {
         if (task === null) throw notFound('task', input.task_id);
@@ -50,6 +51,7 @@ function createTask(path: string): Route {
       image: img_url === undefined || img_url === '' ? null : { url: img_url },
       aspectRatio: ar,
     }),
+    answers: 'Submission',
     reply: ({ createTask }) => submitted(createTask),
   });
 }

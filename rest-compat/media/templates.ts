@@ -74,6 +74,7 @@ export const templates: Section = {
       params: { task_type: query.text() },
       rateClass: 'read',
       variables: ({ task_type }) => ({ taskType: task_type }),
+      answers: 'TaskType',
       reply: ({ taskTypeAvailable }, { input: { task_type } }) =>
         success(
           { task_type, available: taskTypeAvailable },
@@ -87,6 +88,7 @@ export const templates: Section = {
       body,
       rateClass: 'start',
       variables: (input, sent) => ({ input: templateInput(input, sent) }),
+      answers: 'Template',
       reply: ({ createVideoTemplate }) => success(templateReply(createVideoTemplate), 'template created'),
     }),
     route(UpdateVideoTemplate)({
@@ -96,6 +98,7 @@ export const templates: Section = {
       body,
       rateClass: 'start',
       variables: (input, sent) => ({ id: String(input.id), input: templateInput(input, sent) }),
+      answers: 'Template',
       reply: ({ updateVideoTemplate }) => success(templateReply(updateVideoTemplate), 'template updated'),
     }),
     route(DeleteVideoTemplate)({
@@ -104,6 +107,7 @@ export const templates: Section = {
       params: { template_id: path.integer() },
       rateClass: 'start',
       variables: ({ template_id }) => ({ id: String(template_id) }),
+      answers: 'DeletedTemplate',
       reply: ({ deleteVideoTemplate: { id } }) =>
         success({ id: Number(id), deleted: true }, 'template deleted'),
     }),

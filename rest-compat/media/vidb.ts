@@ -23,6 +23,7 @@ export const vidb: Section = {
       body: urlencoded,
       rateClass: 'start',
       variables: (fields) => ({ input: videoInput(generator, fields) }),
+      answers: 'Submission',
       reply: ({ generateVideo }) => submitted(generateVideo),
     }),
     waitForVideo({ path: '/api/vidb/sync/generate/video', generator }),

@@ -75,6 +75,7 @@ function specOf({ path, generator, needsPicture }: VideoOperation) {
 export function submitVideo(options: VideoOperation): Route {
   return route(GenerateVideo)({
     ...specOf(options),
+    answers: 'Submission',
     reply: ({ generateVideo }) => submitted(generateVideo),
   });
 }
@@ -84,6 +85,7 @@ export function waitForVideo(options: VideoOperation): Route {
   return route(GenerateVideo)({
     ...specOf(options),
     wait: { task: 'generateVideo' },
+    answers: 'MediaTask',
     reply: ({ generateVideo }) => taskReply(generateVideo),
   });
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../../platform/errors.ts';
+import { address, either, orNull, shape } from '../openapi-shapes.ts';
 import { json, path, query } from '../params.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { route, routeAfter } from '../route.ts';
@@ -20,7 +21,9 @@ import {
   prefersJson,
   signInCookie,
   signInData,
+  signInShape,
   userData,
+  userShape,
 } from './sign-in-replies.ts';
 
 const optional = { optional: true } as const;
@@ -54,13 +57,14 @@ export const signIn: Section = {
         code_challenge: query.text({ optional: true, extension: true }),
       },
       headers: noReferrer,
-      redirects: true,
+      redirects: 'always',
       rateClass: 'read',
       variables: ({ redirect_url, scopes, code_challenge }) => ({
         redirectUrl: redirect_url ?? null,
         scopes: scopes.split(/[\s,]+/).filter((scope) => scope !== ''),
         codeChallenge: code_challenge ?? null,
       }),
+      data: shape({ location: address }),
       reply: ({ beginSignIn: { url } }) => done('sign in at the identity provider', { location: url }),
       head: ({ beginSignIn }) => ({
         status: 302,
@@ -78,6 +82,8 @@ export const signIn: Section = {
         checkedReturn(input);
         return { query: rawQuery, cookies: headers.cookie ?? '' };
       },
+      redirects: 'unless-json',
+      data: either(signInShape, shape({ location: address })),
       reply: ({ completeSignIn: { signIn: signedIn, location } }) =>
         signedIn === null
           ? done('signed in: go to location, its login_code is for POST /auth/idp/token', { location })
@@ -93,6 +99,7 @@ export const signIn: Section = {
       body,
       rateClass: 'start',
       variables: ({ refresh_token, user_id }) => ({ refreshToken: refresh_token, userId: user_id ?? null }),
+      data: signInShape,
       reply: ({ refreshSession }) => done('new tokens', signInData(refreshSession)),
     }),
     route(Viewer)({
@@ -103,6 +110,7 @@ export const signIn: Section = {
       headers: noReferrer,
       rateClass: 'read',
       variables: () => ({}),
+      data: userShape,
       reply({ viewer }) {
         if (viewer === null) {
           throw new AppError('UNAUTHENTICATED', 'send the access token of somebody who has signed in');
@@ -145,6 +153,7 @@ export const signIn: Section = {
           redirectUri: redirect_uri,
         },
       }),
+      data: signInShape,
       reply: ({ signInWithPlatform }) => done('signed in', signInData(signInWithPlatform)),
     }),
     route(SignInWithPlatform)({
@@ -162,6 +171,7 @@ export const signIn: Section = {
       variables: ({ platform, app_id, code, anonymous_code }) => ({
         input: { platform, appId: app_id, code, anonymousCode: anonymous_code },
       }),
+      data: signInShape,
       reply: ({ signInWithPlatform }) => done('signed in', signInData(signInWithPlatform)),
     }),
     routeAfter(
@@ -173,7 +183,7 @@ export const signIn: Section = {
       extension: true,
       params: {},
       headers: noReferrer,
-      redirects: true,
+      redirects: 'unless-json',
       rateClass: 'read',
       // Only a header closes a session: a link or a picture on somebody's page can't send one.
       first(_, { headers }) {
@@ -181,6 +191,7 @@ export const signIn: Section = {
         return token === null ? null : { token, userId: null };
       },
       variables: () => ({}),
+      data: shape({ location: orNull(address) }),
       reply: ({ signOutUrl }) => done('sign out at the identity provider as well', { location: signOutUrl }),
       head: ({ signOutUrl }, { request }) => redirect(signOutUrl, request),
     }),

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { AppError } from '../../platform/errors.ts';
+import { integer, orNull, shape, text, words } from '../openapi-shapes.ts';
 import type { RequestFacts } from '../route.ts';
 import type { SignInAnswer, UserAnswer } from './documents/sign-in.ts';
 
@@ -10,6 +11,15 @@ import type { SignInAnswer, UserAnswer } from './documents/sign-in.ts';
 export function userData({ id, email, name, picture, subject }: UserAnswer): object {
   return { id, email, name, picture, sub: subject };
 }
+
+/** Its form. */
+export const userShape = shape({
+  id: text,
+  email: orNull(text),
+  name: orNull(text),
+  picture: orNull(text),
+  sub: orNull(text),
+});
 
 /** Tokens, and whose they are. */
 export function signInData({ user, accessToken, refreshToken, expiresIn, scope }: SignInAnswer): object {
@@ -22,6 +32,16 @@ export function signInData({ user, accessToken, refreshToken, expiresIn, scope }
     scope,
   };
 }
+
+/** Its form. */
+export const signInShape = shape({
+  user: userShape,
+  access_token: text,
+  refresh_token: text,
+  token_type: words('Bearer'),
+  expires_in: integer,
+  scope: text,
+});
 
 /** Whether a redirect shall be told as JSON: the request names JSON and no page. */
 export function prefersJson({ headers: { accept = '' } }: Pick<RequestFacts, 'headers'>): boolean {

@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../rest-compat/openapi.ts';
+import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../rest-compat/openapi-types.ts';
 import type { Params } from '../../rest-compat/params.ts';
 import type { Route, Section } from '../../rest-compat/route.ts';
 import { acceptedTypes, keyOf } from './operation.ts';
@@ -171,8 +171,9 @@ export function openApiAnswers({
   return new Map(
     Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { responses }]) => {
-        const codes = Object.keys(responses).map(Number);
-        const told = codes.filter((code) => code < 400 || code === 422);
+        // What every operation may answer is told once for all, and referred to.
+        const own = Object.entries(responses).filter(([, response]) => !('$ref' in response));
+        const told = own.map(([code]) => Number(code));
         return [keyOf({ method: method.toUpperCase(), path }), told] as const;
       }),
     ),

@@ -1,0 +1,121 @@
+import { headersTakenBy } from './headers.ts';
+import { mediaSchemas } from './openapi-media.ts';
+import { anything, named, nothing, shape, text } from './openapi-shapes.ts';
+import type { JsonSchema, OpenApiComponents, OpenApiOperation, OpenApiResponse } from './openapi-types.ts';
+import { workflowAnswer, workflowSchemas } from './openapi-workflow.ts';
+import type { Route, Section } from './route.ts';
+
+/** Which answers an operation has, and what is in them. */
+
+type Responses = OpenApiOperation['responses'];
+
+/** Every answer of an operation. */
+export function responsesOf(route: Route, section: Section): Responses {
+  const own = section.service === 'media' ? mediaResponses(route) : workflowResponses(route, section);
+  const shared = sharedBy(route, section).map((status) => [
+    status,
+    { $ref: `#/components/responses/${names[status]}` },
+  ]);
+  return { ...own, ...(Object.fromEntries(shared) as Responses) };
+}
+
+function mediaResponses(route: Route): Responses {
+  const hasInputs = Object.keys(route.params).length > 0;
+  return {
+    '200': answer('Successful Response', route.answers === undefined ? anything : named(route.answers)),
+    ...(hasInputs ? { '422': answer('Validation Error', named('HTTPValidationError')) } : {}),
+  };
+}
+
+function workflowResponses(route: Route, { envelope }: Section): Responses {
+  const schema =
+    route.isBare === true ? named(route.answers ?? 'Envelope') : workflowAnswer(envelope, route.data);
+  if (route.redirects !== 'always') return { '200': answer('Successful Response', schema) };
+  return { '302': { ...answer('Redirect', schema), headers: location } };
+}
+
+function answer(description: string, schema: JsonSchema): OpenApiResponse {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+/** Names of the shared answers by status. */
+const names = {
+  302: 'Redirect',
+  400: 'BadInput',
+  401: 'Unauthenticated',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  413: 'TooLarge',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'Unavailable',
+} as const;
+
+type Shared = keyof typeof names;
+
+function sharedBy(route: Route, { service }: Section): readonly Shared[] {
+  const hasPath = Object.values(route.params).some(({ in: place }) => place === 'path');
+  const isRepeatable = headersTakenBy(route.asks?.text ?? '').some(({ name }) => name === 'Idempotency-Key');
+  const isWorkflow = service === 'workflow';
+  const wanted: Readonly<Record<Shared, boolean>> = {
+    302: route.redirects === 'unless-json',
+    400: isWorkflow,
+    401: true,
+    403: true,
+    404: isWorkflow || hasPath,
+    409: isWorkflow || isRepeatable,
+    413: route.body !== undefined,
+    429: true,
+    500: true,
+    503: true,
+  };
+  return (Object.keys(names).map(Number) as Shared[]).filter((status) => wanted[status]);
+}
+
+const location = { Location: { description: 'Where to go on.', schema: { type: 'string', format: 'uri' } } };
+const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
+
+/** What everything under /components/responses says, by name. */
+const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect'>, string>> = {
+  BadInput: 'An input is missing or not as documented; data.issues names each.',
+  Unauthenticated: 'A credential is needed, or the one that was sent has expired or is forged.',
+  Forbidden: 'This caller may not do that.',
+  NotFound: 'No such path, or nothing of that name.',
+  Conflict:
+    'It does not fit what is there, such as an Idempotency-Key that came with another request before.',
+  TooLarge: 'The body, or a file in it, is larger than the limit.',
+  TooManyRequests: 'More requests than a minute allows.',
+  InternalError: 'A mistake of ours; the log has it under the trace id of the answer.',
+  Unavailable: 'Something that is needed does not answer now, is full, or is not set up here.',
+};
+
+/** The components of one service's document. */
+export function componentsOf(service: Section['service']): OpenApiComponents {
+  const failure = service === 'media' ? refused : named('Failure');
+  const failures = Object.entries(descriptions)
+    .filter(([name]) => service === 'workflow' || name !== 'BadInput')
+    .map(([name, description]) => [name, { ...answer(description, failure), ...headersOf(name) }] as const);
+  const redirect = { ...answer('Go on there.', workflowAnswer('sign-in', anything)), headers: location };
+  return {
+    schemas: service === 'media' ? mediaSchemas : workflowSchemas,
+    responses: { ...(service === 'workflow' ? { Redirect: redirect } : {}), ...Object.fromEntries(failures) },
+    securitySchemes: {
+      bearer: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'A service key, or an access token of somebody who has signed in.',
+      },
+    },
+  };
+}
+
+function headersOf(name: string): Pick<OpenApiResponse, 'headers'> {
+  return name === 'TooManyRequests' || name === 'Unavailable' ? { headers: retryAfter } : {};
+}
+
+/** The media service's refusals: its envelope, and perhaps a word more. */
+const refused: JsonSchema = {
+  ...shape({ status: { const: false }, data: nothing, msg: text }),
+  description: 'Unknown paths have a `detail` as well.',
+};

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+
+import { buildOpenApi } from './openapi.ts';
+import { sections } from './tables.ts';
+
+/** Everything that `$ref` says anywhere in a document. */
+function referencesIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === '$ref' ? [String(inner)] : referencesIn(inner),
+  );
+}
+
+describe.each(['media', 'workflow'] as const)('the OpenAPI document of the %s service', (service) => {
+  const document = buildOpenApi(service);
+  const { schemas, responses } = document.components;
+  const named = [
+    ...Object.keys(schemas).map((name) => `#/components/schemas/${name}`),
+    ...Object.keys(responses).map((name) => `#/components/responses/${name}`),
+  ];
+
+  it('refers to nothing that it does not have, and has nothing that it does not refer to', () => {
+    expect([...new Set(referencesIn(document))].toSorted()).toEqual(named.toSorted());
+  });
+
+  it('tells every answer of every operation, with its form', () => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const { responses: answers } of Object.values(methods)) {
+        expect(Object.keys(answers), path).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
+        expect(answers, path).not.toHaveProperty('default');
+      }
+    }
+  });
+});
+
+describe('the tables', () => {
+  it('name the form of what each operation of the media service answers', () => {
+    const routes = sections.filter(({ service }) => service === 'media').flatMap(({ routes }) => routes);
+    expect(routes.filter(({ answers }) => answers === undefined).map(({ path }) => path)).toEqual([]);
+  });
+});
