@@ -30,7 +30,7 @@ function mediaResponses(route: Route): Responses {
 function workflowResponses(route: Route, { envelope }: Section): Responses {
   const schema =
     route.isBare === true ? named(route.answers ?? 'Envelope') : workflowAnswer(envelope, route.data);
-  if (route.redirects !== 'always') return { '200': answer('Successful Response', schema) };
+  if (route.redirects !== true) return { '200': answer('Successful Response', schema) };
   return { '302': { ...answer('Redirect', schema), headers: location } };
 }
 
@@ -59,7 +59,7 @@ function sharedBy(route: Route, { service }: Section): readonly Shared[] {
   const isRepeatable = headersTakenBy(route.asks?.text ?? '').some(({ name }) => name === 'Idempotency-Key');
   const isWorkflow = service === 'workflow';
   const wanted: Readonly<Record<Shared, boolean>> = {
-    302: route.redirects === 'unless-json',
+    302: route.mayRedirect === true,
     400: isWorkflow,
     401: true,
     403: true,

@@ -97,8 +97,10 @@ interface RouteBase<P extends Params> {
   readonly answers?: AnswerName;
   /** Workflow service: what `data` of a success holds; absent where there is none. */
   readonly data?: JsonSchema;
-  /** Whether success is a redirect (302), which `head` makes. */
-  readonly redirects?: 'always' | 'unless-json';
+  /** The documented answer is a redirect (302), which `head` makes. */
+  readonly redirects?: true;
+  /** `head` may make a redirect of success. */
+  readonly mayRedirect?: true;
   /** The request carries its proof itself: a credential beside it plays no part, not even one that has ended. */
   readonly isOwnProof?: true;
   /** The reply is the whole body, without the workflow service's envelope. */

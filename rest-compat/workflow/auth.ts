@@ -57,7 +57,7 @@ export const signIn: Section = {
         code_challenge: query.text({ optional: true, extension: true }),
       },
       headers: noReferrer,
-      redirects: 'always',
+      redirects: true,
       rateClass: 'read',
       variables: ({ redirect_url, scopes, code_challenge }) => ({
         redirectUrl: redirect_url ?? null,
@@ -82,7 +82,7 @@ export const signIn: Section = {
         checkedReturn(input);
         return { query: rawQuery, cookies: headers.cookie ?? '' };
       },
-      redirects: 'unless-json',
+      mayRedirect: true,
       data: either(signInShape, shape({ location: address })),
       reply: ({ completeSignIn: { signIn: signedIn, location } }) =>
         signedIn === null
@@ -183,7 +183,7 @@ export const signIn: Section = {
       extension: true,
       params: {},
       headers: noReferrer,
-      redirects: 'unless-json',
+      mayRedirect: true,
       rateClass: 'read',
       // Only a header closes a session: a link or a picture on somebody's page can't send one.
       first(_, { headers }) {

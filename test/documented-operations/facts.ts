@@ -100,7 +100,8 @@ export function openApiFacts(
         .filter(([, operation]) => operation['x-extension'] !== true)
         .map(([method, operation]) => {
           const { tags, deprecated = false } = operation;
-          const redirects = '302' in operation.responses;
+          // Of answers that are referred to, the documents say nothing.
+          const redirects = !('$ref' in (operation.responses['302'] ?? { $ref: '' }));
           const told = { redirects, params: parametersOf(operation), body: bodyOfOpenApi(operation) };
           const section = tags.join(', ');
           return factsOf({ service, section, method: method.toUpperCase(), path, deprecated }, told);
