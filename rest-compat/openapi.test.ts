@@ -24,10 +24,10 @@ describe.each(['media', 'workflow'] as const)('the OpenAPI document of the %s se
   });
 
   it('tells every answer of every operation, with its form', () => {
-    for (const [path, methods] of Object.entries(document.paths)) {
+    for (const methods of Object.values(document.paths)) {
       for (const { responses: answers } of Object.values(methods)) {
-        expect(Object.keys(answers), path).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
-        expect(answers, path).not.toHaveProperty('default');
+        expect(Object.keys(answers)).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
+        expect(answers).not.toHaveProperty('default');
       }
     }
   });
