@@ -47,7 +47,7 @@ export interface OpenApiResponse {
 }
 
 /** Something of `components`. */
-export interface Reference {
+interface Reference {
   readonly $ref: string;
 }
 
