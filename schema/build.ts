@@ -3,14 +3,17 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { buildOpenApi } from '../rest-compat/openapi.ts';
+import { sections } from '../rest-compat/tables.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
 import { breakingChanges, composeSupergraph, subgraphSdl } from './generate.ts';
 import type { SubgraphSource } from './generate.ts';
+import { policyPage } from './policy-page.ts';
+import { collectPolicy } from './policy.ts';
 
 /**
- * `npm run schema` writes the contracts of this folder from the code; `npm run schema -- --check` fails when one of
- * them is not what the code says, and names what would break callers.
+ * `npm run schema` writes the contracts of this folder and docs/policy.md from the code; `npm run schema -- --check` fails
+ * when one of them is not what the code says, and names what would break callers.
  */
 
 const SUPERGRAPH = 'supergraph.graphql';
@@ -29,6 +32,7 @@ const generatedFiles: readonly { readonly name: string; readonly content: () => 
   { name: SUPERGRAPH, content: () => composeSupergraph([media, workflow]) },
   { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media')) },
   { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow')) },
+  { name: '../docs/policy.md', content: () => policyPage(collectPolicy([media, workflow], sections)) },
 ];
 
 function jsonOf(document: object): string {
@@ -56,7 +60,7 @@ function run(isCheck: boolean): void {
 
   for (const change of broken) process.stderr.write(`breaks callers: ${change}\n`);
   if (isCheck && stale.length > 0) {
-    const names = stale.map(({ name }) => `schema/${name}`).join(', ');
+    const names = stale.map(({ name }) => path.posix.join('schema', name)).join(', ');
     process.stderr.write(`not what the code says: ${names}. Run npm run schema and review the difference.\n`);
     process.exitCode = 1;
     return;

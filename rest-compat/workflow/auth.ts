@@ -105,6 +105,7 @@ export const signIn: Section = {
     route(Viewer)({
       method: 'GET',
       path: '/auth/idp/userinfo',
+      rule: 'proof',
       // Who bears the token in the query is found out at the door, as for the one in the header.
       params: { access_token: query.text(optional) },
       headers: noReferrer,
@@ -181,6 +182,7 @@ export const signIn: Section = {
       method: 'GET',
       path: '/auth/idp/logout',
       extension: true,
+      rule: 'proof',
       params: {},
       headers: noReferrer,
       mayRedirect: true,

@@ -10,7 +10,6 @@ import type { ReconcileDependencies } from './payments/reconcile.ts';
 import { createPaymentService } from './payments/service.ts';
 import { createPaymentStore } from './payments/store.ts';
 import { createPaymentSweeper } from './payments/sweeper.ts';
-import type { UserService } from './sign-in/sign-in.ts';
 import { createCatalogSync } from './templates/catalog-sync.ts';
 import type { TemplateService } from './templates/template.ts';
 
@@ -40,12 +39,11 @@ export function createSelling(
     readonly lifecycle: ExecutionLifecycle;
     readonly logger: Logger;
     readonly templates: TemplateService;
-    readonly users: UserService;
     readonly publicUrl: string;
     readonly options: SellingOptions;
   },
 ) {
-  const { database, queue, bus, lifecycle, logger, templates, users, publicUrl, options } = parts;
+  const { database, queue, bus, lifecycle, logger, templates, publicUrl, options } = parts;
   const { provider, autoPay, autoRefund: _, ...prices } = options;
   const catalog = createCatalogSync({ database, provider, ...prices, logger });
   const store = createPaymentStore(database);
@@ -56,7 +54,7 @@ export function createSelling(
       : { database, store, queue, bus, provider, templates, prices: catalog, publicUrl, startSoon };
   return {
     catalog,
-    payments: createPaymentService({ store, bus, users, selling, autoPay }),
+    payments: createPaymentService({ store, bus, selling, autoPay }),
     loops: sellingLoops(selling, { executions: parts.store, autoRefund: refundsFailures(options), logger }),
   };
 }

@@ -74,7 +74,6 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     ...shared,
     bus,
     templates,
-    users: signIn.users,
     publicUrl: options.publicUrl,
     options: options.selling,
   });

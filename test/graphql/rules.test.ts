@@ -27,7 +27,17 @@ import { graphql, rest } from '../kit/requests.ts';
 
 /** Every root field and every route says who may call it; one that does not is refused by the types. */
 
-const RULES: readonly Rule[] = ['public', 'proof', 'anyone', 'owner', 'spend', 'admin', 'service'];
+const RULES: readonly Rule[] = [
+  'public',
+  'proof',
+  'anyone',
+  'owner',
+  'spend',
+  'unpaid',
+  'admin',
+  'operator',
+  'service',
+];
 
 interface RootField {
   readonly kind: 'query' | 'mutation' | 'subscription';
@@ -66,7 +76,7 @@ describe('root fields', () => {
       createTask: 'spend',
       generateImage: 'spend',
       describeImage: 'spend',
-      executeTemplate: 'spend',
+      executeTemplate: 'unpaid',
       startTask: 'service',
       createVideoTemplate: 'admin',
       updateVideoTemplate: 'admin',

@@ -66,8 +66,7 @@ export async function openCounter({ config, stripe, onStep, between = (same) => 
     startSoon: (execution: StoredExecution) => void started.push(execution),
     onStep,
   };
-  const users = { idOf: async (text: string) => text };
-  const payments: PaymentService = createPaymentService({ store, bus, users, selling, autoPay: null });
+  const payments: PaymentService = createPaymentService({ store, bus, selling, autoPay: null });
   const executions: ExecutionStore = createExecutionStore(tables);
   return {
     database,

@@ -28,9 +28,13 @@ import './recipe.ts';
 import './webhook-delivery.ts';
 import './model.ts';
 import './health.ts';
+import { ruleEntities } from '../../../platform/graphql/entity-rules.ts';
 import { builder } from './builder.ts';
 
 export { createMediaContext, type MediaContext, type MediaHealth, type MediaServices } from './context.ts';
 
 /** Built without any dependency: what the resolvers call comes with the context. */
-export const mediaSchema = builder.toSubGraphSchema({ linkUrl: 'https://specs.apollo.dev/federation/v2.6' });
+export const mediaSchema = ruleEntities(
+  builder.toSubGraphSchema({ linkUrl: 'https://specs.apollo.dev/federation/v2.6' }),
+  { Task: 'anyone', Media: 'anyone', VideoTemplate: 'public' },
+);

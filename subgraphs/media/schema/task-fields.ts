@@ -57,7 +57,7 @@ builder.queryField('tasks', (t) =>
   t.field({
     type: TaskConnection,
     description: "The caller's own tasks, newest first; empty without a caller. Admins see all.",
-    rule: 'anyone',
+    rule: 'owner',
     args: {
       filter: t.arg({ type: TaskFilter, description: 'Which ones.' }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 200.' }),

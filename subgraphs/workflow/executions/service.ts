@@ -76,14 +76,13 @@ async function list(
   }: { readonly userId: string | null; readonly first: number; readonly after: string | null },
 ): Promise<ExecutionPage> {
   const isStranger = caller.kind === 'anonymous';
-  // Who never signed in may be named by anybody; a user's own list is theirs.
-  if (isStranger && (userId === null || userId.startsWith('usr_'))) {
-    return { executions: [], hasNextPage: false };
-  }
+  // What nobody owns is all that there is for strangers, and of that only what they name (enforceSelf).
+  if (isStranger && userId === null) return { executions: [], hasNextPage: false };
   const seesAll = caller.kind === 'internal' || caller.scopes.includes('admin');
   const seesUser = userId !== null && caller.kind === 'key';
   const callerId = seesAll || seesUser || isStranger ? null : caller.id;
-  const found = await store.list({ callerId, userId, first, after });
+  const owner = isStranger ? caller.id : null;
+  const found = await store.list({ callerId, owner, userId, first, after });
   const visible = found.slice(0, first).filter((execution) => mayReadExecution(caller, execution));
   return { executions: visible, hasNextPage: found.length > first };
 }

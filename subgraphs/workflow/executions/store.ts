@@ -48,6 +48,8 @@ interface RunningPage {
 interface ListOptions {
   /** Rows that are the caller's own; null for everybody's. */
   readonly callerId: string | null;
+  /** Rows of exactly this owner; null for any. */
+  readonly owner: string | null;
   readonly userId: string | null;
   readonly first: number;
   readonly after: string | null;
@@ -93,9 +95,10 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
 }
 
 async function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredExecution[]> {
-  const { callerId, userId, first, after } = options;
+  const { callerId, owner, userId, first, after } = options;
   let query = database.selectFrom('workflow.executions').selectAll();
   if (callerId !== null) query = query.where(inListOf(callerId));
+  if (owner !== null) query = query.where('owner', '=', owner);
   if (userId !== null) query = query.where('user_id', '=', userId);
   if (after !== null) query = query.where('id', '<', after);
   const rows = await query

@@ -1,7 +1,6 @@
-import { mayChange, type Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/event-bus.ts';
-import type { UserService } from '../sign-in/sign-in.ts';
 import { mayReadPayment } from './access.ts';
 import {
   checkout,
@@ -63,7 +62,6 @@ export interface PaymentPage {
 export interface PaymentDependencies {
   readonly store: PaymentStore;
   readonly bus: EventBus;
-  readonly users: Pick<UserService, 'idOf'>;
   /** Null where no payment provider is set up. */
   readonly selling: (ReconcileDependencies & CheckoutDependencies) | null;
   /** The stand-in only: pays the checkout of a buyer who comes back with the matching pair of ids. */
@@ -71,16 +69,13 @@ export interface PaymentDependencies {
 }
 
 export function createPaymentService(dependencies: PaymentDependencies): PaymentService {
-  const { store, bus, users } = dependencies;
+  const { store, bus } = dependencies;
   const selling = () => {
     if (dependencies.selling === null) throw notConfigured();
     return dependencies.selling;
   };
   return {
-    async checkout(caller, request) {
-      const open = selling();
-      return checkout(open, caller, { ...request, userId: await users.idOf(request.userId) });
-    },
+    checkout: async (caller, request) => checkout(selling(), caller, request),
     async reconcile(caller, key) {
       const open = selling();
       await payAsIfPressed(dependencies, key);
@@ -104,11 +99,7 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       const payment = await store.byExecution(executionId);
       return payment !== null && mayReadPayment(caller, payment) ? payment : null;
     },
-    list: async (caller, options) =>
-      list(store, caller, {
-        ...options,
-        userId: options.userId === null ? null : await users.idOf(options.userId),
-      }),
+    list: (caller, options) => list(store, caller, options),
     async takeEvent({ body, signature }) {
       const open = selling();
       const event = readEvent(open.provider, body, signature);
@@ -160,13 +151,21 @@ async function reconcileNamed(
   const { store } = selling;
   // A browser that comes back from a page without a session brings the placeholder as it was.
   const named = sessionId === null || sessionId.includes('{') ? null : sessionId;
-  const found = id === null && named !== null ? await store.bySession(named) : null;
-  const payment = found ?? (id === null ? null : await readable(store, caller, id));
-  if (payment === null) throw notFound('payment', named ?? id ?? '');
-  if (expire && !mayChange(caller, payment.owner) && !mayReadPayment(caller, payment)) {
-    throw notFound('payment', payment.id);
-  }
+  const payment = await namedPayment(store, { id, sessionId: named });
+  if (payment === null) throw notFound('payment', id ?? named ?? '');
+  // The buyer's browser comes back without a credential: the session, which only it was given, is its proof. Alone it
+  // reads; to end a checkout it takes both ids.
+  const isProved = named !== null && payment.ppSessionId === named && (id !== null || !expire);
+  if (!isProved && !mayReadPayment(caller, payment)) throw notFound('payment', payment.id);
   return reconcile(selling, payment.id, { ...(named === null ? {} : { sessionId: named }), expire });
+}
+
+async function namedPayment(
+  store: PaymentStore,
+  { id, sessionId }: PaymentKey,
+): Promise<StoredPayment | null> {
+  if (id === null) return sessionId === null ? null : store.bySession(sessionId);
+  return (await store.byIds([id]))[0] ?? null;
 }
 
 async function list(
@@ -176,11 +175,11 @@ async function list(
 ): Promise<PaymentPage> {
   const seesAll = caller.kind === 'internal' || caller.kind === 'key' || caller.scopes.includes('admin');
   const isStranger = caller.kind === 'anonymous';
-  // Who never signed in may be named by anybody; a user's own list is theirs.
-  if (isStranger && (userId === null || userId.startsWith('usr_')))
-    return { payments: [], hasNextPage: false };
+  // What nobody owns is all that there is for strangers, and of that only what they name (enforceSelf).
+  if (isStranger && userId === null) return { payments: [], hasNextPage: false };
   const found = await store.list({
     callerId: seesAll || isStranger ? null : caller.id,
+    owner: isStranger ? caller.id : null,
     userId,
     first,
     after,

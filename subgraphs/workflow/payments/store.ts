@@ -41,6 +41,8 @@ export interface StoredPayment extends Payment {
 interface ListOptions {
   /** The caller's own rows, bought by or for them; null for everybody's. */
   readonly callerId: string | null;
+  /** Rows of exactly this owner; null for any. */
+  readonly owner: string | null;
   readonly userId: string | null;
   readonly first: number;
   readonly after: string | null;
@@ -112,9 +114,10 @@ async function giveSession(
 }
 
 async function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredPayment[]> {
-  const { callerId, userId, first, after } = options;
+  const { callerId, owner, userId, first, after } = options;
   let query = database.selectFrom('workflow.payments').selectAll();
   if (callerId !== null) query = query.where(inListOf(callerId));
+  if (owner !== null) query = query.where('owner', '=', owner);
   if (userId !== null) query = query.where('user_id', '=', userId);
   if (after !== null) query = query.where('id', '<', after);
   const rows = await query

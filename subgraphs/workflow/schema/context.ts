@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 
 import type { Caller } from '../../../platform/caller.ts';
 import type { RequestContext } from '../../../platform/graphql/executor.ts';
-import type { AuthMode } from '../../../platform/policy.ts';
+import { enforceSelf, type AuthMode } from '../../../platform/policy.ts';
 import type { Execution, ExecutionService, LiveTask } from '../executions/execution.ts';
 import type { PaymentService } from '../payments/service.ts';
 import type { SignInServices, User } from '../sign-in/sign-in.ts';
@@ -59,6 +59,20 @@ export function createWorkflowContext(options: {
   const { request, authMode, services } = options;
   const { caller, signal } = request;
   return { caller, authMode, signal, services, loaders: createLoaders(services, caller) };
+}
+
+/**
+ * Our id of the user that an argument names, by our id or by the identity provider's word for them. Throws
+ * UNAUTHENTICATED or FORBIDDEN when the caller may not name them. Null when nobody is named.
+ */
+export async function namedUser(
+  { caller, authMode, services }: WorkflowContext,
+  text: string | number | null | undefined,
+): Promise<string | null> {
+  if (text === null || text === undefined) return null;
+  const id = await services.signIn.users.idOf(String(text));
+  enforceSelf(caller, id, authMode);
+  return id;
 }
 
 // Each batch is bounded, so that a long list can't turn into one statement of any size.

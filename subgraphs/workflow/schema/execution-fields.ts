@@ -1,5 +1,6 @@
 import type { Execution as ExecutionShape, ExecutionPage } from '../executions/execution.ts';
 import { builder } from './builder.ts';
+import { namedUser } from './context.ts';
 import { Execution, ExecutionProgress } from './execution.ts';
 import { boundedFirst, checkedCursor, PageInfo } from './page-info.ts';
 
@@ -54,17 +55,18 @@ builder.queryField('execution', (t) =>
 builder.queryField('executions', (t) =>
   t.field({
     type: ExecutionConnection,
-    description: "The caller's own executions, newest first; empty without a caller.",
-    rule: 'anyone',
+    description:
+      "The caller's own executions, newest first; empty without a caller, unless somebody is named who has never signed in.",
+    rule: 'owner',
     args: {
       userId: t.arg.id({ description: 'Only those that run for this user.' }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
       after: t.arg.string({ description: 'Cursor of the last execution already seen.' }),
     },
-    resolve: async (_, { userId = null, ...asked }, { caller, services }) => {
+    resolve: async (_, asked, context) => {
       const page = { first: boundedFirst(asked.first, 1000), after: checkedCursor(asked.after) };
-      const named = userId === null ? null : await services.signIn.users.idOf(userId);
-      return { ...page, ...(await services.executions.list(caller, { userId: named, ...page })) };
+      const userId = await namedUser(context, asked.userId);
+      return { ...page, ...(await context.services.executions.list(context.caller, { userId, ...page })) };
     },
   }),
 );
@@ -73,7 +75,7 @@ builder.mutationField('executeTemplate', (t) =>
   t.field({
     type: Execution,
     description: 'Runs a template. The answer has the id of its task at once.',
-    rule: 'spend',
+    rule: 'unpaid',
     args: {
       code: t.arg.id({ required: true, description: 'The code of an active template.' }),
       parameters: t.arg({
@@ -89,19 +91,13 @@ builder.mutationField('executeTemplate', (t) =>
         description: 'The same key and input again answer the same execution.',
       }),
     },
-    resolve: async (
-      _,
-      { onBehalfOf, externalId = null, idempotencyKey = null, ...request },
-      { caller, services },
-    ) => {
-      const named = onBehalfOf ? await services.signIn.users.idOf(onBehalfOf) : null;
-      return services.executions.execute(caller, {
+    resolve: async (_, { onBehalfOf, externalId = null, idempotencyKey = null, ...request }, context) =>
+      context.services.executions.execute(context.caller, {
         ...request,
-        onBehalfOf: named,
+        onBehalfOf: await namedUser(context, onBehalfOf || null),
         externalId,
         idempotencyKey,
-      });
-    },
+      }),
   }),
 );
 

@@ -2,6 +2,7 @@ import { badInput } from '../../../platform/errors.ts';
 import type { Payment as PaymentShape } from '../payments/payment.ts';
 import type { PaymentPage } from '../payments/service.ts';
 import { builder } from './builder.ts';
+import { namedUser } from './context.ts';
 import { boundedFirst, PageInfo } from './page-info.ts';
 import { Payment } from './payment.ts';
 import { User } from './user.ts';
@@ -46,17 +47,19 @@ function cursorOf(after: string | null | undefined): string | null {
 builder.queryField('payments', (t) =>
   t.field({
     type: PaymentConnection,
-    description: "The caller's own payments, newest first; of anybody for service keys and admins.",
+    description:
+      "The caller's own payments, newest first; of anybody for service keys and admins. Empty without a caller, unless somebody is named who has never signed in.",
     rule: 'owner',
     args: {
       userId: t.arg.id({ description: 'Only those that were bought for this user.' }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
       after: t.arg.string({ description: '`endCursor` of the page before.' }),
     },
-    resolve: async (_, { userId = null, first, after }, { caller, services }) => {
+    resolve: async (_, { userId, first, after }, context) => {
       const cursor = cursorOf(after);
-      const request = { userId, first: boundedFirst(first, 1000), after: cursor };
-      return { ...(await services.payments.list(caller, request)), after: cursor };
+      const page = { first: boundedFirst(first, 1000), after: cursor };
+      const request = { userId: await namedUser(context, userId), ...page };
+      return { ...(await context.services.payments.list(context.caller, request)), after: cursor };
     },
   }),
 );

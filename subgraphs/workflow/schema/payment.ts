@@ -9,6 +9,7 @@ import type {
 } from '../payments/payment.ts';
 import type { PaymentKey } from '../payments/service.ts';
 import { builder } from './builder.ts';
+import { namedUser } from './context.ts';
 import { Execution } from './execution.ts';
 import { Template, templateOf } from './template.ts';
 import { User } from './user.ts';
@@ -147,8 +148,12 @@ builder.mutationField('checkout', (t) =>
       }),
       idempotencyKey: t.arg.string({ description: 'The same key and request again open the same checkout.' }),
     },
-    resolve: (_, { idempotencyKey = null, ...request }, { caller, services }) =>
-      services.payments.checkout(caller, { ...request, idempotencyKey }),
+    resolve: async (_, { userId, idempotencyKey = null, ...request }, context) =>
+      context.services.payments.checkout(context.caller, {
+        ...request,
+        userId: (await namedUser(context, userId)) ?? '',
+        idempotencyKey,
+      }),
   }),
 );
 
@@ -170,8 +175,8 @@ builder.mutationField('reconcilePayment', (t) =>
   t.field({
     type: Payment,
     description:
-      'Asks the payment provider what is true of a payment; one that is paid starts its execution, once.',
-    rule: 'anyone',
+      'Asks the payment provider what is true of a payment; one that is paid starts its execution, once. Its session is the proof of who comes back from the checkout without a credential.',
+    rule: 'proof',
     args: paymentKeyArgs,
     resolve: (_, key, { caller, services }) => services.payments.reconcile(caller, paymentKeyOf(key)),
   }),

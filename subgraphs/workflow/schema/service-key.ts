@@ -41,7 +41,7 @@ builder.queryField('serviceKeys', (t) =>
     type: [ServiceKey],
     description:
       'Every service key, revoked ones too, newest first, at most 1,000. Those of SERVICE_KEYS are not among them.',
-    rule: 'admin',
+    rule: 'operator',
     resolve: async (_, __, { services }) => [...(await services.signIn.serviceKeys.list())],
   }),
 );
@@ -50,7 +50,7 @@ builder.mutationField('createServiceKey', (t) =>
   t.field({
     type: CreatedServiceKey,
     description: 'Makes a key for a program.',
-    rule: 'admin',
+    rule: 'operator',
     args: {
       name: t.arg.string({ required: true, description: '1 to 100 characters in one line.' }),
       scopes: t.arg.stringList({
@@ -67,7 +67,7 @@ builder.mutationField('revokeServiceKey', (t) =>
   t.field({
     type: ServiceKey,
     description: 'Ends a key for good; it holds everywhere within seconds.',
-    rule: 'admin',
+    rule: 'operator',
     args: { id: t.arg.id({ required: true, description: 'The id of the key.' }) },
     resolve: (_, { id }, { services }) => services.signIn.serviceKeys.revoke(id),
   }),

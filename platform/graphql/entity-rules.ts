@@ -1,0 +1,57 @@
+import { isUnionType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+
+import { toError } from '../errors.ts';
+import { enforce, type Rule } from '../policy.ts';
+import type { RuleContext } from './rule-plugin.ts';
+
+/**
+ * The rules of `_entities`, which federation adds to a subgraph's queries: asking for a thing by its key is no way round
+ * the rule of the root field that answers the same thing.
+ */
+
+/** The rule of each entity type of a subgraph, by its name. */
+export type EntityRules = Readonly<Record<string, Rule>>;
+
+type Resolve = GraphQLFieldResolver<unknown, RuleContext>;
+
+/** Enforces the rules in the schema's `_entities`, for each reference by itself. Throws when an entity type has no rule. */
+export function ruleEntities(schema: GraphQLSchema, rules: EntityRules): GraphQLSchema {
+  const field = schema.getQueryType()?.getFields()['_entities'];
+  const types = schema.getType('_Entity');
+  const resolve = field?.resolve as Resolve | undefined;
+  if (field === undefined || resolve === undefined || !isUnionType(types)) {
+    throw new Error('the schema has no entities to rule');
+  }
+  for (const { name } of types.getTypes()) {
+    if (!Object.hasOwn(rules, name)) throw new Error(`the entity ${name} has no rule (platform/policy.ts)`);
+  }
+  field.resolve = guarded(resolve, rules) as NonNullable<typeof field.resolve>;
+  field.extensions = { ...field.extensions, entityRules: rules };
+  return schema;
+}
+
+function guarded(resolve: Resolve, rules: EntityRules): Resolve {
+  return async (source, { representations }, context, info) => {
+    const refusals = (representations as readonly Reference[]).map((reference) =>
+      refusalOf(reference, rules, context),
+    );
+    const allowed = (representations as readonly Reference[]).filter((_, index) => refusals[index] === null);
+    const found = (await resolve(source, { representations: allowed }, context, info)) as readonly unknown[];
+    let next = 0;
+    // An error in a list is the answer for its place alone.
+    return refusals.map((refusal) => refusal ?? found[next++]);
+  };
+}
+
+type Reference = Readonly<Record<string, unknown>>;
+
+function refusalOf(reference: Reference, rules: EntityRules, context: RuleContext): Error | null {
+  const rule = rules[String(reference['__typename'])];
+  if (rule === undefined) return null;
+  try {
+    enforce(rule, context.caller, context.authMode);
+    return null;
+  } catch (thrown) {
+    return toError(thrown);
+  }
+}

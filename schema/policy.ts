@@ -1,0 +1,129 @@
+import { getOperationAST, isUnionType, parse } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
+
+import type { Rule } from '../platform/policy.ts';
+import type { Route, Section } from '../rest-compat/route.ts';
+
+/**
+ * Who may call what, collected from the code: the rule of each root field, of each entity and of each REST route. Throws
+ * for the first that has none, so that nothing without a rule passes `npm run schema`, and docs/policy.md names all.
+ */
+export interface Policy {
+  readonly fields: readonly RuledField[];
+  readonly entities: readonly RuledEntity[];
+  readonly routes: readonly RuledRoute[];
+}
+
+export interface RuledField {
+  readonly subgraph: string;
+  readonly kind: 'query' | 'mutation' | 'subscription';
+  readonly name: string;
+  readonly rule: Rule;
+}
+
+interface RuledEntity {
+  readonly subgraph: string;
+  readonly name: string;
+  readonly rule: Rule;
+}
+
+export interface RuledRoute {
+  readonly service: 'media' | 'workflow';
+  readonly section: string;
+  readonly route: Route;
+  /** The strictest of its own and those of the root fields it asks. */
+  readonly rule: Rule;
+  /** Names of the root fields it asks. */
+  readonly asks: readonly string[];
+}
+
+/** How strict the rules are; those of one number let in the same callers. */
+const STRICTNESS: Readonly<Record<Rule, number>> = {
+  public: 0,
+  proof: 0,
+  anyone: 1,
+  owner: 1,
+  spend: 1,
+  unpaid: 2,
+  admin: 3,
+  operator: 4,
+  service: 5,
+};
+
+/** Collects the policy. Throws when a root field, an entity or a route has no rule, or a route loosens one. */
+export function collectPolicy(
+  subgraphs: readonly { readonly name: string; readonly schema: GraphQLSchema }[],
+  sections: readonly Section[],
+): Policy {
+  const fields = subgraphs.flatMap(fieldsOf);
+  const entities = subgraphs.flatMap(entitiesOf);
+  const rules = new Map(fields.map(({ kind, name, rule }) => [`${kind} ${name}`, rule]));
+  const routes = sections.flatMap(({ service, title, routes: own }) =>
+    own.map((route) => ({ service, section: title, route, ...ruleOfRoute(route, rules) })),
+  );
+  return { fields, entities, routes };
+}
+
+function checkedRule(rule: unknown, what: string): Rule {
+  if (typeof rule === 'string' && Object.hasOwn(STRICTNESS, rule)) return rule as Rule;
+  throw new Error(`${what} has no rule (platform/policy.ts)`);
+}
+
+function fieldsOf({ name: subgraph, schema }: { readonly name: string; readonly schema: GraphQLSchema }) {
+  const roots = {
+    query: schema.getQueryType(),
+    mutation: schema.getMutationType(),
+    subscription: schema.getSubscriptionType(),
+  };
+  return (['query', 'mutation', 'subscription'] as const).flatMap((kind) =>
+    Object.values(roots[kind]?.getFields() ?? {})
+      // What federation itself asks: `_service` is public as the schema is, `_entities` has a rule for each type.
+      .filter(({ name }) => name !== '_service' && name !== '_entities')
+      .map(({ name, extensions }) => {
+        const rule = checkedRule(extensions['rule'], `the ${kind} ${name} of ${subgraph}`);
+        return { subgraph, kind, name, rule };
+      }),
+  );
+}
+
+function entitiesOf({ name: subgraph, schema }: { readonly name: string; readonly schema: GraphQLSchema }) {
+  const field = schema.getQueryType()?.getFields()['_entities'];
+  const types = schema.getType('_Entity');
+  if (field === undefined || !isUnionType(types)) return [];
+  const rules = (field.extensions['entityRules'] ?? {}) as Readonly<Record<string, unknown>>;
+  return types.getTypes().map(({ name }) => {
+    return { subgraph, name, rule: checkedRule(rules[name], `the entity ${name} of ${subgraph}`) };
+  });
+}
+
+function ruleOfRoute(route: Route, rules: ReadonlyMap<string, Rule>) {
+  const what = `${route.method} ${route.path}`;
+  const documents = [route.asks, route.first?.asks].filter((asked) => asked !== null && asked !== undefined);
+  const asked = documents.flatMap(({ text }) => rootFieldsOf(text));
+  const inherited = asked.map((name) => checkedRule(rules.get(name), `${what}: ${name}`));
+  const own = route.rule === undefined ? [] : [checkedRule(route.rule, what)];
+  // A route's own word first: of rules that are equally strict it says best what the route is about.
+  const rule = [...own, ...inherited].reduce<Rule | undefined>(stricter, undefined);
+  if (own[0] !== undefined && rule !== own[0]) {
+    throw new Error(`${what} loosens a rule from ${rule} to ${own[0]}: a route may only tighten`);
+  }
+  return {
+    rule: checkedRule(rule, what),
+    asks: asked.map((name) => name.slice(name.indexOf(' ') + 1)),
+  };
+}
+
+function stricter(one: Rule | undefined, other: Rule): Rule {
+  return one === undefined || STRICTNESS[other] > STRICTNESS[one] ? other : one;
+}
+
+/** `query task` and the like. */
+function rootFieldsOf(text: string): readonly string[] {
+  const operation = getOperationAST(parse(text));
+  if (operation === null || operation === undefined) throw new Error(`not one operation: ${text}`);
+  return operation.selectionSet.selections.map((selection) => {
+    if (selection.kind !== 'Field')
+      throw new Error(`a document of a route names its root fields themselves: ${text}`);
+    return `${operation.operation} ${selection.name.value}`;
+  });
+}
