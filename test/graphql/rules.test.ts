@@ -17,7 +17,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { decide, type Rule } from '../../platform/policy.ts';
 import { operation, route, localRoute } from '../../rest-compat/route.ts';
-import { sections } from '../../rest-compat/tables.ts';
 import { builder as mediaBuilder } from '../../subgraphs/media/schema/builder.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { builder as workflowBuilder } from '../../subgraphs/workflow/schema/builder.ts';
@@ -107,20 +106,6 @@ describe('root fields', () => {
 });
 
 describe('routes', () => {
-  it('take the rule of the root field they ask, or have one of their own', () => {
-    const routes = sections.flatMap((section) => section.routes);
-    for (const { path, asks, rule } of routes) {
-      const asked =
-        asks === null
-          ? []
-          : all.filter(({ field }) => new RegExp(`^ {4}${field.name}\\b`, 'm').test(asks.text));
-      // A route that asks several fields needs them to have one rule.
-      const isClear =
-        asks === null ? RULES.includes(rule as Rule) : new Set(asked.map((root) => ruleOf(root))).size === 1;
-      expect([path, isClear]).toEqual([path, true]);
-    }
-  });
-
   it('without a document and without a rule do not pass the types', () => {
     const base = { method: 'GET', path: '/open', params: {}, rateClass: 'read' } as const;
     const unruled = () => {
