@@ -1,4 +1,4 @@
-import { getOperationAST, isUnionType, parse } from 'graphql';
+import { getOperationAST, isUnionType, Kind, parse } from 'graphql';
 import type { GraphQLSchema } from 'graphql';
 
 import type { Rule } from '../platform/policy.ts';
@@ -122,8 +122,9 @@ function rootFieldsOf(text: string): readonly string[] {
   const operation = getOperationAST(parse(text));
   if (operation === null || operation === undefined) throw new Error(`not one operation: ${text}`);
   return operation.selectionSet.selections.map((selection) => {
-    if (selection.kind !== 'Field')
+    if (selection.kind !== Kind.FIELD) {
       throw new Error(`a document of a route names its root fields themselves: ${text}`);
+    }
     return `${operation.operation} ${selection.name.value}`;
   });
 }
