@@ -14,7 +14,7 @@ export interface Policy {
   readonly routes: readonly RuledRoute[];
 }
 
-export interface RuledField {
+interface RuledField {
   readonly subgraph: string;
   readonly kind: 'query' | 'mutation' | 'subscription';
   readonly name: string;
@@ -27,7 +27,7 @@ interface RuledEntity {
   readonly rule: Rule;
 }
 
-export interface RuledRoute {
+interface RuledRoute {
   readonly service: 'media' | 'workflow';
   readonly section: string;
   readonly route: Route;
