@@ -11,7 +11,7 @@ import type { CallerLookup, Identity } from './caller.ts';
 
 /**
  * Who tokens and service keys stand for, as the workflow subgraph says. An answer is used again for a second and a half,
- * the subgraph's own is at most two seconds old even when no wake-up came, and what stays open is looked at every second
+ * the subgraph's own is no older than that even when no wake-up came, and what stays open is looked at every second
  * (credential-guard.ts): what is revoked has no effect anywhere after five.
  */
 

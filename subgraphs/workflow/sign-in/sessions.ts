@@ -31,7 +31,7 @@ export interface SessionsOptions {
 /** Wake-up topic: a session was closed. */
 const SESSIONS = 'workflow.sessions';
 /** Milliseconds that "it is open" is believed, where no wake-up said otherwise. */
-const OPEN_MS = 2_000;
+const OPEN_MS = 1_500;
 const MAX_KEPT = 20_000;
 const MAX_LISTED = 100;
 

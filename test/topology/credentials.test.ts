@@ -1,0 +1,242 @@
+import { createClient } from 'graphql-ws';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+
+import { readConfig } from '../../platform/config.ts';
+import { graphql, rest, until } from '../kit/requests.ts';
+import { genuineSigner, signedIn, type SignInData } from '../kit/sign-in.ts';
+import { freePorts, isReady, startNode, type Program } from './processes.ts';
+import { startSplitKiln, type SplitKiln } from './split.ts';
+
+/**
+ * Two gateways, each with a workflow process of its own behind it, over one database: what one of them is told holds at the
+ * other.
+ */
+
+/** What the issue allows from a revocation until it holds everywhere. */
+const EVERYWHERE_MS = 5_000;
+const MANY = 100_000;
+
+let kiln: SplitKiln;
+/** The other gateway's address. */
+let elsewhere: string;
+const others: Program[] = [];
+beforeAll(async () => {
+  kiln = await startSplitKiln({ RATE_LIMIT: `status=6,read=${MANY},start=${MANY}` });
+  // Tasks stay where they are: whoever follows one waits.
+  await kiln.end('worker', 'SIGTERM');
+  const [gateway = 0, workflow = 0] = await freePorts(2);
+  elsewhere = `http://127.0.0.1:${gateway}`;
+  const WORKFLOW_URL = `http://127.0.0.1:${workflow}/graphql`;
+  await Promise.all([
+    startAnother('workflow', 'subgraphs/workflow/main.ts', workflow),
+    startAnother('gateway', 'gateway/main.ts', gateway, { WORKFLOW_URL }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all(others.map((other) => other.end()));
+  await kiln?.close();
+});
+
+async function startAnother(role: string, script: string, port: number, more: Record<string, string> = {}) {
+  const settings = { ...kiln.settings, ...more, PORT: String(port) };
+  const ready = () => isReady(`http://127.0.0.1:${port}`);
+  others.push(await startNode(script, ['--role', role], { settings, ready }));
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const userinfo = (url: string, token: string) =>
+  rest(url, 'GET', '/auth/idp/userinfo', undefined, bearer(token));
+
+describe('a session that is closed at one gateway', () => {
+  it('is refused by the other within five seconds, and its streams there end', async () => {
+    const ada = await signedIn(kiln.url);
+    const streams = await openStreams(elsewhere, ada.access_token);
+    // The other one has just let it in.
+    expect((await userinfo(elsewhere, ada.access_token)).status).toBe(200);
+    const since = Date.now();
+    const { status } = await rest(kiln.url, 'POST', '/auth/idp/revoke', { token: ada.refresh_token });
+    expect(status).toBe(200);
+    await expectAllEnd(ada.access_token, streams, since);
+    expect(
+      (await rest(elsewhere, 'POST', '/auth/idp/refresh', { refresh_token: ada.refresh_token })).status,
+    ).toBe(401);
+  });
+
+  it('is refused within five seconds even when no process hears of it', async () => {
+    const ada = await signedIn(kiln.url);
+    const streams = await openStreams(elsewhere, ada.access_token);
+    expect((await userinfo(elsewhere, ada.access_token)).status).toBe(200);
+    const since = Date.now();
+    await ask('update workflow.sessions set revoked_at = now() where id = $1', [sessionOf(ada)]);
+    await expectAllEnd(ada.access_token, streams, since);
+  });
+
+  it('is the one of the request, where it is asked for', async () => {
+    const ada = await signedIn(kiln.url);
+    const { data } = await graphql(elsewhere, '{ sessions { id current } }', {}, bearer(ada.access_token));
+    const current = data.sessions.filter((session: { current: boolean }) => session.current);
+    expect(current).toEqual([{ id: sessionOf(ada), current: true }]);
+  });
+});
+
+it('an account that is deleted at one gateway is gone at the other within five seconds, streams and all', async () => {
+  const ben = await signedIn(kiln.url, 'sandbox-ben');
+  const streams = await openStreams(elsewhere, ben.access_token);
+  const since = Date.now();
+  const { data } = await graphql(kiln.url, 'mutation { deleteAccount }', {}, bearer(ben.access_token));
+  expect(data.deleteAccount).toBe(true);
+  await expectAllEnd(ben.access_token, streams, since);
+  // Whoever signs in again is somebody new.
+  expect((await signedIn(kiln.url, 'sandbox-ben')).user.id).not.toBe(ben.user.id);
+});
+
+it('a stream ends with its token, whose session goes on', async () => {
+  const ada = await signedIn(kiln.url);
+  const sign = await genuineSigner(readConfig({ ...kiln.settings }));
+  const now = Math.floor(Date.now() / 1_000);
+  const short = await sign(ada.access_token, { iat: now, exp: now + 3 });
+  const streams = await openStreams(elsewhere, short);
+  expect(await Promise.all(streams)).toEqual(ENDS);
+  expect(Date.now()).toBeGreaterThanOrEqual((now + 3) * 1_000);
+  expect((await userinfo(elsewhere, ada.access_token)).status).toBe(200);
+});
+
+it('a refresh token that comes twenty times to both gateways at once has one successor', async () => {
+  const { refresh_token } = await signedIn(kiln.url);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      rest([kiln.url, elsewhere][index % 2] ?? '', 'POST', '/auth/idp/refresh', { refresh_token }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+  expect(new Set(answers.map(({ body }) => body.data.refresh_token)).size).toBe(1);
+});
+
+it('a caller has one rate limit at both gateways, and is told the same', async () => {
+  const { access_token } = await signedIn(kiln.url);
+  const status = (url: string) =>
+    rest(url, 'GET', '/api/task/status/nothing', undefined, bearer(access_token));
+  const answers = [];
+  for (const url of [kiln.url, elsewhere, kiln.url, elsewhere, elsewhere, kiln.url])
+    answers.push(await status(url));
+  expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual([
+    '5',
+    '4',
+    '3',
+    '2',
+    '1',
+    '0',
+  ]);
+  for (const url of [kiln.url, elsewhere]) {
+    const refused = await status(url);
+    expect([refused.status, refused.headers.get('x-ratelimit-limit')]).toEqual([429, '6']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+});
+
+/** How each kind of stream is told that its credential has ended. */
+const ENDS = [
+  expect.stringMatching(/UNAUTHENTICATED.*event: complete/s),
+  expect.stringMatching(/UNAUTHENTICATED.*--graphql--/s),
+  4403,
+];
+
+/** Follows a task of the bearer's own over every transport; answers the ends when all have begun. */
+async function openStreams(url: string, token: string): Promise<Promise<unknown>[]> {
+  const { data, errors } = await graphql(
+    url,
+    'mutation { createTask(taskType: "tea", prompt: "a cup") { id } }',
+    {},
+    bearer(token),
+  );
+  expect(errors).toBeUndefined();
+  const query = `subscription { taskProgress(id: "${data.createTask.id}") { seq } }`;
+  const begun: Promise<void>[] = [];
+  const over: Promise<unknown>[] = [];
+  for (const accept of ['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0, application/json']) {
+    const first = Promise.withResolvers<void>();
+    begun.push(first.promise);
+    over.push(readStream(url, { query, accept, token, onEvent: first.resolve }));
+  }
+  const first = Promise.withResolvers<void>();
+  begun.push(first.promise);
+  over.push(readSocket(url, { query, token, onEvent: first.resolve }));
+  // A stream that ends before it has begun says why.
+  await Promise.race([
+    Promise.all(begun),
+    Promise.any(over).then((end) => Promise.reject(new Error(String(end)))),
+  ]);
+  return over;
+}
+
+interface Following {
+  readonly query: string;
+  readonly token: string;
+  /** Called with each event. */
+  readonly onEvent: () => void;
+}
+
+async function readStream(
+  url: string,
+  { query, accept, token, onEvent }: Following & { readonly accept: string },
+): Promise<string> {
+  const { body } = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept, ...bearer(token) },
+    body: JSON.stringify({ query }),
+  });
+  let text = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes('"seq":')) onEvent();
+  }
+  return text;
+}
+
+/** Answers the code with which the socket is closed. */
+async function readSocket(url: string, { query, token, onEvent }: Following): Promise<unknown> {
+  const client = createClient({
+    url: `${url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    connectionParams: bearer(token),
+  });
+  return new Promise((resolve) => {
+    client.on('closed', (event) => resolve((event as { code: number }).code));
+    client.subscribe({ query }, { next: onEvent, error: () => undefined, complete: () => undefined });
+  });
+}
+
+/** The other gateway refuses the token and ends what was opened with it, within the allowed time. */
+async function expectAllEnd(
+  token: string,
+  streams: readonly Promise<unknown>[],
+  since: number,
+): Promise<void> {
+  await until(
+    () => userinfo(elsewhere, token),
+    ({ status }) => status === 401,
+    EVERYWHERE_MS,
+  );
+  expect(await Promise.all(streams)).toEqual(ENDS);
+  expect(Date.now() - since).toBeLessThan(EVERYWHERE_MS);
+  expect(
+    (await graphql(elsewhere, '{ viewer { id } }', {}, bearer(token))).errors?.[0]?.extensions['code'],
+  ).toBe('UNAUTHENTICATED');
+}
+
+function sessionOf({ refresh_token }: SignInData): string {
+  return refresh_token.split('.')[0] ?? '';
+}
+
+async function ask(question: string, values: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: kiln.settings['DATABASE_URL'] });
+  await client.connect();
+  try {
+    await client.query(question, [...values]);
+  } finally {
+    await client.end();
+  }
+}
