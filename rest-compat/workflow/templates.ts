@@ -15,7 +15,6 @@ import {
 } from './documents/template.ts';
 import type { TemplateAnswer } from './documents/template.ts';
 import { pageOf, pageParameters } from './pages.ts';
-import { taskShapes, templateShapes } from './shapes.ts';
 import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './task-replies.ts';
 import { templateCatalog } from './template-catalog.ts';
 
@@ -33,7 +32,6 @@ function activity(word: 'activate' | 'deactivate') {
     params: { code: path.text() },
     rateClass: 'start',
     variables: ({ code }) => ({ code, change: { isActive: word === 'activate' } }),
-    data: templateShapes.activity,
     reply: ({ updateTemplate: { isActive, ppSynced } }) => done('success', { isActive, ppSynced }),
   });
 }
@@ -49,7 +47,6 @@ export const templates: Section = {
       params: {},
       rateClass: 'read',
       variables: () => ({ activeOnly: true }),
-      data: templateShapes.active,
       reply: ({ templates: found }) =>
         done('success', {
           templates: found.map(({ code, name, description, creditCost, templateType, isActive, tags }) => ({
@@ -70,7 +67,6 @@ export const templates: Section = {
       params: { code: path.text() },
       rateClass: 'read',
       variables: ({ code }) => ({ code }),
-      data: templateShapes.template,
       reply({ template }, { input }) {
         if (template === null) {
           throw new AppError('NOT_FOUND', `no template ${JSON.stringify(input.code.slice(0, 100))}`);
@@ -110,7 +106,6 @@ export const templates: Section = {
       rateClass: 'start',
       variables: (input) => ({ input }),
       fieldNames: {},
-      data: templateShapes.created,
       reply: ({ createTemplate }) => created(createTemplate),
     }),
     route(UpdateTemplate)({
@@ -127,7 +122,6 @@ export const templates: Section = {
       rateClass: 'start',
       fieldNames: {},
       variables: ({ code, ...change }) => ({ code, change }),
-      data: templateShapes.updated,
       reply: ({ updateTemplate: { ppSynced } }) => done('template updated', { updated: true, ppSynced }),
     }),
     route(DeleteTemplate)({
@@ -136,7 +130,6 @@ export const templates: Section = {
       params: { code: path.text() },
       rateClass: 'start',
       variables: ({ code }) => ({ code }),
-      data: templateShapes.deleted,
       reply: ({ deleteTemplate }) => done('template deleted', { deleted: deleteTemplate }),
     }),
     route(ExecuteTemplate)({
@@ -152,7 +145,6 @@ export const templates: Section = {
         onBehalfOf: userId ?? null,
         externalId: null,
       }),
-      data: taskShapes.started,
       reply: ({ executeTemplate: { id, taskId } }) =>
         done('execution started', { executionId: id, taskId, status: 'running' }),
     }),
@@ -164,7 +156,6 @@ export const templates: Section = {
       params: { taskId: path.text() },
       rateClass: 'status',
       variables: taskNamed,
-      data: taskShapes.progress,
       reply(named, { input: { taskId } }) {
         const found = foundTask(named, taskId);
         return done('success', {
@@ -182,7 +173,6 @@ export const templates: Section = {
       params: { userId: path.text(), ...pageParameters },
       rateClass: 'read',
       variables: ({ userId }) => ({ userId }),
-      data: taskShapes.executions,
       reply({ executions: { edges } }, { input }) {
         const all = edges.map(({ node: { id, status, createdAt, template } }) => ({
           executionId: id,
@@ -200,7 +190,6 @@ export const templates: Section = {
       params: {},
       rateClass: 'read',
       variables: () => ({}),
-      data: templateShapes.health,
       reply: ({ workflowHealth: { totalTemplates, time } }) =>
         done('success', { totalTemplates, timestamp: time, service: 'templates' }),
     }),
@@ -210,7 +199,6 @@ export const templates: Section = {
       params: {},
       rateClass: 'start',
       variables: () => ({}),
-      data: templateShapes.created,
       reply: ({ createTestTemplate }) => created(createTestTemplate),
     }),
   ],

@@ -1,0 +1,164 @@
+import workflows from '../../subgraphs/media/comfy-workflows/bundled-workflows.json' with { type: 'json' };
+import type { Documented, Field } from './operation.ts';
+import type { Sent } from './sent.ts';
+import type { World } from './world.ts';
+
+/** Values of the documented inputs, by their names. */
+
+type Sample = (world: World, field: Field, operation: Documented) => unknown;
+
+const textToImage = workflows.find(({ name }) => name === 'text-to-image');
+const lipSync = 'POST /api/agg/lipsync/v3/file/upload';
+
+const byName: Readonly<Record<string, Sample>> = {
+  task_id: () => '0199aaaa-0000-7000-8000-000000000000',
+  template_id: () => 2_147_483_647,
+  task_type: () => 'tea',
+  prompt: () => 'a boat',
+  text: () => 'Good morning to everyone who hears this.',
+  file: ({ files }) => files.picture(),
+  img_file: ({ files }) => files.picture(),
+  local_file: ({ files }) => files.picture(),
+  tail_img_file: ({ files }) => files.picture(),
+  audio_file: ({ files }) => files.recording(),
+  video_file: ({ files }) => files.video(),
+  img_input: ({ links }) => links.picture(),
+  audio_input: ({ links }) => links.recording(),
+  img_url: ({ links }) => links.picture(),
+  cover_url: ({ links }) => links.picture(),
+  tail_img_url: ({ links }) => links.picture(),
+  first_img_url: ({ links }) => links.picture(),
+  last_img_url: ({ links }) => links.picture(),
+  img_urls: ({ links }) => links.picture(),
+  media_url: ({ links }) => links.picture(),
+  imageUrl: ({ links }) => links.picture(),
+  audio_url: ({ links }) => links.recording(),
+  video_url: ({ links }) => links.video(),
+  img_id: async (world) => (await world.once(lipSync)).body.data,
+  character_id: async (world) =>
+    (await world.ended('POST /api/custom/extend/charv/create/character'))['character_id'],
+  video_id: async (world) => (await world.ended('POST /api/cloud/digital/url2vid'))['video_id'],
+  digital_id: async (world) => (await world.ended('POST /api/cloud/digital/create'))['digital_id'],
+  audio_id: async (world) => (await world.uploaded(lipSync, await world.files.recording())).body.data,
+  file_id: async (world) => (await world.once('POST /api/agg/speech_router/sync/file/upload')).body.data,
+  workflow: (_, { type }) => (type === 'json' ? JSON.stringify(textToImage?.workflow) : 'image'),
+  workflow_name: () => 'text-to-image',
+  inputs: () => '{"prompt":"a boat"}',
+  messages: () => '[{"role":"user","content":"What is 6 * 7?"}]',
+  ar: () => '16:9',
+  // What the models behind these paths take.
+  duration: (_world, _field, { path }) => (path.includes('vidb') ? 6 : 5),
+  resolution: (_world, _field, { path }) => (path.includes('vidb') ? '768P' : '720p'),
+  emotion: () => 'happy',
+  format: () => 'wav',
+  version: () => '1.0.0',
+  code: () => 'poster',
+  templateCode: () => 'poster',
+  userId: () => 'somebody',
+  templateCodes: () => ['poster'],
+  operation: () => 'sync_pp',
+};
+
+const byType: Readonly<Record<string, unknown>> = {
+  integer: 1,
+  number: 1,
+  boolean: true,
+  json: '{}',
+  object: {},
+  array: ['a'],
+};
+
+/** What goes along with one of a group, in the place of what goes along with another. */
+export const companions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  workflow: { inputs: undefined },
+  workflow_name: { inputs: '{"prompt":"a boat"}' },
+};
+
+/** A value that fits an input. */
+export async function sampleOf(world: World, operation: Documented, field: Field): Promise<unknown> {
+  const { name, type, enum: allowed = [], known = [] } = field;
+  const [word] = [...allowed, ...known];
+  return word ?? (await byName[name]?.(world, field, operation)) ?? byType[type] ?? 'some words';
+}
+
+/** A request with these inputs and no others. */
+export async function requestWith(
+  world: World,
+  operation: Documented,
+  isSent: (field: Field) => boolean,
+): Promise<Sent> {
+  const entriesOf = (fields: readonly Field[]) =>
+    Promise.all(
+      fields
+        .filter(isSent)
+        .map(async (field) => [field.name, await sampleOf(world, operation, field)] as const),
+    );
+  const { params, body } = operation;
+  const fields = Object.fromEntries(await entriesOf(body?.fields ?? []));
+  const isEmpty = Object.keys(fields).length === 0 && !(body?.type === 'application/json' && body.required);
+  return {
+    params: Object.fromEntries(await entriesOf(params)) as Sent['params'],
+    body: isEmpty ? null : fields,
+  };
+}
+
+/** A request with everything that is needed and not given: of each group a link, a text or a name, else a file. */
+export async function neededRequest(
+  world: World,
+  operation: Documented,
+  isGiven: (name: string) => boolean,
+): Promise<Sent> {
+  const groups = (operation.body?.oneOf ?? []).map((names) => plainestOf(operation, names));
+  return requestWith(
+    world,
+    operation,
+    ({ required, name }) => !isGiven(name) && (required || groups.includes(name)),
+  );
+}
+
+function plainestOf({ body }: Documented, names: readonly string[]): string | undefined {
+  const fields = (body?.fields ?? []).filter(({ name }) => names.includes(name));
+  const plain = fields.find(({ type, name }) => type !== 'file' && !name.endsWith('_id'));
+  return (plain ?? fields.find(({ type }) => type === 'file'))?.name;
+}
+
+/** Twelve seconds of nothing: 8 kHz, 8 bits, one channel. */
+function silentRecording(): File {
+  const samples = 12 * 8_000;
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + samples, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8_000, 24);
+  head.writeUInt32LE(8_000, 28);
+  head.writeUInt16LE(1, 32);
+  head.writeUInt16LE(8, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(samples, 40);
+  return new File([head, new Uint8Array(samples).fill(128)], 'a.wav', { type: 'audio/wav' });
+}
+
+const silence = silentRecording();
+
+/**
+ * A request that is sound in form, with values that need not lead to anything: what mistakes are put into. Nothing has
+ * to be made for it.
+ */
+export function formOf(operation: Documented): Sent {
+  const valueOf = (field: Field): unknown => {
+    if (field.type === 'file') return silence;
+    const [word = byType[field.type] ?? 'some-words'] = field.enum ?? [];
+    return word;
+  };
+  const needed = (fields: readonly Field[]) =>
+    Object.fromEntries(
+      fields.filter(({ required }) => required).map((field) => [field.name, valueOf(field)]),
+    );
+  const { params, body } = operation;
+  const fields = needed(body?.fields ?? []);
+  const isEmptyForm = Object.keys(fields).length === 0 && body?.type !== 'application/json';
+  return { params: needed(params) as Sent['params'], body: isEmptyForm ? null : fields };
+}

@@ -1,0 +1,131 @@
+import { readFile } from 'node:fs/promises';
+
+import { createBrowser } from '../kit/browser.ts';
+import { rest, until } from '../kit/requests.ts';
+import { documented, keyOf } from './operation.ts';
+import type { Documented } from './operation.ts';
+import { send } from './sent.ts';
+import type { Answer, Sent } from './sent.ts';
+
+/** What requests to a live server are made of: media of its own, and things it was asked for before. Each is made once. */
+export interface World {
+  readonly url: string;
+  /** The answer to the sound request of an operation, sent once whoever asks. */
+  readonly once: (key: string) => Promise<Answer>;
+  /** The answer to it, sent anew. */
+  readonly fresh: (key: string) => Promise<Answer>;
+  /** The answer to an upload of this file, sent once for each name of a file. */
+  readonly uploaded: (key: string, file: File) => Promise<Answer>;
+  /** The end of the task that the sound request of an operation submitted: the data of its result. */
+  readonly ended: (key: string) => Promise<Readonly<Record<string, unknown>>>;
+  /** Files of each kind. */
+  readonly files: {
+    readonly picture: () => Promise<File>;
+    readonly recording: () => Promise<File>;
+    readonly video: () => Promise<File>;
+  };
+  /** Their addresses here. */
+  readonly links: {
+    readonly picture: () => Promise<string>;
+    readonly recording: () => Promise<string>;
+    readonly video: () => Promise<string>;
+  };
+  /** A living video template that nobody needs, by its id. */
+  readonly newTemplate: () => Promise<number>;
+  /** Tokens of somebody who has just signed in. */
+  readonly signedIn: () => Promise<Tokens>;
+  /** What stands between an agreeing login page and its user: the query of the callback, and its cookies. */
+  readonly agreed: () => Promise<{ readonly query: URLSearchParams; readonly cookie: string }>;
+}
+
+interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+/** Makes the sound request of an operation. */
+export type SoundRequest = (world: World, operation: Documented) => Promise<Sent>;
+
+/** The world of the server at this address. */
+export function createWorld(url: string, soundRequest: SoundRequest): World {
+  const made = new Map<string, Promise<unknown>>();
+  const once = <Value>(name: string, make: () => Promise<Value>): Promise<Value> => {
+    const known = made.get(name) as Promise<Value> | undefined;
+    if (known !== undefined) return known;
+    const value = make();
+    made.set(name, value);
+    return value;
+  };
+  const fileOf = async (link: Promise<string>, name: string, type: string): Promise<File> => {
+    const answer = await fetch(await link);
+    return new File([new Uint8Array(await answer.arrayBuffer())], name, { type });
+  };
+  const firstUrl = ({ body }: Answer): string => {
+    if (typeof body.data?.url !== 'string') throw new Error(`no address: ${JSON.stringify(body)}`);
+    return body.data.url;
+  };
+  const fresh = async (key: string): Promise<Answer> => {
+    const operation = operationOf(key);
+    return send(url, operation, await soundRequest(world, operation));
+  };
+  const world: World = {
+    url,
+    fresh,
+    once: (key) => once(key, () => fresh(key)),
+    uploaded: (key, file) =>
+      once(`${file.name} by ${key}`, () => send(url, operationOf(key), { params: {}, body: { file } })),
+    newTemplate: async () => (await fresh('POST /api/template/create')).body.data.id as number,
+    ended: (key) =>
+      once(`the end of ${key}`, async () => endOf(url, (await world.once(key)).body.data as string)),
+    files: {
+      picture: () => once('picture', pictureFile),
+      recording: () => fileOf(world.links.recording(), 'a.wav', 'audio/wav'),
+      video: () => fileOf(world.links.video(), 'a.mp4', 'video/mp4'),
+    },
+    links: {
+      picture: () => world.once('POST /api/file/upload').then(({ body }) => body.data as string),
+      recording: () => world.once('POST /api/agg/speech_router/sync/generate/speech').then(firstUrl),
+      video: () => world.once('POST /api/vidb/sync/generate/video').then(firstUrl),
+    },
+    signedIn: async () => signIn(url),
+    agreed: async () => agree(url),
+  };
+  return world;
+}
+
+function operationOf(key: string): Documented {
+  const operation = documented.find((one) => keyOf(one) === key);
+  if (operation === undefined) throw new Error(`${key} is not documented`);
+  return operation;
+}
+
+async function pictureFile(): Promise<File> {
+  const bytes = await readFile(new URL('../../docs/explorer.png', import.meta.url));
+  return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
+}
+
+async function endOf(url: string, taskId: string): Promise<Readonly<Record<string, unknown>>> {
+  const { body } = await until(
+    () => rest(url, 'GET', `/api/task/status/${taskId}`),
+    (answer) => typeof answer.body.status === 'boolean',
+  );
+  if (body.status !== true) throw new Error(`task ${taskId}: ${JSON.stringify(body)}`);
+  return body.data;
+}
+
+async function agree(url: string): ReturnType<World['agreed']> {
+  const browser = createBrowser();
+  const isBack = ({ pathname }: URL) => pathname === '/auth/idp/callback';
+  const begun = await browser.follow(`${url}/auth/idp/authorize`, isBack);
+  const { url: callback } = await browser.follow(begun.url.href, isBack, {
+    form: { subject: 'sandbox-ada' },
+  });
+  const cookie = [...browser.cookies(url)].map(([name, value]) => `${name}=${value}`).join('; ');
+  return { query: callback.searchParams, cookie };
+}
+
+async function signIn(url: string): Promise<Tokens> {
+  const { query, cookie } = await agree(url);
+  const { body } = await rest(url, 'GET', `/auth/idp/callback?${query.toString()}`, undefined, { cookie });
+  return body.data;
+}
