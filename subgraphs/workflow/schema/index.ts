@@ -8,6 +8,7 @@ import './user.ts';
 import './payment.ts';
 import './payment-list.ts';
 import './catalog.ts';
+import './template-changes.ts';
 import './session.ts';
 import './sign-in.ts';
 import './service-key.ts';
