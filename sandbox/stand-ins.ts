@@ -14,6 +14,8 @@ import { MIDJOURNEY, createMidjourney } from './providers/midjourney/midjourney.
 import { MINIMAX, createMinimax } from './providers/minimax/minimax.ts';
 import { OPENAI, createOpenai } from './providers/openai/openai.ts';
 import { REPLICATE, createReplicate } from './providers/replicate/replicate.ts';
+import { VOLCENGINE_VOD } from './providers/volcengine/vod.ts';
+import { VOLCENGINE, createVolcengine } from './providers/volcengine/volcengine.ts';
 import type { Studio } from './studio/types.ts';
 
 /** A stand-in: what it answers, and what works behind it. */
@@ -48,6 +50,9 @@ export interface SandboxWires {
   /** fal's storage, a service of its own. */
   readonly falRest: string;
   readonly replicate: string;
+  readonly volcengine: string;
+  /** Volcengine's storage of videos, a service of its own. */
+  readonly volcengineVod: string;
   /** The machines of the pool. */
   readonly comfyui: readonly string[];
 }
@@ -65,6 +70,8 @@ export function sandboxWires(origin: string): SandboxWires {
     fal: `${origin}/fal`,
     falRest: `${origin}/fal-rest`,
     replicate: `${origin}/replicate/v1`,
+    volcengine: `${origin}/volcengine`,
+    volcengineVod: `${origin}/volcengine-vod`,
     comfyui: [`${origin}/comfyui-a`, `${origin}/comfyui-b`],
   };
 }
@@ -90,6 +97,7 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
     createReplicate(partsOf(REPLICATE)),
     createHedra(partsOf(HEDRA)),
     createHiggsfield(partsOf(HIGGSFIELD)),
+    ...createVolcengine({ ...partsOf(VOLCENGINE), vodPace: () => options.paceOf(VOLCENGINE_VOD) }),
     ...COMFYUI.map((machine) => createComfyui({ ...partsOf(machine, 'comfyui'), machine })),
   ];
 }
@@ -111,5 +119,7 @@ export const FIRST_PACES: Readonly<Record<string, Partial<Pace>>> = {
   // Nothing is done with a file.
   [FAL_REST]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [REPLICATE]: {},
+  [VOLCENGINE]: {},
+  [VOLCENGINE_VOD]: {},
   [GEMINI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
 };

@@ -40,14 +40,12 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   });
   const port = await portOf(config.server);
   const publicUrl = publicUrlOf(config.server, port);
-  const sandbox = await startSandbox(parts, {
-    publicUrl,
-    localUrl: localUrlOf(publicUrl, port),
-    http: runtime.http,
-  });
+  const localUrl = localUrlOf(publicUrl, port);
+  const sandbox = await startSandbox(parts, { publicUrl, localUrl, http: runtime.http });
   const media = composeMedia(runtime, {
     sandboxUrls: sandbox?.wires ?? null,
     publicUrl,
+    localUrl,
     fileSecret: await installationSecret(config, 'file-secret'),
     webhookSecret: await webhookSecret(config),
   });

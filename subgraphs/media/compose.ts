@@ -12,6 +12,8 @@ export interface ComposeMediaOptions {
   readonly sandboxUrls: BundledOptions['sandboxUrls'];
   /** Address that callers use, without a trailing slash. */
   readonly publicUrl: string;
+  /** The same for processes of this machine; PUBLIC_URL when absent. */
+  readonly localUrl?: string;
   /** Signs expiring file addresses; the same in every process and after a restart. */
   readonly fileSecret: string;
   /** Signs result webhooks: `whsec_` and base64 (webhookSecret of platform/installation-secret.ts). */
@@ -24,7 +26,7 @@ export interface ComposeMediaOptions {
  */
 export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): MediaSubgraph {
   const { config, http } = runtime;
-  const { sandboxUrls, publicUrl, fileSecret, webhookSecret } = options;
+  const { sandboxUrls, publicUrl, localUrl, fileSecret, webhookSecret } = options;
   const providers = createProviders({ http });
   const bundled = bundledBindings({ sandboxUrls, settings: config.providers, providers });
   const file = config.providers.generatorsFile;
@@ -36,6 +38,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
     version: packageJson.version,
     files: {
       publicUrl,
+      ...(localUrl !== undefined && { localUrl }),
       cdnBaseUrl: config.files.cdnBaseUrl,
       urlTtlSeconds: config.files.urlTtlSeconds,
       secret: fileSecret,

@@ -25,6 +25,7 @@ import { createVoices } from './questions/voices.ts';
 import { SPEECH_GENERATOR } from './recipes/spoken-avatar.ts';
 import { createMediaContext, mediaSchema, type MediaHealth, type MediaServices } from './schema/index.ts';
 import { createSubmissionService } from './submissions/service.ts';
+import { createInputAddress } from './tasks/input-addresses.ts';
 import { defineTaskQueues } from './tasks/queues.ts';
 import { createTaskService, type RunningTaskService } from './tasks/service.ts';
 import { createTaskWorker, type TaskWorker } from './tasks/worker.ts';
@@ -56,6 +57,8 @@ export interface MediaSubgraphOptions {
 interface FileSettings {
   /** Address that callers use, without a trailing slash. */
   readonly publicUrl: string;
+  /** The same for processes of this machine, such as the sandbox's; PUBLIC_URL when absent. */
+  readonly localUrl?: string;
   readonly cdnBaseUrl: string | null;
   /** Seconds that addresses stay valid; 0 for ever. */
   readonly urlTtlSeconds: number;
@@ -137,13 +140,20 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
 
 interface WorkerParts {
   readonly database: MediaDatabase;
-  readonly files: FileService;
+  readonly files: FileService & FileDoor;
   readonly addresses: NoticeAddresses;
 }
 
 /** The worker of tasks, and that of their webhooks beside it. */
 function workerOf(options: MediaSubgraphOptions, { database, files, addresses }: WorkerParts): TaskWorker {
-  const tasks = createTaskWorker({ ...options, database, files, noticeAddress: addresses.addressFor });
+  const { publicUrl, localUrl = publicUrl } = options.files;
+  const tasks = createTaskWorker({
+    ...options,
+    database,
+    files,
+    noticeAddress: addresses.addressFor,
+    inputAddress: createInputAddress({ files, store: options.store, publicUrl, localUrl }),
+  });
   const webhooks = createWebhookWorker({ ...options, database, files, secret: options.webhookSecret });
   return {
     async start() {

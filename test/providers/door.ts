@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { request, type Dispatcher } from 'undici';
+
 /** A request as it went over the wire. */
 export interface SentRequest {
   readonly method: string;
@@ -81,22 +83,23 @@ function give(response: ServerResponse, { status = 200, headers = {}, body = '' 
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 }
 
-async function passOn(request: SentRequest, target: string, response: ServerResponse): Promise<void> {
+async function passOn(sent: SentRequest, target: string, response: ServerResponse): Promise<void> {
   const hangUp = new AbortController();
   response.once('close', () => hangUp.abort());
-  const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers;
-  const answer = await fetch(`${target}${request.path}`, {
-    method: request.method,
+  // The host stays what the caller called, as behind a proxy: it may be signed. A fetch would not let it.
+  const { connection: _connection, 'content-length': _length, ...headers } = sent.headers;
+  const answer = await request(`${target}${sent.path}`, {
+    method: sent.method as Dispatcher.HttpMethod,
     headers,
-    redirect: 'manual',
     signal: hangUp.signal,
-    ...(request.method === 'GET' ? {} : { body: new Uint8Array(request.body) }),
+    ...(sent.method === 'GET' ? {} : { body: sent.body }),
   });
-  const body = Buffer.from(await answer.arrayBuffer());
-  const kept = Object.fromEntries(
-    [...answer.headers].filter(([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name)),
+  const body = Buffer.from(await answer.body.arrayBuffer());
+  const kept = Object.entries(answer.headers).filter(
+    ([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name),
   );
-  response.writeHead(answer.status, { ...kept, 'content-length': body.length }).end(body);
+  response.writeHead(answer.statusCode, { ...Object.fromEntries(kept), 'content-length': body.length });
+  response.end(body);
 }
 
 function plain(headers: IncomingMessage['headers']): Record<string, string> {

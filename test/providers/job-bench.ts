@@ -39,10 +39,16 @@ export const isOver = ({ state }: JobStatus) => state === 'finished' || state ==
 
 /** Lays out the work of one row in a world. */
 export function benchOf(row: ContractRow, wanted: JobRow, world: World): Bench {
-  const { kind, operation, request, carried = (reference: string) => reference } = wanted;
+  const {
+    kind,
+    operation,
+    request,
+    basePath = row.basePath,
+    carried = (reference: string) => reference,
+  } = wanted;
   const job = world.providers[row.provider]?.jobs?.[kind];
   if (job === undefined) throw new Error(`${row.provider} has no job ${kind}`);
-  const context = contextOf(world.connection(row.basePath, row.headers));
+  const context = contextOf(world.connection(row.basePath, row.headers, row));
   const status = (handle: Handle) => job.status(handle, context);
   const startPath = documented(row.fixture, operation).path;
   const follow = async (handle: Handle, satisfies: (status: JobStatus) => boolean) => {
@@ -60,14 +66,15 @@ export function benchOf(row: ContractRow, wanted: JobRow, world: World): Bench {
     world,
     job,
     context,
-    start: (reference = REFERENCE, other = context) => job.start(request, { ...other, reference }),
+    start: async (reference = REFERENCE, other = context) =>
+      job.start(typeof request === 'function' ? await request(world) : request, { ...other, reference }),
     status,
     follow,
     end: async (handle) => must((await follow(handle, isOver)).at(-1), 'end'),
     find: async (reference) => must(await job.find?.(reference, context), 'way to ask for a start'),
     cancel: async (handle) => must(await job.cancel?.(handle, context), 'way to cancel'),
     carried,
-    startsSent: () => world.door.sent.filter(({ path }) => path.endsWith(startPath)).length,
+    startsSent: () => world.door.sent.filter(({ path }) => path === basePath + startPath).length,
   };
 }
 

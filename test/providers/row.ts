@@ -2,6 +2,7 @@ import type { FaultName } from '../../sandbox/control/faults.ts';
 import type { CallContext, Provider, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import type { Fixture, SentFields } from './wire-shape.ts';
+import type { World } from './world.ts';
 
 /** One provider as the contract suite tries it. */
 export interface ContractRow {
@@ -11,6 +12,10 @@ export interface ContractRow {
   readonly basePath: string;
   /** The header set of a real binding. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What it signs with, where it signs by itself. */
+  readonly credentials?: Readonly<Record<string, string>>;
+  /** Paths of its other services on the stand-in, by name. */
+  readonly endpoints?: Readonly<Record<string, string>>;
   readonly fixture: Fixture;
   readonly jobs: readonly JobRow[];
   readonly short: readonly ShortRow[];
@@ -20,7 +25,10 @@ export interface ContractRow {
 export interface JobRow {
   readonly kind: WorkRequest['kind'];
   readonly operation: string;
-  readonly request: WorkRequest;
+  /** Where this work goes, when not to the row's own base path. */
+  readonly basePath?: string;
+  /** The request, or what makes it of a world: addresses of its inputs, or what must be there before. */
+  readonly request: WorkRequest | ((world: World) => WorkRequest | Promise<WorkRequest>);
   /** What the start must carry, besides the reference. */
   readonly fields: SentFields;
   /** The field that carries the reference; or `{ header }`, or null where the wire has no place for it. */
@@ -46,6 +54,8 @@ export interface JobRow {
   readonly cancelsRunning?: boolean;
   /** Whether what was cancelled while it waited is not known afterwards. */
   readonly forgetsCancelled?: boolean;
+  /** Whether its status is asked for by POST, which follows no redirect (default no). */
+  readonly postsStatus?: boolean;
   /** Whether its status tells how far it is (default yes). */
   readonly tellsProgress?: boolean;
   /** Whether its status tells waiting from running (default yes). */

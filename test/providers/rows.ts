@@ -9,6 +9,7 @@ import { midjourney } from './rows/midjourney.ts';
 import { minimax } from './rows/minimax.ts';
 import { openai } from './rows/openai.ts';
 import { replicate } from './rows/replicate.ts';
+import { volcengine } from './rows/volcengine.ts';
 
 /** Every provider that there is. A new one is a file in rows/, a line here, its fixture, and its stand-in. */
 export const rows: readonly ContractRow[] = [
@@ -22,4 +23,5 @@ export const rows: readonly ContractRow[] = [
   higgsfield,
   fal,
   replicate,
+  volcengine,
 ];

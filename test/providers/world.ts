@@ -22,6 +22,7 @@ import {
 } from '../../subgraphs/media/providers/provider.ts';
 import { createProviders } from '../../subgraphs/media/providers/registry.ts';
 import { openDoor, type Door } from './door.ts';
+import { serveInputs, type InputKind } from './inputs.ts';
 
 /** What every stand-in demands, so that whoever leaves it out, or sends it elsewhere, is noticed. */
 export const SECRET = 'a-secret-of-the-contract-suite';
@@ -33,7 +34,13 @@ export interface World {
   readonly http: HttpClient;
   readonly providers: Readonly<Record<string, Provider>>;
   /** A connection through the door; results lie at the stand-in's own origin. */
-  connection(basePath: string, headers: Readonly<Record<string, string>>): Connection;
+  connection(
+    basePath: string,
+    headers: Readonly<Record<string, string>>,
+    more?: MoreOfConnection,
+  ): Connection;
+  /** Where a small file of that kind can be fetched: for upstreams that fetch their inputs. */
+  fileUrl(kind: InputKind): string;
   plan(fault: FaultInput): Promise<void>;
   pace(change: PaceChange): Promise<void>;
   /** Starts that the stand-in has accepted, by reference. */
@@ -43,6 +50,12 @@ export interface World {
   /** As new: no jobs, faults, paces, requests. */
   reset(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What a row says of a connection besides; the endpoints are paths on the stand-in. */
+interface MoreOfConnection {
+  readonly credentials?: Readonly<Record<string, string>>;
+  readonly endpoints?: Readonly<Record<string, string>>;
 }
 
 /** Opens one. */
@@ -63,9 +76,11 @@ export async function openWorld(): Promise<World> {
       replicate: SECRET,
       hedra: SECRET,
       higgsfield: SECRET,
+      volcengine: SECRET,
     },
   });
   const door = await openDoor(sandbox.url);
+  const inputs = await serveInputs();
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
   const control = async (method: string, what: string, body?: object) => {
     const answer = await fetch(`${sandbox.url}/_control${what}`, {
@@ -80,15 +95,19 @@ export async function openWorld(): Promise<World> {
     door,
     http,
     providers: createProviders({ http }),
-    connection: (basePath, headers) => ({
+    connection: (basePath, headers, { credentials = {}, endpoints = {} } = {}) => ({
       baseUrl: `${door.origin}${basePath}`,
       pathPrefix: '',
       headers,
-      credentials: {},
+      credentials,
+      endpoints: Object.fromEntries(
+        Object.entries(endpoints).map(([name, path]) => [name, `${door.origin}${path}`]),
+      ),
       model: null,
       nodes: [],
       resultOrigins: [sandbox.url],
     }),
+    fileUrl: (kind) => `${inputs.origin}/${kind}`,
     plan: async (fault) => void (await control('POST', '/faults', fault)),
     pace: async (change) => void (await control('POST', '/pace', change)),
     starts: async () => (await control('GET', '/starts')) as Record<string, number>,
@@ -103,6 +122,7 @@ export async function openWorld(): Promise<World> {
     async close() {
       await http.close();
       await door.close();
+      await inputs.close();
       await sandbox.close();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -3,13 +3,23 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, type RestAnswer } from '../kit/requests.ts';
+import { rest, taskEnd, type RestAnswer } from '../kit/requests.ts';
 
-/** Human videos and avatars over REST: what is refused before anybody is asked, in the caller's own words. */
+/**
+ * Human videos and avatars over REST: real media of a live server, and what is refused before anybody is asked, in the
+ * caller's own words.
+ */
 
 let kiln: KilnUnderTest;
+/** Addresses of a picture and of a recording of ours. */
+let picture = '';
+let recording = '';
 beforeAll(async () => {
   kiln = await startKiln();
+  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  picture = (await post('/api/file/upload', { file: await png() })).body.data;
+  const speech = { text: 'Hello there.', format: 'wav' };
+  recording = (await post('/api/agg/speech_router/sync/generate/speech', speech)).body.data.url;
 }, 120_000);
 afterAll(() => kiln.close());
 
@@ -18,6 +28,105 @@ function post(path: string, fields: Readonly<Record<string, string | Blob>> = {}
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   return rest(kiln.url, 'POST', path, form);
 }
+
+async function png(): Promise<File> {
+  const bytes = await readFile(new URL('../../docs/explorer.png', import.meta.url));
+  return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
+}
+
+async function wav(): Promise<File> {
+  const bytes = new Uint8Array(await (await fetch(recording)).arrayBuffer());
+  return new File([bytes], 'a.wav', { type: 'audio/wav' });
+}
+
+async function mp4(): Promise<File> {
+  const bytes = await readFile(new URL('../../sandbox/studio/instant/clip.mp4', import.meta.url));
+  return new File([Uint8Array.from(bytes)], 'me.mp4', { type: 'video/mp4' });
+}
+
+const HUMAN = '/api/cloud/humanvid/task/status?task_type=video_generate';
+const DIGITAL = '/api/cloud/digital/task/status?task_type=video_generate';
+
+/** Waits for the end of a submission, and reads it at a status path. */
+async function followed(submitted: RestAnswer, status: string): Promise<RestAnswer> {
+  expect(submitted.body).toMatchObject({ status: true, data: expect.any(String) });
+  await taskEnd(kiln.url, submitted.body.data, 60_000);
+  return rest(kiln.url, 'GET', `${status}&task_id=${submitted.body.data}`);
+}
+
+/** The only output's facts, once its address was opened and gave that many bytes. */
+async function opened({ body }: RestAnswer): Promise<object> {
+  if (body.status !== true) throw new Error(JSON.stringify(body));
+  const bytes = new Uint8Array(await (await fetch(body.data.url)).arrayBuffer());
+  const isMp4 = Buffer.from(bytes.subarray(4, 8)).toString() === 'ftyp';
+  const [media, ...others] = body.data.media;
+  return { ...media, isMp4, isWhole: bytes.length === media.bytes, others };
+}
+
+const film = {
+  content_type: 'video/mp4',
+  isMp4: true,
+  isWhole: true,
+  width: expect.any(Number),
+  duration: expect.any(Number),
+  others: [],
+};
+
+it.concurrent('a picture of a file or a link is looked at: who is in it is not known, with the reason', async () => {
+  const recognition = '/api/cloud/humanvid/img/recognition';
+  const tasks = [
+    await post(recognition, { img_file: await png() }),
+    await post(recognition, { img_url: picture }),
+  ];
+  for (const task of tasks) {
+    const { body } = await followed(task, '/api/cloud/humanvid/task/status?');
+    expect(body).toMatchObject({
+      status: true,
+      data: { task_id: task.body.data, has_person: null, reason: expect.stringMatching(/./), subjects: [] },
+    });
+  }
+}, 60_000);
+
+it.concurrent('somebody in a picture says what is heard, of files and of links', async () => {
+  const submit = '/api/cloud/humanvid/video/submit/task';
+  const ends = [
+    await post(submit, { img_input: await png(), audio_input: await wav(), prompt: 'nods' }),
+    await post(submit, { img_input: picture, audio_input: recording, resolution: '720p' }),
+  ];
+  for (const end of ends) expect(await opened(await followed(end, HUMAN))).toMatchObject(film);
+}, 60_000);
+
+it.concurrent('a video becomes an avatar, which speaks to a sound and from a text', async () => {
+  const upload = await post('/api/cloud/digital/url2vid', { video_file: await mp4() });
+  const { body: source } = await followed(upload, '/api/cloud/digital/task/status?task_type=upload');
+  expect(source).toMatchObject({ status: true, data: { video_id: expect.stringMatching(/^v/) } });
+  const fields = new URLSearchParams({ video_id: source.data.video_id, name: 'Ada' });
+  const create = await rest(kiln.url, 'POST', '/api/cloud/digital/create', fields.toString(), {
+    'content-type': 'application/x-www-form-urlencoded',
+  });
+  const { body: made } = await followed(create, '/api/cloud/digital/task/status?task_type=create_digital');
+  expect(made).toMatchObject({
+    status: true,
+    data: { digital_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+  });
+  const { digital_id } = made.data;
+  const submit = '/api/cloud/digital/video/submit/task';
+  const videos = [
+    await post(submit, { digital_id, audio_file: await wav() }),
+    await post(submit, { digital_id, audio_url: recording }),
+    await post(submit, { digital_id, text: 'Good evening to you all.' }),
+  ];
+  for (const video of videos) expect(await opened(await followed(video, DIGITAL))).toMatchObject(film);
+}, 90_000);
+
+it.concurrent('an avatar that there is not is told as what was wrong', async () => {
+  const submitted = await post('/api/cloud/digital/video/submit/task', {
+    digital_id: 'nobody',
+    audio_url: recording,
+  });
+  const { body } = await followed(submitted, DIGITAL);
+  expect(body).toMatchObject({ status: false, msg: expect.stringContaining('resource_id') });
+}, 60_000);
 
 const refused = (words: string) => ({
   status: 200,

@@ -5,6 +5,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
+import { loopbackUrl } from './loopback.ts';
 
 export interface NoticesOptions {
   readonly runner: JobRunner;
@@ -92,10 +93,4 @@ async function post(
 /** Whether this change is one of the job's state, and not only of its progress. */
 export function isTurningPoint(job: Job, runner: JobRunner): boolean {
   return hasEnded(job) || (job.state === 'running' && runner.progressOf(job) === 0);
-}
-
-/** The address, when it is one of this machine. */
-function loopbackUrl(value: unknown): URL | null {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
-  return url !== null && ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname) ? url : null;
 }

@@ -159,6 +159,7 @@ function bindingOf(entry: BundledBinding, { id, generator, provider, target, san
     sandbox,
     models: entry.models.map((model) => ({ ...model, generator, provider: provider.name, sandbox })),
     ...LIMITS,
+    concurrency: entry.route.concurrency ?? LIMITS.concurrency,
     stallSeconds: stallSecondsOf(entry.models),
     restartUnknown: entry.route.isFree ?? false,
     ...(sandbox ? SANDBOX_LIMITS : {}),
@@ -167,8 +168,12 @@ function bindingOf(entry: BundledBinding, { id, generator, provider, target, san
 
 const LONG = /VIDEO|COMFY|LIP_SYNC|AVATAR|CHARACTER$/;
 
+/** A cloned avatar is trained for three to six hours. */
+const TRAINING_SECONDS = 8 * 3_600;
+
 /** Videos, graphs and whoever is to be learned take their time. */
 function stallSecondsOf(models: readonly ModelLimits[]): number {
+  if (models.some(({ kinds }) => kinds.includes('AVATAR'))) return TRAINING_SECONDS;
   const isLong = models.some(({ kinds }) => kinds.some((kind) => LONG.test(kind)));
   return LIMITS.stallSeconds * (isLong ? 2 : 1);
 }

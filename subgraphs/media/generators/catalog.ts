@@ -10,6 +10,7 @@ import { minimax } from './models/minimax.ts';
 import { model } from './models/model.ts';
 import { openai } from './models/openai.ts';
 import { replicate } from './models/replicate.ts';
+import { volcengine } from './models/volcengine.ts';
 
 /**
  * The models that Kiln knows, by the wire that speaks for them (models/), with the limits their vendors publish. The
@@ -30,6 +31,7 @@ const catalog: Readonly<Record<string, readonly ModelLimits[]>> = {
   higgsfield,
   fal,
   replicate,
+  volcengine,
 };
 
 /** The known models of a wire. */

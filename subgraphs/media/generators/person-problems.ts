@@ -17,6 +17,8 @@ type StepOf<Kind extends StepInput['kind']> = Extract<StepInput, { kind: Kind }>
 /** Longest name of a character. */
 const MAX_NAME = 100;
 const MAX_IMAGES = 100;
+/** Longest id of an upstream. */
+const MAX_ID = 200;
 
 /** Problems of a talking video: who talks, and what is said. */
 export function lipSyncProblems(work: StepOf<'LIP_SYNC'>, limits: Limits): readonly Problem[] {
@@ -60,6 +62,42 @@ export function characterImageProblems(work: StepOf<'CHARACTER_IMAGE'>, limits: 
     ...ratioProblems(work.aspectRatio, limits?.aspectRatios),
     ...oneOf('resolution', work.resolution, limits?.sizes),
     ...countProblems(work.count, limits),
+  ];
+}
+
+/** Problems of somebody in a picture who says what is heard. */
+export function humanVideoProblems(work: StepOf<'HUMAN_VIDEO'>, limits: Limits): readonly Problem[] {
+  return [
+    ...notTaken('prompt', work.prompt !== undefined, limits),
+    ...promptProblems('prompt', work.prompt ?? '', limits?.maxPrompt),
+    ...sizeProblems(work.resolution, limits),
+  ];
+}
+
+/** Problems of an avatar to be made. */
+export function avatarProblems(work: StepOf<'AVATAR'>): readonly Problem[] {
+  return [
+    ...wanted('videoId', work.videoId),
+    ...promptProblems('videoId', work.videoId, MAX_ID),
+    ...promptProblems('name', work.name ?? '', MAX_NAME),
+  ];
+}
+
+/** Problems of an avatar that speaks: a text is spoken by another generator, whose own limits come on top. */
+export function avatarVideoProblems(work: StepOf<'AVATAR_VIDEO'>, limits: Limits): readonly Problem[] {
+  return [
+    ...wanted('digitalId', work.digitalId),
+    ...promptProblems('digitalId', work.digitalId, MAX_ID),
+    ...promptProblems('text', work.text ?? '', limits?.maxPrompt),
+    ...sizeProblems(work.resolution, limits),
+  ];
+}
+
+/** A size that the model does not name, or any where it names none. */
+function sizeProblems(resolution: string | undefined, limits: Limits): readonly Problem[] {
+  return [
+    ...notTaken('resolution', resolution !== undefined, limits),
+    ...oneOf('resolution', resolution, limits?.sizes),
   ];
 }
 

@@ -10,7 +10,14 @@ import {
   wanted,
   type Limits,
 } from './field-problems.ts';
-import { characterImageProblems, characterProblems, lipSyncProblems } from './person-problems.ts';
+import {
+  avatarProblems,
+  avatarVideoProblems,
+  characterImageProblems,
+  characterProblems,
+  humanVideoProblems,
+  lipSyncProblems,
+} from './person-problems.ts';
 
 /** What is wrong with a piece of work for one model, field by field. Pure. */
 
@@ -39,6 +46,12 @@ export function problemsOf(work: StepInput, limits: Limits): readonly Problem[] 
       return characterProblems(work, limits);
     case 'CHARACTER_IMAGE':
       return characterImageProblems(work, limits);
+    case 'HUMAN_VIDEO':
+      return humanVideoProblems(work, limits);
+    case 'AVATAR':
+      return avatarProblems(work);
+    case 'AVATAR_VIDEO':
+      return avatarVideoProblems(work, limits);
     // Pictures to be described, and graphs: whoever takes them knows.
     default:
       return [];

@@ -53,6 +53,8 @@ export interface Route {
   readonly settings: string;
   /** Whether a start that can't be known may be made again: the machines are one's own and cost nothing. */
   readonly isFree?: boolean;
+  /** Most pieces of work at once that an account may have open at the real upstream, where that is known. */
+  readonly concurrency?: number;
 }
 
 const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
@@ -132,6 +134,8 @@ export const volcengine: Route = {
     credentials: { accessKey: 'sandbox', secretKey: 'sandbox-secret-key', vodSpace: 'sandbox' },
   }),
   settings: 'VOLCENGINE_ACCESS_KEY and VOLCENGINE_SECRET_KEY',
+  // What an account has until it buys more; beyond it starts are refused (50430).
+  concurrency: 1,
 };
 
 export const fal: Route = {

@@ -11,6 +11,8 @@ import type { Failure, FailureCode } from '../tasks/task.ts';
 export interface Provider {
   /** Folder name: midjourney, openai, ... */
   readonly name: string;
+  /** It takes files by their address alone, never as bytes: even the sandbox's stand-in must be given one. */
+  readonly fetchesInputs?: boolean;
   /** Long work, by kind: started, then asked for. */
   readonly jobs?: { readonly [Kind in WorkRequest['kind']]?: JobCapability };
   /** Short work, by kind: one call that answers with the outcome. */

@@ -10,6 +10,7 @@ import { createMinimax } from './minimax/minimax.ts';
 import { createOpenai } from './openai/openai.ts';
 import type { Provider } from './provider.ts';
 import { createReplicate } from './replicate/replicate.ts';
+import { createVolcengine } from './volcengine/volcengine.ts';
 
 /** Every provider, by name. A new one is a folder, a line here, and its stand-in in sandbox/providers. */
 export function createProviders(options: { readonly http: HttpClient }): Readonly<Record<string, Provider>> {
@@ -24,6 +25,7 @@ export function createProviders(options: { readonly http: HttpClient }): Readonl
     createHiggsfield(options),
     createFal(options),
     createReplicate(options),
+    createVolcengine(options),
   ];
   return Object.fromEntries(all.map((provider) => [provider.name, provider]));
 }

@@ -11,6 +11,7 @@ import { requestKind, type Connection, type JobCapability, type WorkKind } from 
 import type { Advancer } from './advance.ts';
 import { closeAttempt, readAttempts, type AttemptKey } from './attempt-store.ts';
 import { isTransient, START_UNKNOWN } from './failures.ts';
+import type { InputAddress } from './input-addresses.ts';
 import { startQueue } from './queues.ts';
 import { readSteps } from './step-store.ts';
 import type { AttemptTable, TaskStepTable, TaskTable } from './tables.ts';
@@ -33,6 +34,8 @@ export interface Engine {
   readonly logger: Logger;
   /** Where the upstream of a start may tell that something happened; undefined where it could not reach us. */
   readonly noticeAddress: (binding: Binding, reference: string) => string | undefined;
+  /** Where the upstream of a binding can fetch an input file; null when it could not reach us. */
+  readonly inputAddress: InputAddress;
 }
 
 /** Times and sizes of the worker; each has a default (worker.ts). Tests shorten them. */

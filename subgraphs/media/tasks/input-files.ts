@@ -31,7 +31,7 @@ export async function prepareFile(
     name: file.name,
     contentType: file.contentType,
     bytes: file.bytes,
-    publicUrl: null,
+    publicUrl: await engine.inputAddress(file, options.binding),
     uploaded: await uploadedCopy(engine, file, options),
     // What can't be read was certainly not sent: an error of its own, which leaves no doubt about the start.
     open: () =>

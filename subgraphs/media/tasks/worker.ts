@@ -11,6 +11,7 @@ import { recipeOptionsOf, type RecipeGenerators } from '../recipes/options.ts';
 import { createAdvancer } from './advance.ts';
 import { createCallRunner } from './call-runner.ts';
 import type { Engine, WorkerLimits } from './engine.ts';
+import type { InputAddress } from './input-addresses.ts';
 import { createLoop } from './loop.ts';
 import { createPoller } from './poller.ts';
 import { createProgressWriter } from './progress-writer.ts';
@@ -44,6 +45,8 @@ export interface TaskWorkerOptions extends RecipeGenerators {
   readonly budgetSeconds?: number;
   /** Where the upstream of a start may tell that something happened (default: nowhere). */
   readonly noticeAddress?: (binding: Binding, reference: string) => string | undefined;
+  /** Where the upstream of a binding can fetch an input file (default: nowhere, so that it gets bytes). */
+  readonly inputAddress?: InputAddress;
   /** Results stored at once in this process (default 4). */
   readonly storeSlots?: number;
   readonly limits?: Partial<WorkerLimits>;
@@ -123,6 +126,7 @@ function engineOf(options: TaskWorkerOptions): Engine {
     registry,
     logger,
     noticeAddress: options.noticeAddress ?? (() => undefined),
+    inputAddress: options.inputAddress ?? (() => Promise.resolve(null)),
     transactor: createTransactor({ database, queue, bus }),
     advance: createAdvancer({
       registry,

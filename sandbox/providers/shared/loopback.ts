@@ -1,0 +1,6 @@
+/** The address, when it is one of this machine: a stand-in must not reach into the network. */
+export function loopbackUrl(value: unknown): URL | null {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return null;
+  return ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname) ? url : null;
+}

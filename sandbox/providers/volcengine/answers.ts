@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { Unsigned } from './signature.ts';
+
+/** The two forms in which Volcengine answers: codes of the visual service, and the metadata of all others. */
+
+export const CONTENT = '50411 Pre Img Risk Not Pass';
+export const CONCURRENCY = '50430 Request Has Reached API Concurrent Limit, Please Try Later';
+export const LIMIT = '50429 Request Has Reached API Limit, Please Try Later';
+export const INTERNAL = '50500 Internal Error';
+/** How a job ends that failed for no reason of its caller's: refused checks are told with 400, as the work's own end. */
+export const BROKEN = '50520 Risk Internal Error';
+/** An input that can't be had or used begins so. */
+export const NOT_FETCHED = '50220 Asset can not be downloaded';
+export const UNFIT = '50215 Input invalid for this service.';
+
+/** A success of the visual service. */
+export function visual(data: object): Answer {
+  return json({ code: 10_000, data, message: 'Success', ...trace(10_000) });
+}
+
+/** A refusal of the visual service: `<code> <message>`. */
+export function visualError(words: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  const { code, message } = codeOf(words);
+  return json({ code, data: null, message, ...trace(code) }, statusOf(code), headers);
+}
+
+function trace(status: number): object {
+  return { request_id: requestId(), status, time_elapsed: '1.234567ms' };
+}
+
+function codeOf(words: string): { readonly code: number; readonly message: string } {
+  const [, code, message] = /^(\d{5}) (.*)$/s.exec(words) ?? [null, '50500', words];
+  return { code: Number(code), message: message ?? '' };
+}
+
+function statusOf(code: number): number {
+  if (code === 50_429 || code === 50_430) return 429;
+  return code === 50_500 || code === 50_501 ? 500 : 400;
+}
+
+/** A success of VOD. */
+export function vod(request: WireRequest, result: object): Answer {
+  return json({ ResponseMetadata: metadata(request, 'vod'), Result: result });
+}
+
+/** A refusal by the door before every service. */
+export function doorError(
+  request: WireRequest | null,
+  service: 'cv' | 'vod',
+  { status, error }: { readonly status: number; readonly error: Unsigned },
+): Answer {
+  const { number, code, message } = error;
+  const Error = { CodeN: number, Code: code, Message: message };
+  return json({ ResponseMetadata: { ...metadata(request, service), Error } }, status);
+}
+
+function metadata(request: WireRequest | null, Service: 'cv' | 'vod'): object {
+  const Action = request?.query.get('Action') ?? '';
+  const Version = request?.query.get('Version') ?? '';
+  return { RequestId: requestId(), Action, Version, Service, Region: 'cn-north-1' };
+}
+
+function requestId(): string {
+  return randomUUID().replaceAll('-', '').toUpperCase();
+}

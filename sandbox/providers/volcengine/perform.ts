@@ -1,0 +1,90 @@
+import type { Job, JobResult } from '../../jobs/job.ts';
+import type { PresenterRequest } from '../../studio/media-types.ts';
+import { StudioRefusal } from '../../studio/media-types.ts';
+import { fetched } from '../shared/fetched.ts';
+import type { Workshop } from '../shared/perform.ts';
+import { textOf } from '../shared/text-of.ts';
+import { NOT_FETCHED, UNFIT } from './answers.ts';
+import { videoOf, type VodStore } from './vod.ts';
+
+/** What the work needs: the studio, and the videos that were uploaded. */
+export interface VisualWorkshop extends Workshop {
+  readonly vod: VodStore;
+  /** The training that made an avatar; null when none did. */
+  readonly trainingOf: (resource: unknown) => Job | null;
+}
+
+const MAX_PICTURE = 10 * 1024 * 1024;
+const MAX_SOUND = 50 * 1024 * 1024;
+/** The vendor's own avatar, for everybody to try. */
+export const TRIAL_AVATAR = '250623-zhibo-linyunzhi';
+
+/** Does the work of a task; its inputs are fetched now, by their addresses. */
+export async function perform(workshop: VisualWorkshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+  try {
+    switch (job.operation) {
+      case 'detect':
+        return await detect(workshop, job, signal);
+      case 'train':
+        return await train(workshop, job);
+      case 'talk':
+        return await film(workshop, job, { ...(await avatarOf(workshop, job)), signal });
+      default: {
+        const picture = await inputOf(job, 'image', signal);
+        const resolution = Number(job.input['resolution'] ?? 480);
+        return await film(workshop, job, { picture, resolution, signal });
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof StudioRefusal)) throw error;
+    throw new Error(`${UNFIT} ${error.message}`, { cause: error });
+  }
+}
+
+async function detect({ studio }: VisualWorkshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+  const { hasPerson, reason, subjects } = await studio.detectPerson(await inputOf(job, 'image', signal), {
+    signal,
+  });
+  // The wire has but 0 and 1: what is not known is told as null, and why in a field of our own.
+  const status = hasPerson === null ? null : Number(hasPerson);
+  const told = subjects.map(({ name, box }) => ({ name, box: box && { ...box } }));
+  return { files: [], texts: [], facts: { code: 0, status, reason, subjects: told } };
+}
+
+/** There is nothing to learn here: an avatar is its video. */
+async function train({ vod }: VisualWorkshop, { input }: Job): Promise<JobResult> {
+  if ((await videoOf(vod, input['vid'])) === null) throw new Error(`${UNFIT} vid not found`);
+  const facts = { code: 0, msg: 'success', resource_id: input['resource'] ?? '' };
+  return { files: [], texts: [], facts };
+}
+
+/** The video that an avatar is; nothing for the vendor's own, which is drawn. */
+async function avatarOf({ vod, trainingOf }: VisualWorkshop, { input }: Job): Promise<{ video?: Buffer }> {
+  const { resource } = input;
+  if (resource === TRIAL_AVATAR) return {};
+  const video = await videoOf(vod, trainingOf(resource)?.input['vid']);
+  if (video === null) throw new Error(`${UNFIT} resource_id not found`);
+  return { video };
+}
+
+async function film(
+  { studio, journal }: VisualWorkshop,
+  job: Job,
+  { signal, ...who }: Pick<PresenterRequest, 'picture' | 'video' | 'resolution'> & { signal: AbortSignal },
+): Promise<JobResult> {
+  const audio = await inputOf(job, 'audio', signal);
+  const prompt = textOf(job.input['prompt']) ?? '';
+  const made = await studio.presenter({ ...who, audio, prompt }, { signal });
+  const { contentType, width, height, duration } = made;
+  const name = `${job.id}-0.mp4`;
+  await journal.writePicture(name, made.bytes);
+  signal.throwIfAborted();
+  return { files: [{ name, contentType, width, height, duration }], texts: [], facts: {} };
+}
+
+async function inputOf({ input }: Job, name: 'image' | 'audio', signal: AbortSignal): Promise<Buffer> {
+  const maxBytes = name === 'image' ? MAX_PICTURE : MAX_SOUND;
+  const bytes = await fetched(input[name], { maxBytes, signal });
+  if (bytes === null) throw new Error(`${NOT_FETCHED}: ${name}_url`);
+  return bytes;
+}

@@ -1,0 +1,157 @@
+import type { Logger } from '../../../platform/logger.ts';
+import type { Fault } from '../../control/faults.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import type { Studio } from '../../studio/types.ts';
+import { bannedWordOf } from '../midjourney/prompt.ts';
+import { misfortuneOf } from '../shared/misfortune.ts';
+import { newNumericId } from '../shared/numeric-id.ts';
+import { createResults } from '../shared/results.ts';
+import type { Results } from '../shared/results.ts';
+import { textOf } from '../shared/text-of.ts';
+import { BROKEN, CONCURRENCY, CONTENT, INTERNAL, LIMIT, doorError, visual, visualError } from './answers.ts';
+import { perform } from './perform.ts';
+import { serviceOf } from './services.ts';
+import type { ServiceName } from './services.ts';
+import { signatureProblem } from './signature.ts';
+import { createVod } from './vod.ts';
+
+/** The name of this wire in faults, paces and jobs, and its mount: the visual service. */
+export const VOLCENGINE = 'volcengine';
+
+const VERSION = '2022-08-31';
+/** The secret key of whoever calls, unless the sandbox is told another: it is needed to check what is signed. */
+const SECRET = 'sandbox-secret-key';
+
+export interface VolcengineOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  /** The pace of the storage of videos. */
+  readonly vodPace: () => Pace;
+  readonly secret: string | null;
+  readonly logger: Logger;
+}
+
+/** Volcengine's visual service, and the storage of videos beside it. Neither has a cancel, nor a field for a reference. */
+export function createVolcengine(options: VolcengineOptions): { wire: Wire; runner: JobRunner }[] {
+  const { studio, journal, logger } = options;
+  const secret = options.secret ?? SECRET;
+  const vod = createVod({ journal, pace: options.vodPace, secret, logger });
+  const store = { runner: vod.runner, journal };
+  const runner: JobRunner = createJobRunner({
+    wire: VOLCENGINE,
+    journal,
+    pace: options.pace,
+    perform: (job, signal) =>
+      perform({ studio, journal, vod: store, trainingOf: (id) => trainingOf(runner, id) }, job, signal),
+    words: { moderate: CONTENT, fail: BROKEN },
+    logger,
+  });
+  const results = createResults(journal, runner);
+  const wire: Wire = {
+    name: VOLCENGINE,
+    mount: 'volcengine',
+    door: (request) => openDoor(request, secret),
+    refuse: (status, message) => refuse(status, message),
+    routes: [results.route, ...submitRoutes(runner), resultRoute(runner, results)],
+  };
+  return [{ wire, runner }, vod];
+}
+
+function trainingOf(runner: JobRunner, resource: unknown): Job | null {
+  const isIt = ({ operation, state, input }: Job) =>
+    operation === 'train' && state === 'finished' && input['resource'] === resource;
+  return runner.list().find(isIt) ?? null;
+}
+
+/** One path for all: what is asked for stands in the query, and its service in the body. Results need no signature. */
+function openDoor(request: WireRequest, secret: string) {
+  if (request.path.startsWith('/results/')) return { path: request.path, params: {} };
+  const error = signatureProblem(request, { service: 'cv', secret });
+  if (error !== null) return { answer: doorError(request, 'cv', { status: 401, error }) };
+  const action = request.query.get('Action') ?? '';
+  const isKnown = request.path === '/' && request.query.get('Version') === VERSION;
+  if (!isKnown) return { path: request.path, params: {} };
+  const service = serviceOf(jsonObject(request)?.['req_key']);
+  if (service === null) return { answer: visualError('50200 Invalid req_key') };
+  return { path: action === 'CVSubmitTask' ? `/${action}/${service.name}` : `/${action}`, params: {} };
+}
+
+function refuse(status: 404 | 413 | 429 | 500, message: string): Answer {
+  if (status === 429) return visualError(LIMIT);
+  if (status === 500) return visualError(INTERNAL);
+  const error = { number: 100_008, code: 'InvalidActionOrVersion', message };
+  return doorError(null, 'cv', { status, error });
+}
+
+function submitRoutes(runner: JobRunner): WireRoute[] {
+  const names: readonly ServiceName[] = ['detect', 'humanVideo', 'train', 'talk'];
+  return names.map((name) => ({
+    method: 'POST',
+    path: `/CVSubmitTask/${name}`,
+    operation: name,
+    handle: (request, fault) => submit(runner, request, fault),
+  }));
+}
+
+async function submit(runner: JobRunner, request: WireRequest, fault: Fault | null): Promise<Answer> {
+  const body = jsonObject(request);
+  const key = textOf(body?.['req_key']) ?? '';
+  const service = serviceOf(key);
+  const asked = service?.read.safeParse(body);
+  if (service === null || asked?.success !== true) {
+    const [issue] = asked?.error?.issues ?? [];
+    return visualError(`50200 Invalid parameter ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+  }
+  if (fault?.fault === 'moderation') return visualError(CONTENT);
+  if (fault?.fault === 'queue-full') return visualError(CONCURRENCY);
+  if (bannedWordOf(textOf(asked.data['prompt']) ?? '') !== null)
+    return visualError('50412 Text Risk Not Pass');
+  const job = await runner.submit({
+    id: newNumericId('7', 19),
+    operation: service.name,
+    reference: null,
+    input: { ...asked.data, key },
+    misfortune: misfortuneOf(fault),
+  });
+  return job === null ? visualError(CONCURRENCY) : visual({ task_id: job.id });
+}
+
+function resultRoute(runner: JobRunner, results: Results): WireRoute {
+  return {
+    method: 'POST',
+    path: '/CVGetResult',
+    operation: 'result',
+    async handle(request, fault) {
+      const body = jsonObject(request);
+      const id = textOf(body?.['task_id']) ?? '';
+      if (fault?.fault === 'lost') await runner.forget(id);
+      const job = runner.get(id);
+      if (job === null || job.input['key'] !== body?.['req_key']) return visual({ status: 'not_found' });
+      if (job.state === 'failed') return visualError(job.failure ?? BROKEN);
+      return visual(taskJson(job, results.urlOf(job, request.baseUrl)));
+    },
+  };
+}
+
+/** A cloned avatar's video is told inside `resp_data`, OmniHuman's beside it. */
+function taskJson({ state, operation, result }: Job, url: string | null): object {
+  if (state !== 'finished') return { status: state === 'queued' ? 'in_queue' : 'generating' };
+  const facts =
+    operation === 'talk' ? { code: 0, msg: 'success', progress: 100, vid: { url } } : result?.facts;
+  const isOmni = operation === 'humanVideo';
+  return {
+    status: 'done',
+    binary_data_base64: [],
+    image_urls: null,
+    resp_data: isOmni ? '' : JSON.stringify(facts ?? {}),
+    ...(isOmni && { video_url: url }),
+  };
+}

@@ -1,0 +1,10 @@
+import { UpstreamError, type InputFile } from '../provider.ts';
+
+/** Where Volcengine can fetch a file: it takes addresses only. Refused before anything is sent when there is none. */
+export function addressFor(file: InputFile, field: string): string {
+  if (file.publicUrl !== null) return file.publicUrl;
+  const message =
+    `${field}: volcengine fetches its inputs by itself and can't reach this server; ` +
+    'PUBLIC_URL must be a public https address, or files must lie in S3 at one';
+  throw new UpstreamError('UNAVAILABLE', message, { retryable: false, field });
+}

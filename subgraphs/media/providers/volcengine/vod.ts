@@ -1,0 +1,93 @@
+import { z } from 'zod';
+
+import type { ExchangeAnswer } from '../exchange.ts';
+import { UpstreamError, type Connection, type JobCapability, type JobStatus } from '../provider.ts';
+import { addressFor } from './inputs.ts';
+import { errorOfDoor } from './refusals.ts';
+import type { Ask } from './request.ts';
+import { doorMessage, unreadable } from './wire.ts';
+
+/** Volcengine's storage of videos: it fetches a video by itself and names it by a Vid. */
+
+const VERSION = '2020-08-01';
+
+const text = z.string().nullish().catch(null);
+const job = z.object({ JobId: z.string().min(1) });
+const started = z.object({ Result: z.object({ Data: z.tuple([job]).rest(job) }) });
+const asked = z.object({
+  Result: z.object({
+    Data: z.object({
+      MediaInfoList: z.array(z.object({ JobId: text, State: text, Vid: text })).nullish(),
+      NotExistJobIds: z.array(z.string()).nullish(),
+    }),
+  }),
+});
+
+/** Videos handed over to become avatars. */
+export function avatarSources(ask: Ask): JobCapability {
+  return {
+    pollMs: 2_000,
+    async start(request, context) {
+      if (request.kind !== 'AVATAR_SOURCE') {
+        throw new UpstreamError('INVALID_INPUT', 'volcengine keeps videos only', { retryable: false });
+      }
+      const source = { SourceUrl: addressFor(request.video, 'source'), FileExtension: '.mp4' };
+      const answer = await ask(context, {
+        service: 'vod',
+        method: 'POST',
+        name: 'UploadMediaByUrl',
+        version: VERSION,
+        form: { SpaceName: spaceOf(context.connection), URLSets: JSON.stringify([source]) },
+      });
+      return { job: read(answer, started).Result.Data[0].JobId };
+    },
+    async status({ job: id }, context) {
+      const JobIds = typeof id === 'string' ? id : '';
+      const question = { name: 'QueryUploadTaskInfo', version: VERSION, query: { JobIds } } as const;
+      const answer = await ask(context, { service: 'vod', method: 'GET', ...question, retry: 'safe' });
+      return uploadStatus(read(answer, asked).Result.Data, JobIds);
+    },
+  };
+}
+
+function uploadStatus(
+  { MediaInfoList: list, NotExistJobIds: missing }: z.output<typeof asked>['Result']['Data'],
+  id: string,
+): JobStatus {
+  if (missing?.includes(id) === true) {
+    throw new UpstreamError('LOST', 'volcengine does not know this upload (any more)', { retryable: true });
+  }
+  const upload = list?.find(({ JobId }) => JobId === id);
+  switch (upload?.State) {
+    case 'init':
+      return { state: 'queued', stage: 'queued upstream' };
+    case 'success': {
+      if (!upload.Vid) throw unreadable('finished upload', new Error('no Vid'));
+      return { state: 'finished', outcome: { files: [], texts: [], facts: { videoId: upload.Vid } } };
+    }
+    case 'fail': {
+      const message = 'volcengine could not take the video: is its address within reach?';
+      return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message, { retryable: true }) };
+    }
+    default:
+      return { state: 'running', progress: null, stage: 'uploading' };
+  }
+}
+
+/** The account's space for videos. */
+function spaceOf({ credentials }: Connection): string {
+  const { vodSpace } = credentials;
+  if (vodSpace !== undefined && vodSpace !== '') return vodSpace;
+  const message = 'volcengine: there is no space for videos; set VOLCENGINE_VOD_SPACE';
+  throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+}
+
+function read<Shape extends z.ZodType>(answer: ExchangeAnswer, shape: Shape): z.output<Shape> {
+  const error = errorOfDoor(answer, doorMessage(answer));
+  if (error !== undefined) throw error;
+  const found = shape.safeParse(answer.json);
+  if (found.success) return found.data;
+  const said = doorMessage(answer);
+  if (said === '') throw unreadable('upload', found.error);
+  throw new UpstreamError('UNAVAILABLE', `volcengine: ${said}`.slice(0, 400), { retryable: true });
+}

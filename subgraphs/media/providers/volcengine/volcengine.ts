@@ -1,0 +1,131 @@
+import type { HttpClient } from '../../../../platform/http-client.ts';
+import {
+  UpstreamError,
+  type Handle,
+  type JobCapability,
+  type Outcome,
+  type Provider,
+  type StartContext,
+  type WorkRequest,
+} from '../provider.ts';
+import { addressFor } from './inputs.ts';
+import { createAsk, type Ask } from './request.ts';
+import { avatarSources } from './vod.ts';
+import {
+  avatarOutcome,
+  detectionOutcome,
+  startedTask,
+  taskStatus,
+  videoOutcome,
+  type TaskData,
+} from './wire.ts';
+
+/**
+ * Volcengine's visual service: who is in a picture, pictures that speak (OmniHuman), avatars cloned from a video and
+ * what they say. Every request is signed; every input is fetched by the service, so files need an address that it can
+ * reach. The wire has no field for a caller's reference and no cancel; a task is asked for with the key of its service.
+ */
+export function createVolcengine({ http }: { readonly http: HttpClient }): Provider {
+  const ask = createAsk(http);
+  return {
+    name: 'volcengine',
+    fetchesInputs: true,
+    jobs: {
+      PERSON_DETECTION: task(ask, detection),
+      HUMAN_VIDEO: task(ask, humanVideo),
+      AVATAR_SOURCE: avatarSources(ask),
+      AVATAR: task(ask, avatar),
+      AVATAR_VIDEO: task(ask, avatarVideo),
+    },
+  };
+}
+
+/** One service: a kind of work that CVSubmitTask takes. */
+interface Service<Kind extends WorkRequest['kind']> {
+  readonly kind: Kind;
+  /** The key of the service when the binding names no model. */
+  readonly key: string;
+  readonly pollMs: number;
+  readonly body: (request: Extract<WorkRequest, { kind: Kind }>) => object;
+  readonly outcome: (data: TaskData) => Outcome;
+}
+
+const detection: Service<'PERSON_DETECTION'> = {
+  kind: 'PERSON_DETECTION',
+  key: 'jimeng_realman_avatar_picture_create_role_omni_v15',
+  pollMs: 1_500,
+  body: ({ image }) => ({ image_url: addressFor(image, 'image') }),
+  outcome: detectionOutcome,
+};
+
+const humanVideo: Service<'HUMAN_VIDEO'> = {
+  kind: 'HUMAN_VIDEO',
+  key: 'jimeng_realman_avatar_picture_omni_v15',
+  pollMs: 2_000,
+  body: ({ image, audio, prompt, resolution }) => ({
+    image_url: addressFor(image, 'image'),
+    audio_url: addressFor(audio, 'audio'),
+    ...(prompt !== null && { prompt }),
+    ...(resolution !== null && { output_resolution: Number.parseInt(resolution, 10) }),
+  }),
+  outcome: videoOutcome,
+};
+
+const avatar: Service<'AVATAR'> = {
+  kind: 'AVATAR',
+  key: 'realman_avatar_training_task_streaming',
+  pollMs: 5_000,
+  body: ({ videoId }) => ({ vid: videoId }),
+  outcome: avatarOutcome,
+};
+
+const avatarVideo: Service<'AVATAR_VIDEO'> = {
+  kind: 'AVATAR_VIDEO',
+  key: 'realman_avatar_creation_task',
+  pollMs: 2_000,
+  body: ({ digitalId, audio }) => ({ resource_id: digitalId, audio_url: addressFor(audio, 'audio') }),
+  outcome: videoOutcome,
+};
+
+const VERSION = '2022-08-31';
+
+function task<Kind extends WorkRequest['kind']>(ask: Ask, service: Service<Kind>): JobCapability {
+  return {
+    pollMs: service.pollMs,
+    start: (request, context) => start(ask, service, { request, context }),
+    async status(handle, context) {
+      const json = { req_key: textOf(handle, 'key'), task_id: textOf(handle, 'task') };
+      const question = { name: 'CVGetResult', version: VERSION, json, retry: 'safe' } as const;
+      return taskStatus(await ask(context, { service: 'cv', method: 'POST', ...question }), service);
+    },
+  };
+}
+
+async function start<Kind extends WorkRequest['kind']>(
+  ask: Ask,
+  { kind, key, body }: Service<Kind>,
+  { request, context }: { readonly request: WorkRequest; readonly context: StartContext },
+): Promise<Handle> {
+  if (!isKind(request, kind)) {
+    throw new UpstreamError('INVALID_INPUT', `volcengine does not make ${request.kind} here`, {
+      retryable: false,
+    });
+  }
+  const name = context.connection.model ?? key;
+  const json = { req_key: name, ...body(request) };
+  const submission = { service: 'cv', method: 'POST', name: 'CVSubmitTask', version: VERSION, json } as const;
+  return { key: name, task: startedTask(await ask(context, submission), kind) };
+}
+
+function isKind<Kind extends WorkRequest['kind']>(
+  request: WorkRequest,
+  kind: Kind,
+): request is Extract<WorkRequest, { kind: Kind }> {
+  return request.kind === kind;
+}
+
+function textOf(handle: Handle, name: 'key' | 'task'): string {
+  const value = handle[name];
+  if (typeof value === 'string') return value;
+  throw new UpstreamError('LOST', 'volcengine: the handle names no task', { retryable: true });
+}

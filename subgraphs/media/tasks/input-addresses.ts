@@ -1,0 +1,48 @@
+import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
+import type { FileDoor, FileService, StoredFile } from '../files/files.ts';
+import type { Binding } from '../generators/binding.ts';
+import { isPublicHttps } from '../notices/notice-addresses.ts';
+
+/** Where the upstream of a binding can fetch a file of ours; null when it gets bytes instead. */
+export type InputAddress = (
+  file: StoredFile,
+  binding: {
+    readonly provider: Pick<Binding['provider'], 'fetchesInputs'>;
+    readonly sandbox: boolean;
+  },
+) => Promise<string | null>;
+
+export interface InputAddressOptions {
+  readonly files: Pick<FileService & FileDoor, 'urlOf' | 'locate'>;
+  readonly store: Pick<ObjectStore, 'address'>;
+  /** PUBLIC_URL without a trailing slash, with which the files' own addresses begin. */
+  readonly publicUrl: string;
+  /** The same for processes of this machine. */
+  readonly localUrl: string;
+}
+
+/** Seconds that an address of the object store is good for: an upstream may fetch once it gets there. */
+const STORE_SECONDS = 6 * 3_600;
+
+/**
+ * A real upstream gets the file's own address when that is public https. One that takes nothing but addresses gets the
+ * object store's otherwise, when that is public, and the sandbox's stand-in for it one of this machine.
+ */
+export function createInputAddress(options: InputAddressOptions): InputAddress {
+  const { files, publicUrl, localUrl } = options;
+  return async (file, { provider, sandbox }) => {
+    const fetchesInputs = provider.fetchesInputs === true;
+    const own = files.urlOf(file);
+    if (sandbox) return fetchesInputs ? `${localUrl}${own.slice(publicUrl.length)}` : null;
+    if (isPublicHttps(own)) return own;
+    return fetchesInputs ? storeAddress(options, file) : null;
+  };
+}
+
+async function storeAddress({ files, store }: InputAddressOptions, file: StoredFile): Promise<string | null> {
+  const found = await files.locate(file.id);
+  if (found === null) return null;
+  const { contentType } = file;
+  const address = await store.address(found.objectKey, { expiresIn: STORE_SECONDS, contentType });
+  return address !== null && isPublicHttps(address) ? address : null;
+}
