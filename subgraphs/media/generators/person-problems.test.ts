@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StepInput } from '../tasks/task.ts';
 import { hedra } from './models/hedra.ts';
 import { higgsfield } from './models/higgsfield.ts';
+import { volcengine } from './models/volcengine.ts';
 import { problemsOf } from './problems.ts';
 
 /** What work with people in it is refused for, before it costs anything. */
@@ -51,5 +52,33 @@ describe('a character', () => {
     expect(fields({ ...drawn, aspectRatio: '2:3', resolution: '1080P', count: 4 }, soul)).toEqual([]);
     const wrong = { ...drawn, prompt: '', aspectRatio: '21:9', resolution: '4k', count: 5 };
     expect(fields(wrong, soul)).toEqual(['prompt', 'aspectRatio', 'resolution', 'count']);
+  });
+});
+
+describe('a picture that speaks, and an avatar', () => {
+  const of = (kind: StepInput['kind'], id?: string) =>
+    volcengine.find((model) => model.kinds.includes(kind) && (id === undefined || model.id === id));
+  const generator = 'cloud/humanvid';
+  const human = { kind: 'HUMAN_VIDEO', generator, image: file, audio: file } as const;
+
+  it('keeps to the words and sizes of its model', () => {
+    expect(fields({ ...human, prompt: 'nods', resolution: '720P' }, of('HUMAN_VIDEO'))).toEqual([]);
+    const wrong = { ...human, prompt: 'a'.repeat(301), resolution: '480p' };
+    expect(fields(wrong, of('HUMAN_VIDEO'))).toEqual(['prompt', 'resolution']);
+    const older = of('HUMAN_VIDEO', 'jimeng_realman_avatar_picture_omni_v2');
+    expect(fields({ ...human, prompt: 'nods', resolution: '720p' }, older)).toEqual(['prompt', 'resolution']);
+  });
+
+  it('is made of a video and asked for by an id', () => {
+    const made = { kind: 'AVATAR', generator, videoId: 'v0' } as const;
+    expect(fields({ ...made, name: 'Ada' }, of('AVATAR'))).toEqual([]);
+    expect(fields({ ...made, videoId: ' ', name: 'a'.repeat(101) }, of('AVATAR'))).toEqual([
+      'videoId',
+      'name',
+    ]);
+    const said = { kind: 'AVATAR_VIDEO', generator, digitalId: 'd', audio: file } as const;
+    expect(fields(said, of('AVATAR_VIDEO'))).toEqual([]);
+    const wrong = { ...said, digitalId: 'a'.repeat(201), resolution: '720p' };
+    expect(fields(wrong, of('AVATAR_VIDEO'))).toEqual(['digitalId', 'resolution']);
   });
 });
