@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { request, type Dispatcher } from 'undici';
+import { request } from 'undici';
 
 /** A request as it went over the wire. */
 export interface SentRequest {
@@ -89,7 +89,7 @@ async function passOn(sent: SentRequest, target: string, response: ServerRespons
   // The host stays what the caller called, as behind a proxy: it may be signed. A fetch would not let it.
   const { connection: _connection, 'content-length': _length, ...headers } = sent.headers;
   const answer = await request(`${target}${sent.path}`, {
-    method: sent.method as Dispatcher.HttpMethod,
+    method: sent.method,
     headers,
     signal: hangUp.signal,
     ...(sent.method === 'GET' ? {} : { body: sent.body }),
