@@ -4,7 +4,7 @@ import { UpstreamError, type CallContext, type Connection } from '../provider.ts
 import { signedHeaders } from './signature.ts';
 
 /** One action of one of Volcengine's services. */
-export interface Action {
+interface Action {
   readonly service: 'cv' | 'vod';
   readonly method: 'GET' | 'POST';
   readonly name: string;
