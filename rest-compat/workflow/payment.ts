@@ -95,9 +95,9 @@ export const payments: Section = {
         done('success', {
           payment: { id: payment.id, status: wordOf(payment), templateCode: payment.template.code },
           execution:
-            payment.execution === null
+            payment.executionId === null
               ? null
-              : { executionId: payment.execution.id, taskId: payment.execution.taskId },
+              : { executionId: payment.executionId, taskId: payment.taskId },
         }),
     }),
     route(CancelPayment)({
@@ -176,7 +176,7 @@ export const payments: Section = {
           amount: payment.amount,
           currency: payment.currency,
           ppSessionId: payment.ppSessionId,
-          executionId: payment.execution?.id ?? null,
+          executionId: payment.executionId,
           createdAt: payment.createdAt,
         });
       },

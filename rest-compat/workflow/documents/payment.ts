@@ -12,7 +12,8 @@ export interface PaymentAnswer {
   readonly ppSessionId: string | null;
   readonly createdAt: string;
   readonly template: { readonly code: string };
-  readonly execution: { readonly id: string; readonly taskId: string } | null;
+  readonly executionId: string | null;
+  readonly taskId: string | null;
 }
 
 const paymentAnswer = /* GraphQL */ `
@@ -27,10 +28,8 @@ const paymentAnswer = /* GraphQL */ `
     template {
       code
     }
-    execution {
-      id
-      taskId
-    }
+    executionId
+    taskId
   }
 `;
 

@@ -92,6 +92,8 @@ export interface ExecutionService {
   find(caller: Caller, key: ExecutionKey): Promise<Execution | null>;
   /** By execution id, in the order of the ids; null where there is none the caller may read. */
   byIds(caller: Caller, ids: readonly string[]): Promise<readonly (Execution | null)[]>;
+  /** The ids of their tasks, whoever's they are; null where there is none. */
+  taskIdsOf(ids: readonly string[]): Promise<readonly (string | null)[]>;
   /** By task id, likewise. */
   byTaskIds(caller: Caller, taskIds: readonly string[]): Promise<readonly (Execution | null)[]>;
   /** Stage and progress of running tasks as media has them, in the order of the ids; null where media does not say. */

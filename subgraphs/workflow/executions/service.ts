@@ -26,6 +26,10 @@ export function createExecutionService(dependencies: ExecutionDependencies): Exe
       const byId = new Map(found.map((execution) => [execution.id, execution]));
       return ids.map((id) => byId.get(id.toLowerCase()) ?? null);
     },
+    taskIdsOf: async (ids) => {
+      const found = new Map((await store.byIds(ids)).map(({ id, taskId }) => [id, taskId]));
+      return ids.map((id) => found.get(id) ?? null);
+    },
     byTaskIds: async (caller, taskIds) => {
       const found = await readable(caller, taskIds, (known) => store.byTaskIds(known));
       const byTask = new Map(found.map((execution) => [execution.taskId, execution]));

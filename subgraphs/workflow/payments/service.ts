@@ -156,8 +156,18 @@ async function reconcileNamed(
   // The buyer's browser comes back without a credential: the session, which only it was given, is its proof. Alone it
   // reads; to end a checkout it takes both ids.
   const isProved = named !== null && payment.ppSessionId === named && (id !== null || !expire);
-  if (!isProved && !mayReadPayment(caller, payment)) throw notFound('payment', payment.id);
+  if (!isProved && !(expire && givesUp(caller, payment)) && !mayReadPayment(caller, payment)) {
+    throw notFound('payment', payment.id);
+  }
   return reconcile(selling, payment.id, { ...(named === null ? {} : { sessionId: named }), expire });
+}
+
+/**
+ * The provider's page sends back who gives up without a credential and with the payment's unguessable id alone: enough to
+ * end what is unpaid, which harms nobody, and to hear again that it has ended.
+ */
+function givesUp({ kind }: Caller, { status }: StoredPayment): boolean {
+  return kind === 'anonymous' && (status === 'PENDING' || status === 'CANCELLED');
 }
 
 async function namedPayment(

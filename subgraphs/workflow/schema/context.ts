@@ -42,6 +42,8 @@ interface WorkflowLoaders {
   readonly executions: DataLoader<string, Execution | null>;
   /** The executions this caller may read, by the id of their task. */
   readonly executionsByTask: DataLoader<string, Execution | null>;
+  /** The ids of tasks, by the id of their execution, whoever's they are. */
+  readonly taskIds: DataLoader<string, string | null>;
   /** The users this caller may see, by id. */
   readonly users: DataLoader<string, User | null>;
   /** What media says of running tasks. */
@@ -94,6 +96,7 @@ function createLoaders(
   const byTask = new DataLoader((ids: readonly string[]) => executions.byTaskIds(caller, ids), {
     maxBatchSize,
   });
+  const taskIds = new DataLoader((ids: readonly string[]) => executions.taskIdsOf(ids), { maxBatchSize });
   const users = new DataLoader(
     async (ids: readonly string[]) => {
       const visible = ids.filter((id) => mayReadUser(caller, id));
@@ -105,13 +108,15 @@ function createLoaders(
   );
   const liveTasks = new DataLoader((ids: readonly string[]) => executions.liveTasks(ids), { maxBatchSize });
   const forget = (): void => {
-    for (const loader of [byCode, templateReferences, byId, byTask, users, liveTasks]) loader.clearAll();
+    for (const loader of [byCode, templateReferences, byId, byTask, taskIds, users, liveTasks])
+      loader.clearAll();
   };
   return {
     templates: byCode,
     templateReferences,
     executions: byId,
     executionsByTask: byTask,
+    taskIds,
     users,
     liveTasks,
     forget,

@@ -68,6 +68,16 @@ export const Payment = builder.objectRef<PaymentShape>('Payment').implement({
       resolve: ({ executionId }, _, { loaders }) =>
         executionId === null ? null : loaders.executions.load(executionId),
     }),
+    executionId: t.exposeID('executionId', {
+      nullable: true,
+      description: 'Id of what it has started, for whoever sees the payment.',
+    }),
+    taskId: t.id({
+      nullable: true,
+      description: 'Id of the task of what it has started, likewise.',
+      resolve: ({ executionId }, _, { loaders }) =>
+        executionId === null ? null : loaders.taskIds.load(executionId),
+    }),
     disputed: t.exposeBoolean('disputed', { description: 'Whether the buyer disputes it at their bank.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the checkout was asked for.' }),
   }),
@@ -186,8 +196,8 @@ builder.mutationField('cancelPayment', (t) =>
   t.field({
     type: Payment,
     description:
-      'Ends an open checkout, so that it can not be paid any more. What was paid stays paid, and is answered so.',
-    rule: 'anyone',
+      'Ends an open checkout, so that it can not be paid any more. What was paid stays paid, and is answered so. Who comes back from the checkout without a credential needs no more than its id, while it is unpaid.',
+    rule: 'proof',
     args: paymentKeyArgs,
     resolve: (_, key, { caller, services }) => services.payments.cancel(caller, paymentKeyOf(key)),
   }),

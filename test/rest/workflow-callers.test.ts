@@ -1,0 +1,175 @@
+import { createHash, randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { rest, until, type RestAnswer } from '../kit/requests.ts';
+import { refusal, told } from './workflow-envelopes.ts';
+
+/** Whose payments and executions are whose, over REST with REST_AUTH=required. */
+
+const KEY = `kiln_${'k'.repeat(64)}`;
+const NOBODY: Record<string, string> = {};
+const OPERATOR = { authorization: `Bearer ${KEY}` };
+
+interface Person {
+  readonly id: string;
+  readonly headers: Record<string, string>;
+}
+
+let kiln: KilnUnderTest;
+let ada: Person;
+let ben: Person;
+beforeAll(async () => {
+  const hash = createHash('sha256').update(KEY).digest('hex');
+  const settings = { SANDBOX_URL: '', REST_AUTH: 'required', SERVICE_KEYS: `ops=${hash}` };
+  kiln = await startKiln({ settings });
+  [ada, ben] = await Promise.all([person('ada'), person('ben')]);
+});
+afterAll(() => kiln?.close());
+
+async function person(name: string): Promise<Person> {
+  const { body } = await rest(kiln.url, 'POST', '/auth/wechat/token', { code: `${name}-${randomUUID()}` });
+  const { user, access_token: token } = body.data;
+  return { id: user.id, headers: { authorization: `Bearer ${token}` } };
+}
+
+const ask = (headers: Record<string, string>, method: string, path: string, body?: object) =>
+  rest(kiln.url, method, path, body, headers);
+
+async function bought(by: Person) {
+  const { body } = await ask(by.headers, 'POST', '/payment/checkout/poster', { userId: by.id });
+  const { sessionId, paymentId } = body.data as { sessionId: string; paymentId: string };
+  // The way back is its own proof: who has the pair that belongs together needs no credential.
+  const path = `/payment/success?session_id=${sessionId}&payment_id=${paymentId}`;
+  const landed = await ask(NOBODY, 'GET', path);
+  expect(landed.status).toBe(200);
+  return { paymentId, sessionId, ...(landed.body.data.execution as { taskId: string; executionId: string }) };
+}
+
+describe('what somebody has bought', () => {
+  it('is theirs, and the operator’s, and nobody else’s', async () => {
+    const { paymentId, taskId } = await bought(ada);
+    const paths = [`/payment/${paymentId}`, `/task/${taskId}`, `/templates/execution/${taskId}/progress`];
+    for (const path of paths) {
+      expect((await ask(ada.headers, 'GET', path)).status).toBe(200);
+      expect((await ask(OPERATOR, 'GET', path)).status).toBe(200);
+      expect(await ask(ben.headers, 'GET', path)).toEqual(refusal(404));
+      expect([401, 404]).toContain((await ask(NOBODY, 'GET', path)).status);
+    }
+    expect(await ask(ben.headers, 'GET', `/payment/cancel?payment_id=${paymentId}`)).toEqual(refusal(404));
+  });
+
+  it('is in their lists alone', async () => {
+    const { paymentId, executionId } = await bought(ada);
+    const lists = [
+      [`/payment/history?userId=${ada.id}`, 'payments', paymentId],
+      [`/templates/executions/user/${ada.id}`, 'executions', executionId],
+    ] as const;
+    for (const [path, name, id] of lists) {
+      const holds = ({ body }: RestAnswer) => JSON.stringify(body.data[name]).includes(id);
+      expect(holds(await ask(ada.headers, 'GET', path))).toBe(true);
+      expect(holds(await ask(OPERATOR, 'GET', path))).toBe(true);
+      expect(await ask(ben.headers, 'GET', path)).toEqual(told({ [name]: [], total: 0 }));
+    }
+  });
+
+  it('is given back by the operator alone', async () => {
+    const { paymentId } = await bought(ada);
+    const path = `/payment/refund/${paymentId}`;
+    expect(await ask(NOBODY, 'POST', path, {})).toEqual(refusal(401));
+    expect(await ask(ada.headers, 'POST', path, {})).toEqual(refusal(403));
+    expect((await ask(OPERATOR, 'POST', path, {})).status).toBe(200);
+    const known = await until(
+      () => ask(ada.headers, 'GET', `/payment/${paymentId}`),
+      ({ body }) => body.data.status !== 'completed',
+    );
+    expect(known.body.data.status).toBe('refunded');
+  });
+});
+
+describe('the way back from the provider’s page, without a credential', () => {
+  const checkout = async ({ id, headers }: Person) =>
+    (await ask(headers, 'POST', '/payment/checkout/poster', { userId: id })).body.data as {
+      sessionId: string;
+      paymentId: string;
+    };
+
+  it('ends an unpaid checkout by its id alone, and shows nothing of a paid one', async () => {
+    const { paymentId } = await checkout(ada);
+    const path = `/payment/cancel?payment_id=${paymentId}`;
+    expect(await ask(ben.headers, 'GET', path)).toEqual(refusal(404));
+    const cancelled = told({ payment: { id: paymentId, status: 'cancelled' } });
+    expect(await ask(NOBODY, 'GET', path)).toEqual(cancelled);
+    expect(await ask(NOBODY, 'GET', path)).toEqual(cancelled);
+    const paid = await bought(ada);
+    expect(await ask(NOBODY, 'GET', `/payment/cancel?payment_id=${paid.paymentId}`)).toEqual(refusal(404));
+    expect(await ask(NOBODY, 'GET', `/payment/success?payment_id=${paid.paymentId}`)).toEqual(refusal(404));
+  });
+
+  it('is refused with the session of somebody else, whoever comes', async () => {
+    const [mine, theirs] = [await checkout(ada), await checkout(ben)];
+    for (const headers of [NOBODY, ada.headers, ben.headers]) {
+      for (const name of ['success', 'cancel']) {
+        const path = `/payment/${name}?session_id=${theirs.sessionId}&payment_id=${mine.paymentId}`;
+        expect(await ask(headers, 'GET', path)).toEqual(refusal(400, ['session_id']));
+      }
+    }
+  });
+});
+
+describe('buying and running', () => {
+  it('is for oneself; the operator does it for anybody', async () => {
+    const buys = [
+      ['/payment/checkout/poster', { userId: ada.id }],
+      ['/templates/execute/poster', { userId: ada.id }],
+      ['/task', { templateCode: 'poster', userId: ada.id }],
+    ] as const;
+    for (const [path, body] of buys) {
+      expect(await ask(NOBODY, 'POST', path, body)).toEqual(refusal(401));
+      expect(await ask(ben.headers, 'POST', path, body)).toEqual(refusal(403));
+      expect((await ask(ada.headers, 'POST', path, body)).status).toBe(200);
+      expect((await ask(OPERATOR, 'POST', path, body)).status).toBe(200);
+    }
+  });
+
+  it('keeps the ids that people choose apart', async () => {
+    const id = `mine-${randomUUID()}`;
+    const request = { templateCode: 'poster', parameters: { prompt: 'a fox' } };
+    for (const { headers } of [ada, ben]) {
+      expect(await ask(headers, 'POST', `/task/${id}`, request)).toEqual(told(id));
+    }
+    const [one, other] = [
+      await ask(ada.headers, 'GET', `/task/${id}`),
+      await ask(ben.headers, 'GET', `/task/${id}`),
+    ];
+    expect(one.body.data.id).not.toBe(other.body.data.id);
+  });
+});
+
+describe('the catalog', () => {
+  it('is public to read, and the operator’s to change and to look behind', async () => {
+    expect((await ask(NOBODY, 'GET', '/templates')).status).toBe(200);
+    expect((await ask(NOBODY, 'GET', '/templates/get/poster')).status).toBe(200);
+    const closed = [
+      ['POST', '/templates', { code: 'x', name: 'x' }],
+      ['PUT', '/templates/update/poster', { name: 'x' }],
+      ['DELETE', '/templates/delete/none'],
+      ['POST', '/templates/activate/poster'],
+      ['POST', '/templates/deactivate/none'],
+      ['POST', '/templates/sync/poster'],
+      ['POST', '/templates/bulk', { templateCodes: [], operation: 'sync_pp' }],
+      ['GET', '/templates/sync-all-pp'],
+      ['GET', '/templates/sync-status'],
+      ['GET', '/templates/verify-sync/poster'],
+      ['GET', '/templates/diagnose-pp'],
+      ['GET', '/templates/init'],
+      ['POST', '/templates/test/create'],
+    ] as const;
+    for (const [method, path, body] of closed) {
+      expect(await ask(NOBODY, method, path, body)).toEqual(refusal(401));
+      expect(await ask(ada.headers, method, path, body)).toEqual(refusal(403));
+      expect([401, 403]).not.toContain((await ask(OPERATOR, method, path, body)).status);
+    }
+  });
+});
