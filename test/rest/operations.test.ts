@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { createAnswerCheck, type AnswerCheck } from '../documented-operations/answer-schemas.ts';
 import { lacking } from '../documented-operations/data-words.ts';
 import { documentedFacts, openApiFacts } from '../documented-operations/facts.ts';
 import { mistakesOf } from '../documented-operations/mistakes.ts';
@@ -21,10 +22,12 @@ import { rest } from '../kit/requests.ts';
 
 let kiln: KilnUnderTest;
 let world: World;
+let problemsOf: AnswerCheck;
 beforeAll(async () => {
   kiln = await startKiln({ settings: { RATE_LIMIT: 'status=50000,read=50000,start=50000' } });
   await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
   world = createWorld(kiln.url, soundRequest);
+  problemsOf = await createAnswerCheck(kiln.url);
 });
 afterAll(() => kiln?.close());
 
@@ -49,7 +52,7 @@ describe('a sound request', () => {
   it.concurrent.each(named)('%s', async (key, operation) => {
     const answer = await world.once(key);
     expect([answer.status, answer.body]).toEqual([soundOf(operation).status ?? 200, soundBody(operation)]);
-    expect(lackingIn(operation, answer)).toEqual([]);
+    expect([...lackingIn(operation, answer), ...problemsOf(operation, answer)]).toEqual([]);
     const { headers } = answer;
     expect(Number(headers.get('x-ratelimit-limit'))).toBe(50_000);
     expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(50_000);
@@ -66,6 +69,7 @@ describe('a request that has wrong', () => {
   it.concurrent.each(mistakes)('%s: %s', async (_key, _title, operation, { spoil, wrong }) => {
     const { status, body } = await send(kiln.url, operation, spoil(formOf(operation)));
     expect([status, body]).toEqual(refusalOf(operation, wrong));
+    expect(problemsOf(operation, { status, body })).toEqual([]);
   });
 });
 
@@ -93,6 +97,7 @@ describe('a request with', () => {
       fails,
       [],
     ]);
+    expect(problemsOf(operation, answer)).toEqual([]);
   });
 });
 
@@ -115,6 +120,13 @@ describe('the OpenAPI document that is served', () => {
 });
 
 describe('these cases', () => {
+  it('see what an OpenAPI document does not tell', () => {
+    const [, root] = named[0] ?? [];
+    const body = { status: true, data: 7, msg: 'x' };
+    expect(root && problemsOf(root, { status: 200, body })).toEqual([expect.stringMatching(/^data: /)]);
+    expect(root && problemsOf(root, { status: 418, body })).toEqual(['418 is told nowhere']);
+  });
+
   it('are about every operation, and about everything that an input can have wrong', () => {
     expect(named).toHaveLength(126);
     expect(kindsOf(mistakes)).toEqual({ missing: 86, type: 504, bound: 3, enum: 12, body: 112, twice: 11 });
