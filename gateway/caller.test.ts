@@ -47,6 +47,21 @@ test('believes X-Forwarded-For of trusted proxies only, and only as far as each 
   expect(await addressSeen(['10.0.0.0/8'], '10.1.1.1', 'not an address')).toBe('10.1.1.1');
   expect(await addressSeen(['10.0.0.0/8'], '10.1.1.1')).toBe('10.1.1.1');
   expect(await addressSeen(['::1'], '::1', '2001:db8::7')).toBe('2001:db8::7');
+  // Some proxies write the port as well; numbers that only some readers take for an address are none.
+  expect(await addressSeen(['10.0.0.0/8'], '10.1.1.1', '1.2.3.4:5678')).toBe('1.2.3.4');
+  expect(await addressSeen(['10.0.0.0/8'], '10.1.1.1', '[2001:db8::7]:443')).toBe('2001:db8::7');
+  for (const nearly of [
+    '127.1',
+    '0x7f000001',
+    '010.0.0.1',
+    '2130706433',
+    '1.2.3.4:',
+    '[1.2.3.4',
+    '::g',
+    '',
+  ]) {
+    expect(await addressSeen(['10.0.0.0/8'], '10.1.1.1', nearly)).toBe('10.1.1.1');
+  }
 });
 
 test('takes the trace id of a valid traceparent and makes one otherwise', () => {

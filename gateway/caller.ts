@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
@@ -179,14 +180,22 @@ function createTrust(trustProxy: readonly string[]): (address: string) => boolea
   };
 }
 
+/** The address that an entry of X-Forwarded-For names; some proxies write its port as well. Nothing that is only nearly one. */
+function hopIn(entry: string): string | null {
+  const text = entry.trim();
+  const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
+  const address = inBrackets ?? beforePort ?? text;
+  return isIP(address) === 0 ? null : address;
+}
+
 /** Walks X-Forwarded-For from our side outwards, as far as each hop is trusted. */
 function addressOf(request: IncomingMessage, isTrusted: (address: string) => boolean): string | null {
   let address = request.socket.remoteAddress;
   if (address === undefined) return null;
   const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
   while (isTrusted(address)) {
-    const hop = forwarded.pop()?.trim();
-    if (hop === undefined || !ipaddr.isValid(hop)) break;
+    const hop = hopIn(forwarded.pop() ?? '');
+    if (hop === null) break;
     address = hop;
   }
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
