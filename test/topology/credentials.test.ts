@@ -3,7 +3,9 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
+import { internalCaller } from '../../platform/caller.ts';
 import { readConfig } from '../../platform/config.ts';
+import { CALLER_HEADER, createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
 import { graphql, rest, until } from '../kit/requests.ts';
 import { genuineSigner, signedIn, type SignInData } from '../kit/sign-in.ts';
 import { freePorts, isReady, startNode, type Program } from './processes.ts';
@@ -101,6 +103,24 @@ it('a stream ends with its token, whose session goes on', async () => {
   expect(await Promise.all(streams)).toEqual(ENDS);
   expect(Date.now()).toBeGreaterThanOrEqual((now + 3) * 1_000);
   expect((await userinfo(elsewhere, ada.access_token)).status).toBe(200);
+});
+
+it('nobody brings the word of one process to another in through the door', async () => {
+  const ada = await signedIn(kiln.url);
+  const key = kiln.settings['INTERNAL_KEY'] ?? '';
+  const caller = { ...internalCaller('a'.repeat(32)), kind: 'user' as const, id: ada.user.id };
+  for (const audience of ['workflow', 'media']) {
+    const assertion = await createCallerSigner({ key, audience })(caller);
+    const { data } = await graphql(kiln.url, '{ viewer { id } }', {}, { [CALLER_HEADER]: assertion });
+    expect(data.viewer).toBeNull();
+    const refused = await graphql(kiln.url, '{ viewer { id } }', {}, bearer(assertion));
+    expect(refused.errors?.[0]?.extensions['code']).toBe('UNAUTHENTICATED');
+  }
+  // Genuine it is: at the process itself it counts.
+  const workflow = (kiln.settings['WORKFLOW_URL'] ?? '').replace('/graphql', '');
+  const assertion = await createCallerSigner({ key, audience: 'workflow' })(caller);
+  const { data } = await graphql(workflow, '{ viewer { id } }', {}, { [CALLER_HEADER]: assertion });
+  expect(data.viewer.id).toBe(ada.user.id);
 });
 
 it('a refresh token that comes twenty times to both gateways at once has one successor', async () => {

@@ -56,6 +56,7 @@ export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignI
       checkScopes(scopes);
       if (codeChallenge !== null) checkChallenge(codeChallenge);
       const target = redirectUrl === null ? null : checkedRedirect(redirectUrl, redirects);
+      if (target !== null && codeChallenge === null) checkIsPage(target);
       const { url, ...begun } = await provider().begin({ scopes });
       return { url, cookie: await attempts.begin({ ...begun, target, challenge: codeChallenge }) };
     },
@@ -78,6 +79,12 @@ export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignI
       return { signedIn: null, location: location.href, cookieName };
     },
   };
+}
+
+/** Any app may claim the scheme of another: only who knows the verifier shall have what its address carries (RFC 8252). */
+function checkIsPage(target: string): void {
+  if (/^https?:/.test(target)) return;
+  throw badInput('code_challenge', 'code_challenge is needed when redirect_url is the scheme of an app');
 }
 
 function checkScopes(scopes: readonly string[]): void {
