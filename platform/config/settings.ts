@@ -199,7 +199,8 @@ export const settings = {
   }),
   VOLCENGINE_ACCESS_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
-    meaning: 'access key of Volcengine, together with VOLCENGINE_SECRET_KEY',
+    meaning:
+      'access key of Volcengine, together with VOLCENGINE_SECRET_KEY; it fetches its inputs, so PUBLIC_URL (or the bucket) must be at a public https address',
   }),
   VOLCENGINE_SECRET_KEY: optional(text, { meaning: 'signs the requests to Volcengine' }),
   VOLCENGINE_BASE_URL: optional(httpAddress, {

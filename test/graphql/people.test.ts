@@ -58,6 +58,20 @@ describe('lip-sync', () => {
   }, 60_000);
 });
 
+describe('a picture with somebody in it, perhaps', () => {
+  it('is looked at: what is not known is null, with the reason', async () => {
+    const mutation = 'mutation ($file: Upload!) { detectPerson(image: { upload: $file }) { id generator } }';
+    const { data } = await asking.upload(PIXEL, 'a.png', mutation);
+    expect(data.detectPerson.generator).toBe('cloud/humanvid');
+    const { id } = data.detectPerson as { id: string };
+    expect(await asking.ended(id)).toMatchObject({ error: null, sandbox: true, outputs: [] });
+    const read =
+      'query ($id: ID!) { task(id: $id) { result { ... on PersonDetection { hasPerson reason subjects } } } }';
+    const { task } = await asking.ok(read, { id });
+    expect(task.result).toEqual({ hasPerson: null, reason: expect.stringMatching(/./), subjects: [] });
+  }, 60_000);
+});
+
 const refusals: readonly (readonly [operation: string, field: string])[] = [
   ['lipSync(input: { generator: "agg/lipsync", text: "a" })', 'image'],
   ['lipSync(input: { generator: "agg/lipsync", image: { url: "https://a.b/c" } })', 'audio'],

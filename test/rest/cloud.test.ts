@@ -96,6 +96,13 @@ it.concurrent('somebody in a picture says what is heard, of files and of links',
   for (const end of ends) expect(await opened(await followed(end, HUMAN))).toMatchObject(film);
 }, 60_000);
 
+it.concurrent('an upstream that is full (50430) is asked again until it has room', async () => {
+  await kiln.control('faults', { wire: 'volcengine', operation: 'detect', fault: 'queue-full' });
+  const task = await post('/api/cloud/humanvid/img/recognition', { img_url: picture });
+  const { body } = await followed(task, '/api/cloud/humanvid/task/status?');
+  expect(body).toMatchObject({ status: true, data: { has_person: null } });
+}, 60_000);
+
 it.concurrent('a video becomes an avatar, which speaks to a sound and from a text', async () => {
   const upload = await post('/api/cloud/digital/url2vid', { video_file: await mp4() });
   const { body: source } = await followed(upload, '/api/cloud/digital/task/status?task_type=upload');

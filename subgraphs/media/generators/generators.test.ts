@@ -19,6 +19,10 @@ const providers: Record<string, Provider> = {
   minimax: { name: 'minimax', calls: { SPEECH: call, VOICE_CLONE: call }, jobs: { VIDEO: job } },
   kling: { name: 'kling', jobs: { VIDEO: job } },
   comfyui: { name: 'comfyui', jobs: { COMFY_WORKFLOW: job } },
+  volcengine: {
+    name: 'volcengine',
+    jobs: { PERSON_DETECTION: job, HUMAN_VIDEO: job, AVATAR_SOURCE: job, AVATAR: job, AVATAR_VIDEO: job },
+  },
 };
 const none: BundledSettings = {
   openai: null,
@@ -45,7 +49,7 @@ describe('the bundled generators', () => {
   it('all point to the sandbox without settings', () => {
     const made = registry();
     expect(made.generators()).toEqual(
-      'imga agg/imga vidb agg/vidb vidc agg/vidc speech_router agg/speech_router comfy union custom/frame llm llm/altllm'.split(
+      'imga agg/imga vidb agg/vidb vidc agg/vidc speech_router agg/speech_router comfy union custom/frame cloud/humanvid cloud/digital llm llm/altllm'.split(
         ' ',
       ),
     );
@@ -92,6 +96,22 @@ describe('the bundled generators', () => {
       { id: 'midjourney', sandbox: false, provider: 'midjourney' },
       { id: 'midjourney-video' },
     ]);
+  });
+
+  it('keep to what an account of the upstream may have open at once', () => {
+    const keys = { accessKey: 'ak', secretKey: 'sk', vodSpace: null };
+    const volcengine = { ...keys, baseUrl: 'https://cv.example.com', vodBaseUrl: 'https://vod.example.com' };
+    const limits = (from: ReturnType<typeof registry>) =>
+      from
+        .all()
+        .filter(({ generator }) => generator.startsWith('cloud/'))
+        .map(({ generator, concurrency, stallSeconds }) => [generator, concurrency, stallSeconds]);
+    expect(limits(registry({ volcengine }))).toEqual([
+      ['cloud/humanvid', 1, 1_800],
+      // An avatar is trained for hours.
+      ['cloud/digital', 1, 28_800],
+    ]);
+    expect(limits(registry()).map(([, concurrency]) => concurrency)).toEqual([64, 64]);
   });
 
   it('are absent without settings and sandbox, and say which setting is missing', () => {
