@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
+import { anonymousCaller } from '../../platform/caller.ts';
 import type { Payment } from '../../subgraphs/workflow/payments/payment.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { anna, ben, operator } from './callers.ts';
@@ -324,6 +325,33 @@ describe('an event', () => {
     await shop.standIn.control.pay(session.id);
     await expect.poll(() => shop.hookAnswers.length, PATIENCE).toBeGreaterThan(before);
     expect(shop.hookAnswers.slice(before)).not.toContain(500);
+  });
+});
+
+describe('a browser that comes back without a token', () => {
+  const stranger = anonymousCaller('test', '192.0.2.1');
+
+  it('proves the purchase by its session, and by nothing less', async () => {
+    const { payment, sessionId } = await bought();
+    await shop.standIn.control.pay(sessionId);
+    const other = await bought();
+    for (const named of [null, '{CHECKOUT_SESSION_ID}', other.sessionId, 'cs_test_none']) {
+      const key = { id: payment.id, sessionId: named };
+      for (const caller of [stranger, ben]) {
+        await expect(shop.payments.reconcile(caller, key)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      }
+    }
+    expect(await shop.payments.reconcile(stranger, { id: payment.id, sessionId })).toMatchObject({
+      id: payment.id,
+      status: 'COMPLETED',
+    });
+  });
+
+  it('ends a checkout by its id, which is all that the way back has', async () => {
+    const { payment } = await bought();
+    const key = { id: payment.id, sessionId: '{CHECKOUT_SESSION_ID}' };
+    await expect(shop.payments.cancel(ben, key)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await shop.payments.cancel(stranger, key)).toMatchObject({ status: 'CANCELLED' });
   });
 });
 

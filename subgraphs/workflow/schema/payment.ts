@@ -1,3 +1,4 @@
+import { internalCaller } from '../../../platform/caller.ts';
 import { badInput, notFound } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { OpenedCheckout } from '../payments/checkout.ts';
@@ -9,7 +10,7 @@ import type {
 } from '../payments/payment.ts';
 import type { PaymentKey } from '../payments/service.ts';
 import { builder } from './builder.ts';
-import { namedUser } from './context.ts';
+import { namedUser, type WorkflowContext } from './context.ts';
 import { Execution } from './execution.ts';
 import { Template, templateOf } from './template.ts';
 import { User } from './user.ts';
@@ -188,9 +189,23 @@ builder.mutationField('reconcilePayment', (t) =>
       'Asks the payment provider what is true of a payment; one that is paid starts its execution, once. Its session is the proof of who comes back from the checkout without a credential.',
     rule: 'proof',
     args: paymentKeyArgs,
-    resolve: (_, key, { caller, services }) => services.payments.reconcile(caller, paymentKeyOf(key)),
+    async resolve(_, key, context) {
+      const payment = await context.services.payments.reconcile(context.caller, paymentKeyOf(key));
+      if (key.sessionId) await showExecution(payment, context);
+      return payment;
+    },
   }),
 );
+
+/** Who has proved the purchase by its session sees what it started, also a browser that brings no token. */
+async function showExecution(
+  { executionId, ppSessionId }: PaymentShape,
+  { caller, services, loaders }: WorkflowContext,
+): Promise<void> {
+  if (executionId === null || ppSessionId === null) return;
+  const [execution = null] = await services.executions.byIds(internalCaller(caller.traceId), [executionId]);
+  loaders.executions.clear(executionId).prime(executionId, execution);
+}
 
 builder.mutationField('cancelPayment', (t) =>
   t.field({
