@@ -77,7 +77,8 @@ export async function openPage(chromium: Chromium, { pages, origin }: PageOption
   };
   const until: Page['until'] = async (expression, timeoutMs = 60_000) => {
     const deadline = Date.now() + timeoutMs;
-    for (let last = ''; Date.now() < deadline;) {
+    let last = '';
+    while (Date.now() < deadline) {
       try {
         const value: unknown = await read(expression);
         if (value) return value;
@@ -87,8 +88,8 @@ export async function openPage(chromium: Chromium, { pages, origin }: PageOption
         last = String(error);
       }
       await pause(50);
-      if (Date.now() >= deadline) throw new Error(`never came true: ${expression} (at last ${last})`);
     }
+    throw new Error(`never came true: ${expression} (at last ${last})`);
   };
   return {
     read,
@@ -96,7 +97,7 @@ export async function openPage(chromium: Chromium, { pages, origin }: PageOption
     errors,
     async open(url) {
       const { errorText } = await send('Page.navigate', { url });
-      if (errorText) throw new Error(`${url}: ${String(errorText)}`);
+      if (typeof errorText === 'string') throw new Error(`${url}: ${errorText}`);
       await until("document.readyState === 'complete' && location.href !== 'about:blank'");
     },
     async click(selector) {
