@@ -22,10 +22,12 @@ export interface KilnUnderTest extends Everything {
 
 export interface KilnUnderTestOptions {
   /** Settings beyond the defaults of tests (a free port, rate limits off). */
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings?: Settings | ((sandboxUrl: string) => Settings);
   readonly sandbox?: Partial<SandboxOptions>;
   readonly logLevel?: LogLevel;
 }
+
+type Settings = Readonly<Record<string, string>>;
 
 /** Starts it; pictures are one tiny plain one unless `sandbox: { instantImages: false }`. */
 export async function startKiln({
@@ -52,7 +54,7 @@ export async function startKiln({
     DATA_DIR: dataDir,
     PORT: '0',
     RATE_LIMIT: 'off',
-    ...settings,
+    ...(typeof settings === 'function' ? settings(outside.url) : settings),
   });
   const everything = await startEverything({ config, logger, lifecycle });
   return {

@@ -1,0 +1,196 @@
+import { Supergraph } from '@apollo/federation-internals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { ownSupergraph } from '../../gateway/composition/door.ts';
+import type { AuthMode, Rule } from '../../platform/policy.ts';
+import { sections } from '../../rest-compat/tables.ts';
+import { collectPolicy } from '../../schema/policy.ts';
+import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
+import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
+import type { GraphqlAnswer } from '../kit/requests.ts';
+import { definitionOf, fieldCall, namesUser, sendField, type RuledField } from './graphql-calls.ts';
+import {
+  NOWHERE,
+  routeCall,
+  routeNamesUser,
+  sendRoute,
+  type RouteAnswer,
+  type RuledRoute,
+} from './rest-calls.ts';
+import { callerNames, openWorld, type CallerName, type World } from './world.ts';
+
+/**
+ * Each root field and each REST route, called by everybody in every mode. The rows are the policy's own tables, so that a
+ * new field or route is here by itself; what a rule means is said here once more, in a table of its own.
+ */
+
+const schemas = { media: mediaSchema, workflow: workflowSchema };
+const subgraphs = Object.entries(schemas).map(([name, schema]) => ({ name, schema }));
+const policy = collectPolicy(subgraphs, sections);
+const schemaOf = ({ subgraph }: RuledField) => schemas[subgraph as keyof typeof schemas];
+
+/** What is answered: let in, told to sign in (401), told that it is not for them (403). */
+type Verdict = 'in' | '401' | '403';
+
+const everybody: Readonly<Record<CallerName, Verdict>> = {
+  anonymous: 'in',
+  other: 'in',
+  owner: 'in',
+  key: 'in',
+  admin: 'in',
+};
+const known = { ...everybody, anonymous: '401' } as const;
+const adminOnly = { anonymous: '401', other: '403', owner: '403', key: '403', admin: 'in' } as const;
+const always = (row: Readonly<Record<CallerName, Verdict>>) => ({ open: row, compat: row, required: row });
+const untilRequired = { open: everybody, compat: everybody, required: known };
+
+const EXPECTED: Readonly<
+  Record<Exclude<Rule, 'service'>, Readonly<Record<AuthMode, Readonly<Record<CallerName, Verdict>>>>>
+> = {
+  public: always(everybody),
+  proof: always(everybody),
+  anyone: untilRequired,
+  owner: untilRequired,
+  spend: untilRequired,
+  unpaid: { open: everybody, compat: known, required: known },
+  admin: { open: everybody, compat: adminOnly, required: adminOnly },
+  operator: always(adminOnly),
+};
+
+/** Every call that can name a user names the owner: nobody else may, but for keys, and a mere label in open mode. */
+const NAMED: Readonly<Record<AuthMode, Partial<Record<CallerName, Verdict>>>> = {
+  open: { other: '403' },
+  compat: { anonymous: '401', other: '403' },
+  required: { anonymous: '401', other: '403' },
+};
+
+/** Who has no account has none to delete, in open mode either. */
+const EXCEPTIONS: Readonly<Record<string, Partial<Record<CallerName, Verdict>>>> = {
+  'mutation deleteAccount': { anonymous: '401' },
+};
+
+function expected(
+  name: string,
+  { rule, named, mode }: { readonly rule: Rule; readonly named: boolean; readonly mode: AuthMode },
+): Record<CallerName, Verdict> {
+  if (rule === 'service') throw new Error('what is for Kiln itself is not in the public schema');
+  return { ...EXPECTED[rule][mode], ...(named ? NAMED[mode] : {}), ...EXCEPTIONS[name] };
+}
+
+/**
+ * Anything else that comes back was let in: what is named does not exist, and what is asked can't be done. A call that
+ * is unsound shows where its rule refuses somebody, as it is not refused then.
+ */
+function verdictOf(rule: Rule, code: unknown, message: string): string {
+  if (code === 'INTERNAL' || code === 500) return `broken: ${message}`;
+  if (code === 'FORBIDDEN' || code === 403) return '403';
+  if (code !== 'UNAUTHENTICATED' && code !== 401) return 'in';
+  // A proof that is not valid is refused by the service, in other words.
+  return rule === 'proof' && !message.includes('needs a credential') ? 'in' : '401';
+}
+
+function verdictOfField({ rule }: RuledField, { data, errors = [] }: GraphqlAnswer): string {
+  const [error] = errors;
+  const code = error?.extensions['code'];
+  if (code === 'GRAPHQL_VALIDATION_FAILED') return `not asked: ${error?.message}`;
+  if (error === undefined && data === undefined) return 'no answer';
+  return verdictOf(rule, code, error?.message ?? '');
+}
+
+function verdictOfRoute({ rule }: RuledRoute, { status, message, challenge }: RouteAnswer): string {
+  if (status === 401 && challenge !== 'Bearer') return `no challenge: ${challenge}`;
+  return verdictOf(rule, status, message);
+}
+
+/** What ends the session or the account it is asked with: asked last, with sessions of its own. */
+const ENDS: readonly string[] = ['GET /auth/idp/logout', 'mutation deleteAccount'];
+
+interface Row {
+  readonly name: string;
+  readonly rule: Rule;
+  readonly namesUser: boolean;
+  /** The verdict on who asks with these headers. */
+  readonly ask: (url: string, userId: string, headers: Readonly<Record<string, string>>) => Promise<string>;
+}
+
+/** What routes need besides what their table says is required. */
+const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'POST /api/cloud/humanvid/img/recognition': { img_url: NOWHERE },
+  'POST /api/cloud/humanvid/video/submit/task': { img_input: NOWHERE, audio_input: NOWHERE },
+  'POST /api/cloud/digital/url2vid': { video_url: NOWHERE },
+  'POST /api/cloud/digital/video/submit/task': { digital_id: 'none', text: ' ' },
+  'GET /payment/cancel': { payment_id: 'none' },
+};
+
+const routeRows = policy.routes.map((ruled): Row => {
+  const name = `${ruled.route.method} ${ruled.route.path}`;
+  const given = NEEDED[name] ?? {};
+  return {
+    name,
+    rule: ruled.rule,
+    namesUser: routeNamesUser(ruled),
+    ask: async (url, userId, headers) =>
+      verdictOfRoute(ruled, await sendRoute(url, routeCall(ruled, { userId, given }), headers)),
+  };
+});
+
+const fieldRows = policy.fields.map((field): Row => {
+  const schema = schemaOf(field);
+  return {
+    name: `${field.kind} ${field.name}`,
+    rule: field.rule,
+    namesUser: namesUser(field, definitionOf(schema, field)),
+    ask: async (url, userId, headers) =>
+      verdictOfField(field, await sendField(url, fieldCall(schema, field, { userId }), headers)),
+  };
+});
+
+const rows = [...routeRows, ...fieldRows].filter(({ rule }) => rule !== 'service');
+const inOrder = [
+  ...rows.filter(({ name }) => !ENDS.includes(name)),
+  ...ENDS.flatMap((name) => rows.filter((row) => row.name === name)),
+];
+
+describe.each(['open', 'compat', 'required'] as const)('in mode %s', (mode) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld(mode);
+  });
+  afterAll(() => world?.kiln.close());
+
+  it.each(inOrder.map((row) => [row.name, row] as const))(
+    '%s lets in whom its rule lets in',
+    async (name, { rule, namesUser: named, ask }) => {
+      const callers = ENDS.includes(name) ? await world.signInAgain() : world.callers;
+      const answers = callerNames.map(async (who) => {
+        const verdict = await ask(world.kiln.url, callers.owner.id, callers[who].headers);
+        return [who, verdict] as const;
+      });
+      expect(Object.fromEntries(await Promise.all(answers))).toEqual(expected(name, { rule, named, mode }));
+    },
+  );
+
+  it('keeps nothing of a stranger who is not let in', async () => {
+    const { pool } = world.kiln.runtime.database;
+    const kept = await pool.query(
+      `select 'file' from media.media where owner = 'anon' union all select 'task' from media.tasks where owner = 'anon'
+        union all select 'execution' from workflow.executions where owner = 'anon'`,
+    );
+    expect(kept.rows.length > 0).toBe(mode !== 'required');
+  });
+});
+
+describe('what is for Kiln itself', () => {
+  it('is not in the schema that callers see', async () => {
+    const inner = policy.fields.filter(({ rule }) => rule === 'service').map(({ name }) => name);
+    expect(inner).toEqual(expect.arrayContaining(['startTask', 'callerOf']));
+    const api = Supergraph.build(await ownSupergraph())
+      .apiSchema()
+      .toGraphQLJSSchema();
+    const visible = [api.getQueryType(), api.getMutationType(), api.getSubscriptionType()].flatMap((type) =>
+      Object.keys(type?.getFields() ?? {}),
+    );
+    expect(visible.length).toBeGreaterThan(60);
+    expect(visible.filter((name) => inner.includes(name) || name.startsWith('_'))).toEqual([]);
+  });
+});
