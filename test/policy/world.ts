@@ -19,7 +19,7 @@ export const callerNames = ['anonymous', 'other', 'owner', 'key', 'admin'] as co
 /** `other` and `owner` are users; `key` is a service key without a scope; `admin` a user whom ADMIN_SUBJECTS names. */
 export type CallerName = (typeof callerNames)[number];
 
-export interface TestCaller {
+interface TestCaller {
   readonly headers: Readonly<Record<string, string>>;
   /** `anon`, `usr_...` or `key_...`. */
   readonly id: string;
