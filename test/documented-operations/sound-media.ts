@@ -187,10 +187,6 @@ const images: Readonly<Record<string, Sound>> = {
   'GET /api/imga/async/query/status': statusOf('POST /api/imga/async/generate/image'),
 };
 
-/** Its provider may not be there. */
-const cloudSubmission = expect.toSatisfy((body) =>
-  body.status === true ? /^[0-9a-f-]{36}$/.test(body.data) : /is not configured here/.test(body.msg),
-);
 const resource = { ...told, data: expect.stringMatching(/\w/), extra: expect.any(Object) };
 /** Long enough to be a sample of a voice. */
 const speech = 'This is a sample of a voice, and it goes on for as long as anybody could wish for. '.repeat(
@@ -222,25 +218,25 @@ const people: Readonly<Record<string, Sound>> = {
     }),
     answer: { ...told, data: { voice_id: expect.stringMatching(/^KilnVoice/), demo_url: null } },
   },
-  'POST /api/cloud/humanvid/img/recognition': { with: picture, answer: cloudSubmission },
+  'POST /api/cloud/humanvid/img/recognition': { with: picture, answer: submission },
   'POST /api/cloud/humanvid/video/submit/task': {
     with: async ({ links }) => ({ img_input: await links.picture(), audio_input: await links.recording() }),
-    answer: cloudSubmission,
+    answer: submission,
   },
-  'GET /api/cloud/humanvid/task/status': { answer: expect.objectContaining({ msg: expect.any(String) }) },
+  'GET /api/cloud/humanvid/task/status': statusOf('POST /api/cloud/humanvid/img/recognition'),
   'POST /api/cloud/digital/url2vid': {
     with: async ({ links }) => ({ video_url: await links.video() }),
-    answer: cloudSubmission,
+    answer: submission,
   },
-  'POST /api/cloud/digital/create': { with: async () => ({ video_id: 'v' }), answer: cloudSubmission },
+  'POST /api/cloud/digital/create': { answer: submission },
   'POST /api/cloud/digital/video/submit/task': {
     with: async (world) => ({
-      digital_id: 'd',
+      digital_id: (await world.ended('POST /api/cloud/digital/create'))['digital_id'],
       audio_url: await world.links.recording(),
     }),
-    answer: cloudSubmission,
+    answer: submission,
   },
-  'GET /api/cloud/digital/task/status': { answer: expect.objectContaining({ msg: expect.any(String) }) },
+  'GET /api/cloud/digital/task/status': statusOf('POST /api/cloud/digital/url2vid', { task_type: 'upload' }),
 };
 
 /** A graph by its name. */

@@ -170,7 +170,9 @@ function everythingOf(operation: Documented, fields: readonly Field[]): readonly
 function isFree({ body, path }: Documented, name: string): boolean {
   const isAlternative = (body?.oneOf ?? []).some((names) => names.includes(name));
   const isLink = /(?:file|url|urls|_input)$/i.test(name);
-  return !isAlternative && !isLink && !meaningful.has(name) && !path.startsWith('/auth/');
+  // The bundled provider of avatars has no such choice, and its model says so.
+  const isRefused = name === 'resolution' && path === '/api/cloud/digital/video/submit/task';
+  return !isAlternative && !isLink && !isRefused && !meaningful.has(name) && !path.startsWith('/auth/');
 }
 
 /** What names a thing that has to be there. */
