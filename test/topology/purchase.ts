@@ -2,10 +2,13 @@ import { expect } from 'vitest';
 
 import { createBrowser } from '../kit/browser.ts';
 import { graphql, until, type GraphqlAnswer } from '../kit/requests.ts';
+import { signedIn } from '../kit/sign-in.ts';
 
 /** A person who signs in, buys and looks, over the door of a Kiln whose sandbox is another process. */
 export interface Buyer {
   readonly userId: string;
+  /** What goes along with each of their requests. */
+  readonly headers: { readonly authorization: string };
   checkout(templateCode: string): Promise<OpenCheckout>;
   /** What the page of success asks for when a browser comes back; answers the status. */
   comeBack(opened: OpenCheckout): Promise<string>;
@@ -21,17 +24,19 @@ interface OpenCheckout {
 }
 
 /** Signs in at the login page of the sandbox. */
-export async function signInBuyer(kilnUrl: string, sandboxUrl: string): Promise<Buyer> {
-  const { access_token: token, user } = await signIn(kilnUrl, sandboxUrl);
+export async function signInBuyer(kilnUrl: string): Promise<Buyer> {
+  const { access_token: token, user } = await signedIn(kilnUrl);
   const userId = user.id;
+  const headers = { authorization: `Bearer ${token}` };
   const ask = async (query: string, variables: Readonly<Record<string, unknown>>) => {
-    const answer = await graphql(kilnUrl, query, variables, { authorization: `Bearer ${token}` });
+    const answer = await graphql(kilnUrl, query, variables, headers);
     expect(answer.errors).toBeUndefined();
     return answer;
   };
   const payment = (id: string) => ask(PAYMENT, { id });
   return {
     userId,
+    headers,
     async checkout(templateCode) {
       const parameters = { prompt: `a ferry, as a ${templateCode}` };
       const { data } = await ask(CHECKOUT, { templateCode, userId, parameters });
@@ -51,7 +56,10 @@ export async function signInBuyer(kilnUrl: string, sandboxUrl: string): Promise<
 }
 
 /** Presses a button on the hosted page of a checkout; answers where the browser is sent. */
-export async function pressButton({ url }: OpenCheckout, button: string): Promise<string | null> {
+export async function pressButton(
+  { url }: Pick<OpenCheckout, 'url'>,
+  button: string,
+): Promise<string | null> {
   const answer = await createBrowser().open(url, { form: { do: button } });
   expect(answer.status).toBe(303);
   return answer.headers.get('location');
@@ -76,21 +84,6 @@ const PAYMENT = `
     payment(id: $id) {
       status
       userId
-      execution { status task { state outputs { url contentType } } }
+      execution { id status task { state outputs { url contentType } } }
     }
   }`;
-
-interface SignedIn {
-  readonly access_token: string;
-  readonly user: { readonly id: string };
-}
-
-async function signIn(kilnUrl: string, sandboxUrl: string): Promise<SignedIn> {
-  const browser = createBrowser();
-  const page = await browser.follow(`${kilnUrl}/auth/idp/authorize`);
-  expect(page.url.origin).toBe(sandboxUrl);
-  const form = { subject: 'sandbox-ada' };
-  const { url, response } = await browser.follow(page.url.href, () => false, { form });
-  if (response?.status !== 200 || url.origin !== kilnUrl) throw new Error(`not signed in, at ${url.href}`);
-  return ((await response.json()) as { data: SignedIn }).data;
-}

@@ -14,7 +14,7 @@ afterAll(() => kiln?.close());
 
 describe('a sandbox at SANDBOX_URL', () => {
   it('pays a checkout whose buyer comes back, as if the button had been pressed, and once', async () => {
-    const ada = await signInBuyer(kiln.url, kiln.sandboxUrl);
+    const ada = await signInBuyer(kiln.url);
     const opened = await ada.checkout('poster');
     expect(await ada.comeBack(opened)).toBe('COMPLETED');
     expect(await ada.comeBack(opened)).toBe('COMPLETED');

@@ -23,14 +23,14 @@ beforeEach(() =>
 describe('a purchase with the payment provider, gateway, subgraphs and worker apart', () => {
   let ada: Buyer;
   beforeAll(async () => {
-    ada = await signInBuyer(kiln.url, kiln.sandbox.url);
+    ada = await signInBuyer(kiln.url);
   });
 
   it.each([
     ['poster', 'image/png'],
     ['clip', 'video/mp4'],
     ['sketch', 'image/png'],
-  ])('starts %s once its hosted page was paid, and the worker finishes it', async (code, type) => {
+  ])('of %s is told by the webhook alone, and the worker finishes what was bought', async (code, type) => {
     await kiln.sandbox.pace({ wire: 'midjourney', runningMs: 200 });
     const opened = await ada.checkout(code);
     const { payment, sessionId, url } = opened;
@@ -39,7 +39,6 @@ describe('a purchase with the payment provider, gateway, subgraphs and worker ap
     expect(await pressButton(opened, 'card')).toBe(
       `${kiln.url}/payment/success?session_id=${sessionId}&payment_id=${payment.id}`,
     );
-    expect(await ada.comeBack(opened)).toBe('COMPLETED');
     const { data } = await ada.delivered(payment.id);
     expect(data.payment).toMatchObject({
       status: 'COMPLETED',
@@ -49,6 +48,25 @@ describe('a purchase with the payment provider, gateway, subgraphs and worker ap
     const file = await fetch(data.payment.execution.task.outputs[0].url);
     expect([file.status, file.headers.get('content-type')]).toEqual([200, type]);
     await file.body?.cancel();
+  });
+
+  it('goes by REST alone, and waits where nobody takes the money while the workflow process is away', async () => {
+    const userId = ada.userId;
+    const body = { userId, metadata: { prompt: 'a late ferry' } };
+    const { body: answer } = await rest(kiln.url, 'POST', '/payment/checkout/poster', body, ada.headers);
+    const { url, paymentId } = answer.data;
+    await kiln.end('workflow', 'SIGKILL');
+    const success = await whileAway('workflow', async () => {
+      const back = (await pressButton({ url }, 'card')) ?? '';
+      expect((await fetch(back)).status).toBe(503);
+      return back.slice(kiln.url.length);
+    });
+    const after = await rest(kiln.url, 'GET', success);
+    expect(after).toMatchObject({ status: 200, body: { data: { payment: { id: paymentId } } } });
+    expect(after.body.data).toMatchObject({ payment: { status: 'completed' }, execution: {} });
+    const { data } = await ada.delivered(paymentId);
+    const { id } = data.payment.execution;
+    expect(after.body.data.execution.executionId).toBe(id);
   });
 });
 
