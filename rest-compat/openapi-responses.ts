@@ -48,6 +48,7 @@ const names = {
   409: 'Conflict',
   413: 'TooLarge',
   429: 'TooManyRequests',
+  431: 'HeadTooLarge',
   500: 'InternalError',
   503: 'Unavailable',
 } as const;
@@ -67,6 +68,7 @@ function sharedBy(route: Route, { service }: Section): readonly Shared[] {
     409: isWorkflow || isRepeatable,
     413: route.body !== undefined,
     429: true,
+    431: true,
     500: true,
     503: true,
   };
@@ -77,7 +79,7 @@ const location = { Location: { description: 'Where to go on.', schema: { type: '
 const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 
 /** What everything under /components/responses says, by name. */
-const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect'>, string>> = {
+const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect' | 'HeadTooLarge'>, string>> = {
   BadInput: 'An input is missing or not as documented; data.issues names each.',
   Unauthenticated: 'A credential is needed, or the one that was sent has expired or is forged.',
   Forbidden: 'This caller may not do that.',
@@ -90,6 +92,11 @@ const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect'>,
   Unavailable: 'Something that is needed does not answer now, is full, or is not set up here.',
 };
 
+/** Comes from below everything that knows of envelopes. */
+const headTooLarge: OpenApiResponse = {
+  description: 'Path, query and headers have more than 16 KiB in all. There is no body.',
+};
+
 /** The components of one service's document. */
 export function componentsOf(service: Section['service']): OpenApiComponents {
   const failure = service === 'media' ? refused : named('Failure');
@@ -99,7 +106,11 @@ export function componentsOf(service: Section['service']): OpenApiComponents {
   const redirect = { ...answer('Go on there.', workflowAnswer('sign-in', anything)), headers: location };
   return {
     schemas: service === 'media' ? mediaSchemas : workflowSchemas,
-    responses: { ...(service === 'workflow' ? { Redirect: redirect } : {}), ...Object.fromEntries(failures) },
+    responses: {
+      ...(service === 'workflow' ? { Redirect: redirect } : {}),
+      ...Object.fromEntries(failures),
+      HeadTooLarge: headTooLarge,
+    },
     securitySchemes: {
       bearer: {
         type: 'http',
