@@ -15,7 +15,7 @@ export interface Draft {
   body: DraftBody | null;
 }
 
-export interface DraftBody {
+interface DraftBody {
   /** How it is written. */
   as: 'json' | 'urlencoded' | 'multipart';
   /** Texts, files as Buffers, or any JSON. */

@@ -10,13 +10,13 @@ export interface Known {
 }
 
 /** One pixel. */
-export const picture = Buffer.from(
+const picture = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
 );
 
 /** A second of silence. */
-export function silence(): Buffer {
+function silence(): Buffer {
   const rate = 8_000;
   const head = Buffer.alloc(44);
   head.write('RIFF', 0);
