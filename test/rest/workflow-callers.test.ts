@@ -22,7 +22,7 @@ let ada: Person;
 let ben: Person;
 beforeAll(async () => {
   const hash = createHash('sha256').update(KEY).digest('hex');
-  const settings = { SANDBOX_URL: '', REST_AUTH: 'required', SERVICE_KEYS: `ops=${hash}` };
+  const settings = { REST_AUTH: 'required', SERVICE_KEYS: `ops=${hash}` };
   kiln = await startKiln({ settings });
   [ada, ben] = await Promise.all([person('ada'), person('ben')]);
 });
@@ -135,6 +135,20 @@ describe('buying and running', () => {
       expect((await ask(ada.headers, 'POST', path, body)).status).toBe(200);
       expect((await ask(OPERATOR, 'POST', path, body)).status).toBe(200);
     }
+  });
+
+  it('refuses another checkout under a key that was used', async () => {
+    const buy = (prompt: string) =>
+      rest(
+        kiln.url,
+        'POST',
+        '/payment/checkout/poster',
+        { userId: ada.id, metadata: { prompt } },
+        { ...ada.headers, 'idempotency-key': 'ada-buys' },
+      );
+    const first = await buy('a fox');
+    expect((await buy('a fox')).body.data).toEqual(first.body.data);
+    expect(await buy('a hare')).toEqual(refusal(409));
   });
 
   it('keeps the ids that people choose apart', async () => {

@@ -58,6 +58,26 @@ describe('without a payment provider', () => {
   });
 });
 
+describe('with a payment provider that does not answer', () => {
+  it('writes templates all the same, and asks to come again', async () => {
+    const alone = await startKiln({ settings: { SANDBOX_URL: 'http://127.0.0.1:1' } });
+    try {
+      const none = { ppProductId: null, ppPriceId: null };
+      const made = await rest(alone.url, 'POST', '/templates', { code: 'mine', name: 'Mine' });
+      expect(made).toEqual(told({ code: 'mine', ...none }));
+      const refused = await rest(alone.url, 'POST', '/payment/checkout/mine', { userId: 'u' });
+      expect(refused).toEqual(refusal(400, ['metadata.prompt']));
+      const answer = await rest(alone.url, 'POST', '/payment/checkout/poster', { userId: 'u' });
+      expect(answer).toEqual(refusal(503));
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      const synced = await rest(alone.url, 'POST', '/templates/sync/mine');
+      expect(synced).toEqual(told({ synced: false, ...none }));
+    } finally {
+      await alone.close();
+    }
+  });
+});
+
 it('makes no test templates', async () => {
   expect(await post('/templates/test/create')).toEqual(refusal(403));
 });

@@ -78,8 +78,9 @@ describe('POST /task/{taskId}', () => {
   const request = { templateCode: 'poster', parameters: { prompt: 'a fox' } };
 
   it('keeps the id of its caller, which is taken wherever a task id is', async () => {
-    for (const id of [`order_7.${randomUUID()}`, randomUUID()]) {
-      expect(await post(`/task/${id}`, request)).toEqual(told(id));
+    const ids = [`order_7.${randomUUID()}`, randomUUID()];
+    for (const id of ids) expect(await post(`/task/${id}`, request)).toEqual(told(id));
+    for (const id of ids) {
       const { body } = await ended(id);
       expect(body.data).toMatchObject({ id: UUID, status: 'completed' });
       const progress = await get(`/templates/execution/${id}/progress`);
@@ -93,8 +94,17 @@ describe('POST /task/{taskId}', () => {
     expect(await post(`/task/${id}`, request)).toEqual(told(id));
     const other = { ...request, parameters: { prompt: 'a hare' } };
     expect(await post(`/task/${id}`, other)).toEqual(refusal(400, ['taskId']));
-    const { body } = await get(`/templates/executions/user/nobody`);
-    expect(body.data.total).toBe(0);
+  });
+
+  it('is one task, however many ask for it at the same time', async () => {
+    const id = `many-${randomUUID()}`;
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(`/task/${id}`, request)));
+    for (const answer of answers) expect(answer).toEqual(told(id));
+    const { rows } = await kiln.runtime.database.pool.query(
+      'select from workflow.executions where external_id = $1',
+      [id],
+    );
+    expect(rows).toHaveLength(1);
   });
 
   it('refuses the id of a task of ours', async () => {
@@ -116,12 +126,14 @@ describe('POST /templates/execute/{code}', () => {
     const userId = `u-${randomUUID()}`;
     const started = told({ executionId: UUID, taskId: UUID, status: 'running' });
     const ids: string[] = [];
+    const taskIds: string[] = [];
     for (let more = 0; more < 3; more += 1) {
       const answer = await post('/templates/execute/poster', { userId });
       expect(answer).toEqual(started);
       ids.unshift(answer.body.data.executionId);
-      await ended(answer.body.data.taskId);
+      taskIds.push(answer.body.data.taskId);
     }
+    await Promise.all(taskIds.map((id) => ended(id)));
     const list = async (query = '') => (await get(`/templates/executions/user/${userId}${query}`)).body.data;
     expect(await list()).toEqual({
       executions: ids.map((executionId) => ({

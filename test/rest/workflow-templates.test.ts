@@ -10,7 +10,7 @@ import { moment, refusal, told } from './workflow-envelopes.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { SANDBOX_URL: '' } });
+  kiln = await startKiln();
 });
 afterAll(() => kiln?.close());
 
