@@ -34,12 +34,14 @@ export function mistakesOf(operation: Documented): readonly Mistake[] {
 
 function mistakesOfField(operation: Documented, field: Field): readonly Mistake[] {
   const place = field.in ?? 'body';
-  return unfitting(field, carrierOf(operation, field)).map(({ kind, title, value, problem }) => ({
-    kind,
-    title: `${field.name} ${title}`,
-    spoil: (sound) => withField(sound, field, value),
-    wrong: [{ loc: [place, field.name], type: problem }],
-  }));
+  return unfitting(field, carrierOf(operation, field))
+    .filter(({ value }) => value !== null || operation.service === 'media')
+    .map(({ kind, title, value, problem }) => ({
+      kind,
+      title: `${field.name} ${title}`,
+      spoil: (sound) => withField(sound, field, value),
+      wrong: [{ loc: [place, field.name], type: problem }],
+    }));
 }
 
 /** The request with another value of one field; undefined leaves it out. */

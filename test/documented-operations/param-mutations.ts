@@ -175,6 +175,8 @@ function readerChanges(param: AnyParam): readonly ParamMutation[] {
   return [
     reader('takes everything', (raw) => ({ value: raw })),
     reader('takes nothing', () => refused),
+    ...(param.in === 'json' && param.type !== 'string|null' ? [takes(null)] : []),
+    ...(param.type === 'string|null' ? [refuses(null)] : []),
     ...(minimum === undefined ? [] : [takes(minimum - 1), refuses(minimum)]),
     ...(maximum === undefined ? [] : [takes(maximum + 1), refuses(maximum)]),
     ...words.map(refuses),

@@ -44,21 +44,31 @@ const unfitJson: Readonly<Record<string, readonly (readonly [value: unknown, pro
   string: [
     [7, 'string_type'],
     [['a'], 'string_type'],
+    [null, 'string_type'],
   ],
   'string|null': [[7, 'string_type']],
-  url: [[7, 'string_type']],
+  url: [
+    [7, 'string_type'],
+    [null, 'string_type'],
+  ],
   integer: [
     ['many', 'int_parsing'],
     [1.5, 'int_type'],
     [true, 'int_type'],
+    [null, 'int_type'],
   ],
-  boolean: [['maybe', 'bool_parsing']],
+  boolean: [
+    ['maybe', 'bool_parsing'],
+    [null, 'bool_parsing'],
+  ],
   object: [
     ['text', 'dict_type'],
+    [null, 'dict_type'],
     [['a'], 'dict_type'],
   ],
   array: [
     ['text', 'list_type'],
+    [null, 'list_type'],
     [[7], 'list_type'],
   ],
 };
@@ -101,7 +111,7 @@ export function unfitting(field: Field, carrier: Carrier): readonly Unfit[] {
     problem,
     kind: 'type',
   }));
-  const words = carrier === 'json' ? ['coffee', 7] : ['coffee', ''];
+  const words = carrier === 'json' ? ['coffee', 7, null] : ['coffee', ''];
   // An empty field of a form counts as absent.
   const unlisted = words.filter((word) => carrier !== 'form' || word !== '');
   return [
