@@ -29,6 +29,19 @@ const productsOf = ({ code }: Template) =>
     .filter(({ metadata }) => (metadata as Record<string, string>)['template_code'] === code);
 const pricesOf = (productId: string) =>
   shop.standIn.state.all('price').filter((price) => price['product'] === productId);
+/** The catalog of another process, over the same database and at the same account. */
+function anotherCatalog() {
+  const { secretKey, webhookSecret, url: baseUrl } = shop.standIn;
+  const provider = createStripe({ secretKey, webhookSecrets: [webhookSecret], baseUrl });
+  const database = shop.database.typed<WorkflowTables>();
+  return createCatalogSync({
+    database,
+    provider,
+    currency: 'usd',
+    creditUnitAmount: 100,
+    logger: silentLogger(),
+  });
+}
 const forget = () => shop.database.pool.query('delete from workflow.template_references');
 
 describe('a template', () => {
@@ -41,6 +54,19 @@ describe('a template', () => {
       { unit_amount: 500, currency: 'usd', active: true },
     ]);
     expect(await shop.catalog.verify(made)).toMatchObject({ issues: [], recommendations: [] });
+  });
+
+  it('is one product at one price though each asker is a process of its own, and after its price has changed', async () => {
+    const made = await template();
+    const processes = Array.from({ length: 4 }, () => anotherCatalog());
+    const all = await Promise.all(processes.map((catalog) => catalog.sync(made)));
+    const dearer = await shop.templates.update(made.code, { creditCost: 7 });
+    const changed = await Promise.all(processes.map((catalog) => catalog.sync(dearer)));
+    expect(new Set([...all, ...changed].map((one) => one?.productId)).size).toBe(1);
+    expect([all, changed].map((some) => new Set(some.map((one) => one?.priceId)).size)).toEqual([1, 1]);
+    const prices = pricesOf(all[0]?.productId ?? '');
+    expect(prices.filter(({ active }) => active === true)).toMatchObject([{ unit_amount: 700 }]);
+    expect(prices).toHaveLength(2);
   });
 
   it('that costs another amount gets another price; the old one is archived', async () => {

@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +16,10 @@ import { freePorts, isReady, startNode, type Program } from './processes.ts';
  * docker-compose.yml without containers: its own commands, settings and health checks, with hosts and ports of this
  * machine in the place of the network's, over the tests' PostgreSQL and S3 server.
  */
+
+const root = path.resolve(import.meta.dirname, '../..');
+/** Whether the client is on this machine, with its plugin; no daemon is needed to read a file. */
+const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0;
 
 const KEY = 'a-service-key';
 const SECRETS = {
@@ -94,6 +99,12 @@ describe('docker-compose.yml', () => {
   it('asks for each secret by its name, and has none of its own', async () => {
     const complaint = await readComposeFile({}).catch((error: unknown) => String(error));
     for (const name of Object.keys(SECRETS)) expect(complaint).toContain(`set ${name} (`);
+  });
+
+  it.skipIf(!hasCompose)('is one that docker compose takes', async () => {
+    const { PATH = '', HOME = '' } = process.env;
+    const words = ['compose', '--file', 'docker-compose.yml', 'config', '--quiet'];
+    await promisify(execFile)('docker', words, { cwd: root, env: { PATH, HOME, ...SECRETS } });
   });
 
   it('opens the door and the files to this machine only, and nothing else to anybody', () => {
