@@ -117,7 +117,7 @@ export const payments: Section = {
       params: { userId: query.text(), ...pageParameters },
       rateClass: 'read',
       variables: ({ userId }) => ({ userId }),
-      reply({ payments: { edges } }, { input }) {
+      reply({ payments: { edges, totalCount } }, { input }) {
         const all = edges.map(({ node }) => ({
           id: node.id,
           templateCode: node.template.code,
@@ -126,7 +126,7 @@ export const payments: Section = {
           currency: node.currency,
           createdAt: node.createdAt,
         }));
-        return done('success', { payments: pageOf(all, input), total: all.length });
+        return done('success', { payments: pageOf(all, input), total: totalCount });
       },
     }),
     route(RefundPayment)({

@@ -173,14 +173,14 @@ export const templates: Section = {
       params: { userId: path.text(), ...pageParameters },
       rateClass: 'read',
       variables: ({ userId }) => ({ userId }),
-      reply({ executions: { edges } }, { input }) {
+      reply({ executions: { edges, totalCount } }, { input }) {
         const all = edges.map(({ node: { id, status, createdAt, template } }) => ({
           executionId: id,
           templateCode: template.code,
           status: taskWord(status),
           createdAt,
         }));
-        return done('success', { executions: pageOf(all, input), total: all.length });
+        return done('success', { executions: pageOf(all, input), total: totalCount });
       },
     }),
     ...templateCatalog,

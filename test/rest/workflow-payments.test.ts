@@ -125,6 +125,15 @@ describe('GET /payment/history', () => {
     expect(await history('')).toEqual([ids, 3]);
     expect(await history('&limit=1&offset=1')).toEqual([[ids[1]], 3]);
     expect(await history('&offset=9')).toEqual([[], 3]);
+    await kiln.runtime.database.pool.query(
+      `insert into workflow.payments select (another).* from (
+         select jsonb_populate_record(payments, jsonb_build_object(
+           'id', id || number, 'pp_session_id', null)) as another
+         from workflow.payments, generate_series(1, 400) as number where user_id = $1) as others`,
+      [first.userId],
+    );
+    const [many, total] = await history('');
+    expect([many.length, total]).toEqual([1_000, 1_203]);
     expect(await get('/payment/history?userId=nobody')).toEqual(told({ payments: [], total: 0 }));
     expect(await get('/payment/history')).toEqual(refusal(400, ['userId']));
     expect(await get('/payment/history?userId=a&limit=x')).toEqual(refusal(400, ['limit']));

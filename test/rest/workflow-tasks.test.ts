@@ -146,6 +146,16 @@ describe('POST /templates/execute/{code}', () => {
     });
     const part = await list('?limit=1&offset=2');
     expect([part.executions[0].executionId, part.total]).toEqual([ids[2], 3]);
+    // As often as one would need to meet the end of a page.
+    await kiln.runtime.database.pool.query(
+      `insert into workflow.executions select (another).* from (
+         select jsonb_populate_record(executions, jsonb_build_object(
+           'id', gen_random_uuid(), 'task_id', gen_random_uuid())) as another
+         from workflow.executions, generate_series(1, 400) where user_id = $1) as others`,
+      [userId],
+    );
+    const many = await list();
+    expect([many.executions.length, many.total]).toEqual([1_000, 1_203]);
   });
 
   it('names everything that is wrong, in the words of this path', async () => {

@@ -112,6 +112,7 @@ export const ExecuteTemplate = operation<
 export const ExecutionsOfUser = operation<
   {
     readonly executions: {
+      readonly totalCount: number;
       readonly edges: readonly {
         readonly node: Pick<ExecutionAnswer, 'id' | 'status' | 'createdAt' | 'template'>;
       }[];
@@ -121,6 +122,7 @@ export const ExecutionsOfUser = operation<
 >(/* GraphQL */ `
   query ExecutionsOfUser($userId: ID!) {
     executions(userId: $userId, first: 1000) {
+      totalCount
       edges {
         node {
           id

@@ -104,11 +104,17 @@ export const PaymentById = operation<{ readonly payment: PaymentAnswer | null },
 
 /** What was bought for a user, newest first. */
 export const PaymentsOfUser = operation<
-  { readonly payments: { readonly edges: readonly { readonly node: PaymentAnswer }[] } },
+  {
+    readonly payments: {
+      readonly totalCount: number;
+      readonly edges: readonly { readonly node: PaymentAnswer }[];
+    };
+  },
   { readonly userId: string }
 >(/* GraphQL */ `
   query PaymentsOfUser($userId: ID!) {
     payments(userId: $userId, first: 1000) {
+      totalCount
       edges {
         node {
           ...PaymentAnswer

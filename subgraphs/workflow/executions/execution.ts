@@ -78,6 +78,8 @@ export interface ExecutionKey {
 export interface ExecutionPage {
   readonly executions: readonly Execution[];
   readonly hasNextPage: boolean;
+  /** How many there are on all pages. */
+  readonly count: () => Promise<number>;
 }
 
 /** Executions and their rules. Implemented by createExecutionService (service.ts). */

@@ -81,14 +81,14 @@ async function list(
 ): Promise<ExecutionPage> {
   const isStranger = caller.kind === 'anonymous';
   // What nobody owns is all that there is for strangers, and of that only what they name (enforceSelf).
-  if (isStranger && userId === null) return { executions: [], hasNextPage: false };
+  if (isStranger && userId === null) return { executions: [], hasNextPage: false, count: async () => 0 };
   const seesAll = caller.kind === 'internal' || caller.scopes.includes('admin');
   const seesUser = userId !== null && caller.kind === 'key';
   const callerId = seesAll || seesUser || isStranger ? null : caller.id;
-  const owner = isStranger ? caller.id : null;
-  const found = await store.list({ callerId, owner, userId, first, after });
+  const rows = { callerId, owner: isStranger ? caller.id : null, userId };
+  const found = await store.list({ ...rows, first, after });
   const visible = found.slice(0, first).filter((execution) => mayReadExecution(caller, execution));
-  return { executions: visible, hasNextPage: found.length > first };
+  return { executions: visible, hasNextPage: found.length > first, count: () => store.count(rows) };
 }
 
 /** A list of executions is worth reading also while media is away: their rows' last known stage is answered then. */

@@ -32,6 +32,8 @@ export interface ExecutionStore {
   byExternalId(owner: string, externalId: string): Promise<StoredExecution | null>;
   /** Newest first, one more than `first` when there are more. */
   list(options: ListOptions): Promise<StoredExecution[]>;
+  /** How many there are on all pages. */
+  count(options: ListedRows): Promise<number>;
   /** PENDING -> RUNNING; null when it is not PENDING any more. */
   markStarted(id: string): Promise<StoredExecution | null>;
   /** To an ended status, only from an open one; null when it has ended already. */
@@ -45,14 +47,18 @@ interface RunningPage {
   readonly limit: number;
 }
 
-interface ListOptions {
+interface ListOptions extends ListedRows {
+  readonly first: number;
+  readonly after: string | null;
+}
+
+/** Which rows a list has. */
+interface ListedRows {
   /** Rows that are the caller's own; null for everybody's. */
   readonly callerId: string | null;
   /** Rows of exactly this owner; null for any. */
   readonly owner: string | null;
   readonly userId: string | null;
-  readonly first: number;
-  readonly after: string | null;
 }
 
 /** A store over the workflow schema's executions. */
@@ -79,6 +85,7 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
       return row === undefined ? null : executionOf(row);
     },
     list: (options) => list(database, options),
+    count: (options) => count(database, options),
     markStarted: (id) => markStarted(database, id),
     markEnded: (id, change, also) =>
       database.transaction().execute(async (transaction) => {
@@ -95,17 +102,28 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
 }
 
 async function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredExecution[]> {
-  const { callerId, owner, userId, first, after } = options;
-  let query = database.selectFrom('workflow.executions').selectAll();
-  if (callerId !== null) query = query.where(inListOf(callerId));
-  if (owner !== null) query = query.where('owner', '=', owner);
-  if (userId !== null) query = query.where('user_id', '=', userId);
-  if (after !== null) query = query.where('id', '<', after);
-  const rows = await query
+  const { first, after } = options;
+  const listed = listedRows(database, options).selectAll();
+  const page = after === null ? listed : listed.where('id', '<', after);
+  const rows = await page
     .orderBy('id', 'desc')
     .limit(first + 1)
     .execute();
   return rows.map(executionOf);
+}
+
+async function count(database: WorkflowDatabase, options: ListedRows): Promise<number> {
+  const { total } = await listedRows(database, options)
+    .select(sql<number>`count(*)::int`.as('total'))
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
+function listedRows(database: WorkflowDatabase, { callerId, owner, userId }: ListedRows) {
+  let query = database.selectFrom('workflow.executions');
+  if (callerId !== null) query = query.where(inListOf(callerId));
+  if (owner !== null) query = query.where('owner', '=', owner);
+  return userId === null ? query : query.where('user_id', '=', userId);
 }
 
 async function markStarted(database: WorkflowDatabase, id: string): Promise<StoredExecution | null> {

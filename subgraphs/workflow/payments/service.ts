@@ -57,6 +57,8 @@ interface ListRequest {
 export interface PaymentPage {
   readonly payments: readonly Payment[];
   readonly hasNextPage: boolean;
+  /** How many there are on all pages. */
+  readonly count: () => Promise<number>;
 }
 
 export interface PaymentDependencies {
@@ -186,14 +188,17 @@ async function list(
   const seesAll = caller.kind === 'internal' || caller.kind === 'key' || caller.scopes.includes('admin');
   const isStranger = caller.kind === 'anonymous';
   // What nobody owns is all that there is for strangers, and of that only what they name (enforceSelf).
-  if (isStranger && userId === null) return { payments: [], hasNextPage: false };
-  const found = await store.list({
+  if (isStranger && userId === null) return { payments: [], hasNextPage: false, count: async () => 0 };
+  const rows = {
     callerId: seesAll || isStranger ? null : caller.id,
     owner: isStranger ? caller.id : null,
     userId,
-    first,
-    after,
-  });
+  };
+  const found = await store.list({ ...rows, first, after });
   const visible = found.filter((payment) => mayReadPayment(caller, payment));
-  return { payments: visible.slice(0, first), hasNextPage: found.length > first };
+  return {
+    payments: visible.slice(0, first),
+    hasNextPage: found.length > first,
+    count: () => store.count(rows),
+  };
 }

@@ -21,6 +21,8 @@ export interface PaymentStore {
   ): Promise<StoredPayment>;
   /** Newest first, one more than `first` when there are more. */
   list(options: ListOptions): Promise<StoredPayment[]>;
+  /** How many there are on all pages. */
+  count(options: ListedRows): Promise<number>;
   /** PENDING ones that are older than this, oldest first, from behind an id on. */
   pendingSince(before: Date, page: PendingPage): Promise<StoredPayment[]>;
 }
@@ -38,14 +40,18 @@ export interface StoredPayment extends Payment {
   readonly fingerprint: string;
 }
 
-interface ListOptions {
+interface ListOptions extends ListedRows {
+  readonly first: number;
+  readonly after: string | null;
+}
+
+/** Which rows a list has. */
+interface ListedRows {
   /** The caller's own rows, bought by or for them; null for everybody's. */
   readonly callerId: string | null;
   /** Rows of exactly this owner; null for any. */
   readonly owner: string | null;
   readonly userId: string | null;
-  readonly first: number;
-  readonly after: string | null;
 }
 
 export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
@@ -86,6 +92,7 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     },
     giveSession: (id, session) => giveSession(database, id, session),
     list: (options) => list(database, options),
+    count: (options) => count(database, options),
     async pendingSince(before, { afterId, limit }) {
       const pending = all().where('status', '=', 'PENDING').where('created_at', '<', before);
       const page = afterId === null ? pending : pending.where('id', '>', afterId);
@@ -114,17 +121,28 @@ async function giveSession(
 }
 
 async function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredPayment[]> {
-  const { callerId, owner, userId, first, after } = options;
-  let query = database.selectFrom('workflow.payments').selectAll();
-  if (callerId !== null) query = query.where(inListOf(callerId));
-  if (owner !== null) query = query.where('owner', '=', owner);
-  if (userId !== null) query = query.where('user_id', '=', userId);
-  if (after !== null) query = query.where('id', '<', after);
-  const rows = await query
+  const { first, after } = options;
+  const listed = listedRows(database, options).selectAll();
+  const page = after === null ? listed : listed.where('id', '<', after);
+  const rows = await page
     .orderBy('id', 'desc')
     .limit(first + 1)
     .execute();
   return rows.map(paymentFrom);
+}
+
+async function count(database: WorkflowDatabase, options: ListedRows): Promise<number> {
+  const { total } = await listedRows(database, options)
+    .select(sql<number>`count(*)::int`.as('total'))
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
+function listedRows(database: WorkflowDatabase, { callerId, owner, userId }: ListedRows) {
+  let query = database.selectFrom('workflow.payments');
+  if (callerId !== null) query = query.where(inListOf(callerId));
+  if (owner !== null) query = query.where('owner', '=', owner);
+  return userId === null ? query : query.where('user_id', '=', userId);
 }
 
 /** Writes a change where the version still holds; null when somebody was faster. */

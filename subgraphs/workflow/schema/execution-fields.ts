@@ -23,6 +23,10 @@ export const ExecutionConnection = builder
         description: 'The executions.',
         resolve: ({ executions }) => [...executions],
       }),
+      totalCount: t.int({
+        description: 'How many there are on all pages.',
+        resolve: ({ count }) => count(),
+      }),
       pageInfo: t.field({
         type: PageInfo,
         description: 'Where this page stands.',

@@ -25,6 +25,10 @@ const PaymentConnection = builder
         description: 'The payments.',
         resolve: ({ payments }) => [...payments],
       }),
+      totalCount: t.int({
+        description: 'How many there are on all pages.',
+        resolve: ({ count }) => count(),
+      }),
       pageInfo: t.field({
         type: PageInfo,
         description: 'Where this page stands.',
