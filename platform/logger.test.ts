@@ -53,6 +53,9 @@ test.each([
   'postgres://kiln:hunter2@db/kiln',
   'Authorization: Bearer hunter2hunter2',
   'the key sk-hunter2hunter2 is wrong',
+  'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ1c3JfMSJ9.hunter2 was sent',
+  'a cookie: eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..aXY.hunter2.dGFn',
+  'renewed ses_MIQCT2dv0XkGhwSFApbZ3w.1.hunter2hunter2hunter2hunter2hunter2hunter2h',
 ])('takes the secret out of the text %s', (text) => {
   const output = logged((logger) => logger.info({ url: text }, text));
   expect(output).not.toContain('hunter2');

@@ -12,6 +12,8 @@ const SECRET_PARAMETER =
   /([?&;\s"']|^)((?:[\w-]*(?:token|signature|secret|password|api[_-]?key|access[_-]?key|credential)|sig|key|code)=)[^&\s"'#]+/gi;
 const BEARER = /\b(bearer|basic)\s+[\w+/=.~-]{8,}/gi;
 const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*):[^/\s@]+@/gi;
+/** Whatever key it stands under: JWTs and sealed values, refresh tokens, our service keys (sign-in of the workflow subgraph). */
+const TOKEN = /\b(?:eyJ[\w-]{8,}(?:\.[\w-]*){2,4}|ses_[\w-]+\.\d+\.[\w-]{20,}|kiln_[0-9a-f]{16,})/g;
 const VENDOR_KEY = /\b(sk|pk|rk|whsec)([-_])[\w-]{12,}/g;
 
 const MAX_DEPTH = 6;
@@ -24,6 +26,7 @@ export function redactText(text: string): string {
   return bounded
     .replace(URL_PASSWORD, `$1:${REDACTED}@`)
     .replace(SECRET_PARAMETER, `$1$2${REDACTED}`)
+    .replace(TOKEN, REDACTED)
     .replace(BEARER, `$1 ${REDACTED}`)
     .replace(VENDOR_KEY, `$1$2${REDACTED}`);
 }

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { socketFolder } from '../../platform/embedded-postgres/cluster.ts';
+import { expectSilentOutput } from './log-watch.ts';
 import { type FoundProcess, isAlive, processesOf, signal } from './process-table.ts';
 import { until } from './requests.ts';
 
@@ -113,6 +114,7 @@ export function spawnKiln(options: KilnProcessOptions): KilnProcess {
       await exited;
       clearTimeout(patience);
       await killAll(processes);
+      expectSilentOutput(written.text);
     },
   };
 }

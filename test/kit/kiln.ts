@@ -7,6 +7,7 @@ import { readConfig } from '../../platform/config.ts';
 import { createLifecycle } from '../../platform/lifecycle.ts';
 import { createLogger, type LogLevel } from '../../platform/logger.ts';
 import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
+import { watchLog } from './log-watch.ts';
 import { testDatabase } from './postgres.ts';
 
 /** A whole Kiln inside the test's process: real PostgreSQL (a database of its own), real sockets, the sandbox beside it. */
@@ -24,7 +25,10 @@ export interface KilnUnderTestOptions {
   /** Settings beyond the defaults of tests (a free port, rate limits off). */
   readonly settings?: Settings | ((sandboxUrl: string) => Settings);
   readonly sandbox?: Partial<SandboxOptions>;
+  /** What is shown of the log; secrets are looked for in all of it. */
   readonly logLevel?: LogLevel;
+  /** Called with each line of the log, debug included. */
+  readonly onLogLine?: (line: string) => void;
 }
 
 type Settings = Readonly<Record<string, string>>;
@@ -34,9 +38,11 @@ export async function startKiln({
   settings = {},
   sandbox = {},
   logLevel = 'error',
+  onLogLine,
 }: KilnUnderTestOptions = {}): Promise<KilnUnderTest> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'kiln-kit-'));
-  const logger = createLogger({ level: logLevel });
+  const log = watchLog({ shown: logLevel, onLine: onLogLine });
+  const logger = createLogger({ level: 'debug', destination: log });
   const lifecycle = createLifecycle({ logger, graceMs: 15_000 });
   lifecycle.add('data', () => rm(dataDir, { recursive: true, force: true }));
   const database = await testDatabase();
@@ -61,7 +67,10 @@ export async function startKiln({
     ...everything,
     sandboxUrl: outside.url,
     dataDir,
-    close: () => lifecycle.stop('the test is over'),
+    async close() {
+      await lifecycle.stop('the test is over');
+      log.expectSilence();
+    },
     async control(what, change) {
       const answer = await fetch(`${outside.url}/_control/${what}`, {
         method: 'POST',

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { expectSilentOutput } from '../kit/log-watch.ts';
 import { until } from '../kit/requests.ts';
 
 /** Kiln's parts as processes of their own, as an operator runs them; each can be killed, and started again. */
@@ -46,7 +47,13 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   process.once('exit', killAtExit);
   child.once('exit', () => process.off('exit', killAtExit));
   const output = (): string => printed.join('');
-  const program: Program = { output, end: (signal = 'SIGTERM') => end(child, signal) };
+  const program: Program = {
+    output,
+    async end(signal = 'SIGTERM') {
+      await end(child, signal);
+      expectSilentOutput(output());
+    },
+  };
   try {
     await until(
       () => options.ready(output()),
