@@ -1,3 +1,4 @@
+import { BLANK_PRODUCT } from './blanks.ts';
 import type { Events } from './events.ts';
 import { invalid } from './failure.ts';
 import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from './form.ts';
@@ -16,6 +17,7 @@ export function createProduct({ state, events }: World, form: Form): Thing {
   const id = textIn(form, 'id') ?? newId('prod_', 14);
   if (state.find('product', id)) throw invalid('Product already exists.', 'id', 'resource_already_exists');
   const product = state.add('product', {
+    ...structuredClone(BLANK_PRODUCT),
     id,
     object: 'product',
     active: booleanIn(form, 'active') ?? true,
@@ -23,18 +25,9 @@ export function createProduct({ state, events }: World, form: Form): Thing {
     updated: nowSeconds(),
     default_price: null,
     description: textIn(form, 'description') || null,
-    images: [],
     livemode: false,
-    marketing_features: [],
     metadata: metadataIn(form),
     name,
-    package_dimensions: null,
-    shippable: null,
-    statement_descriptor: null,
-    tax_code: null,
-    type: 'service',
-    unit_label: null,
-    url: null,
   });
   events.emit('product.created', product);
   return product;

@@ -1,3 +1,4 @@
+import { BLANK_SESSION } from './blanks.ts';
 import type { World } from './catalog.ts';
 import { invalid } from './failure.ts';
 import { integerIn, listIn, metadataIn, textIn, type Form, type FormValue } from './form.ts';
@@ -35,7 +36,7 @@ export function createSession(world: World, form: Form, pageOf: (id: string) => 
   }
   const id = newId('cs_test_', 58);
   return world.state.add('checkout.session', {
-    ...BLANK,
+    ...structuredClone(BLANK_SESSION),
     id,
     object: 'checkout.session',
     amount_subtotal: total,
@@ -97,12 +98,14 @@ function itemOf({ state }: World, value: FormValue, index: number): Item {
   return {
     id: newId('li_'),
     object: 'item',
+    adjustable_quantity: null,
     amount_discount: 0,
     amount_subtotal: total,
     amount_tax: 0,
     amount_total: total,
     currency: String(price['currency']),
     description: product['name'],
+    metadata: {},
     price: published(price),
     quantity,
   };
@@ -143,54 +146,3 @@ export function sessionsOf({ state }: World, form: Form): readonly Thing[] {
         (status === undefined || one['status'] === status),
     );
 }
-
-/** Members of the API's object that are always there. */
-const BLANK = {
-  adaptive_pricing: null,
-  after_expiration: null,
-  allow_promotion_codes: null,
-  automatic_tax: { enabled: false, liability: null, provider: null, status: null },
-  billing_address_collection: null,
-  client_secret: null,
-  collected_information: null,
-  consent: null,
-  consent_collection: null,
-  currency_conversion: null,
-  custom_fields: [],
-  custom_text: {
-    after_submit: null,
-    shipping_address: null,
-    submit: null,
-    terms_of_service_acceptance: null,
-  },
-  customer: null,
-  customer_creation: 'if_required',
-  customer_details: null,
-  discounts: [],
-  invoice: null,
-  invoice_creation: null,
-  livemode: false,
-  mode: 'payment',
-  origin_context: null,
-  payment_intent: null,
-  payment_link: null,
-  payment_method_collection: 'if_required',
-  payment_method_configuration_details: null,
-  payment_method_options: {},
-  payment_method_types: ['card'],
-  payment_status: 'unpaid',
-  permissions: null,
-  phone_number_collection: { enabled: false },
-  recovered_from: null,
-  saved_payment_method_options: null,
-  setup_intent: null,
-  shipping_address_collection: null,
-  shipping_cost: null,
-  shipping_options: [],
-  status: 'open',
-  submit_type: null,
-  subscription: null,
-  total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
-  ui_mode: 'hosted_page',
-  wallet_options: null,
-} as const;

@@ -1,3 +1,4 @@
+import { BLANK_CHARGE, BLANK_DISPUTE, BLANK_INTENT, BLANK_REFUND } from './blanks.ts';
 import type { World } from './catalog.ts';
 import { invalid, StripeFailure } from './failure.ts';
 import { integerIn, metadataIn, textIn, type Form } from './form.ts';
@@ -29,7 +30,9 @@ export function pay(world: World, sessionId: string, method: PayMethod): Thing {
   session['url'] = null;
   session['customer_details'] = {
     address: null,
+    business_name: null,
     email: session['customer_email'] ?? 'buyer@sandbox.example',
+    individual_name: null,
     name: 'Sandbox Buyer',
     phone: null,
     tax_exempt: 'none',
@@ -47,46 +50,33 @@ export function pay(world: World, sessionId: string, method: PayMethod): Thing {
 function intentOf({ state }: World, session: Thing): Thing {
   const known = session['payment_intent'];
   if (typeof known === 'string') return state.get('payment_intent', known);
+  const id = newId('pi_');
   return state.add('payment_intent', {
-    id: newId('pi_'),
+    ...structuredClone(BLANK_INTENT),
+    id,
     object: 'payment_intent',
     amount: session['amount_total'],
-    amount_received: 0,
-    canceled_at: null,
-    cancellation_reason: null,
+    client_secret: `${id}_secret_${newId('', 25)}`,
     created: nowSeconds(),
     currency: session['currency'],
-    customer: null,
-    description: null,
-    last_payment_error: null,
-    latest_charge: null,
-    livemode: false,
     metadata: session['_intentMetadata'],
-    next_action: null,
-    payment_method: null,
-    payment_method_types: ['card'],
     status: 'requires_payment_method',
   });
 }
 
 function charge({ state, events }: World, intent: Thing): void {
   const made = state.add('charge', {
+    ...structuredClone(BLANK_CHARGE),
     id: newId('ch_'),
     object: 'charge',
     amount: intent['amount'],
     amount_captured: intent['amount'],
-    amount_refunded: 0,
     captured: true,
     created: nowSeconds(),
     currency: intent['currency'],
-    disputed: false,
-    failure_code: null,
-    failure_message: null,
-    livemode: false,
     metadata: intent['metadata'],
     paid: true,
     payment_intent: intent.id,
-    refunded: false,
     status: 'succeeded',
   });
   Object.assign(intent, { status: 'succeeded', amount_received: intent['amount'], latest_charge: made.id });
@@ -135,6 +125,7 @@ export function createRefund({ state, events }: World, form: Form): Thing {
   }
   if (amount > left) throw invalid('Refund amount is greater than unrefunded amount on charge', 'amount');
   const refund = state.add('refund', {
+    ...BLANK_REFUND,
     id: newId('re_'),
     object: 'refund',
     amount,
@@ -146,10 +137,7 @@ export function createRefund({ state, events }: World, form: Form): Thing {
     metadata: metadataIn(form),
     payment_intent: paid['payment_intent'],
     reason,
-    receipt_number: null,
-    source_transfer_reversal: null,
     status: 'succeeded',
-    transfer_reversal: null,
   });
   paid['amount_refunded'] = Number(paid['amount_refunded']) + amount;
   paid['refunded'] = paid['amount_refunded'] === paid['amount'];
@@ -191,18 +179,13 @@ export function dispute({ state, events }: World, sessionId: string, end: 'won' 
   const made =
     known ??
     state.add('dispute', {
+      ...structuredClone(BLANK_DISPUTE),
       id: newId('du_'),
       object: 'dispute',
       amount: paid['amount'],
-      balance_transactions: [],
       charge: paid.id,
       created: nowSeconds(),
       currency: paid['currency'],
-      evidence: {},
-      evidence_details: { due_by: null, has_evidence: false, past_due: false, submission_count: 0 },
-      is_charge_refundable: false,
-      livemode: false,
-      metadata: {},
       payment_intent: intentId,
       reason: 'fraudulent',
       status: 'needs_response',

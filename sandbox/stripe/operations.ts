@@ -1,3 +1,4 @@
+import { ACCOUNT_SETTINGS } from './blanks.ts';
 import {
   createPrice,
   createProduct,
@@ -76,7 +77,7 @@ const account: Operation = {
     email: 'operator@sandbox.example',
     metadata: {},
     payouts_enabled: true,
-    settings: { dashboard: { display_name: 'Kiln sandbox', timezone: 'Etc/UTC' } },
+    settings: ACCOUNT_SETTINGS,
     type: 'standard',
   }),
 };
