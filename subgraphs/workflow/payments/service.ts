@@ -1,7 +1,7 @@
 import type { Caller } from '../../../platform/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/event-bus.ts';
-import { mayReadPayment } from './access.ts';
+import { mayEndPayment, mayReadPayment } from './access.ts';
 import {
   checkout,
   type CheckoutDependencies,
@@ -158,9 +158,10 @@ async function reconcileNamed(
   // The buyer's browser comes back without a credential: the session, which only it was given, is its proof. Alone it
   // reads; to end a checkout it takes both ids.
   const isProved = named !== null && payment.ppSessionId === named && (id !== null || !expire);
-  if (!isProved && !(expire && givesUp(caller, payment)) && !mayReadPayment(caller, payment)) {
-    throw notFound('payment', payment.id);
-  }
+  const may = expire
+    ? givesUp(caller, payment) || mayEndPayment(caller, payment)
+    : mayReadPayment(caller, payment);
+  if (!isProved && !may) throw notFound('payment', payment.id);
   return reconcile(selling, payment.id, { ...(named === null ? {} : { sessionId: named }), expire });
 }
 

@@ -264,7 +264,7 @@ builder.subscriptionField('paymentUpdated', (t) =>
   t.field({
     type: Payment,
     description: 'The payment as it is, then whenever it has changed.',
-    rule: 'anyone',
+    rule: 'proof',
     args: { id: t.arg.id({ required: true, description: 'The id of the payment.' }) },
     subscribe: (_, { id }, { caller, services, signal }) => services.payments.watch(caller, id, signal),
     resolve: (payment, _, { loaders }) => {

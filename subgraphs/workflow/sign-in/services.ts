@@ -79,7 +79,7 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     database,
     sealer: createSealer(secret, 'platform secrets'),
     admins,
-    onDeleted: (ids) => sessions.forget(ids),
+    onDeleted: (ended) => sessions.closed(ended),
   });
   const serviceKeys = createServiceKeys(database);
   const codes = createLoginCodes({ database, sealer: providerTokens });

@@ -37,8 +37,8 @@ const MAX_LISTED = 100;
 
 /** Sessions and their tokens (sign-in.ts says what each verb does). `close` ends the listening. */
 export function createSessionService(options: SessionsOptions): SessionService & {
-  /** Says everywhere that these are not open any more. */
-  forget(ids: readonly string[]): void;
+  /** Says everywhere, to the identity provider too, that these are not open any more. */
+  closed(sessions: readonly EndedSession[]): Promise<void>;
   close(): void;
 } {
   const { database, tokens, bus } = options;
@@ -55,7 +55,7 @@ export function createSessionService(options: SessionsOptions): SessionService &
       bus.announce(SESSIONS, id, 1);
     }
   };
-  const closed = async (rows: readonly Pick<SessionRow, 'id' | 'sealed_provider_token'>[]) => {
+  const closed = async (rows: readonly EndedSession[]) => {
     forget(rows.map(({ id }) => id));
     for (const { sealed_provider_token: sealed } of rows) {
       const token = sealed === null ? null : await options.sealer.open(sealed);
@@ -81,7 +81,7 @@ export function createSessionService(options: SessionsOptions): SessionService &
       const claims = await tokens.verify(token);
       return claims !== null && (await open.fetch(claims.sessionId)) === true ? claims.sessionId : null;
     },
-    forget,
+    closed,
     close() {
       stopListening();
       stopGaps();
@@ -90,8 +90,12 @@ export function createSessionService(options: SessionsOptions): SessionService &
 }
 
 type SessionRow = Selectable<SessionTable>;
+
+/** What is left to do for a session that is over. */
+export type EndedSession = Pick<SessionRow, 'id' | 'sealed_provider_token'>;
+
 type Scene = SessionsOptions & {
-  readonly closed: (rows: readonly Pick<SessionRow, 'id' | 'sealed_provider_token'>[]) => Promise<void>;
+  readonly closed: (rows: readonly EndedSession[]) => Promise<void>;
 };
 
 async function readOpen(database: WorkflowDatabase, id: string): Promise<boolean> {

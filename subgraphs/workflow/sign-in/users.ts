@@ -6,6 +6,7 @@ import { mayRead, type Caller } from '../../../platform/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
 import type { Sealer } from './sealer.ts';
+import type { EndedSession } from './sessions.ts';
 import type { PlatformIdentity, User, UserService } from './sign-in.ts';
 
 export interface UsersOptions {
@@ -13,8 +14,8 @@ export interface UsersOptions {
   readonly sealer: Sealer;
   /** ADMIN_SUBJECTS: issuers and subjects of the operator's own people. */
   readonly admins: readonly { readonly issuer: string; readonly subject: string }[];
-  /** Closes every session of a user; within the transaction that deletes them. */
-  readonly onDeleted?: (sessionIds: readonly string[]) => void;
+  /** Told of the sessions that a user had, which are gone with them. */
+  readonly onDeleted?: (sessions: readonly EndedSession[]) => Promise<void>;
 }
 
 /** Longest text of a profile that is kept. */
@@ -71,11 +72,12 @@ export function createUserService({ database, sealer, admins, onDeleted }: Users
       if (caller.kind !== 'user') throw notFound('account', caller.id);
       const sessions = await database
         .selectFrom('workflow.sessions')
-        .select('id')
+        .select(['id', 'sealed_provider_token'])
         .where('user_id', '=', caller.id)
+        .where('revoked_at', 'is', null)
         .execute();
       await database.deleteFrom('workflow.users').where('id', '=', caller.id).execute();
-      onDeleted?.(sessions.map(({ id }) => id));
+      await onDeleted?.(sessions);
     },
   };
 }

@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { sections } from '../../rest-compat/tables.ts';
+import { collectPolicy } from '../../schema/policy.ts';
+import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
+import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
+import { graphql, type GraphqlAnswer } from '../kit/requests.ts';
+import { fieldCall, sendField } from './graphql-calls.ts';
+import { routeCall, sendRoute, type RouteAnswer } from './rest-calls.ts';
+import { thingsOf, type Things } from './things.ts';
+import { callerNames, openWorld, type CallerName, type World } from './world.ts';
+
+/**
+ * What somebody owns, asked for by everybody, through each root field and each route that names a thing: it is found by
+ * those it belongs to, and does not exist for others. A field that is in neither list below fails.
+ */
+
+const schemas = { media: mediaSchema, workflow: workflowSchema };
+const policy = collectPolicy(
+  Object.entries(schemas).map(([name, schema]) => ({ name, schema })),
+  sections,
+);
+
+let world: World;
+let things: Things;
+beforeAll(async () => {
+  world = await openWorld('compat');
+  things = await thingsOf(world, 'owner');
+});
+afterAll(() => world?.kiln.close());
+
+type Finders = readonly CallerName[];
+const READERS: Finders = ['owner', 'key', 'admin'];
+const CHANGERS: Finders = ['owner', 'admin'];
+
+interface Thing {
+  readonly foundBy: Finders;
+  /** Arguments, as GraphQL text. */
+  readonly given?: (things: Things) => Readonly<Record<string, string>>;
+  readonly selection?: string;
+  /** For lists: the id that has to be in it. */
+  readonly contains?: (things: Things) => string;
+  /** It ends the thing: everybody gets one of their own to ask for. */
+  readonly ends?: true;
+}
+
+const text = (value: string): string => JSON.stringify(value);
+const task = ({ task: id }: Things) => ({ id: text(id) });
+const execution = ({ execution: id }: Things) => ({ id: text(id) });
+const payment = ({ payment: id }: Things) => ({ id: text(id) });
+const nodes = 'edges { node { id } }';
+
+/** Fields that name something that is owned. */
+const NAMING: Readonly<Record<string, Thing>> = {
+  task: { foundBy: READERS, given: task },
+  tasks: { foundBy: CHANGERS, selection: nodes, contains: ({ task: id }) => id },
+  taskProgress: { foundBy: READERS, given: task },
+  webhookDeliveries: {
+    foundBy: CHANGERS,
+    given: ({ task: id }) => ({ taskId: text(id) }),
+    selection: 'id',
+    contains: ({ delivery }) => delivery,
+  },
+  redeliverWebhook: { foundBy: CHANGERS, given: ({ delivery }) => ({ id: text(delivery) }) },
+  execution: { foundBy: READERS, given: execution },
+  executions: { foundBy: READERS, selection: nodes, contains: ({ execution: id }) => id },
+  executionProgress: { foundBy: READERS, given: execution },
+  payment: { foundBy: READERS, given: payment },
+  payments: { foundBy: READERS, selection: nodes, contains: ({ payment: id }) => id },
+  paymentUpdated: { foundBy: READERS, given: payment },
+  reconcilePayment: { foundBy: READERS, given: payment },
+  cancelTask: { foundBy: CHANGERS, given: task },
+  deleteMedia: { foundBy: CHANGERS, given: ({ file }) => ({ id: text(file) }), ends: true },
+};
+
+/** Fields of the same rules that name nothing that is owned, or have a test of their own below. */
+const OTHERS = [
+  'checkPrompt',
+  'providerVoices',
+  'runningNode',
+  'voices',
+  'uploadFile',
+  'uploadVoiceSample',
+  'uploadToProvider',
+  'uploadLipSyncResource',
+  // The user it names is the matrix's.
+  'checkout',
+  'cancelPayment',
+  'sessions',
+  'revokeSession',
+  'deleteAccount',
+  // Proofs that stand for themselves.
+  'beginSignIn',
+  'completeSignIn',
+  'refreshSession',
+  'signInWithPlatform',
+  'takePaymentEvent',
+];
+
+const looksAtThings = policy.fields.filter(({ rule }) => ['anyone', 'owner', 'proof'].includes(rule));
+
+function isFound({ data, errors }: GraphqlAnswer, name: string, id: string | undefined): boolean {
+  const code = errors?.[0]?.extensions['code'];
+  if (code !== undefined && !['NOT_FOUND', 'FORBIDDEN', 'UNAUTHENTICATED', 'TOO_LATE'].includes(String(code)))
+    throw new Error(`${name} is broken: ${JSON.stringify(errors)}`);
+  if (code !== undefined) return code === 'TOO_LATE';
+  return data[name] !== null && (id === undefined || JSON.stringify(data[name]).includes(id));
+}
+
+describe('what somebody owns', () => {
+  it('is named by known fields: a new one says here who finds the thing', () => {
+    const listed = [...Object.keys(NAMING), ...OTHERS];
+    expect(looksAtThings.map(({ name }) => name).filter((name) => !listed.includes(name))).toEqual([]);
+  });
+
+  it.each(Object.entries(NAMING))('is found through %s by whom it belongs to', async (name, thing) => {
+    const field = looksAtThings.find((one) => one.name === name);
+    if (field === undefined) throw new Error(`no field ${name} is ruled so that it looks at things`);
+    const { owner } = world.callers;
+    const ask = async (who: CallerName) => {
+      const named = thing.ends === true ? await thingsOf(world, 'owner') : things;
+      const call = fieldCall(schemas[field.subgraph as keyof typeof schemas], field, {
+        userId: owner.id,
+        given: thing.given?.(named) ?? {},
+        ...(thing.selection === undefined ? {} : { selection: thing.selection }),
+      });
+      const answer = await sendField(world.kiln.url, call, world.callers[who].headers);
+      return isFound(answer, name, thing.contains?.(named)) ? who : null;
+    };
+    const found = await Promise.all(callerNames.map(ask));
+    expect(found.filter((who) => who !== null)).toEqual(thing.foundBy);
+  });
+});
+
+/** Parameters of routes that name a thing. */
+const NAMED: Readonly<Record<string, (things: Things) => string>> = {
+  task_id: ({ task: id }) => id,
+  taskId: ({ executionTask }) => executionTask,
+  paymentId: ({ payment: id }) => id,
+};
+
+const namingRoutes = policy.routes.filter(
+  ({ rule, route }) =>
+    ['anyone', 'owner', 'proof'].includes(rule) && Object.keys(route.params).some((name) => name in NAMED),
+);
+
+/** A task that somebody may see is told apart from none, also where it is not one of the path's own group. */
+function isFoundAt({ status, message }: RouteAnswer): boolean {
+  return status === 200 && !message.startsWith('no task');
+}
+
+describe('what somebody owns, over REST', () => {
+  it.each(namingRoutes.map((ruled) => [`${ruled.route.method} ${ruled.route.path}`, ruled] as const))(
+    'is found through %s by whom it belongs to',
+    async (_, ruled) => {
+      const given = Object.fromEntries(
+        Object.keys(ruled.route.params).flatMap((param) => {
+          const id = NAMED[param]?.(things);
+          return id === undefined ? [] : [[param, id]];
+        }),
+      );
+      const call = routeCall(ruled, { userId: world.callers.owner.id, given });
+      const answers = await Promise.all(
+        callerNames.map(async (who) => {
+          const answer = await sendRoute(world.kiln.url, call, world.callers[who].headers);
+          return isFoundAt(answer) ? [who] : [];
+        }),
+      );
+      expect(answers.flat()).toEqual(READERS);
+    },
+  );
+});
+
+describe('a payment', () => {
+  const CANCEL =
+    'mutation ($id: ID, $sessionId: String) { cancelPayment(id: $id, sessionId: $sessionId) { status } }';
+  const READ =
+    'mutation ($id: ID, $sessionId: String) { reconcilePayment(id: $id, sessionId: $sessionId) { id } }';
+  const codeOf = ({ errors }: GraphqlAnswer) => errors?.[0]?.extensions['code'] ?? null;
+
+  it('is read by whoever has its session: the browser that comes back has no credential', async () => {
+    const { payment: id, paymentSession: sessionId } = things;
+    const other = await thingsOf(world, 'owner');
+    for (const { headers } of [world.callers.anonymous, world.callers.other]) {
+      const read = async (key: object) => codeOf(await graphql(world.kiln.url, READ, { ...key }, headers));
+      expect(await read({ id, sessionId })).toBeNull();
+      expect(await read({ sessionId })).toBeNull();
+      expect(await read({ id })).toBe('NOT_FOUND');
+      expect(await read({ id, sessionId: other.paymentSession })).toBe('NOT_FOUND');
+    }
+    const mine = await graphql(
+      world.kiln.url,
+      READ,
+      { id, sessionId: other.paymentSession },
+      world.callers.owner.headers,
+    );
+    expect(codeOf(mine)).toBe('BAD_USER_INPUT');
+  });
+
+  it('is ended by its buyer and administrators, and by the browser that is sent back unpaid', async () => {
+    const cancel = async (who: CallerName) => {
+      const { payment: id } = await thingsOf(world, 'owner');
+      return codeOf(await graphql(world.kiln.url, CANCEL, { id }, world.callers[who].headers));
+    };
+    const codes = await Promise.all(callerNames.map(async (who) => [who, await cancel(who)]));
+    expect(Object.fromEntries(codes)).toEqual({
+      anonymous: null,
+      other: 'NOT_FOUND',
+      owner: null,
+      key: 'NOT_FOUND',
+      admin: null,
+    });
+  });
+});
+
+describe('a session', () => {
+  it('is listed and closed by its user alone', async () => {
+    const { owner } = await world.signInAgain();
+    const sessions = async (headers: object) =>
+      (await graphql(world.kiln.url, '{ sessions { id current } }', {}, { ...headers })).data.sessions;
+    const { id } = (await sessions(owner.headers)).find((one: { current: boolean }) => one.current);
+    const CLOSE = 'mutation ($id: ID) { revokeSession(id: $id) }';
+    for (const who of ['anonymous', 'other', 'key', 'admin'] as const) {
+      const { headers } = world.callers[who];
+      expect(JSON.stringify(await sessions(headers))).not.toContain(id);
+      const { errors } = await graphql(world.kiln.url, CLOSE, { id }, headers);
+      expect([who, errors?.[0]?.extensions['code']]).toEqual([who, 'NOT_FOUND']);
+    }
+    expect((await graphql(world.kiln.url, CLOSE, { id }, world.callers.owner.headers)).data).toEqual({
+      revokeSession: true,
+    });
+  });
+});
+
+describe('what is joined', () => {
+  const ask = async (who: CallerName, query: string, id: string) =>
+    (await graphql(world.kiln.url, query, { id }, world.callers[who].headers)).data;
+
+  it('is not seen through a thing that everybody may see', async () => {
+    const { pool } = world.kiln.runtime.database;
+    const bought = await thingsOf(world, 'owner');
+    const { owner, anonymous, other } = world.callers;
+    // A purchase whose parts belong to different people, as no purchase does: each row in turn is nobody's.
+    await pool.query('update workflow.payments set execution_id = $1 where id = $2', [
+      bought.execution,
+      bought.payment,
+    ]);
+    const openUp = (schema: string, table: string, column: string, id: string, to: string) =>
+      pool.query(`update ${schema}.${table} set owner = $1 where ${column} = $2`, [to, id]);
+
+    const cases = [
+      {
+        row: ['media', 'tasks', 'id', bought.executionTask],
+        id: bought.executionTask,
+        query: 'query ($id: ID!) { task(id: $id) { id execution { id payment { id } user { id email } } } }',
+        root: 'task',
+        hidden: 'execution',
+      },
+      {
+        row: ['workflow', 'executions', 'id', bought.execution],
+        id: bought.execution,
+        query: 'query ($id: ID!) { execution(id: $id) { id payment { id } user { id email } } }',
+        root: 'execution',
+        hidden: 'payment',
+      },
+      {
+        row: ['workflow', 'payments', 'id', bought.payment],
+        id: bought.payment,
+        query:
+          'query ($id: ID!) { payment(id: $id) { id execution { id } user { id email payments { edges { node { id } } } } } }',
+        root: 'payment',
+        hidden: 'execution',
+      },
+    ] as const;
+    for (const { row, id, query, root, hidden } of cases) {
+      const [schema, table, column, key] = row;
+      await openUp(schema, table, column, key, 'anon');
+      for (const who of [anonymous, other]) {
+        const { data } = await graphql(world.kiln.url, query, { id }, who.headers);
+        expect(data[root]).toMatchObject({ id, [hidden]: null });
+        expect(JSON.stringify(data)).not.toContain('ada@sandbox.example');
+      }
+      const mine = (await graphql(world.kiln.url, query, { id }, owner.headers)).data[root];
+      expect(mine[hidden]).not.toBeNull();
+      await openUp(schema, table, column, key, owner.id);
+    }
+  });
+
+  it('can not be asked for by key at the gateway', async () => {
+    const query = `query ($id: ID!) { _entities(representations: [{ __typename: "Payment", id: $id }]) { __typename } }`;
+    expect(await ask('admin', query, things.payment)).toBeUndefined();
+  });
+});

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+
+import { graphql, rest } from '../kit/requests.ts';
+import type { CallerName, World } from './world.ts';
+
+/** One of everything that somebody can own. */
+export interface Things {
+  readonly task: string;
+  readonly delivery: string;
+  readonly file: string;
+  readonly execution: string;
+  /** The task of the execution. */
+  readonly executionTask: string;
+  readonly externalId: string;
+  readonly payment: string;
+  readonly paymentSession: string;
+}
+
+const TASK = 'mutation { createTask(taskType: "tea", prompt: "mine") { id } }';
+const EXECUTION = `mutation ($parameters: JSON!, $onBehalfOf: ID, $externalId: String) {
+  executeTemplate(code: "poster", parameters: $parameters, onBehalfOf: $onBehalfOf, externalId: $externalId) { id taskId }
+}`;
+const PAYMENT = `mutation ($userId: ID!, $parameters: JSON!) {
+  checkout(templateCode: "poster", userId: $userId, parameters: $parameters) { sessionId payment { id } }
+}`;
+const parameters = { prompt: 'mine' };
+
+/** What a caller starts, uploads and buys, for themselves unless `userId` says for whom. */
+export async function thingsOf(
+  { kiln, callers }: World,
+  by: CallerName,
+  userId = callers[by].id,
+): Promise<Things> {
+  const { headers } = callers[by];
+  const form = new FormData();
+  form.set('file', new Blob(['mine']), 'mine.txt');
+  const externalId = `mine-${randomUUID()}`;
+  const [task, upload, execution, payment] = await Promise.all([
+    graphql(kiln.url, TASK, {}, headers),
+    rest(kiln.url, 'POST', '/api/file/upload', form, headers),
+    graphql(kiln.url, EXECUTION, { parameters, onBehalfOf: userId, externalId }, headers),
+    graphql(kiln.url, PAYMENT, { userId, parameters }, headers),
+  ]);
+  const failure = [...(task.errors ?? []), ...(execution.errors ?? []), ...(payment.errors ?? [])][0];
+  if (failure !== undefined) throw new Error(`nothing to own: ${JSON.stringify(failure)}`);
+  const delivery = randomUUID();
+  await kiln.runtime.database.pool.query(
+    `insert into media.webhook_deliveries (id, task_id, url, state) values ($1, $2, 'https://mine.example/', 'DELIVERED')`,
+    [delivery, task.data.createTask.id],
+  );
+  return {
+    task: task.data.createTask.id,
+    delivery,
+    file: upload.body.extra.key,
+    execution: execution.data.executeTemplate.id,
+    executionTask: execution.data.executeTemplate.taskId,
+    externalId,
+    payment: payment.data.checkout.payment.id,
+    paymentSession: payment.data.checkout.sessionId,
+  };
+}
