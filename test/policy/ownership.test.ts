@@ -100,10 +100,13 @@ const OTHERS = [
 const looksAtThings = policy.fields.filter(({ rule }) => ['anyone', 'owner', 'proof'].includes(rule));
 
 function isFound({ data, errors }: GraphqlAnswer, name: string, id: string | undefined): boolean {
-  const code = errors?.[0]?.extensions['code'];
-  if (code !== undefined && !['NOT_FOUND', 'FORBIDDEN', 'UNAUTHENTICATED', 'TOO_LATE'].includes(String(code)))
+  const [error] = errors ?? [];
+  const code = error?.extensions['code'];
+  if (code === 'TOO_LATE') return true;
+  if (error !== undefined && !['NOT_FOUND', 'FORBIDDEN', 'UNAUTHENTICATED'].some((one) => one === code)) {
     throw new Error(`${name} is broken: ${JSON.stringify(errors)}`);
-  if (code !== undefined) return code === 'TOO_LATE';
+  }
+  if (error !== undefined) return false;
   return data[name] !== null && (id === undefined || JSON.stringify(data[name]).includes(id));
 }
 
