@@ -1,16 +1,29 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { silentLogger } from '../../platform/logger.ts';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { graphql, rest } from '../kit/requests.ts';
 import { signInBuyer } from './purchase.ts';
 
 /** What SANDBOX_URL alone gives to a Kiln whose sandbox is not its own. */
 
+let folder: string;
+let sandbox: Sandbox;
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln();
+  folder = await mkdtemp(path.join(tmpdir(), 'kiln-elsewhere-'));
+  sandbox = await createSandbox({ dataDir: folder, instantImages: true, logger: silentLogger() });
+  kiln = await startKiln({ settings: { SANDBOX_URL: sandbox.url } });
 });
-afterAll(() => kiln?.close());
+afterAll(async () => {
+  await kiln?.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
 describe('a sandbox at SANDBOX_URL', () => {
   it('pays a checkout whose buyer comes back, as if the button had been pressed, and once', async () => {
@@ -22,21 +35,6 @@ describe('a sandbox at SANDBOX_URL', () => {
     expect((await fetch(opened.url)).status).toBe(410);
   });
 
-  it('is told to a buyer as away when it is, and nothing was sold', async () => {
-    const alone = await startKiln({ settings: { SANDBOX_URL: 'http://127.0.0.1:1' } });
-    try {
-      const { errors } = await graphql(
-        alone.url,
-        'mutation { checkout(templateCode: "poster", userId: "u", parameters: { prompt: "x" }) { url } }',
-      );
-      expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['UNAVAILABLE']);
-      const body = { app_id: '2021000000000001', code: 'ada-1' };
-      expect(await rest(alone.url, 'POST', '/auth/alipay/token', body)).toMatchObject({ status: 503 });
-    } finally {
-      await alone.close();
-    }
-  });
-
   it.each([
     ['wechat', 'wx00000000sandbox1'],
     ['douyin', 'tt00000000sandbox1'],
@@ -44,5 +42,16 @@ describe('a sandbox at SANDBOX_URL', () => {
   ])('signs in the mini-programs of %s', async (platform, appId) => {
     const answer = await rest(kiln.url, 'POST', `/auth/${platform}/token`, { app_id: appId, code: 'ada-1' });
     expect(answer).toMatchObject({ status: 200, body: { data: { access_token: expect.any(String) } } });
+  });
+
+  it('is told to a buyer as away when it is, and nothing was sold', async () => {
+    await sandbox.close();
+    const { errors } = await graphql(
+      kiln.url,
+      'mutation { checkout(templateCode: "clip", userId: "u", parameters: { prompt: "x" }) { url } }',
+    );
+    expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['UNAVAILABLE']);
+    const body = { app_id: '2021000000000001', code: 'ada-2' };
+    expect(await rest(kiln.url, 'POST', '/auth/alipay/token', body)).toMatchObject({ status: 503 });
   });
 });
