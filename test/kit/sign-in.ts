@@ -1,3 +1,5 @@
+import { createHash, randomBytes } from 'node:crypto';
+
 import { importJWK, SignJWT, type JWK } from 'jose';
 import { Client } from 'pg';
 
@@ -5,6 +7,7 @@ import type { Config } from '../../platform/config.ts';
 import { installationSecret } from '../../platform/installation-secret.ts';
 import { createSealer } from '../../subgraphs/workflow/sign-in/sealer.ts';
 import { createBrowser, type TestBrowser } from './browser.ts';
+import { rest } from './requests.ts';
 
 /** Signing in as the sandbox's people, at the public face of a Kiln. */
 
@@ -72,4 +75,35 @@ export async function genuineSigner(config: Pick<Config, 'split' | 'data'>): Pro
 export function claimsOf(token: string): Record<string, unknown> {
   const [, payload = ''] = token.split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
+}
+
+/** A code that an app got by itself, at the sandbox's identity provider, for a verifier of its own. */
+export async function appCode(url: string, sandboxUrl: string) {
+  const { body } = await rest(`${sandboxUrl}/identity`, 'GET', '/.well-known/openid-configuration');
+  const code_verifier = randomBytes(32).toString('base64url');
+  const redirect_uri = `${url}/auth/idp/callback`;
+  const query = new URLSearchParams({
+    client_id: 'kiln',
+    response_type: 'code',
+    scope: 'openid email',
+    redirect_uri,
+    code_challenge: createHash('sha256').update(code_verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const browser = createBrowser();
+  const page = await browser.follow(`${body.authorization_endpoint}?${query.toString()}`);
+  const end = await browser.follow(page.url.href, isCallback, { form: { subject: 'sandbox-ben' } });
+  const code = end.url.searchParams.get('code') ?? '';
+  return { tokenEndpoint: String(body.token_endpoint), proof: { code, code_verifier, redirect_uri } };
+}
+
+/** The identity provider's own tokens, for the client that Kiln is there. */
+export async function providerTokens(url: string, sandboxUrl: string) {
+  const { tokenEndpoint, proof } = await appCode(url, sandboxUrl);
+  const answer = await fetch(tokenEndpoint, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from('kiln:kiln-sandbox-client').toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'authorization_code', ...proof }),
+  });
+  return (await answer.json()) as { readonly access_token: string; readonly id_token: string };
 }

@@ -8,6 +8,7 @@ import {
   claimsOf,
   genuineSigner,
   logIn,
+  providerTokens,
   signedIn,
   type GenuineSigner,
   type SignInData,
@@ -104,6 +105,33 @@ describe('a token that another key has signed', () => {
       expect(await answersTo(token)).toEqual(REFUSED);
     },
   );
+});
+
+describe('what was given to another app', () => {
+  let other: KilnUnderTest;
+  beforeAll(async () => {
+    // Another app at the same identity provider.
+    const IDP_ISSUER = `${kiln.sandboxUrl}/identity`;
+    const settings = { IDP_ISSUER, IDP_CLIENT_ID: 'another-app', REST_AUTH: 'compat' };
+    other = await startKiln({ settings });
+  });
+  afterAll(() => other?.close());
+
+  it('is of no use here: its access token, its ID token, and the tokens of another Kiln', async () => {
+    const { access_token, id_token } = await providerTokens(kiln.url, kiln.sandboxUrl);
+    const at = (url: string, token: string) =>
+      rest(url, 'GET', '/auth/idp/userinfo', undefined, { authorization: `Bearer ${token}` });
+    for (const token of [access_token, id_token, ada.access_token, ada.refresh_token]) {
+      expect((await at(other.url, token)).status).toBe(401);
+    }
+    const { status } = await rest(other.url, 'POST', '/auth/idp/token', { id_token });
+    expect(status).toBe(401);
+    const { refresh_token } = ada;
+    expect((await rest(other.url, 'POST', '/auth/idp/refresh', { refresh_token })).status).toBe(401);
+    // For whom it was made it is good.
+    expect((await post('/auth/idp/token', { id_token })).status).toBe(200);
+    expect((await at(kiln.url, ada.access_token)).status).toBe(200);
+  });
 });
 
 describe('a refresh token', () => {

@@ -6,7 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBrowser, type TestBrowser } from '../kit/browser.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { rest, until } from '../kit/requests.ts';
-import { logIn as logInAt, signedIn as signedInAt } from '../kit/sign-in.ts';
+import {
+  appCode as appCodeAt,
+  logIn as logInAt,
+  providerTokens as providerTokensAt,
+  signedIn as signedInAt,
+} from '../kit/sign-in.ts';
 
 /** Signing in over REST at a live server, with the sandbox's identity provider behind its login page. */
 
@@ -16,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => kiln?.close());
 
-const isCallback = (url: URL): boolean => url.pathname === '/auth/idp/callback';
 const logIn = (browser: TestBrowser, options: { query?: string; subject?: string } = {}) =>
   logInAt(kiln.url, browser, options);
 const signedIn = (subject?: string, browser?: TestBrowser) => signedInAt(kiln.url, subject, browser);
@@ -461,36 +465,8 @@ describe('tokens', () => {
   });
 });
 
-/** A code that an app got by itself, at the identity provider, for a verifier of its own. */
-async function appCode() {
-  const issuer = `${kiln.sandboxUrl}/identity`;
-  const { body } = await rest(issuer, 'GET', '/.well-known/openid-configuration');
-  const code_verifier = randomBytes(32).toString('base64url');
-  const redirect_uri = `${kiln.url}/auth/idp/callback`;
-  const query = new URLSearchParams({
-    client_id: 'kiln',
-    response_type: 'code',
-    scope: 'openid email',
-    redirect_uri,
-    code_challenge: createHash('sha256').update(code_verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-  });
-  const browser = createBrowser();
-  const page = await browser.follow(`${body.authorization_endpoint}?${query.toString()}`);
-  const { url } = await browser.follow(page.url.href, isCallback, { form: { subject: 'sandbox-ben' } });
-  const code = url.searchParams.get('code') ?? '';
-  return { issuer, tokenEndpoint: String(body.token_endpoint), proof: { code, code_verifier, redirect_uri } };
-}
-
-async function providerTokens() {
-  const { tokenEndpoint, proof } = await appCode();
-  const answer = await fetch(tokenEndpoint, {
-    method: 'POST',
-    headers: { authorization: `Basic ${Buffer.from('kiln:kiln-sandbox-client').toString('base64')}` },
-    body: new URLSearchParams({ grant_type: 'authorization_code', ...proof }),
-  });
-  return (await answer.json()) as { readonly access_token: string; readonly id_token: string };
-}
+const appCode = () => appCodeAt(kiln.url, kiln.sandboxUrl);
+const providerTokens = () => providerTokensAt(kiln.url, kiln.sandboxUrl);
 
 describe('a native app', () => {
   it('signs in with a code that it got itself, once', async () => {

@@ -1,4 +1,5 @@
 import { createClient } from 'graphql-ws';
+import { createLocalJWKSet, jwtVerify } from 'jose';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -23,11 +24,16 @@ const MANY = 100_000;
 let kiln: SplitKiln;
 /** The other gateway's address. */
 let elsewhere: string;
+/** Whom the first gateway has let in before the second one was there. */
+let before: SignInData;
 const others: Program[] = [];
 beforeAll(async () => {
   kiln = await startSplitKiln({ RATE_LIMIT: `status=6,read=${MANY},start=${MANY}` });
   // Tasks stay where they are: whoever follows one waits.
   await kiln.end('worker', 'SIGTERM');
+  // The key that signs now has signed for the last time: whoever starts next makes its successor.
+  before = await signedIn(kiln.url);
+  await ask('update workflow.signing_keys set signs_until = now()');
   const [gateway = 0, workflow = 0] = await freePorts(2);
   elsewhere = `http://127.0.0.1:${gateway}`;
   const WORKFLOW_URL = `http://127.0.0.1:${workflow}/graphql`;
@@ -50,6 +56,27 @@ async function startAnother(role: string, script: string, port: number, more: Re
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const userinfo = (url: string, token: string) =>
   rest(url, 'GET', '/auth/idp/userinfo', undefined, bearer(token));
+
+it('the keys of tokens change while old tokens go on: both are published, and good everywhere', async () => {
+  const { body } = await rest(elsewhere, 'POST', '/auth/idp/refresh', {
+    refresh_token: before.refresh_token,
+  });
+  const after = body.data as SignInData;
+  const names = [before, after].map(({ access_token }) => keyNameOf(access_token));
+  expect(new Set(names).size).toBe(2);
+  const { keys } = (await rest(elsewhere, 'GET', '/.well-known/jwks.json')).body;
+  expect(keys.map(({ kid }: { kid: string }) => kid)).toEqual(names);
+  expect(keys.some((key: object) => 'd' in key)).toBe(false);
+  for (const { access_token } of [before, after]) {
+    for (const url of [kiln.url, elsewhere]) expect((await userinfo(url, access_token)).status).toBe(200);
+  }
+  // A verifier that knows our key set alone agrees.
+  const published = createLocalJWKSet({ keys });
+  for (const { access_token } of [before, after]) {
+    const { payload } = await jwtVerify(access_token, published, { issuer: kiln.url, typ: 'at+jwt' });
+    expect(payload.sub).toBe(before.user.id);
+  }
+});
 
 describe('a session that is closed at one gateway', () => {
   it('is refused by the other within five seconds, and its streams there end', async () => {
@@ -247,11 +274,16 @@ async function expectAllEnd(
   ).toBe('UNAUTHENTICATED');
 }
 
+/** Which key has signed a token. */
+function keyNameOf(token: string): unknown {
+  return (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid?: string }).kid;
+}
+
 function sessionOf({ refresh_token }: SignInData): string {
   return refresh_token.split('.')[0] ?? '';
 }
 
-async function ask(question: string, values: readonly string[]): Promise<void> {
+async function ask(question: string, values: readonly string[] = []): Promise<void> {
   const client = new Client({ connectionString: kiln.settings['DATABASE_URL'] });
   await client.connect();
   try {
