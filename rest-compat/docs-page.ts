@@ -1,83 +1,86 @@
-import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
+import type { Placed } from './docs-example.ts';
+import { code, escape, style } from './docs-html.ts';
+import { describeOperation, forms, titleOf } from './docs-operation.ts';
+import { notation } from './docs-schema.ts';
+import type { OpenApiDocument } from './openapi-types.ts';
 
-/** An OpenAPI document as one readable page: no script, no request to anywhere else. */
+/** An OpenAPI document as one readable page: no script, no request to anywhere. */
 
-const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
-code{font:14px ui-monospace,monospace}h3 code{font-size:16px}table{border-collapse:collapse;width:100%}
-td,th{border-top:1px solid #ddd;padding:.3rem .5rem;text-align:left;vertical-align:top}.old{color:#a40}
-@media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}td,th{border-color:#444}a{color:#8bf}.old{color:#fa6}}`;
-
-/** The page; `documentUrl` is where the document itself is, relative to the page. */
-export function docsPage(document: OpenApiDocument, documentUrl: string): string {
-  const { title, version, description } = document.info;
-  const sections = document.tags.map(({ name }) => section(name, document));
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(title)}</title><style>${style}</style></head><body>
-<h1>${escape(title)}</h1><p>${escape(description)} Version ${escape(version)};
-<a href="${escape(documentUrl)}">OpenAPI document</a>.</p>
-${sections.join('\n')}</body></html>`;
+export interface DocsPageOptions {
+  readonly document: OpenApiDocument;
+  /** Where the document itself is, and where the page of the other service, relative to this one. */
+  readonly links: {
+    readonly document: string;
+    readonly other: { readonly href: string; readonly text: string };
+  };
+  /** What the examples call. */
+  readonly baseUrl: string;
 }
 
-function section(tag: string, { paths }: OpenApiDocument): string {
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+/** The page. */
+export function docsPage({ document, links, baseUrl }: DocsPageOptions): string {
+  const { title, version, description } = document.info;
+  const sections = document.tags.map(({ name }) => ({ name, operations: operationsOf(name, document) }));
+  const count = sections.reduce((sum, { operations }) => sum + operations.length, 0);
+  const contents = sections.map(({ name, operations }) => contentsOf(name, operations));
+  const chapters = sections.map(({ name, operations }) => chapter(name, operations, baseUrl));
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escape(title)}</title><style>${style}</style></head><body><a class="skip" href="#operations">To the operations</a>
+<div class="frame"><nav aria-label="Operations">${contents.join('')}<ul><li><a href="#answers">Answers of every operation</a></li><li><a href="#forms">Forms</a></li></ul></nav>
+<div><header><h1>${escape(title)}</h1><p>${escape(description)} Version ${escape(version)}, ${count} operations.
+<a href="${escape(links.document)}">OpenAPI document</a>, <a href="${escape(links.other.href)}">${escape(links.other.text)}</a>.</p>
+<p>A credential, where one is needed, goes into the header ${code('Authorization: Bearer ...')}.</p></header>
+<main id="operations">${chapters.join('\n')}
+${sharedAnswers(document)}
+${allForms(document)}</main></div></div></body></html>`;
+}
+
+function operationsOf(tag: string, { paths }: OpenApiDocument): readonly Placed[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => operation.tags.includes(tag))
-      .map(([method, operation]) => describe(`${method.toUpperCase()} ${path}`, operation)),
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
-  return `<h2>${escape(tag)}</h2>${operations.join('')}`;
 }
 
-function describe(heading: string, operation: OpenApiOperation): string {
-  const rows = [
-    ...(operation.parameters ?? []).map(({ name, in: place, required, schema }) =>
-      row(name, place, { needed: required ? 'yes' : 'no', schema }),
-    ),
-    ...bodyRows(operation),
-  ];
-  const old = operation.deprecated === true ? ' <small class="old">deprecated</small>' : '';
-  const table = `<table><tr><th>name<th>in<th>type<th>required</tr>${rows.join('')}</table>`;
-  return `<h3 id="${escape(operation.operationId)}"><code>${escape(heading)}</code>${old}</h3>${rows.length === 0 ? '<p>No inputs.</p>' : table}`;
+function anchorOf(tag: string): string {
+  return `section-${tag.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 }
 
-function bodyRows({ requestBody }: OpenApiOperation): readonly string[] {
-  return Object.entries(requestBody?.content ?? {}).flatMap(([type, { schema }]) => {
-    const fields = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
-    return fields.map(([name, field]) =>
-      row(name, type, { needed: neededness(name, schema), schema: field }),
-    );
+function contentsOf(name: string, operations: readonly Placed[]): string {
+  const entries = operations.map(
+    (placed) => `<li><a href="#${escape(placed.operation.operationId)}">${titleOf(placed)}</a></li>`,
+  );
+  return `<details><summary>${escape(name)} <span class="dim">${operations.length}</span></summary><ul>${entries.join('')}</ul></details>`;
+}
+
+function chapter(name: string, operations: readonly Placed[], baseUrl: string): string {
+  const described = operations.map((placed) => describeOperation(placed, baseUrl));
+  return `<section aria-labelledby="${anchorOf(name)}"><h2 id="${anchorOf(name)}">${escape(name)}</h2>${described.join('')}</section>`;
+}
+
+function sharedAnswers({ paths, components }: OpenApiDocument): string {
+  const statuses = new Map(
+    Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ responses }) => Object.entries(responses))
+      .flatMap(([status, response]) =>
+        '$ref' in response ? [[response.$ref.split('/').at(-1), status]] : [],
+      ),
+  );
+  const rows = Object.entries(components.responses).map(([name, { description, content }]) => {
+    const schema = content?.['application/json']?.schema;
+    const form = schema === undefined ? '' : forms(notation(schema));
+    return `<tr id="answer-${name}"><th scope="row">${statuses.get(name) ?? ''}</th><td>${escape(description)}</td><td>${form}</td></tr>`;
   });
+  return `<section aria-labelledby="answers"><h2 id="answers">Answers of every operation</h2><div class="wide" tabindex="0" role="region" aria-label="Answers"><table><thead><tr><th scope="col">status</th><th scope="col">meaning</th><th scope="col">form</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></section>`;
 }
 
-/** Whether a field of a body is needed, or one of a group that it is in. */
-function neededness(name: string, { required, allOf }: JsonSchema): string {
-  if (((required ?? []) as readonly string[]).includes(name)) return 'yes';
-  const groups = (allOf ?? []) as readonly { anyOf: readonly { required: readonly string[] }[] }[];
-  const group = groups
-    .map(({ anyOf }) => anyOf.flatMap((one) => one.required))
-    .find((names) => names.includes(name));
-  return group === undefined ? 'no' : `one of ${group.join(', ')}`;
-}
-
-interface Field {
-  /** In words. */
-  readonly needed: string;
-  readonly schema: JsonSchema;
-}
-
-function row(name: string, place: string, { needed, schema }: Field): string {
-  const { type, contentMediaType, ...rest } = schema;
-  const held = contentMediaType === 'application/json' ? 'JSON text' : 'file';
-  const kind = contentMediaType === undefined ? String(type) : held;
-  const facts = Object.entries(rest).map(([keyword, value]) => `${keyword} ${JSON.stringify(value)}`);
-  const cells = [
-    `<code>${escape(name)}</code>`,
-    escape(place),
-    escape([kind, ...facts].join(', ')),
-    escape(needed),
-  ];
-  return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+function allForms({ components }: OpenApiDocument): string {
+  const entries = Object.entries(components.schemas).map(([name, schema]) => {
+    const { description } = schema;
+    const told = typeof description === 'string' ? `<p>${escape(description)}</p>` : '';
+    return `<article id="form-${name}"><h3>${code(name)}</h3>${told}<pre tabindex="0">${forms(notation(schema))}</pre></article>`;
+  });
+  return `<section aria-labelledby="forms"><h2 id="forms">Forms</h2>${entries.join('')}</section>`;
 }

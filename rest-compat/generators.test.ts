@@ -443,7 +443,7 @@ describe('the readable page', () => {
   it('says which fields stand for each other, and which hold JSON', async () => {
     const page = await (await fetch(`${server.url}/docs`)).text();
     expect(page).toMatch(
-      /<code>workflow<\/code><\/td><td>.*urlencoded<\/td><td>JSON text<\/td><td>one of workflow, workflow_name/,
+      /<code>workflow<\/code><\/th><td>.*urlencoded<\/td><td>JSON as text<\/td><td>one of workflow, workflow_name/,
     );
   });
 });

@@ -267,8 +267,19 @@ describe('around the routes', () => {
     });
     const page = await (await fetch(`${server.url}/docs`)).text();
     expect(page).toContain('/api/task/status/{task_id}');
-    expect(page).not.toMatch(/<script|<link|src=|https?:\/\//);
+    // Addresses stand in examples alone, as text; whatever is followed leads to this server.
+    expect(page).not.toMatch(/<script|<link|<img|<iframe|<form|src=|@import|url\(|href="(?:[a-z]+:|\/\/)/i);
   });
+
+  it.each(['/docs', '/docs/workflow'])(
+    'lets nothing be loaded by %s, even if it were asked to',
+    async (path) => {
+      const { headers } = await fetch(`${server.url}${path}`);
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; style-src 'unsafe-inline';/,
+      );
+    },
+  );
 
   it.each([
     ['UNAUTHENTICATED', 401, ['www-authenticate']],

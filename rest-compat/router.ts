@@ -177,25 +177,38 @@ interface Page {
   readonly bytes: Buffer;
 }
 
-/** Where a service's OpenAPI document is, and its readable form; `link` leads from this to that. */
+/** Where a service's OpenAPI document is, and its readable form; links lead from this to that, and to the other one's. */
 const places = [
-  { service: 'media', document: '/openapi.json', page: '/docs', link: 'openapi.json' },
+  {
+    service: 'media',
+    document: '/openapi.json',
+    page: '/docs',
+    links: {
+      document: 'openapi.json',
+      other: { service: 'workflow', href: 'docs/workflow', text: 'Payments and templates' },
+    },
+  },
   {
     service: 'workflow',
     document: '/openapi-workflow.json',
     page: '/docs/workflow',
-    link: '../openapi-workflow.json',
+    links: {
+      document: '../openapi-workflow.json',
+      other: { service: 'media', href: '../docs', text: 'Media' },
+    },
   },
 ] as const;
 
 /** The OpenAPI documents and their readable forms, made once. */
 function createPages(settings: RestRouterSettings, sections: readonly Section[]): ReadonlyMap<string, Page> {
+  const { publicUrl } = settings;
   const served = places.filter(({ service }) => sections.some((section) => section.service === service));
   return new Map(
-    served.flatMap(({ service, document, page, link }) => {
-      const described = { ...buildOpenApi(service, sections), servers: [{ url: settings.publicUrl }] };
+    served.flatMap(({ service, document, page, links }) => {
+      const described = { ...buildOpenApi(service, sections), servers: [{ url: publicUrl }] };
       const json = pageOf('application/json', JSON.stringify(described));
-      return [[document, json] as const, [page, pageOf('text/html', docsPage(described, link))] as const];
+      const html = docsPage({ document: described, links, baseUrl: publicUrl });
+      return [[document, json] as const, [page, pageOf('text/html', html)] as const];
     }),
   );
 }
@@ -213,7 +226,8 @@ function sendPage(exchange: Exchange, { contentType, bytes }: Page): void {
   response.writeHead(200, {
     'Content-Type': contentType,
     'Content-Length': bytes.length,
-    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+    'Content-Security-Policy':
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   });
   response.end(bytes);
 }

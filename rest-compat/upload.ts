@@ -3,6 +3,7 @@ import type { FileUpload } from 'graphql-upload-minimal';
 
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
 import type { Json } from '../platform/json.ts';
+import { MalformedBody } from './body/failures.ts';
 import type { IncomingFile } from './body/file-part.ts';
 import type { Destination, Param, UploadedFile } from './params.ts';
 import { dataOf } from './replies/failures.ts';
@@ -115,7 +116,8 @@ export async function uploadPart(
   const { query, variables } = requestFor(param, uploadOf(file));
   const result = await executor.execute({ query, variables, context });
   // The guard of the part knows best why it broke off; the schema may only have seen a stream that failed.
-  if (file.body.errored !== null) throw file.body.errored;
+  const { errored } = file.body;
+  if (errored !== null) throw errored.cause instanceof MalformedBody ? errored.cause : errored;
   const data = dataOf(result);
   if (data['uploadFile'] !== undefined) return data['uploadFile'] as UploadedFile;
   const { id, uri, extra, media } = data['upload'] as ResourceAnswer;

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 
 import { AppError } from '../../platform/errors.ts';
+import { MalformedBody } from './failures.ts';
 
 /** A file part while it arrives. `body` may be read once; it fails with PAYLOAD_TOO_LARGE past the limit. */
 export interface IncomingFile {
@@ -40,12 +41,19 @@ export function guardedBody(part: Readable, maxBytes: number): Readable {
   part.on('end', () => {
     if (!guarded.destroyed) guarded.push(null);
   });
-  part.on('error', (error) => guarded.destroy(error));
+  part.on('error', (error) => guarded.destroy(cutOff(error)));
   part.on('close', () => {
-    if (!part.readableEnded) guarded.destroy(new Error('the file part ended too early'));
+    if (!part.readableEnded) guarded.destroy(cutOff());
   });
   part.pause();
   return guarded;
+}
+
+/** The sender's mistake, for whoever reads the part; what it is for the form as a whole is the cause. */
+function cutOff(error?: Error): AppError {
+  const message = 'the file part ended too early';
+  const cause = new MalformedBody(error?.message ?? message, { cause: error });
+  return new AppError('BAD_USER_INPUT', message, { cause });
 }
 
 /** Waits until a stream has its first byte or its end. True when it ended without any byte. */

@@ -5,6 +5,7 @@ import { spawnKiln, temporaryDataDir } from '../kit/kiln-process.ts';
 import { findChromium, startChromium, type Chromium } from './chromium.ts';
 import { openPage } from './page.ts';
 import { createSteps } from './steps.ts';
+import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSignIn } from './walk-sign-in.ts';
@@ -20,6 +21,7 @@ async function walk(url: string, chromium: Chromium): Promise<void> {
   await walkPurchase(url, page, steps, { template: 'clip', kind: 'video' });
   await walkBack(url, page, steps, 'poster');
   await walkExplorer(url, page, steps);
+  await walkDocs(url, page, steps);
   console.log(`${steps.count} of ${steps.count} hold in ${chromium.version}`);
 }
 

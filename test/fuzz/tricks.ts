@@ -154,7 +154,7 @@ const partTricks: readonly Trick[] = [
           ['Authorization', 'Basic \xff\xfe'],
           ['Accept', 'text/html, application/json;q=0'],
           ['Cookie', '__proto__=1; a=%ff; =;;'],
-          ['X-Forwarded-For', '::1, \x7f'],
+          ['X-Forwarded-For', '::1, a'],
           ['stripe-signature', 't=1,v1=00'],
           ['Range', 'bytes=9-1'],
           ['If-None-Match', '*'],

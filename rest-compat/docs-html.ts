@@ -1,0 +1,29 @@
+/** Text in HTML. */
+export function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** The same as code. */
+export function code(text: string): string {
+  return `<code>${escape(text)}</code>`;
+}
+
+/** How a page about an OpenAPI document looks; without a script, in the light and in the dark. */
+export const style = `:root{color-scheme:light dark;--line:#d5d5d5;--soft:#f4f4f2;--dim:#5c5c5c;--link:#0b57a4;--old:#9a3b00;--ours:#3c6111;--get:#0b57a4;--post:#256029;--put:#7a4a00;--delete:#a11d1d}
+@media(prefers-color-scheme:dark){:root{--line:#404040;--soft:#242424;--dim:#a9a9a9;--link:#8ebdf5;--old:#ffab70;--ours:#a8d26d;--get:#8ebdf5;--post:#8fd694;--put:#f0c070;--delete:#ff9c9c}}
+*{box-sizing:border-box}body{font:16px/1.55 system-ui,sans-serif;margin:0;color:#1d1d1d;background:#fff}
+@media(prefers-color-scheme:dark){body{color:#e2e2e2;background:#171717}}
+a{color:var(--link)}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:1rem;background:var(--soft);padding:.5rem}
+main,header{max-width:62rem;margin:0 auto;padding:0 1.25rem}nav{padding:0 1.25rem 1rem;border-bottom:1px solid var(--line)}
+@media(min-width:80rem){.frame{display:grid;grid-template-columns:22rem 1fr}nav{position:sticky;top:0;height:100vh;overflow:auto;border:0;border-right:1px solid var(--line);padding-top:1rem}}
+nav ul{list-style:none;margin:.2rem 0 .6rem;padding-left:.6rem}nav li{font-size:13px;line-height:1.45;margin:.15rem 0;overflow-wrap:anywhere}nav summary{cursor:pointer;font-weight:600}
+h2{margin:2.5rem 0 .5rem;border-bottom:2px solid var(--line)}article{margin:1.5rem 0 2.2rem}h3{margin:0 0 .3rem;font-size:1rem;overflow-wrap:anywhere}h4{margin:.8rem 0 .2rem;font-size:.85rem;color:var(--dim)}
+code,pre{font:13.5px/1.45 ui-monospace,monospace}h3 code{font-size:15px}pre{background:var(--soft);padding:.6rem .8rem;overflow:auto;margin:.2rem 0;border-radius:4px}
+.wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:14px}caption{text-align:left;font-size:.85rem;font-weight:600;color:var(--dim);padding:.5rem 0 .1rem}
+td,th{border-top:1px solid var(--line);padding:.3rem .7rem .3rem 0;text-align:left;vertical-align:top}thead th{font-size:13px;color:var(--dim)}tbody th{font-weight:400}
+.method{font:700 13px ui-monospace,monospace;display:inline-block;min-width:4.2em}.get{color:var(--get)}.post{color:var(--post)}.put{color:var(--put)}.delete{color:var(--delete)}
+.old{color:var(--old)}.ours{color:var(--ours)}.dim{color:var(--dim)}p{margin:.3rem 0}`;

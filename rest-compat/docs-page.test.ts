@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+
+import { exampleOf } from './docs-example.ts';
+import { docsPage } from './docs-page.ts';
+import { buildOpenApi } from './openapi.ts';
+
+const links = { document: 'openapi.json', other: { href: 'docs/workflow', text: 'the other' } };
+
+describe.each(['media', 'workflow'] as const)('the page about the %s service', (service) => {
+  const document = buildOpenApi(service);
+  const page = docsPage({ document, links, baseUrl: 'http://kiln.test' });
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+
+  it('tells every operation with each of its inputs and a command', () => {
+    for (const placed of operations) {
+      const { operation } = placed;
+      const [, article = ''] = page.split(`<article id="${operation.operationId}">`);
+      const [own = ''] = article.split('</article>');
+      const bodies = Object.values(operation.requestBody?.content ?? {});
+      const fields = bodies.flatMap(({ schema }) => Object.keys((schema['properties'] ?? {}) as object));
+      const names = [...(operation.parameters ?? []).map(({ name }) => name), ...fields];
+      for (const name of names) expect(own).toContain(`<th scope="row"><code>${name}</code></th>`);
+      expect(own).toContain('<pre tabindex="0">curl');
+    }
+  });
+
+  it('leads nowhere but to its own places and the documents', () => {
+    const targets = [...page.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target);
+    const ids = new Set([...page.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => `#${id}`));
+    const elsewhere = [...new Set(targets.filter((target) => !ids.has(target)))];
+    expect(elsewhere.toSorted()).toEqual(['docs/workflow', 'openapi.json']);
+  });
+
+  it('names no operation and no place twice', () => {
+    const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('has commands that send what is required', () => {
+    for (const placed of operations) {
+      const command = exampleOf(placed, '');
+      const needed = (placed.operation.parameters ?? []).filter(({ required }) => required);
+      for (const { name, in: place } of needed) {
+        if (place === 'query') expect(command).toContain(`${name}=`);
+      }
+      expect(command).not.toMatch(/undefined|null|\{\w+\}/);
+    }
+  });
+});
