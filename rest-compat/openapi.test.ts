@@ -38,4 +38,10 @@ describe('the tables', () => {
     const routes = sections.filter(({ service }) => service === 'media').flatMap(({ routes }) => routes);
     expect(routes.filter(({ answers }) => answers === undefined).map(({ path }) => path)).toEqual([]);
   });
+
+  it('tell what `data` holds of each operation of the workflow service that has some', () => {
+    const routes = sections.filter(({ service }) => service === 'workflow').flatMap(({ routes }) => routes);
+    const without = routes.filter(({ data, isBare }) => data === undefined && isBare !== true);
+    expect(without.map(({ path }) => path)).toEqual(['/auth/idp/revoke', '/payment/webhook']);
+  });
 });

@@ -15,6 +15,7 @@ import {
 import type { PaymentAnswer } from './documents/payment.ts';
 import { WorkflowHealth } from './documents/template.ts';
 import { pageOf, pageParameters } from './pages.ts';
+import { paymentShapes } from './shapes.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;
@@ -61,6 +62,7 @@ export const payments: Section = {
         userId,
         parameters: metadata ?? {},
       }),
+      data: paymentShapes.checkout,
       reply: ({ checkout: { sessionId, url, payment } }) =>
         done('checkout opened', { sessionId, url, paymentId: payment.id }),
     }),
@@ -91,6 +93,7 @@ export const payments: Section = {
       rateClass: 'status',
       fieldNames: returnedNames,
       variables: named,
+      data: paymentShapes.success,
       reply: ({ reconcilePayment: payment }) =>
         done('success', {
           payment: { id: payment.id, status: wordOf(payment), templateCode: payment.template.code },
@@ -108,6 +111,7 @@ export const payments: Section = {
       rateClass: 'status',
       fieldNames: returnedNames,
       variables: named,
+      data: paymentShapes.cancelled,
       reply: ({ cancelPayment: payment }) =>
         done('success', { payment: { id: payment.id, status: wordOf(payment) } }),
     }),
@@ -117,6 +121,7 @@ export const payments: Section = {
       params: { userId: query.text(), ...pageParameters },
       rateClass: 'read',
       variables: ({ userId }) => ({ userId }),
+      data: paymentShapes.history,
       reply({ payments: { edges, totalCount } }, { input }) {
         const all = edges.map(({ node }) => ({
           id: node.id,
@@ -147,6 +152,7 @@ export const payments: Section = {
         amount: amount ?? null,
         metadata: metadata ?? null,
       }),
+      data: paymentShapes.refund,
       reply: ({ refundPayment: { id, amount, status } }) =>
         done('refund asked for', { refundId: id, amount, status }),
     }),
@@ -156,6 +162,7 @@ export const payments: Section = {
       params: {},
       rateClass: 'read',
       variables: () => ({}),
+      data: paymentShapes.health,
       reply: ({ workflowHealth: { time } }) => done('success', { timestamp: time, service: 'payment' }),
     }),
     route(PaymentById)({
@@ -164,6 +171,7 @@ export const payments: Section = {
       params: { paymentId: path.text() },
       rateClass: 'status',
       variables: ({ paymentId }) => ({ id: paymentId }),
+      data: paymentShapes.payment,
       reply({ payment }, { input: { paymentId } }) {
         if (payment === null) {
           throw new AppError('NOT_FOUND', `no payment ${JSON.stringify(paymentId.slice(0, 100))}`);

@@ -6,6 +6,7 @@ import { done } from '../replies/workflow-envelope.ts';
 import { route, routeAfter } from '../route.ts';
 import type { Section } from '../route.ts';
 import { ExecuteTemplate, ExecutionByTask, TaskTaken } from './documents/execution.ts';
+import { taskShapes } from './shapes.ts';
 import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './task-replies.ts';
 
 const optional = { optional: true } as const;
@@ -29,6 +30,7 @@ export const tasks: Section = {
       params: { taskId: path.text() },
       rateClass: 'status',
       variables: taskNamed,
+      data: taskShapes.task,
       reply(named, { input: { taskId } }) {
         const found = foundTask(named, taskId);
         return done('success', {
@@ -59,6 +61,7 @@ export const tasks: Section = {
         onBehalfOf: userId ?? null,
         externalId: null,
       }),
+      data: taskShapes.taskId,
       reply: ({ executeTemplate: { taskId } }) => done('task sent to the queue', taskId),
     }),
     routeAfter(
@@ -89,6 +92,7 @@ export const tasks: Section = {
           externalId: taskId,
         };
       },
+      data: taskShapes.taskId,
       reply: (_, { input: { taskId } }) => done('task sent to the queue', taskId),
     }),
   ],

@@ -11,6 +11,7 @@ import {
   SyncTemplates,
   Templates,
 } from './documents/template.ts';
+import { catalogShapes } from './shapes.ts';
 
 /** Templates as products of the payment provider, and what is done to many of them. */
 
@@ -31,6 +32,7 @@ export const templateCatalog: readonly Route[] = [
     body: { type: 'application/json', required: false },
     rateClass: 'start',
     variables: ({ code, forceUpdate }) => ({ codes: [code], force: forceUpdate ?? false }),
+    data: catalogShapes.synced,
     reply({ syncTemplates: [state] }) {
       const { ppProductId = null, ppPriceId = null } = state?.template ?? {};
       const message = state?.synced === true ? 'synchronised' : (state?.issues.join('; ') ?? '');
@@ -51,6 +53,7 @@ export const templateCatalog: readonly Route[] = [
         field: 'operation',
       });
     },
+    data: catalogShapes.bulk,
     reply: ({ changeTemplates }) => done('success', changeTemplates),
   }),
   route(SyncTemplates)({
@@ -60,6 +63,7 @@ export const templateCatalog: readonly Route[] = [
     headers: noStore,
     rateClass: 'start',
     variables: () => ({ codes: null, force: false }),
+    data: catalogShapes.syncedAll,
     reply({ syncTemplates: states }) {
       const successful = states.filter(({ synced }) => synced).length;
       return done('success', { successful, failed: states.length - successful, total: states.length });
@@ -72,6 +76,7 @@ export const templateCatalog: readonly Route[] = [
     rule: 'admin',
     rateClass: 'read',
     variables: () => ({ activeOnly: false }),
+    data: catalogShapes.status,
     reply({ templates: found }) {
       return done('success', {
         totalTemplates: found.length,
@@ -94,6 +99,7 @@ export const templateCatalog: readonly Route[] = [
     params: { code: path.text() },
     rateClass: 'read',
     variables: ({ code }) => ({ codes: [code] }),
+    data: catalogShapes.verified,
     reply({ catalogState: [state] }, { input: { code } }) {
       if (state === undefined) throw new AppError('NOT_FOUND', `no template ${JSON.stringify(code)}`);
       const { template, synced, issues, recommendations } = state;
@@ -114,6 +120,7 @@ export const templateCatalog: readonly Route[] = [
     params: {},
     rateClass: 'read',
     variables: () => ({}),
+    data: catalogShapes.diagnosis,
     reply: ({ diagnoseCatalog: { chargesEnabled, country, ...found } }) =>
       done('success', {
         ...found,
@@ -127,6 +134,7 @@ export const templateCatalog: readonly Route[] = [
     headers: noStore,
     rateClass: 'start',
     variables: () => ({}),
+    data: catalogShapes.imported,
     reply: ({ importBundledTemplates }) => done('success', importBundledTemplates),
   }),
 ];

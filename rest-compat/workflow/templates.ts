@@ -15,6 +15,7 @@ import {
 } from './documents/template.ts';
 import type { TemplateAnswer } from './documents/template.ts';
 import { pageOf, pageParameters } from './pages.ts';
+import { taskShapes, templateShapes } from './shapes.ts';
 import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './task-replies.ts';
 import { templateCatalog } from './template-catalog.ts';
 
@@ -32,6 +33,7 @@ function activity(word: 'activate' | 'deactivate') {
     params: { code: path.text() },
     rateClass: 'start',
     variables: ({ code }) => ({ code, change: { isActive: word === 'activate' } }),
+    data: templateShapes.activity,
     reply: ({ updateTemplate: { isActive, ppSynced } }) => done('success', { isActive, ppSynced }),
   });
 }
@@ -47,6 +49,7 @@ export const templates: Section = {
       params: {},
       rateClass: 'read',
       variables: () => ({ activeOnly: true }),
+      data: templateShapes.active,
       reply: ({ templates: found }) =>
         done('success', {
           templates: found.map(({ code, name, description, creditCost, templateType, isActive, tags }) => ({
@@ -67,6 +70,7 @@ export const templates: Section = {
       params: { code: path.text() },
       rateClass: 'read',
       variables: ({ code }) => ({ code }),
+      data: templateShapes.template,
       reply({ template }, { input }) {
         if (template === null) {
           throw new AppError('NOT_FOUND', `no template ${JSON.stringify(input.code.slice(0, 100))}`);
@@ -106,6 +110,7 @@ export const templates: Section = {
       rateClass: 'start',
       variables: (input) => ({ input }),
       fieldNames: {},
+      data: templateShapes.created,
       reply: ({ createTemplate }) => created(createTemplate),
     }),
     route(UpdateTemplate)({
@@ -122,6 +127,7 @@ export const templates: Section = {
       rateClass: 'start',
       fieldNames: {},
       variables: ({ code, ...change }) => ({ code, change }),
+      data: templateShapes.updated,
       reply: ({ updateTemplate: { ppSynced } }) => done('template updated', { updated: true, ppSynced }),
     }),
     route(DeleteTemplate)({
@@ -130,6 +136,7 @@ export const templates: Section = {
       params: { code: path.text() },
       rateClass: 'start',
       variables: ({ code }) => ({ code }),
+      data: templateShapes.deleted,
       reply: ({ deleteTemplate }) => done('template deleted', { deleted: deleteTemplate }),
     }),
     route(ExecuteTemplate)({
@@ -145,6 +152,7 @@ export const templates: Section = {
         onBehalfOf: userId ?? null,
         externalId: null,
       }),
+      data: taskShapes.started,
       reply: ({ executeTemplate: { id, taskId } }) =>
         done('execution started', { executionId: id, taskId, status: 'running' }),
     }),
@@ -156,6 +164,7 @@ export const templates: Section = {
       params: { taskId: path.text() },
       rateClass: 'status',
       variables: taskNamed,
+      data: taskShapes.progress,
       reply(named, { input: { taskId } }) {
         const found = foundTask(named, taskId);
         return done('success', {
@@ -173,6 +182,7 @@ export const templates: Section = {
       params: { userId: path.text(), ...pageParameters },
       rateClass: 'read',
       variables: ({ userId }) => ({ userId }),
+      data: taskShapes.executions,
       reply({ executions: { edges, totalCount } }, { input }) {
         const all = edges.map(({ node: { id, status, createdAt, template } }) => ({
           executionId: id,
@@ -190,6 +200,7 @@ export const templates: Section = {
       params: {},
       rateClass: 'read',
       variables: () => ({}),
+      data: templateShapes.health,
       reply: ({ workflowHealth: { totalTemplates, time } }) =>
         done('success', { totalTemplates, timestamp: time, service: 'templates' }),
     }),
@@ -199,6 +210,7 @@ export const templates: Section = {
       params: {},
       rateClass: 'start',
       variables: () => ({}),
+      data: templateShapes.created,
       reply: ({ createTestTemplate }) => created(createTestTemplate),
     }),
   ],
