@@ -80,7 +80,7 @@ const samples: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A value that the input may have, as text. */
-export function sampleOf(name: string, schema: JsonSchema): string {
+function sampleOf(name: string, schema: JsonSchema): string {
   const { contentMediaType, default: standard, enum: words, type, minimum } = schema;
   if (contentMediaType === 'application/octet-stream') return `@${fileFor(name, schema)}`;
   if (standard !== undefined) return typeof standard === 'string' ? standard : JSON.stringify(standard);
