@@ -134,6 +134,21 @@ describe('who may call', () => {
     });
   });
 
+  // Credentials and addresses that name nobody outside who is paid, worked for or signed in.
+  const OWN = /^(?:INTERNAL_KEY|WEBHOOK_SECRET|S3_.*|IDP_CLIENT_SECRET|COMFYUI_API_KEY|ALIPAY_APPS)$/;
+  const outside = settingsTable()
+    .map(({ name }) => name)
+    .filter((name) => /_(?:KEY|TOKEN|SECRET|URLS|APPS|ISSUER)$/.test(name) && !OWN.test(name));
+
+  test.each(outside)('must be chosen with %s, as with every credential for something real', (name) => {
+    const value = /URLS|ISSUER/.test(name)
+      ? 'https://real.example.org'
+      : /APPS/.test(name)
+        ? 'app=secret'
+        : 'sk_test_1';
+    expect(problemsOf({ [name]: value })['REST_AUTH']).toContain(`${name} is set`);
+  });
+
   test('need not be chosen for a worker, which answers nobody', () => {
     const config = readConfig({ KILN_ENV: 'production', INTERNAL_KEY: SECRET }, ['--role', 'worker']);
     expect(config.role).toBe('worker');

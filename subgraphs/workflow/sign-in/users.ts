@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { mayRead, type Caller } from '../../../platform/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import { claimHistory } from './claim-history.ts';
 import type { Sealer } from './sealer.ts';
 import type { EndedSession } from './sessions.ts';
 import type { PlatformIdentity, User, UserService } from './sign-in.ts';
@@ -115,6 +116,7 @@ async function linked(transaction: WorkflowTransaction, { identity, sealed, join
       }),
     )
     .execute();
+  if (id === null && platform === 'idp') await claimHistory(transaction, { userId, subject });
   const [user] = await usersNamed(transaction, [userId]);
   if (user === undefined) throw new AppError('UNAUTHENTICATED', 'the account is gone');
   return user;

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { graphql, rest, until } from '../kit/requests.ts';
+import { signedIn, type SignInData } from '../kit/sign-in.ts';
+
+/** Accounts from before the first sign-in to after the last, and the keys of programs, at the public face. */
+
+const BACK_OFFICE = 'secret-of-the-back-office';
+const office = { authorization: `Bearer ${BACK_OFFICE}` };
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  const hash = createHash('sha256').update(BACK_OFFICE).digest('hex');
+  kiln = await startKiln({ settings: { REST_AUTH: 'compat', SERVICE_KEYS: `office=${hash}` } });
+});
+afterAll(() => kiln?.close());
+
+const bearerOf = ({ access_token: token }: SignInData) => ({ authorization: `Bearer ${token}` });
+const get = (path: string, headers = {}) => rest(kiln.url, 'GET', path, undefined, headers);
+const buy = async (userId: string, headers = {}): Promise<string> => {
+  const { body } = await rest(kiln.url, 'POST', '/payment/checkout/poster', { userId }, headers);
+  return body.data.paymentId;
+};
+const history = async (userId: string, headers = {}) => {
+  const { status, body } = await get(`/payment/history?userId=${userId}`, headers);
+  return status === 200 ? body.data.payments.map(({ id }: { id: string }) => id) : status;
+};
+const executions = async (userId: string, headers = {}) => {
+  const { status, body } = await get(`/templates/executions/user/${userId}`, headers);
+  return status === 200
+    ? body.data.executions.map((one: { executionId: string }) => one.executionId)
+    : status;
+};
+
+describe('who has not signed in yet', () => {
+  it('is named by anybody, and finds what was bought and run for them once they have', async () => {
+    const name = 'sandbox-ada';
+    const bought = await buy(name);
+    const run = await rest(kiln.url, 'POST', '/templates/execute/poster', { userId: name }, office);
+    const { executionId } = run.body.data;
+    expect(await history(name)).toEqual([bought]);
+    expect(await executions(name, office)).toEqual([executionId]);
+
+    const ada = await signedIn(kiln.url, name);
+    for (const word of [name, ada.user.id]) {
+      expect(await history(word, bearerOf(ada))).toEqual([bought]);
+      expect(await executions(word, bearerOf(ada))).toEqual([executionId]);
+      expect(await executions(word, office)).toEqual([executionId]);
+      // From now on the name needs its bearer's token.
+      expect(await history(word)).toBe(401);
+      expect(await executions(word)).toBe(401);
+      expect((await rest(kiln.url, 'POST', '/payment/checkout/poster', { userId: word })).status).toBe(401);
+    }
+    expect((await get(`/payment/${bought}`)).status).toBe(404);
+    expect((await get(`/payment/${bought}`, bearerOf(ada))).body.data.userId).toBe(ada.user.id);
+  });
+});
+
+describe('a deleted account', () => {
+  const DELETE = 'mutation { deleteAccount }';
+  const PAYMENT = 'query ($id: ID!) { payment(id: $id) { id status userId user { email } } }';
+
+  it('leaves the books without the person, whom nobody can become again', async () => {
+    const ben = await signedIn(kiln.url, 'sandbox-ben');
+    const headers = bearerOf(ben);
+    const bought = await buy(ben.user.id, headers);
+    const form = new FormData();
+    form.set('file', new Blob(['mine']), 'mine.txt');
+    const upload = await rest(kiln.url, 'POST', '/api/file/upload', form, headers);
+    expect((await graphql(kiln.url, DELETE, {}, headers)).data).toEqual({ deleteAccount: true });
+
+    await until(
+      async () => (await get('/auth/idp/userinfo', headers)).status,
+      (status) => status === 401,
+      5_000,
+    );
+    const refresh = { refresh_token: ben.refresh_token };
+    expect((await rest(kiln.url, 'POST', '/auth/idp/refresh', refresh)).status).toBe(401);
+    const { pool } = kiln.runtime.database;
+    for (const table of ['users where id', 'platform_users where user_id', 'sessions where user_id']) {
+      expect((await pool.query(`select from workflow.${table} = $1`, [ben.user.id])).rowCount).toBe(0);
+    }
+    const kept = await graphql(kiln.url, PAYMENT, { id: bought }, office);
+    expect(kept.data.payment).toEqual({ id: bought, status: 'PENDING', userId: ben.user.id, user: null });
+    expect((await fetch(upload.body.data)).status).toBe(200);
+
+    const again = await signedIn(kiln.url, 'sandbox-ben');
+    expect(again.user.id).not.toBe(ben.user.id);
+    expect(await history('sandbox-ben', bearerOf(again))).toEqual([]);
+    expect((await get(`/payment/${bought}`, bearerOf(again))).status).toBe(404);
+    expect(await history(ben.user.id)).toBe(401);
+    expect(await history(ben.user.id, bearerOf(again))).toBe(403);
+  });
+});
+
+describe('a service key', () => {
+  const CREATE = `mutation ($name: String!, $scopes: [String!]!) {
+    createServiceKey(name: $name, scopes: $scopes) { secret key { id name scopes revokedAt } }
+  }`;
+  const LIST = '{ serviceKeys { id name scopes lastUsedAt revokedAt } }';
+  const REVOKE = 'mutation ($id: ID!) { revokeServiceKey(id: $id) { id revokedAt } }';
+  const create = async (name: string, scopes: string[]) =>
+    (await graphql(kiln.url, CREATE, { name, scopes }, office)).data.createServiceKey;
+  const codeOf = (answer: Awaited<ReturnType<typeof graphql>>) =>
+    answer.errors?.[0]?.extensions['code'] ?? null;
+
+  it('does what its scopes say, is kept as a hash, listed, and over within seconds of its end', async () => {
+    const plain = await create('reads', []);
+    const admin = await create('manages', ['admin']);
+    const asked = async (secret: string) =>
+      codeOf(await graphql(kiln.url, LIST, {}, { authorization: `Bearer ${secret}` }));
+    expect(await asked(plain.secret)).toBe('FORBIDDEN');
+    expect(await asked(admin.secret)).toBeNull();
+
+    const { rows } = await kiln.runtime.database.pool.query('select * from workflow.service_keys');
+    expect(JSON.stringify(rows)).toContain(createHash('sha256').update(plain.secret).digest('hex'));
+    for (const { secret } of [plain, admin]) expect(JSON.stringify(rows)).not.toContain(secret.slice(5));
+
+    expect((await graphql(kiln.url, REVOKE, { id: admin.key.id }, office)).data.revokeServiceKey).toEqual({
+      id: admin.key.id,
+      revokedAt: expect.any(String),
+    });
+    await until(
+      () => asked(admin.secret),
+      (code) => code === 'UNAUTHENTICATED',
+      5_000,
+    );
+    const { serviceKeys } = (await graphql(kiln.url, LIST, {}, office)).data;
+    expect(serviceKeys).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: plain.key.id, scopes: [], revokedAt: null }),
+        expect.objectContaining({ id: admin.key.id, scopes: ['admin'], revokedAt: expect.any(String) }),
+      ]),
+    );
+    expect(JSON.stringify(serviceKeys)).not.toContain('kiln_');
+  });
+
+  it('of the settings manages the others, and is not among them', async () => {
+    const { serviceKeys } = (await graphql(kiln.url, LIST, {}, office)).data;
+    expect(serviceKeys.map(({ name }: { name: string }) => name)).not.toContain('office');
+    expect(codeOf(await graphql(kiln.url, CREATE, { name: 'odd', scopes: ['everything'] }, office))).toBe(
+      'BAD_USER_INPUT',
+    );
+  });
+});
