@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 
-import { LRUCache } from 'lru-cache';
-
 import { StripeFailure } from './failure.ts';
+import { nowSeconds, type State, type Thing } from './state.ts';
 
-/** The first answer of an idempotency key, given again to whoever repeats the request; kept for a day. */
+/** The first answer of an idempotency key, given again to whoever repeats the request: for a day, and after a crash. */
 export interface Idempotency {
-  /** Runs it once for each key. Another request under the same key, or one still running, is refused. */
-  once(
-    request: KeyedRequest,
-    run: () => Promise<KeptAnswer>,
-  ): Promise<KeptAnswer & { readonly isReplayed: boolean }>;
+  /**
+   * Runs it once for each key; what it did and its answer are written together. Another request under the same key, or
+   * one that is still being written, is refused.
+   */
+  once(request: KeyedRequest, run: () => KeptAnswer): Promise<KeptAnswer & { readonly isReplayed: boolean }>;
 }
 
 interface KeyedRequest {
@@ -25,45 +24,57 @@ export interface KeptAnswer {
   readonly requestId: string;
 }
 
-const MAX_KEPT = 10_000;
-const DAY_MS = 86_400_000;
+interface Kept extends Thing {
+  readonly hash: string;
+  readonly created: number;
+  readonly answer: KeptAnswer;
+}
 
-export function createIdempotency(): Idempotency {
-  const kept = new LRUCache<string, { readonly hash: string; answer: KeptAnswer | null }>({
-    max: MAX_KEPT,
-    ttl: DAY_MS,
-  });
+const DAY = 86_400;
+
+export function createIdempotency(state: State): Idempotency {
+  const writing = new Set<string>();
   return {
     async once({ key, path, body }, run) {
       if (key.length > 255)
         throw refused(400, 'Keys for idempotent requests can only be 255 characters long');
       const hash = createHash('sha256').update(`${path}\n${body}`).digest('hex');
-      const seen = kept.get(key);
-      if (seen !== undefined) {
-        if (seen.hash !== hash) {
-          throw new StripeFailure(400, {
-            type: 'idempotency_error',
-            message:
-              'Keys for idempotent requests can only be used with the same parameters they were first used with.',
-          });
-        }
-        if (seen.answer === null) {
+      const kept = state.find('idempotency_key', key) as Kept | undefined;
+      if (kept !== undefined && nowSeconds() - kept.created < DAY) {
+        if (kept.hash !== hash) throw another();
+        if (writing.has(key)) {
           throw refused(409, 'There is currently another in-progress request using this Idempotent Key.');
         }
-        return { ...seen.answer, isReplayed: true };
+        return { ...kept.answer, isReplayed: true };
       }
-      const slot: { readonly hash: string; answer: KeptAnswer | null } = { hash, answer: null };
-      kept.set(key, slot);
+      // What is refused here, before anything happened, may be sent again, corrected.
+      const answer = run();
+      // A copy: the object goes on living, the answer does not.
+      const copy = { ...answer, body: structuredClone(answer.body) };
+      state.add('idempotency_key', {
+        id: key,
+        object: 'idempotency_key',
+        hash,
+        created: nowSeconds(),
+        answer: copy,
+      });
+      writing.add(key);
       try {
-        slot.answer = await run();
-        return { ...slot.answer, isReplayed: false };
-      } catch (error) {
-        // What was refused before anything happened may be sent again, corrected.
-        kept.delete(key);
-        throw error;
+        await state.save();
+      } finally {
+        writing.delete(key);
       }
+      return { ...copy, isReplayed: false };
     },
   };
+}
+
+function another(): StripeFailure {
+  return new StripeFailure(400, {
+    type: 'idempotency_error',
+    message:
+      'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+  });
 }
 
 function refused(status: number, message: string): StripeFailure {

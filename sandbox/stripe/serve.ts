@@ -38,7 +38,7 @@ const MAX_BODY = 1 << 20;
 const MAX_REQUESTS = 10_000;
 
 export function createApi(world: World, options: ApiOptions): Api {
-  const idempotency = createIdempotency();
+  const idempotency = createIdempotency(world.state);
   const requests: string[] = [];
   let faults: { readonly fault: ApiFault; left: number }[] = [];
 
@@ -54,7 +54,7 @@ export function createApi(world: World, options: ApiOptions): Api {
     requestId: string,
   ): Promise<KeptAnswer & { readonly isReplayed: boolean }> {
     checkKey(asked.authorization, options.secretKey);
-    const run = async (): Promise<KeptAnswer> => {
+    const run = (): KeptAnswer => {
       const form = readForm(asked.text);
       const body = runOperation(asked.method, asked.path, {
         ...world,
@@ -62,12 +62,13 @@ export function createApi(world: World, options: ApiOptions): Api {
         pageOf: options.pageOf,
         accountId: options.accountId,
       });
-      if (asked.method !== 'GET') await world.state.save();
       return { status: 200, body, requestId };
     };
     const { method, key, path, text } = asked;
-    if (method !== 'POST' || key === null) return { ...(await run()), isReplayed: false };
-    return idempotency.once({ key, path, body: text }, run);
+    if (method === 'POST' && key !== null) return idempotency.once({ key, path, body: text }, run);
+    const answered = run();
+    if (method !== 'GET') await world.state.save();
+    return { ...answered, isReplayed: false };
   }
 
   return {

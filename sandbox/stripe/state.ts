@@ -20,7 +20,8 @@ export type Kind =
   | 'charge'
   | 'refund'
   | 'dispute'
-  | 'event';
+  | 'event'
+  | 'idempotency_key';
 
 /** Everything the stand-in knows, kept in one file that is whole after a crash. */
 export interface State {
@@ -70,6 +71,8 @@ export async function openState(file: string): Promise<State> {
   return {
     add(kind, thing) {
       const things = ofKind(kind);
+      // A new one is the newest, also under an old id.
+      things.delete(thing.id);
       things.set(thing.id, thing);
       const [oldest] = things.keys();
       if (things.size > MAX_OF_A_KIND && oldest !== undefined) things.delete(oldest);

@@ -92,6 +92,20 @@ describe('a template', () => {
     const after = await shop.catalog.sync(made);
     expect([after?.productId, after?.priceId]).toEqual([before?.productId, before?.priceId]);
     expect(productsOf(made)).toHaveLength(1);
+    expect(await shop.catalog.verify(made)).toMatchObject({ issues: [] });
+  });
+
+  it('whose ids were lost while its price changed keeps its product and gets the price', async () => {
+    const made = await template();
+    const before = await shop.catalog.sync(made);
+    const dearer = await shop.templates.update(made.code, { creditCost: 11 });
+    await forget();
+    const after = await shop.catalog.sync(dearer);
+    expect(after?.productId).toBe(before?.productId);
+    const active = pricesOf(after?.productId ?? '').filter(({ active: isActive }) => isActive === true);
+    expect(active).toMatchObject([{ id: after?.priceId, unit_amount: 1_100 }]);
+    expect(productsOf(made)).toHaveLength(1);
+    expect(await shop.catalog.verify(dearer)).toMatchObject({ issues: [] });
   });
 
   it('is made anew in another account, and found again in the first', async () => {
@@ -116,7 +130,12 @@ describe('a template', () => {
     const second = await elsewhere.sync(made);
     expect(second?.productId).not.toBe(first?.productId);
     expect(await elsewhere.verify(made)).toMatchObject({ issues: [] });
+    await forget();
+    const { productId, priceId } = second ?? {};
+    expect(await elsewhere.sync(made)).toMatchObject({ productId, priceId });
+    expect(other.state.all('product')).toHaveLength(1);
     expect(await shop.catalog.sync(made)).toMatchObject({ productId: first?.productId });
+    expect(await shop.catalog.verify(made)).toMatchObject({ issues: [] });
     expect(productsOf(made)).toHaveLength(1);
     await other.close();
     await remove();

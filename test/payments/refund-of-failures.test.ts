@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { rest, until } from '../kit/requests.ts';
+
+/** PP_AUTO_REFUND at a live Kiln: what an upstream breaks is given back, what moderation refuses is not. */
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  kiln = await startKiln({ settings: { PP_AUTO_REFUND: 'true' } });
+});
+afterAll(() => kiln?.close());
+
+const get = async (path: string) => (await rest(kiln.url, 'GET', path)).body.data;
+
+/** Every try of it fails so. */
+async function boughtWhile(
+  fault: string,
+  times: number,
+): Promise<{ readonly paymentId: string; readonly taskId: string }> {
+  await kiln.control('faults', { wire: 'midjourney', operation: 'imagine', fault, times });
+  const request = { userId: 'buyer-8', metadata: { prompt: 'a fox' } };
+  const { body } = await rest(kiln.url, 'POST', '/payment/checkout/poster', request);
+  const { paymentId, sessionId } = body.data;
+  const { execution } = await get(`/payment/success?session_id=${sessionId}&payment_id=${paymentId}`);
+  return { paymentId, taskId: execution.taskId };
+}
+
+const ended = ({ taskId }: { readonly taskId: string }) =>
+  until(
+    () => get(`/templates/execution/${taskId}/progress`),
+    ({ status }) => !['pending', 'running'].includes(status),
+  );
+
+describe('what was paid for an execution that fails', () => {
+  it.each([
+    ['stays where it is when moderation refused it', 'moderation', 1, 'completed'],
+    ['comes back when the upstream broke it', 'upstream-error', 20, 'refunded'],
+  ])('%s', async (_, fault, times, status) => {
+    const bought = await boughtWhile(fault, times);
+    expect(await ended(bought)).toMatchObject({ status: 'failed' });
+    const payment = await until(
+      () => get(`/payment/${bought.paymentId}`),
+      (now) => now.status === status,
+    );
+    expect(payment).toMatchObject({ status });
+  });
+});
