@@ -38,3 +38,13 @@ test('while nobody can be asked who is asking, the answer is "not now", not "not
   const rest = await fetch(`${door.url}/api/task/health`, { headers: { authorization } });
   expect([rest.status, rest.headers.get('retry-after')]).toEqual([503, '1']);
 });
+
+test('whoever tries paths is told what is left, and has a limit', async () => {
+  door = await startDoor({ rateLimiter: createRateLimiter({ read: 2 }) });
+  const { url } = door;
+  const answers = [];
+  for (const path of ['/.env', '/api/nothing', '/auth/nothing']) answers.push(await fetch(`${url}${path}`));
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 429]);
+  expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['1', '0', '0']);
+  expect(await answers[2]?.json()).toMatchObject({ success: false, code: 429 });
+});

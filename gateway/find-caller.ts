@@ -3,12 +3,12 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from '../platform/caller.ts';
 import { AppError } from '../platform/errors.ts';
 import { carriesOwnProof } from '../rest-compat/own-proof.ts';
-import { attachContext } from './caller.ts';
+import { attachContext, contextOf } from './caller.ts';
 import type { CallerFinder } from './caller.ts';
 import { rateHeaders } from './rate-limit.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
-/** The step at the door that finds out who sends a request, before anything serves it. */
+/** The steps at the door that find out who sends a request, and count what nothing behind it counts. */
 
 export interface FindCallerOptions {
   readonly callers: CallerFinder;
@@ -35,7 +35,7 @@ export function findCaller({ callers, rateLimiter }: FindCallerOptions): Request
         attachContext(request, response, nobody);
         return next();
       }
-      const refusal = hasEnded ? await counted(error, { nobody, rateLimiter, response }) : error;
+      const refusal = (hasEnded ? await overLimit(nobody, { rateLimiter, response }) : null) ?? error;
       if (!isGraphql) throw refusal;
       return answerGraphql(response, refusal);
     }
@@ -43,19 +43,24 @@ export function findCaller({ callers, rateLimiter }: FindCallerOptions): Request
   };
 }
 
-/** The refusal, or that of an address which has sent too many of them. */
-async function counted(
-  error: AppError,
-  {
-    nobody,
-    rateLimiter,
-    response,
-  }: Pick<FindCallerOptions, 'rateLimiter'> & { readonly nobody: Caller; readonly response: Response },
-): Promise<AppError> {
-  const verdict = await rateLimiter?.take(nobody, 'read');
-  if (verdict === undefined) return error;
+/** What no part of the door serves costs a read, too: whoever tries paths has a limit. */
+export function countUnserved(rateLimiter: RateLimiter | undefined): RequestHandler {
+  return async (request, response, next) => {
+    const refusal = await overLimit(contextOf(request).caller, { rateLimiter, response });
+    if (refusal !== null) throw refusal;
+    next();
+  };
+}
+
+/** Counts a read and tells the caller what is left; the refusal of one who has nothing left. */
+async function overLimit(
+  caller: Caller,
+  { rateLimiter, response }: Pick<FindCallerOptions, 'rateLimiter'> & { readonly response: Response },
+): Promise<AppError | null> {
+  const verdict = await rateLimiter?.take(caller, 'read');
+  if (verdict === undefined) return null;
   response.set(rateHeaders(verdict));
-  if (verdict.allowed) return error;
+  if (verdict.allowed) return null;
   const { limit, retryAfter } = verdict;
   return new AppError('RATE_LIMITED', `more than ${limit} requests a minute; try again in ${retryAfter} s`, {
     retryAfter,

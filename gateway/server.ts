@@ -13,7 +13,7 @@ import type { Cors, CorsOrigins } from './cors.ts';
 import { createCredentialGuard } from './credential-guard.ts';
 import { createErrorFormatter } from './errors.ts';
 import { createExplorer } from './explorer.ts';
-import { findCaller } from './find-caller.ts';
+import { countUnserved, findCaller } from './find-caller.ts';
 import { createHealth } from './health.ts';
 import type { Health } from './health.ts';
 import { createHttpServer, listenOn, stopAccepting } from './http-server.ts';
@@ -191,6 +191,7 @@ function createApp(parts: {
   if (options.hooks !== undefined) mounted.use(below('/hooks', options.hooks));
   if (options.sandbox !== undefined) mounted.use(below('/sandbox', options.sandbox));
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
+  mounted.use(countUnserved(options.rateLimiter));
   app.use(answerNotFound(basePath));
   app.use(answerError(options.logger, basePath));
   return app;
