@@ -2,6 +2,7 @@ import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { QueueWorker } from '../../platform/queue.ts';
 import type { ExecutionLifecycle } from './executions/lifecycle.ts';
+import type { MediaClient } from './executions/media-client.ts';
 import type { ExecutionStore, StoredExecution } from './executions/store.ts';
 import { workAutomaticRefunds } from './payments/automatic-refunds.ts';
 import type { CheckoutDependencies } from './payments/checkout.ts';
@@ -39,11 +40,12 @@ export function createSelling(
     readonly lifecycle: ExecutionLifecycle;
     readonly logger: Logger;
     readonly templates: TemplateService;
+    readonly media: MediaClient;
     readonly publicUrl: string;
     readonly options: SellingOptions;
   },
 ) {
-  const { database, queue, bus, lifecycle, logger, templates, publicUrl, options } = parts;
+  const { database, queue, bus, lifecycle, logger, templates, media, publicUrl, options } = parts;
   const { provider, autoPay, autoRefund: _, ...prices } = options;
   const catalog = createCatalogSync({ database, provider, ...prices, logger });
   const store = createPaymentStore(database);
@@ -51,7 +53,7 @@ export function createSelling(
   const selling =
     provider === null
       ? null
-      : { database, store, queue, bus, provider, templates, prices: catalog, publicUrl, startSoon };
+      : { database, store, queue, bus, provider, templates, media, prices: catalog, publicUrl, startSoon };
   return {
     catalog,
     payments: createPaymentService({ store, bus, selling, autoPay }),

@@ -74,6 +74,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     ...shared,
     bus,
     templates,
+    media,
     publicUrl: options.publicUrl,
     options: options.selling,
   });

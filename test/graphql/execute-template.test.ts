@@ -275,15 +275,13 @@ describe('executeTemplate over both subgraphs', () => {
     }, until);
   });
 
-  it('fails at once with the reason when media refuses the start', async () => {
-    const { executeTemplate } = await run(
-      `mutation { executeTemplate(code: "poster", parameters: { prompt: "x", imageUrl: "http://kiln.test/files/0199aaaa-0000-7000-8000-000000000000/a.png" }) {
-        status error { code message } task { id } } }`,
+  it('refuses what media would refuse, naming the parameter, before anything is written', async () => {
+    const error = await refusal(
+      `mutation { executeTemplate(code: "poster", parameters: { prompt: "x", imageUrl: "http://kiln.test/files/0199aaaa-0000-7000-8000-000000000000/a.png" }) { id } }`,
     );
-    expect(executeTemplate).toMatchObject({
-      status: 'FAILED',
-      error: { code: 'BAD_USER_INPUT' },
-      task: null,
+    expect(error).toMatchObject({
+      extensions: { code: 'BAD_USER_INPUT', field: 'parameters.imageUrl' },
+      message: expect.stringContaining('does not exist'),
     });
   });
 

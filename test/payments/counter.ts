@@ -61,6 +61,7 @@ export async function openCounter({ config, stripe, onStep, between = (same) => 
     bus,
     provider,
     templates,
+    media: { checkStart: () => Promise.resolve() },
     prices: catalog,
     publicUrl: 'http://127.0.0.1:1',
     startSoon: (execution: StoredExecution) => void started.push(execution),

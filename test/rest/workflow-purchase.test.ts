@@ -57,6 +57,22 @@ function pathOf(location: string | null): string {
 }
 
 describe('a purchase', () => {
+  it('is not offered of what can not be run', async () => {
+    const made = { code: 'unknown-graph', name: 'Unknown', workflow: 'comfy:none' };
+    expect((await post('/templates', made)).status).toBe(200);
+    const { status, body } = await post('/payment/checkout/unknown-graph', {
+      userId: 'buyer-7',
+      metadata: { prompt: 'a fox' },
+    });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      code: 400,
+      message: expect.stringContaining('no comfy workflow of that name'),
+    });
+    const { body: history } = await get('/payment/history?userId=buyer-7');
+    expect(JSON.stringify(history)).not.toContain('unknown-graph');
+  });
+
   it('goes from the list of templates to the picture, the history and the refund', async () => {
     const { body: listed } = await get('/templates');
     const { creditCost } = listed.data.templates.find(({ code }: { code: string }) => code === 'poster');

@@ -56,6 +56,21 @@ builder.mutationField('createTask', (t) =>
   }),
 );
 
+builder.queryField('checkStart', (t) =>
+  t.field({
+    type: 'Boolean',
+    description:
+      'True when startTask would take this work; otherwise its refusal. So that nobody pays for what can not run.',
+    rule: 'service',
+    inaccessible: true,
+    args: { start: t.arg({ type: StartInput, required: true, description: 'The work.' }) },
+    resolve: async (_, { start }, { caller, services, signal }) => {
+      await services.submissions.checkStart(caller, start, { signal });
+      return true;
+    },
+  }),
+);
+
 builder.mutationField('startTask', (t) =>
   t.field({
     type: Task,

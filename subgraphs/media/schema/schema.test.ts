@@ -48,6 +48,7 @@ describe('the media schema', () => {
         .sort();
     expect(rootFields(mediaSchema.getQueryType())).toEqual([
       'checkPrompt',
+      'checkStart',
       'comfyWorkflows',
       'health',
       'models',

@@ -62,8 +62,11 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     generateAvatarVideo: verb(prepareAvatarVideo),
     async startTask(caller, request, { signal }) {
       const { id, owner, onEnd } = checkedStart(request);
-      const ready = await prepareStart(dependencies, { caller, signal }, request);
+      const ready = await prepareStart(dependencies, { caller, signal }, request.start);
       return tasks.start({ ...ready, id, owner, onEnd, idempotencyKey: null });
+    },
+    async checkStart(caller, start, { signal }) {
+      tasks.check((await prepareStart(dependencies, { caller, signal }, start)).work);
     },
     uploadFile: (caller, upload, options) => storeUpload(dependencies, caller, upload, options),
   };
@@ -78,7 +81,7 @@ function checkedStart(request: StartRequest): StartRequest {
 async function prepareStart(
   dependencies: SubmissionDependencies,
   asker: Asker,
-  { start: { recipe, image, video, comfy } }: StartRequest,
+  { recipe, image, video, comfy }: StartRequest['start'],
 ): Promise<Prepared> {
   if ([recipe, image, video, comfy].filter(Boolean).length === 1) {
     if (recipe) return prepareRecipe(dependencies, asker, recipe);

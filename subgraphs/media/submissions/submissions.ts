@@ -47,6 +47,12 @@ export interface SubmissionService {
   generateAvatarVideo(caller: Caller, request: AvatarVideoRequest, options: SubmissionOptions): Promise<Task>;
   /** startTask: the same work under an id and for an owner that the asker chose; the same id again is the same task. */
   startTask(caller: Caller, request: StartRequest, options: { readonly signal: AbortSignal }): Promise<Task>;
+  /** Throws what startTask would refuse because of the work itself. Starts and stores nothing. */
+  checkStart(
+    caller: Caller,
+    start: StartRequest['start'],
+    options: { readonly signal: AbortSignal },
+  ): Promise<void>;
   /** Stores a file for the caller: for good, or for an hour unless a task claims it. */
   uploadFile(
     caller: Caller,

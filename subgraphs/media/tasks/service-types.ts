@@ -13,6 +13,8 @@ export interface TaskService {
   start(
     submission: Submission & { readonly id: string; readonly owner: string; readonly onEnd: string | null },
   ): Promise<Task>;
+  /** Throws what `submit` would refuse because of the work itself: BAD_USER_INPUT, NOT_CONFIGURED. Writes nothing. */
+  check(work: Work): void;
   /** The tasks this caller may read, in the order of the ids; null where there is none (or it is somebody else's). */
   readMany(caller: Caller, ids: readonly string[]): Promise<readonly (Task | null)[]>;
   /** Newest first, the caller's own; empty for anonymous callers. Admins and Kiln itself see all. */

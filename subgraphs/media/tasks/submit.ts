@@ -35,7 +35,7 @@ export interface SubmitOptions {
   readonly recipe: RecipeOptions;
 }
 
-export type Submitter = Pick<TaskService, 'submit' | 'start'>;
+export type Submitter = Pick<TaskService, 'submit' | 'start' | 'check'>;
 
 export function createSubmitter(options: SubmitOptions): Submitter {
   let defined: Promise<void> | null = null;
@@ -56,6 +56,7 @@ export function createSubmitter(options: SubmitOptions): Submitter {
       await queuesDefined();
       return start(options, submission);
     },
+    check: (work) => void checkedSteps(options, work),
   };
 }
 
@@ -111,8 +112,7 @@ async function accept(
   identity: Identity,
 ): Promise<TaskTable | null> {
   const { registry, lines, recipe } = options;
-  checkWork(work, registry);
-  const steps = firstSteps(registry, work, recipe);
+  const steps = checkedSteps(options, work);
   const taken: (readonly [Binding, number])[] = [];
   let task: TaskTable | null = null;
   try {
@@ -126,6 +126,15 @@ async function accept(
   } finally {
     for (const [binding, count] of taken) lines.settle(binding, count, task !== null);
   }
+}
+
+/** The first steps of work that can be done here. */
+function checkedSteps(
+  { registry, recipe }: Pick<SubmitOptions, 'registry' | 'recipe'>,
+  work: Work,
+): readonly NewStep[] {
+  checkWork(work, registry);
+  return firstSteps(registry, work, recipe);
 }
 
 /** The first steps in their bindings' lines; NOT_CONFIGURED or BAD_USER_INPUT when one has no binding. */

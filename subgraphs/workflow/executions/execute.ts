@@ -2,23 +2,25 @@ import type { Caller } from '../../../platform/caller.ts';
 import { isUniqueViolation } from '../../../platform/database.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
+import type { Json } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Queue } from '../../../platform/queue.ts';
 import type { WorkflowDatabase } from '../database.ts';
 import type { Template, TemplateService } from '../templates/template.ts';
 import { beneficiaryOf } from './access.ts';
+import { checkedStart, startFor, type CheckedStart } from './checked-start.ts';
 import type { ExecuteRequest, Execution } from './execution.ts';
 import { fingerprintOf, guardedExecution, guardOf, takeKey, type Guard } from './idempotency.ts';
 import { startQueue, type ExecutionLifecycle } from './lifecycle.ts';
-import { checkedParameters } from './parameters.ts';
+import type { MediaClient } from './media-client.ts';
 import { insertExecution, type ExecutionStore, type StoredExecution } from './store.ts';
-import { startOf } from './workflows.ts';
 
 export interface ExecuteDependencies {
   readonly database: WorkflowDatabase;
   readonly store: ExecutionStore;
   readonly templates: TemplateService;
   readonly lifecycle: ExecutionLifecycle;
+  readonly media: MediaClient;
   readonly queue: Queue;
   readonly logger: Logger;
   /** Milliseconds the submission itself waits for media's start (default 2,000); then the backstop job does it. */
@@ -44,12 +46,15 @@ export async function execute(
 
 /** The row to be, everything checked. */
 async function draftOf(
-  { templates }: ExecuteDependencies,
+  dependencies: ExecuteDependencies,
   submission: { readonly caller: Caller; readonly request: ExecuteRequest; readonly fingerprint: string },
 ) {
   const { caller, request, fingerprint } = submission;
-  const template = await activeTemplate(templates, request.code);
-  const parameters = checkedParameters(template.parameters, request.parameters);
+  const template = await activeTemplate(dependencies.templates, request.code);
+  const { parameters, start } = await startUnlessRefused(dependencies, caller, {
+    template,
+    parameters: request.parameters,
+  });
   const { userId, taskOwner } = beneficiaryOf(caller, request.onBehalfOf);
   return {
     id: newId(),
@@ -60,11 +65,26 @@ async function draftOf(
     template_code: template.code,
     stage: 'waiting for the media service',
     parameters: JSON.stringify(parameters),
-    start: JSON.stringify(startOf(template, parameters)),
+    start: JSON.stringify(start),
     task_owner: taskOwner,
     fingerprint,
     error: null,
   };
+}
+
+/** While media is away nothing is refused for it: the execution waits, and ends as FAILED if media refuses it then. */
+async function startUnlessRefused(
+  { media, logger }: ExecuteDependencies,
+  caller: Caller,
+  asked: { readonly template: Template; readonly parameters: Json },
+): Promise<CheckedStart> {
+  try {
+    return await checkedStart(media, caller, asked);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'UNAVAILABLE') throw thrown;
+    logger.warn({ error: thrown, template: asked.template.code }, 'an execution could not be checked yet');
+    return startFor(asked.template, asked.parameters);
+  }
 }
 
 type Draft = Awaited<ReturnType<typeof draftOf>>;

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 
 import { anonymousCaller, internalCaller, type Caller } from '../../../platform/caller.ts';
 import { createDatabase, type Database } from '../../../platform/database.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/event-bus.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import { migrate } from '../../../platform/migrations.ts';
@@ -107,6 +108,33 @@ describe('executeTemplate', () => {
     expect(task?.start).toMatchObject({
       image: { generator: 'agg/imga', prompt: expect.stringMatching(/^a fox, bold/), aspectRatio: '2:3' },
     });
+  });
+
+  it.each([
+    ['prompt', 'parameters.prompt'],
+    ['image.url', 'parameters.imageUrl'],
+    ['images', 'parameters.imageUrl'],
+    ['inputs.width', 'parameters.width'],
+    ['model', 'templateCode'],
+    ['workflowName', 'templateCode'],
+  ])("refuses what media would refuse: media's %s is %s", async (field, named) => {
+    media.checking = badInput(field, 'must be something else');
+    const mine = async () => executions.list(anna, { userId: null, first: 1000, after: null });
+    const { executions: before } = await mine();
+    await expect(executions.execute(anna, request())).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: named,
+      message: expect.stringContaining('must be something else'),
+    });
+    expect((await mine()).executions).toEqual(before);
+    expect(media.tasks.size).toBe(0);
+  });
+
+  it('takes what media can not check now, and lets it wait', async () => {
+    media.checking = new AppError('UNAVAILABLE', 'away');
+    media.starting = 'QUEUE_FULL';
+    const { id } = await executions.execute(anna, request());
+    expect(await read(id)).toMatchObject({ status: 'PENDING' });
   });
 
   it('refuses what the template does not take, naming every field, before anything is written', async () => {

@@ -12,6 +12,8 @@ import type { LiveTask } from './execution.ts';
  * keep media's code; an answer that is none is UNAVAILABLE.
  */
 export interface MediaClient {
+  /** Throws what `startTask` would refuse because of the work itself; `field` is media's name of what is wrong. */
+  checkStart(start: JsonObject, traceId: string): Promise<void>;
   /** Has a task started under our id; asking again is the same task. */
   startTask(request: StartTaskRequest): Promise<void>;
   /** In the order of the ids; null where media does not know the task (yet). */
@@ -49,6 +51,7 @@ interface TaskEntry {
 const START = `mutation StartTask($id: ID!, $owner: String!, $onEnd: String!, $start: StartInput!) {
   startTask(id: $id, owner: $owner, onEnd: $onEnd, start: $start) { id }
 }`;
+const CHECK = `query CheckStart($start: StartInput!) { checkStart(start: $start) }`;
 const TASKS = `query Tasks($representations: [_Any!]!) {
   _entities(representations: $representations) {
     ... on Task { id state stage progress error { code message } }
@@ -61,6 +64,11 @@ const WATCH = `subscription Watch($id: ID!, $afterSeq: Int!) {
 /** Makes the client over a link to the media subgraph. */
 export function createMediaClient(link: SubgraphLink): MediaClient {
   return {
+    async checkStart(start, traceId) {
+      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(10_000) };
+      const request = { query: CHECK, operationName: 'CheckStart', variables: { start }, context };
+      dataOf(await link.execute(request));
+    },
     async startTask({ traceId, signal, ...variables }) {
       const context = { caller: internalCaller(traceId), signal };
       dataOf(await link.execute({ query: START, operationName: 'StartTask', variables, context }));
@@ -97,7 +105,11 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
 function dataOf({ data, errors }: ExecutionResult): unknown {
   const error = errors?.[0];
   if (error !== undefined) {
-    throw new AppError(codeOf(error.extensions?.['code']), error.message, { cause: error });
+    const { code, field } = error.extensions;
+    throw new AppError(codeOf(code), error.message, {
+      ...(typeof field === 'string' ? { field } : {}),
+      cause: error,
+    });
   }
   if (data === null || data === undefined) {
     throw new AppError('UNAVAILABLE', 'the media service gave no answer');

@@ -17,7 +17,7 @@ const sdl = `
   input StartInput { image: ImageInput }
   input ImageInput { generator: String! model: String prompt: String! images: [MediaInput!] aspectRatio: String }
   input MediaInput { url: String }
-  type Query { _entities(representations: [_Any!]!): [_Entity]! }
+  type Query { _entities(representations: [_Any!]!): [_Entity]! checkStart(start: StartInput!): Boolean! }
   type Mutation { startTask(id: ID!, owner: String!, onEnd: String, start: StartInput!): Task! }
   type Subscription { taskProgress(id: ID!, afterSeq: Int): TaskProgress! }`;
 
@@ -46,6 +46,8 @@ export interface MediaStandIn {
   readonly tasks: ReadonlyMap<string, StandInTask>;
   /** What startTask does: take it, never answer, or refuse with a code. */
   starting: 'takes' | 'hangs' | AppErrorCode;
+  /** What checkStart does: take it, or refuse it with this error. */
+  checking: 'takes' | AppError;
   /** Adds an entry to a task's log. */
   move(
     id: string,
@@ -65,6 +67,7 @@ export function createMediaStandIn(logger: Logger): MediaStandIn {
   const standIn: MediaStandIn = {
     tasks,
     starting: 'takes',
+    checking: 'takes',
     link: createLocalLink({ subgraph: subgraphOf(() => standIn, tasks, bells), logger }),
     move(id, entry) {
       const task = tasks.get(id);
@@ -100,6 +103,11 @@ function subgraphOf(
     if (known.events.length === 0)
       standIn().move(input.id, { state: 'QUEUED', stage: 'queued', progress: 0 });
     return shapeOf(known);
+  };
+  schema.getQueryType()!.getFields()['checkStart']!.resolve = () => {
+    const { checking } = standIn();
+    if (checking !== 'takes') throw checking;
+    return true;
   };
   schema.getQueryType()!.getFields()['_entities']!.resolve = (_, { representations }) =>
     representations.map(({ id }: { id: string }) => {

@@ -11,7 +11,6 @@ import type { ExecutionStore, StoredExecution } from './store.ts';
 import { watchExecution } from './watch.ts';
 
 export interface ExecutionDependencies extends ExecuteDependencies {
-  readonly media: MediaClient;
   readonly bus: EventBus;
 }
 

@@ -5,9 +5,9 @@ import { isUniqueViolation } from '../../../platform/database.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import { beneficiaryOf } from '../executions/access.ts';
+import { checkedStart } from '../executions/checked-start.ts';
 import { fingerprintOf } from '../executions/idempotency.ts';
-import { checkedParameters } from '../executions/parameters.ts';
-import { startOf } from '../executions/workflows.ts';
+import type { MediaClient } from '../executions/media-client.ts';
 import type { Template, TemplateService } from '../templates/template.ts';
 import { asked } from './failures.ts';
 import type { PayProvider } from './pay-provider.ts';
@@ -29,6 +29,8 @@ export interface CheckoutDependencies {
   readonly store: PaymentStore;
   readonly templates: TemplateService;
   readonly prices: Prices;
+  /** Says whether what is bought can be run. */
+  readonly media: Pick<MediaClient, 'checkStart'>;
   readonly provider: PayProvider;
   /** PUBLIC_URL: where the provider sends browsers back to. */
   readonly publicUrl: string;
@@ -83,14 +85,16 @@ function keyOf(caller: Caller, key: string | null, fingerprint: string): string 
 }
 
 async function newPayment(
-  { store, templates, prices }: CheckoutDependencies,
+  { store, templates, prices, media }: CheckoutDependencies,
   caller: Caller,
   asks: { readonly request: CheckoutRequest; readonly fingerprint: string; readonly key: string | null },
 ): Promise<StoredPayment> {
   const { request, fingerprint, key } = asks;
   const template = await soldTemplate(templates, request.templateCode);
-  const parameters = checkedParameters(template.parameters, request.parameters);
-  const start = startOf(template, parameters);
+  const { parameters, start } = await checkedStart(media, caller, {
+    template,
+    parameters: request.parameters,
+  });
   const { userId, taskOwner } = beneficiaryOf(caller, request.userId);
   const { priceId, amount, currency } = await asked(() => prices.priceOf(template));
   const row = {

@@ -1,0 +1,68 @@
+import type { Caller } from '../../../platform/caller.ts';
+import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { Template } from '../templates/template.ts';
+import { isFinalRefusal, type MediaClient } from './media-client.ts';
+import { checkedParameters } from './parameters.ts';
+import { startOf } from './workflows.ts';
+
+/** Parameters of a template by what media calls the field that they fill. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  prompt: 'prompt',
+  aspectRatio: 'aspectRatio',
+  image: 'imageUrl',
+  images: 'imageUrl',
+};
+
+/** What is run, and with what. */
+export interface CheckedStart {
+  readonly parameters: JsonObject;
+  readonly start: JsonObject;
+}
+
+/**
+ * A template with these parameters, checked by its own rules and by media's. Throws what would be refused: as a fault of
+ * a parameter where one fills the refused field, else as one of the template. UNAVAILABLE when media does not answer.
+ */
+export async function checkedStart(
+  media: Pick<MediaClient, 'checkStart'>,
+  { traceId }: Pick<Caller, 'traceId'>,
+  { template, parameters: given }: { readonly template: Template; readonly parameters: Json },
+): Promise<CheckedStart> {
+  const { parameters, start } = startFor(template, given);
+  try {
+    await media.checkStart(start, traceId);
+  } catch (error) {
+    throw isFinalRefusal(error) ? refusalOf(template, error) : error;
+  }
+  return { parameters, start };
+}
+
+/** The same by the template's own rules alone. Pure. */
+export function startFor(template: Template, given: Json): CheckedStart {
+  const parameters = checkedParameters(template.parameters, given);
+  return { parameters, start: startOf(template, parameters) };
+}
+
+function refusalOf({ code: template }: Template, refused: AppError): AppError {
+  const { field = '', message, cause } = refused;
+  const parameter = parameterOf(field);
+  if (parameter !== null) {
+    const named = `parameters.${parameter}`;
+    const told = message.startsWith(field)
+      ? `${named}${message.slice(field.length)}`
+      : `${named}: ${message}`;
+    return new AppError('BAD_USER_INPUT', told, { field: named, cause });
+  }
+  const code: AppErrorCode = refused.code === 'NOT_CONFIGURED' ? 'NOT_CONFIGURED' : 'BAD_USER_INPUT';
+  return new AppError(code, `template ${template} can't be run: ${message}`, {
+    field: 'templateCode',
+    cause,
+  });
+}
+
+function parameterOf(field: string): string | null {
+  if (field.startsWith('inputs.')) return field.slice('inputs.'.length);
+  const [name = ''] = /^\w+/.exec(field) ?? [];
+  return Object.hasOwn(PARAMETERS, name) ? (PARAMETERS[name] ?? null) : null;
+}
