@@ -8,42 +8,79 @@ export interface Placed {
   readonly operation: OpenApiOperation;
 }
 
+const someId = '019aa3c4-5b6c-7d3a-9a52-0f3f2c9f5b1e';
+
+/** What an example needs beyond what the document requires, or better than by its name alone. */
+const special: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'POST /api/template/create': { task_type: 'my-type', prompt: 'a cup of tea' },
+  'PUT /api/template/update': { id: '1001', prompt: 'two cups of tea' },
+  'DELETE /api/template/delete/{template_id}': { template_id: '1001' },
+  'POST /api/agg/speech_router/sync/file/upload': { file: '@voice.mp3' },
+  'POST /api/agg/speech_router/sync/voice/clone': { file: '@voice.mp3' },
+  'POST /api/comfy/async/submit/task': { inputs: '{"prompt":"a lighthouse"}' },
+  'POST /api/comfy/sync/execute/workflow': { inputs: '{"prompt":"a lighthouse"}' },
+  'POST /api/cloud/humanvid/video/submit/task': { img_input: '@picture.png', audio_input: '@voice.mp3' },
+  'POST /api/cloud/digital/video/submit/task': { digital_id: someId, text: 'Good morning.' },
+  'GET /auth/idp/callback': { code: 'CODE', state: 'STATE' },
+  'POST /auth/{platform}/token': { app_id: 'wx-app', code: 'CODE' },
+  'GET /payment/success': { session_id: 'cs_test_1', payment_id: someId },
+  'GET /payment/cancel': { session_id: 'cs_test_1', payment_id: someId },
+  'POST /templates': { code: 'my-template', name: 'My template' },
+  'DELETE /templates/delete/{code}': { code: 'my-template' },
+  'GET /auth/idp/userinfo': { Authorization: 'Bearer TOKEN' },
+  'GET /auth/idp/logout': { Authorization: 'Bearer TOKEN' },
+};
+
 /** The command, one option on each line. */
 export function exampleOf({ method, path, operation }: Placed, baseUrl: string): string {
-  const needed = (operation.parameters ?? []).filter(({ required }) => required);
-  const values = new Map(needed.map(({ name, schema }) => [name, sampleOf(name, schema)] as const));
+  const given = special[`${method} ${path}`] ?? {};
+  const chosen = (operation.parameters ?? []).filter(({ name, required }) => required || name in given);
+  const values = new Map(
+    chosen.map(({ name, schema }) => [name, given[name] ?? sampleOf(name, schema)] as const),
+  );
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(values.get(name) ?? ''),
   );
-  const query = needed
+  const query = chosen
     .filter(({ in: where }) => where === 'query')
     .map(({ name }) => `${name}=${encodeURIComponent(values.get(name) ?? '')}`);
   const url = `${baseUrl}${place}${query.length === 0 ? '' : `?${query.join('&')}`}`;
   const verb = method === 'GET' ? '' : ` -X ${method}`;
-  return [`curl${verb} ${quoted(url)}`, ...bodyOf(operation)].join(' \\\n  ');
+  const { Authorization: credential } = given;
+  const header = credential === undefined ? [] : [`-H ${quoted(`Authorization: ${credential}`)}`];
+  return [`curl${verb} ${quoted(url)}`, ...header, ...bodyOf(operation, given)].join(' \\\n  ');
 }
 
-function bodyOf({ requestBody }: OpenApiOperation): readonly string[] {
+function bodyOf(
+  { requestBody }: OpenApiOperation,
+  given: Readonly<Record<string, string>>,
+): readonly string[] {
   if (requestBody === undefined) return [];
   const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(requestBody.content);
   if (type === '*/*') return ["-H 'pp-signature: SIGNATURE'", '--data-binary @event.json'];
-  const fields = chosenFields(schema);
+  const fields = chosenFields(schema, Object.keys(given));
   if (type === 'application/json') {
-    const json = fields.map(([name, field]) => [name, jsonSampleOf(name, field)] as const);
+    const json = fields.map(
+      ([name, field]) => [name, jsonSampleOf(field, given[name] ?? sampleOf(name, field))] as const,
+    );
     return ["-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(Object.fromEntries(json)))}`];
   }
   const option = type === 'multipart/form-data' ? '-F' : '--data-urlencode';
-  return fields.map(([name, field]) => `${option} ${quoted(`${name}=${sampleOf(name, field)}`)}`);
+  return fields.map(
+    ([name, field]) => `${option} ${quoted(`${name}=${given[name] ?? sampleOf(name, field)}`)}`,
+  );
 }
 
-/** Fields that are required, and of each group of which one is needed the easiest; the first one when nothing is. */
-function chosenFields(schema: JsonSchema): readonly (readonly [string, JsonSchema])[] {
+/** Fields that are required or given, and of each group of which one is needed the easiest; the first one when nothing is. */
+function chosenFields(
+  schema: JsonSchema,
+  given: readonly string[],
+): readonly (readonly [string, JsonSchema])[] {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
-  const groups = (schema['allOf'] ?? []) as readonly { anyOf: readonly { required: readonly string[] }[] }[];
-  const names = [
-    ...((schema['required'] ?? []) as readonly string[]),
-    ...groups.map(({ anyOf }) => easiest(anyOf.flatMap(({ required }) => required))),
-  ];
+  const groups = ((schema['allOf'] ?? []) as readonly { anyOf: readonly { required: readonly string[] }[] }[])
+    .map(({ anyOf }) => anyOf.flatMap(({ required }) => required))
+    .filter((group) => !group.some((name) => given.includes(name)));
+  const names = [...((schema['required'] ?? []) as readonly string[]), ...given, ...groups.map(easiest)];
   const chosen = properties.filter(([name]) => names.includes(name));
   return chosen.length > 0 ? chosen : properties.slice(0, 1);
 }
@@ -53,8 +90,6 @@ function easiest(names: readonly string[]): string {
   const [first = ''] = order.flatMap((pattern) => names.filter((name) => pattern.test(name)));
   return first;
 }
-
-const someId = '019aa3c4-5b6c-7d3a-9a52-0f3f2c9f5b1e';
 
 /** Values by name, most special first. */
 const samples: readonly (readonly [RegExp, string])[] = [
@@ -76,6 +111,7 @@ const samples: readonly (readonly [RegExp, string])[] = [
   [/^prompt$/, 'a lighthouse at dawn'],
   [/^text$/, 'The lamp turns all night.'],
   [/^operation$/, 'sync_pp'],
+  [/^login_code$/, 'LOGIN_CODE'],
   [/token/, 'TOKEN'],
 ];
 
@@ -96,11 +132,9 @@ function fileFor(name: string, schema: JsonSchema): string {
   return /audio/.test(name) ? 'voice.mp3' : 'picture.png';
 }
 
-function jsonSampleOf(name: string, schema: JsonSchema): unknown {
-  const { type } = schema;
+function jsonSampleOf({ type }: JsonSchema, text: string): unknown {
   if (type === 'object') return { prompt: 'a fox' };
   if (type === 'array') return ['poster'];
-  const text = sampleOf(name, schema);
   return type === 'integer' || type === 'number' ? Number(text) : type === 'boolean' ? text === 'true' : text;
 }
 

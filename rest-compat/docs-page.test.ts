@@ -46,6 +46,8 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
       );
       expect(needed.filter(({ name }) => !command.includes(`${name}=`))).toEqual([]);
       expect(command).not.toMatch(/undefined|null|\{\w+\}/);
+      // Nobody shall lose a bundled template by trying an example.
+      expect(command).not.toMatch(/-X DELETE '\S*\/(?:poster|tea|[1-9])'/);
     }
   });
 });
