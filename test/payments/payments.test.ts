@@ -87,7 +87,7 @@ describe('a checkout', () => {
 });
 
 describe('a payment', () => {
-  it('of which 80 redirects and events tell at once has one execution and one task', async () => {
+  it('of which 80 redirects and 80 events tell at once has one execution and one task', async () => {
     const before = await shop.counts();
     const { payment, sessionId } = await bought();
     shop.standIn.events.hold();
@@ -96,9 +96,9 @@ describe('a payment', () => {
       shop.standIn.state.get('event', id)['type'] === 'checkout.session.completed';
     shop.standIn.events.release((ids) => [
       ...ids,
-      ...Array.from({ length: 40 }, () => ids.filter(completed)).flat(),
+      ...Array.from({ length: 80 }, () => ids.filter(completed)).flat(),
     ]);
-    const answers = await Promise.all(Array.from({ length: 40 }, () => look(payment.id, sessionId)));
+    const answers = await Promise.all(Array.from({ length: 80 }, () => look(payment.id, sessionId)));
     expect(new Set(answers.map(({ executionId }) => executionId)).size).toBe(1);
     await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
     const after = await shop.counts();
