@@ -19,7 +19,7 @@ export function describeOperation(placed: Placed, baseUrl: string): string {
     ...(operation['x-extension'] === true ? ['<strong class="ours">added by Kiln</strong>'] : []),
   ];
   return `<article id="${escape(operation.operationId)}"><h3>${titleOf(placed)} ${marks.join(' ')}</h3>
-${inputsOf(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${answersOf(operation)}</article>`;
+${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${inputsOf(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${answersOf(operation)}</article>`;
 }
 
 interface Input {

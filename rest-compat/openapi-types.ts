@@ -20,6 +20,8 @@ export interface OpenApiComponents {
 export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly operationId: string;
+  /** What it does, in a sentence. */
+  readonly summary?: string;
   readonly deprecated?: true;
   /** Not in the documents: added by us. */
   readonly 'x-extension'?: true;

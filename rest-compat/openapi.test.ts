@@ -23,6 +23,13 @@ describe.each(['media', 'workflow'] as const)('the OpenAPI document of the %s se
     expect([...new Set(referencesIn(document))].toSorted()).toEqual(named.toSorted());
   });
 
+  it('says what every operation does', () => {
+    const silent = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.values(methods).flatMap(({ summary = '' }) => (/^[A-Z].*\.$/.test(summary) ? [] : [path])),
+    );
+    expect(silent).toEqual([]);
+  });
+
   it('tells every answer of every operation, with its form', () => {
     for (const methods of Object.values(document.paths)) {
       for (const { responses: answers } of Object.values(methods)) {

@@ -1,5 +1,6 @@
 import { bodyOf, parametersOf } from './openapi-inputs.ts';
 import { componentsOf, responsesOf } from './openapi-responses.ts';
+import { summaryOf } from './openapi-summaries.ts';
 import type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
 import type { Route, Section } from './route.ts';
 import { sections as allSections } from './tables.ts';
@@ -47,9 +48,11 @@ export function buildOpenApi(
 function operationOf(route: Route, section: Section): OpenApiOperation {
   const parameters = parametersOf(route);
   const requestBody = bodyOf(route);
+  const summary = summaryOf(route);
   return {
     tags: [section.title],
     operationId: operationIdOf(route),
+    ...(summary === undefined ? {} : { summary }),
     ...(route.deprecated === true ? { deprecated: true } : {}),
     ...(route.extension === true ? { 'x-extension': true } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),

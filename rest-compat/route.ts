@@ -87,6 +87,8 @@ interface RouteBase<P extends Params> {
   readonly method: Method;
   /** Path parameters are written `{name}`. */
   readonly path: string;
+  /** What it does, in a sentence. Absent where the form of its answer says it (openapi-summaries.ts). */
+  readonly summary?: string;
   readonly deprecated?: true;
   /** Not in the documents: added by us. */
   readonly extension?: true;

@@ -51,6 +51,7 @@ export const signIn: Section = {
     route(BeginSignIn)({
       method: 'GET',
       path: '/auth/idp/authorize',
+      summary: 'Sends the browser to the identity provider to sign in.',
       params: {
         redirect_url: query.text(optional),
         scopes: query.text({ fallback: 'openid,email,profile' }),
@@ -74,6 +75,7 @@ export const signIn: Section = {
     route(CompleteSignIn)({
       method: 'GET',
       path: '/auth/idp/callback',
+      summary: 'Takes the browser back from the identity provider, and signs its user in.',
       isOwnProof: true,
       params: { code: query.text(optional), state: query.text(optional), error: query.text(optional) },
       headers: noReferrer,
@@ -94,6 +96,7 @@ export const signIn: Section = {
     route(RefreshSession)({
       method: 'POST',
       path: '/auth/idp/refresh',
+      summary: 'Gives new tokens for a refresh token.',
       isOwnProof: true,
       params: { refresh_token: json.text(), user_id: json.text(optional) },
       body,
@@ -105,6 +108,7 @@ export const signIn: Section = {
     route(Viewer)({
       method: 'GET',
       path: '/auth/idp/userinfo',
+      summary: 'Tells whom an access token belongs to.',
       rule: 'proof',
       // Who bears the token in the query is found out at the door, as for the one in the header.
       params: { access_token: query.text(optional) },
@@ -122,6 +126,7 @@ export const signIn: Section = {
     route(RevokeSession)({
       method: 'POST',
       path: '/auth/idp/revoke',
+      summary: 'Closes the session of a token.',
       isOwnProof: true,
       params: { token: json.text(), user_id: json.text(optional) },
       body,
@@ -132,6 +137,7 @@ export const signIn: Section = {
     route(SignInWithPlatform)({
       method: 'POST',
       path: '/auth/idp/token',
+      summary: 'Signs in with a login code, an ID token or a code, without a browser.',
       extension: true,
       params: {
         login_code: json.text(optional),
@@ -160,6 +166,7 @@ export const signIn: Section = {
     route(SignInWithPlatform)({
       method: 'POST',
       path: '/auth/{platform}/token',
+      summary: 'Signs in with the code of a mini-program platform.',
       extension: true,
       params: {
         platform: path.text(),
@@ -181,6 +188,7 @@ export const signIn: Section = {
     )({
       method: 'GET',
       path: '/auth/idp/logout',
+      summary: 'Signs out here, and tells where to sign out at the identity provider.',
       extension: true,
       rule: 'proof',
       params: {},
@@ -200,6 +208,7 @@ export const signIn: Section = {
     route(SigningKeys)({
       method: 'GET',
       path: '/.well-known/jwks.json',
+      summary: 'Lists the keys that our access tokens are signed with.',
       extension: true,
       isBare: true,
       answers: 'JsonWebKeySet',

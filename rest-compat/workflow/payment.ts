@@ -53,6 +53,7 @@ export const payments: Section = {
     route(OpenCheckout)({
       method: 'POST',
       path: '/payment/checkout/{templateCode}',
+      summary: 'Opens a checkout for one execution of a template.',
       params: { templateCode: path.text(), userId: json.text(), metadata: json.object(optional) },
       body,
       rateClass: 'start',
@@ -69,6 +70,7 @@ export const payments: Section = {
     route(TakePaymentEvent)({
       method: 'POST',
       path: '/payment/webhook',
+      summary: 'Takes an event of the payment provider.',
       isOwnProof: true,
       params: {},
       body: { type: 'raw', required: true },
@@ -88,6 +90,7 @@ export const payments: Section = {
     route(ReconcilePayment)({
       method: 'GET',
       path: '/payment/success',
+      summary: 'Where the payment provider sends a buyer after paying: tells what is true of the payment.',
       params: returned,
       headers: noStore,
       rateClass: 'status',
@@ -106,6 +109,7 @@ export const payments: Section = {
     route(CancelPayment)({
       method: 'GET',
       path: '/payment/cancel',
+      summary: 'Where it sends a buyer who turned back: ends the open checkout.',
       params: returned,
       headers: noStore,
       rateClass: 'status',
@@ -118,6 +122,7 @@ export const payments: Section = {
     route(PaymentsOfUser)({
       method: 'GET',
       path: '/payment/history',
+      summary: "Lists a user's payments, newest first.",
       params: { userId: query.text(), ...pageParameters },
       rateClass: 'read',
       variables: ({ userId }) => ({ userId }),
@@ -137,6 +142,7 @@ export const payments: Section = {
     route(RefundPayment)({
       method: 'POST',
       path: '/payment/refund/{paymentId}',
+      summary: 'Gives a payment back, all of it or a part.',
       params: {
         paymentId: path.text(),
         reason: json.choice(['user_request', 'technical_issue', 'duplicate', 'fraudulent'], optional),
@@ -159,6 +165,7 @@ export const payments: Section = {
     route(WorkflowHealth)({
       method: 'GET',
       path: '/payment/health',
+      summary: 'Tells whether the service works.',
       params: {},
       rateClass: 'read',
       variables: () => ({}),
@@ -168,6 +175,7 @@ export const payments: Section = {
     route(PaymentById)({
       method: 'GET',
       path: '/payment/{paymentId}',
+      summary: 'Tells of one payment.',
       params: { paymentId: path.text() },
       rateClass: 'status',
       variables: ({ paymentId }) => ({ id: paymentId }),

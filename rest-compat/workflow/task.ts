@@ -27,6 +27,7 @@ export const tasks: Section = {
     route(ExecutionByTask)({
       method: 'GET',
       path: '/task/{taskId}',
+      summary: 'Tells where a task stands, and what it has made.',
       params: { taskId: path.text() },
       rateClass: 'status',
       variables: taskNamed,
@@ -46,6 +47,7 @@ export const tasks: Section = {
     route(ExecuteTemplate)({
       method: 'POST',
       path: '/task',
+      summary: 'Runs a template, and answers the id of its task.',
       params: {
         type: json.text(optional),
         templateCode: json.text(),
@@ -70,6 +72,7 @@ export const tasks: Section = {
     )({
       method: 'POST',
       path: '/task/{taskId}',
+      summary: 'Runs a template under an id of your own.',
       params: {
         taskId: path.text(),
         type: json.text(optional),

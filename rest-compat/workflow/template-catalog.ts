@@ -28,6 +28,7 @@ export const templateCatalog: readonly Route[] = [
   route(SyncTemplates)({
     method: 'POST',
     path: '/templates/sync/{code}',
+    summary: 'Brings a template over to the payment provider.',
     params: { code: path.text(), forceUpdate: json.boolean({ optional: true }) },
     body: { type: 'application/json', required: false },
     rateClass: 'start',
@@ -42,6 +43,7 @@ export const templateCatalog: readonly Route[] = [
   route(ChangeTemplates)({
     method: 'POST',
     path: '/templates/bulk',
+    summary: 'Synchronises, activates, deactivates or deletes many templates at once.',
     params: { templateCodes: json.texts(), operation: json.text({ known: ['sync_pp'], keepsUnknown: true }) },
     body: { type: 'application/json', required: true },
     rateClass: 'start',
@@ -59,6 +61,7 @@ export const templateCatalog: readonly Route[] = [
   route(SyncTemplates)({
     method: 'GET',
     path: '/templates/sync-all-pp',
+    summary: 'Brings every template over to the payment provider.',
     params: {},
     headers: noStore,
     rateClass: 'start',
@@ -72,6 +75,7 @@ export const templateCatalog: readonly Route[] = [
   route(Templates)({
     method: 'GET',
     path: '/templates/sync-status',
+    summary: 'Tells which templates the payment provider has.',
     params: {},
     rule: 'admin',
     rateClass: 'read',
@@ -96,6 +100,7 @@ export const templateCatalog: readonly Route[] = [
   route(CatalogStates)({
     method: 'GET',
     path: '/templates/verify-sync/{code}',
+    summary: 'Compares a template with what the payment provider has of it.',
     params: { code: path.text() },
     rateClass: 'read',
     variables: ({ code }) => ({ codes: [code] }),
@@ -117,6 +122,7 @@ export const templateCatalog: readonly Route[] = [
   route(DiagnoseCatalog)({
     method: 'GET',
     path: '/templates/diagnose-pp',
+    summary: 'Tells whether the payment provider can be worked with.',
     params: {},
     rateClass: 'read',
     variables: () => ({}),
@@ -130,6 +136,7 @@ export const templateCatalog: readonly Route[] = [
   route(ImportTemplates)({
     method: 'GET',
     path: '/templates/init',
+    summary: 'Imports the bundled templates.',
     params: {},
     headers: noStore,
     rateClass: 'start',

@@ -30,6 +30,8 @@ function activity(word: 'activate' | 'deactivate') {
   return route(UpdateTemplate)({
     method: 'POST',
     path: `/templates/${word}/{code}`,
+    summary:
+      word === 'activate' ? 'Lets a template be executed.' : 'Lets a template not be executed any more.',
     params: { code: path.text() },
     rateClass: 'start',
     variables: ({ code }) => ({ code, change: { isActive: word === 'activate' } }),
@@ -46,6 +48,7 @@ export const templates: Section = {
     route(Templates)({
       method: 'GET',
       path: '/templates',
+      summary: 'Lists the templates that can be executed.',
       params: {},
       rateClass: 'read',
       variables: () => ({ activeOnly: true }),
@@ -67,6 +70,7 @@ export const templates: Section = {
     route(TemplateByCode)({
       method: 'GET',
       path: '/templates/get/{code}',
+      summary: 'Tells of one template.',
       params: { code: path.text() },
       rateClass: 'read',
       variables: ({ code }) => ({ code }),
@@ -94,6 +98,7 @@ export const templates: Section = {
     route(CreateTemplate)({
       method: 'POST',
       path: '/templates',
+      summary: 'Makes a template.',
       params: {
         code: json.text(),
         name: json.text(),
@@ -116,6 +121,7 @@ export const templates: Section = {
     route(UpdateTemplate)({
       method: 'PUT',
       path: '/templates/update/{code}',
+      summary: 'Changes a template.',
       params: {
         code: path.text(),
         name: json.text(optional),
@@ -133,6 +139,7 @@ export const templates: Section = {
     route(DeleteTemplate)({
       method: 'DELETE',
       path: '/templates/delete/{code}',
+      summary: 'Deletes a template; what was bought of it stays.',
       params: { code: path.text() },
       rateClass: 'start',
       variables: ({ code }) => ({ code }),
@@ -142,6 +149,7 @@ export const templates: Section = {
     route(ExecuteTemplate)({
       method: 'POST',
       path: '/templates/execute/{code}',
+      summary: 'Runs a template without a payment.',
       params: { code: path.text(), userId: json.text(optional), imageUrl: json.url(optional) },
       body,
       rateClass: 'start',
@@ -161,6 +169,7 @@ export const templates: Section = {
     route(ExecutionByTask)({
       method: 'GET',
       path: '/templates/execution/{taskId}/progress',
+      summary: 'Tells where an execution stands, and what it has made.',
       params: { taskId: path.text() },
       rateClass: 'status',
       variables: taskNamed,
@@ -179,6 +188,7 @@ export const templates: Section = {
     route(ExecutionsOfUser)({
       method: 'GET',
       path: '/templates/executions/user/{userId}',
+      summary: "Lists a user's executions, newest first.",
       params: { userId: path.text(), ...pageParameters },
       rateClass: 'read',
       variables: ({ userId }) => ({ userId }),
@@ -197,6 +207,7 @@ export const templates: Section = {
     route(WorkflowHealth)({
       method: 'GET',
       path: '/templates/health',
+      summary: 'Tells whether the service works.',
       params: {},
       rateClass: 'read',
       variables: () => ({}),
@@ -207,6 +218,7 @@ export const templates: Section = {
     route(CreateTestTemplate)({
       method: 'POST',
       path: '/templates/test/create',
+      summary: 'Makes a template to try things with; refused in production.',
       params: {},
       rateClass: 'start',
       variables: () => ({}),
