@@ -11,6 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => kiln?.close());
 
+/** The upstream is tried several times, with pauses. */
+const PATIENCE_MS = 60_000;
+
 const get = async (path: string) => (await rest(kiln.url, 'GET', path)).body.data;
 
 /** Every try of it fails so. */
@@ -30,19 +33,25 @@ const ended = ({ taskId }: { readonly taskId: string }) =>
   until(
     () => get(`/templates/execution/${taskId}/progress`),
     ({ status }) => !['pending', 'running'].includes(status),
+    PATIENCE_MS,
   );
 
 describe('what was paid for an execution that fails', () => {
   it.each([
     ['stays where it is when moderation refused it', 'moderation', 1, 'completed'],
     ['comes back when the upstream broke it', 'upstream-error', 20, 'refunded'],
-  ])('%s', async (_, fault, times, status) => {
-    const bought = await boughtWhile(fault, times);
-    expect(await ended(bought)).toMatchObject({ status: 'failed' });
-    const payment = await until(
-      () => get(`/payment/${bought.paymentId}`),
-      (now) => now.status === status,
-    );
-    expect(payment).toMatchObject({ status });
-  });
+  ])(
+    '%s',
+    async (_, fault, times, status) => {
+      const bought = await boughtWhile(fault, times);
+      expect(await ended(bought)).toMatchObject({ status: 'failed' });
+      const payment = await until(
+        () => get(`/payment/${bought.paymentId}`),
+        (now) => now.status === status,
+        PATIENCE_MS,
+      );
+      expect(payment).toMatchObject({ status });
+    },
+    150_000,
+  );
 });
