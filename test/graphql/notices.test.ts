@@ -20,26 +20,31 @@ const START_VIDEO = `mutation ($generator: String!, $model: String) {
 
 describe('the sandbox', () => {
   it.each([
-    ['fal', 'custom', START_IMAGE, 'fal-ai/flux/schnell'],
-    ['replicate', 'custom', START_IMAGE, 'black-forest-labs/flux-schnell'],
-    ['midjourney', 'imga', START_IMAGE, null],
-    ['kling', 'vidc', START_VIDEO, null],
-    ['minimax', 'vidb', START_VIDEO, null],
-  ])('of %s tells of an attempt, and the poller hears of it', async (wire, generator, document, model) => {
-    await kiln.control('pace', { wire, queuedMs: 500, runningMs: 500 });
-    const hinted = new Set<string>();
-    const unlisten = kiln.runtime.bus.listen('poll', (key) => void hinted.add(key));
-    try {
-      const { data, errors } = await graphql(kiln.url, document, { generator, model });
-      expect(errors).toBeUndefined();
-      const started = data.generateImage ?? data.generateVideo;
-      const read = () => graphql(kiln.url, `{ task(id: "${started.id}") { state } }`);
-      await until(read, (answer) => answer.data.task.state === 'SUCCEEDED');
-      expect([...hinted]).toContain(`${started.id}/1/1`);
-    } finally {
-      unlisten();
-    }
-  });
+    ['fal', 'status', 'custom', START_IMAGE, 'fal-ai/flux/schnell'],
+    ['replicate', 'get', 'custom', START_IMAGE, 'black-forest-labs/flux-schnell'],
+    ['midjourney', 'fetch', 'imga', START_IMAGE, null],
+    ['kling', 'query', 'vidc', START_VIDEO, null],
+    ['minimax', 'query', 'vidb', START_VIDEO, null],
+  ])(
+    'of %s tells of an attempt, and the poller hears of it',
+    async (wire, asking, generator, document, model) => {
+      await kiln.control('pace', { wire, queuedMs: 500, runningMs: 500 });
+      // Every question takes its time, so that none learns of the end before the notice is heard.
+      await kiln.control('faults', { wire, operation: asking, fault: 'slow', delayMs: 2_500, times: 100 });
+      const hinted = new Set<string>();
+      const unlisten = kiln.runtime.bus.listen('poll', (key) => void hinted.add(key));
+      try {
+        const { data, errors } = await graphql(kiln.url, document, { generator, model });
+        expect(errors).toBeUndefined();
+        const started = data.generateImage ?? data.generateVideo;
+        const read = () => graphql(kiln.url, `{ task(id: "${started.id}") { state } }`);
+        await until(read, (answer) => answer.data.task.state === 'SUCCEEDED');
+        expect([...hinted]).toContain(`${started.id}/1/1`);
+      } finally {
+        unlisten();
+      }
+    },
+  );
 });
 
 describe('the door', () => {
