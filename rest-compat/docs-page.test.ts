@@ -26,6 +26,13 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
     }
   });
 
+  it('tells the bounds, defaults and choices of inputs', () => {
+    const told =
+      service === 'media' ? ['at least 1; at most 1000', 'moved into 1 to 3600'] : ['moved into 1 to 1000'];
+    for (const words of told) expect(page).toContain(`<td>${words}`);
+    expect(page).toMatch(service === 'media' ? /<td><code>9:16<\/code><\/td>/ : /one of user_request, /);
+  });
+
   it('leads nowhere but to its own places and the documents', () => {
     const targets = [...page.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target);
     const ids = new Set([...page.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => `#${id}`));

@@ -43,11 +43,12 @@ export function kindOf(schema: JsonSchema): string {
 
 /** What else is said of an input, in words: bounds, choices, other names. */
 export function limitsOf(schema: JsonSchema): readonly string[] {
-  const { minimum, maximum, enum: words, 'x-known-values': known } = schema;
+  const { minimum, maximum, enum: words, 'x-known-values': known, 'x-moved-into': range } = schema;
   const { 'x-accepted-types': accepted, 'x-aliases': aliases, 'x-extension': ours } = schema;
   return [
     ...(minimum === undefined ? [] : [`at least ${Number(minimum)}`]),
     ...(maximum === undefined ? [] : [`at most ${Number(maximum)}`]),
+    ...(Array.isArray(range) ? [`moved into ${range.join(' to ')}`] : []),
     ...(Array.isArray(words) ? [`one of ${words.join(', ')}`] : []),
     ...(Array.isArray(known) ? [`known: ${known.join(', ')}`] : []),
     ...(Array.isArray(accepted) ? [`only ${accepted.join(', ')}`] : []),

@@ -76,6 +76,7 @@ function schemaOf(param: Param<unknown>): JsonSchema {
     ...(param.fallback === undefined ? {} : { default: param.fallback }),
     ...(param.minimum === undefined ? {} : { minimum: param.minimum }),
     ...(param.maximum === undefined ? {} : { maximum: param.maximum }),
+    ...(param.clamp === undefined ? {} : { 'x-moved-into': param.clamp }),
     ...(param.enum === undefined ? {} : { enum: param.enum }),
     ...(param.known === undefined ? {} : { 'x-known-values': param.known }),
     ...(param.accepts === undefined ? {} : { 'x-accepted-types': param.accepts }),
