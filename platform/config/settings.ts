@@ -35,7 +35,7 @@ export const settings = {
   PORT: optional(whole(0, 65_535), {
     default: '4000',
     meaning:
-      'port that it listens on (media 4001, workflow 4002, worker 4003 when split); 0 takes any free one',
+      'port that it listens on (media 4001, workflow 4002 when split; a worker answers nobody); 0 takes any free one',
   }),
   PUBLIC_URL: optional(httpAddress, {
     default: 'http://HOST:PORT',
