@@ -128,6 +128,27 @@ test('drops ended jobs with their pictures when there are too many or they are t
   expect(old.all().map(({ id }) => id)).toEqual(['open']);
 });
 
+test('forgets what was written before, while more is being written, which stays', async () => {
+  const options = { directory: folder, maxJobs: 1_000, maxAgeMs: 60_000, logger: silentLogger() };
+  const journal = await openJournal(options);
+  const write = (round: string, count: number) =>
+    Array.from({ length: count }, async (_value, index) => {
+      await journal.writePicture(`${round}-${index}.png`, Buffer.alloc(10_000));
+      await journal.save(endedJob(`${round}-${index}`, Date.now()));
+    });
+  const before = write('before', 40);
+  const during = Array.from({ length: 5 }, (_value, round) => {
+    const cleared = journal.clear();
+    return [cleared, ...write(`during-${round}`, 20)];
+  });
+  await Promise.all([...before, ...during.flat()]);
+  await journal.clear();
+  await Promise.all(write('after', 20));
+  expect(journal.all()).toHaveLength(20);
+  expect(await readdir(path.join(folder, 'jobs'))).toHaveLength(20);
+  expect(await readdir(path.join(folder, 'pictures'))).toHaveLength(20);
+});
+
 function endedJob(id: string, at: number): Job {
   return {
     id,

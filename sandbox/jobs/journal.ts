@@ -23,7 +23,7 @@ export interface Journal {
   readPicture(name: string): Promise<Buffer | null>;
   /** How many starts each reference has, over the kept jobs. */
   starts(): Record<string, number>;
-  /** Forgets everything, on disk too. Running jobs must be stopped first. */
+  /** Forgets everything that was written before, on disk too. Running jobs must be stopped first. */
   clear(): Promise<void>;
   /** Resolves when every write that was begun is done. */
   settle(): Promise<void>;
@@ -48,7 +48,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   };
   await makeFolders(folders);
   const jobs = await readJobs(folders.jobs, options.logger);
-  const { inOrder, settled } = createWriteOrder();
+  const { inOrder, alone, settled } = createWriteOrder();
   let isPruning = false;
 
   const fileOf = (id: string) => path.join(folders.jobs, `${id}.json`);
@@ -59,7 +59,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const drop = async (job: Job): Promise<void> => {
     jobs.delete(job.id);
     await inOrder(job.id, () => rm(fileOf(job.id), { force: true }));
-    for (const name of picturesOf(job)) await rm(pictureOf(name), { force: true });
+    for (const name of picturesOf(job)) await inOrder(name, () => rm(pictureOf(name), { force: true }));
   };
   const prune = async (): Promise<void> => {
     if (isPruning) return;
@@ -87,15 +87,17 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       }
       if (jobs.size > options.maxJobs) await prune();
     },
-    writePicture: (name, bytes) => writeDurably(pictureOf(name), bytes),
+    writePicture: (name, bytes) => inOrder(name, () => writeDurably(pictureOf(name), bytes)),
     readPicture: (name) => readIfThere(pictureOf(name)),
     starts: () => countStarts(jobs.values()),
-    async clear() {
+    // Nothing may be written meanwhile: a folder that fills up while it is removed can't be removed.
+    clear() {
       jobs.clear();
-      await settled();
-      await rm(folders.jobs, { recursive: true, force: true });
-      await rm(folders.pictures, { recursive: true, force: true });
-      await makeFolders(folders);
+      return alone(async () => {
+        await rm(folders.jobs, { recursive: true, force: true });
+        await rm(folders.pictures, { recursive: true, force: true });
+        await makeFolders(folders);
+      });
     },
     settle: settled,
   };

@@ -1,7 +1,9 @@
-/** Makes the writes of one job happen one after the other; those of different jobs go side by side. */
+/** Makes the writes of one thing happen one after the other; those of different things go side by side. */
 export interface WriteOrder {
-  /** Runs `write` after the job's earlier writes; its failure is its own caller's alone. */
-  readonly inOrder: (id: string, write: () => Promise<void>) => Promise<void>;
+  /** Runs `write` after the earlier writes of the same name; its failure is its own caller's alone. */
+  readonly inOrder: (name: string, write: () => Promise<void>) => Promise<void>;
+  /** Runs `work` while no write is under way: those begun have ended, later ones wait for it. */
+  readonly alone: (work: () => Promise<void>) => Promise<void>;
   /** Resolves when every write that was begun has ended, well or not. */
   readonly settled: () => Promise<void>;
 }
@@ -9,19 +11,26 @@ export interface WriteOrder {
 /** No write is under way at first. */
 export function createWriteOrder(): WriteOrder {
   const last = new Map<string, Promise<void>>();
+  let gate: Promise<unknown> = Promise.resolve();
+  const settled = async () => {
+    await Promise.allSettled(last.values());
+  };
   return {
-    inOrder(id, write) {
-      const before = last.get(id) ?? Promise.resolve();
-      const mine = before.then(write, write);
-      last.set(id, mine);
+    inOrder(name, write) {
+      const before = Promise.allSettled([last.get(name), gate]);
+      const mine = before.then(write);
+      last.set(name, mine);
       const forget = () => {
-        if (last.get(id) === mine) last.delete(id);
+        if (last.get(name) === mine) last.delete(name);
       };
       mine.then(forget, forget);
       return mine;
     },
-    async settled() {
-      await Promise.allSettled(last.values());
+    alone(work) {
+      const mine = Promise.allSettled([settled(), gate]).then(work);
+      gate = mine.catch(() => undefined);
+      return mine;
     },
+    settled,
   };
 }
