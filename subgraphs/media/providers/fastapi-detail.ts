@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
+import { text } from './reader.ts';
+
 /** The error bodies of services made with FastAPI: `detail` is a text, a list of what is wrong, or an object of their own. */
 
-const text = z.string().nullish().catch(null);
 const item = z.object({ loc: z.array(z.union([z.string(), z.number()])).catch([]), msg: text });
 const body = z.object({ detail: z.unknown() });
 const own = z.object({ message: text, type: text });

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 
 import { errorOfStatus, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError } from '../provider.ts';
+import { createReader } from '../reader.ts';
 
 /** The bodies of the ComfyUI server, read leniently: only what Kiln uses. */
+
+const { read, unreadable } = createReader('comfyui');
 
 /** [number, prompt_id, graph, extra_data, outputs, ...] */
 const queueItem = z.tuple([z.number(), z.string()]).rest(z.unknown());
@@ -125,18 +127,4 @@ export function throwHttpRefusal(answer: ExchangeAnswer): void {
   const error = errorOfStatus(answer, `comfyui: HTTP ${answer.status}`);
   if (error !== undefined) throw error;
   if (answer.status >= 300) throw unreadable(new Error(`HTTP ${answer.status}`));
-}
-
-function read<Schema extends z.ZodType>(schema: Schema, { json }: ExchangeAnswer): z.output<Schema> {
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  throw unreadable(parsed.error);
-}
-
-function unreadable(cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', "comfyui answered something that can't be read", {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }

@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange.ts';
 import type { CallContext, Notice } from '../provider.ts';
 import { isRecent, keepKeys } from '../signed-notice.ts';
 import { restContext } from './storage.ts';
-import { throwRefusal, unreadable } from './wire.ts';
+import { read, throwRefusal } from './wire.ts';
 
 const MAX_KEYS = 20;
 const keySet = z.object({
@@ -62,11 +62,8 @@ async function publishedKeys(exchange: Exchange, context: CallContext): Promise<
     { method: 'GET', path: '/.well-known/jwks.json', retry: 'safe', maxBytes: 64 * 1024 },
   );
   throwRefusal(answer, 'file');
-  const parsed = keySet.safeParse(answer.json);
-  if (!parsed.success) throw unreadable('set of keys', parsed.error);
-  const own = parsed.data.keys.filter(
-    ({ kty, crv, x }) => kty === 'OKP' && crv === 'Ed25519' && x !== undefined,
-  );
+  const { keys } = read(keySet, answer, 'a set of keys');
+  const own = keys.filter(({ kty, crv, x }) => kty === 'OKP' && crv === 'Ed25519' && x !== undefined);
   return own
     .slice(0, MAX_KEYS)
     .map(({ x = '' }) => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }));

@@ -4,7 +4,7 @@ import type { HttpClient } from '../../../../platform/http-client.ts';
 import { dataUri, type Exchange } from '../exchange.ts';
 import { UpstreamError, type CallContext, type InputFile } from '../provider.ts';
 import { putFile } from '../upload-address.ts';
-import { throwRefusal, unreadable } from './wire.ts';
+import { read, throwRefusal } from './wire.ts';
 
 /** Largest file that goes inside the request as a data: URI; larger ones go to fal's storage. */
 const MAX_INLINE = 256 * 1024;
@@ -30,10 +30,9 @@ export async function addressOfInput(
     headers: LIFECYCLE,
   });
   throwRefusal(answer, 'file');
-  const parsed = initiated.safeParse(answer.json);
-  if (!parsed.success) throw unreadable('place for a file', parsed.error);
-  throwRefusal(await putFile(http, { file, url: parsed.data.upload_url, context }), 'file');
-  return parsed.data.file_url;
+  const parsed = read(initiated, answer, 'a place for a file');
+  throwRefusal(await putFile(http, { file, url: parsed.upload_url, context }), 'file');
+  return parsed.file_url;
 }
 
 /** The same account at fal's other service: storage, and the keys of its notices. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { errorOfStatus, remoteFileOf, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
 import { percentOfLogs } from '../log-progress.ts';
 import { UpstreamError, type JobStatus } from '../provider.ts';
+import { createReader, text } from '../reader.ts';
 
 /**
  * The bodies of fal's queue, read leniently. There is no state for failed work: COMPLETED is followed by a result that may
@@ -10,7 +11,8 @@ import { UpstreamError, type JobStatus } from '../provider.ts';
  * an `error_type`, also in a header.
  */
 
-const text = z.string().nullish().catch(null);
+const { read, unreadable } = createReader('fal');
+export { read };
 
 const submitted = z.object({ request_id: z.string().min(1), response_url: text });
 
@@ -115,16 +117,13 @@ export function submittedRequest(answer: ExchangeAnswer): {
   readonly url: string | null;
 } {
   throwRefusal(answer, 'start');
-  const parsed = submitted.safeParse(answer.json);
-  if (!parsed.success) throw unreadable('submission', parsed.error);
-  return { id: parsed.data.request_id, url: parsed.data.response_url ?? null };
+  const parsed = read(submitted, answer, 'a submission');
+  return { id: parsed.request_id, url: parsed.response_url ?? null };
 }
 
 /** Where the queue has a request. */
 export function queueStatus(json: unknown): QueueStatus {
-  const parsed = queued.safeParse(json);
-  if (parsed.success) return parsed.data;
-  throw unreadable('status', parsed.error);
+  return read(queued, { json }, 'a status');
 }
 
 /** A request that is not completed. Words we do not know mean running. */
@@ -164,13 +163,12 @@ export function completedStatus(answer: ExchangeAnswer): JobStatus {
     return { state: 'failed', error: new UpstreamError('INVALID_INPUT', message, { retryable: false }) };
   }
   throwRefusal(answer, 'request');
-  throw unreadable('result', new Error(`HTTP ${answer.status}`));
+  throw unreadable(new Error(`HTTP ${answer.status}`), 'a result');
 }
 
 function finishedStatus(answer: ExchangeAnswer): JobStatus {
-  const parsed = result.safeParse(answer.json);
-  if (!parsed.success) throw unreadable('result', parsed.error);
-  const { images, image, video, videos, has_nsfw_concepts: flags } = parsed.data;
+  const parsed = read(result, answer, 'a result');
+  const { images, image, video, videos, has_nsfw_concepts: flags } = parsed;
   // The safety checker blackens what it flags: such a picture is no result.
   const shown = images?.filter((_image, index) => flags?.[index] !== true) ?? [];
   if (images && images.length > 0 && shown.length === 0) {
@@ -181,7 +179,7 @@ function finishedStatus(answer: ExchangeAnswer): JobStatus {
   const files = [...shown, image, video, ...(videos ?? [])].flatMap((one) =>
     one ? [remoteFileOf(one.url)] : [],
   );
-  if (files.length === 0) throw unreadable('result', new Error('no file'));
+  if (files.length === 0) throw unreadable(new Error('no file'), 'a result');
   return { state: 'finished', outcome: { files, texts: [] } };
 }
 
@@ -191,13 +189,4 @@ export function cancelVerdict(answer: ExchangeAnswer): 'cancelled' | 'too-late' 
   if (answer.status === 400 || answer.status === 404) return 'too-late';
   throwRefusal(answer, 'request');
   return 'too-late';
-}
-
-/** An answer that tells nothing: what was asked for may have happened. */
-export function unreadable(what: string, cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', `fal answered a ${what} that can't be read`, {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }

@@ -12,7 +12,7 @@ import {
   type InputFile,
   type UploadedFile,
 } from '../provider.ts';
-import { refuseInput, throwRefusal, unreadable } from './wire.ts';
+import { read, refuseInput, throwRefusal, unreadable } from './wire.ts';
 
 /** The Files API: a resumable upload in one piece, then waiting until Google has looked at the file. */
 
@@ -162,7 +162,5 @@ function jsonOf(response: HttpResponse): unknown {
 /** The file of an answer, which is wrapped in `file` right after the upload. */
 function fileOf(json: unknown, wrapper: 'file' | null): { readonly found: File; readonly answer: Json } {
   const answer = wrapper === null ? json : (json as { readonly file?: unknown } | null)?.[wrapper];
-  const parsed = file.safeParse(answer);
-  if (!parsed.success) throw unreadable(parsed.error);
-  return { found: parsed.data, answer: answer as Json };
+  return { found: read(file, { json: answer }), answer: answer as Json };
 }

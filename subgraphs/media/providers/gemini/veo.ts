@@ -12,7 +12,15 @@ import {
   type StartContext,
   type WorkRequest,
 } from '../provider.ts';
-import { isAboutContent, refuseInput, refuseKind, refusedContent, throwRefusal, unreadable } from './wire.ts';
+import {
+  isAboutContent,
+  read,
+  refuseInput,
+  refuseKind,
+  refusedContent,
+  throwRefusal,
+  unreadable,
+} from './wire.ts';
 
 /**
  * Videos (Veo): a long-running operation that is asked for until it is done. It shows no progress, can't be stopped, and
@@ -119,9 +127,7 @@ function nameOf({ operation: name }: Handle): string {
 }
 
 function operationOf(answer: ExchangeAnswer): Operation {
-  const parsed = operation.safeParse(answer.json);
-  if (!parsed.success) throw unreadable(parsed.error);
-  return parsed.data;
+  return read(operation, answer);
 }
 
 /** The videos lie behind our key where they lie at our own upstream; nobody else is shown it. */

@@ -2,11 +2,13 @@ import { z } from 'zod';
 
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
 import { UpstreamError, type ChatOutcome, type RemoteFile, type WorkRequest } from '../provider.ts';
+import { createReader, text } from '../reader.ts';
 
 /** The bodies of the Gemini API, read leniently: only what Kiln uses, everything else may change. */
 
-/** A text that is nice to have: anything else in its place must not spoil an answer about paid work. */
-const text = z.string().nullish().catch(null);
+/** How gemini's answers are read. */
+export const { read, unreadable } = createReader('gemini');
+
 const count = z.number().nullish().catch(null);
 
 const failure = z.object({
@@ -110,9 +112,8 @@ function retryDelayOf(details: readonly { readonly retryDelay?: string | null | 
 
 /** The candidate of an answer. Throws MODERATION_REFUSED naming `field` when the prompt or the whole answer was blocked. */
 export function generatedOf(json: unknown, field: string): Generated {
-  const parsed = generated.safeParse(json);
-  if (!parsed.success) throw unreadable(parsed.error);
-  const { candidates, promptFeedback, usageMetadata: usage, modelVersion } = parsed.data;
+  const parsed = read(generated, { json });
+  const { candidates, promptFeedback, usageMetadata: usage, modelVersion } = parsed;
   if (promptFeedback?.blockReason) {
     throw refusedContent(`gemini: the prompt was blocked (${promptFeedback.blockReason})`, field);
   }
@@ -165,13 +166,4 @@ export function refuseKind(kind: WorkRequest['kind']): UpstreamError {
 /** An input that this wire can't take. */
 export function refuseInput(field: string, why: string): UpstreamError {
   return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
-}
-
-/** An answer that tells nothing: what was asked for may have happened. */
-export function unreadable(cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', "gemini answered something that can't be read", {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }

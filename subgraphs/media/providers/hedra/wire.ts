@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { errorOfStatus, remoteFileOf, type ExchangeAnswer } from '../exchange.ts';
 import { detailOf } from '../fastapi-detail.ts';
 import { UpstreamError, type JobStatus, type UpstreamCode } from '../provider.ts';
+import { createReader, text } from '../reader.ts';
 
 /** The bodies of Hedra's API, read leniently. */
 
-const text = z.string().nullish().catch(null);
+const { read, unreadable } = createReader('hedra');
 
 const generation = z.object({
   id: z.string().min(1),
@@ -57,17 +58,13 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
 /** The generation of an answer. */
 export function asGeneration(answer: ExchangeAnswer, asking: Asking): Generation {
   throwRefusal(answer, asking);
-  const parsed = generation.safeParse(answer.json);
-  if (parsed.success) return parsed.data;
-  throw unreadable('generation', parsed.error);
+  return read(generation, answer, 'a generation');
 }
 
 /** The asset of an answer: its id, and for videos the address that takes the file. */
 export function asAsset(answer: ExchangeAnswer): z.output<typeof asset> {
   throwRefusal(answer, 'asset');
-  const parsed = asset.safeParse(answer.json);
-  if (parsed.success) return parsed.data;
-  throw unreadable('asset', parsed.error);
+  return read(asset, answer, 'an asset');
 }
 
 /** The first voice of the account, for a text that names none. */
@@ -103,7 +100,7 @@ export function jobStatus(found: Generation): JobStatus {
 
 function finished(found: Generation): JobStatus {
   const url = found.download_url || found.url;
-  if (!url) throw unreadable('complete generation', new Error('no address'));
+  if (!url) throw unreadable(new Error('no address'), 'a complete generation');
   return { state: 'finished', outcome: { files: [remoteFileOf(url)], texts: [] } };
 }
 
@@ -130,12 +127,4 @@ function failureOf({ error, error_message: said }: Generation): UpstreamError {
   const type = isModerated ? 'MODERATION_FAILED' : (error?.type ?? '');
   const [code, retryable] = CODES[type] ?? (['UNAVAILABLE', true] as const);
   return new UpstreamError(code, message, { retryable });
-}
-
-function unreadable(what: string, cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', `hedra answered a ${what} that can't be read`, {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }

@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { errorOfStatus, remoteFileOf, type ExchangeAnswer } from '../exchange.ts';
 import { detailOf } from '../fastapi-detail.ts';
 import { UpstreamError, type JobStatus } from '../provider.ts';
+import { createReader, text } from '../reader.ts';
 
 /** The bodies of Higgsfield's API, read leniently. */
 
-const text = z.string().nullish().catch(null);
+const { read, unreadable } = createReader('higgsfield');
 
 const request = z.object({
   request_id: z.string().min(1),
@@ -63,25 +64,19 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
 /** The request of an answer. */
 export function asRequest(answer: ExchangeAnswer, asking: Asking): SoulRequest {
   throwRefusal(answer, asking);
-  const parsed = request.safeParse(answer.json);
-  if (parsed.success) return parsed.data;
-  throw unreadable('request', parsed.error);
+  return read(request, answer, 'a request');
 }
 
 /** The character of an answer. */
 export function asCharacter(answer: ExchangeAnswer, asking: Asking): Character {
   throwRefusal(answer, asking);
-  const parsed = character.safeParse(answer.json);
-  if (parsed.success) return parsed.data;
-  throw unreadable('character', parsed.error);
+  return read(character, answer, 'a character');
 }
 
 /** Where a file may be put, and where it will be found. */
 export function asPlace(answer: ExchangeAnswer): z.output<typeof place> {
   throwRefusal(answer, 'file');
-  const parsed = place.safeParse(answer.json);
-  if (parsed.success) return parsed.data;
-  throw unreadable('place for a file', parsed.error);
+  return read(place, answer, 'a place for a file');
 }
 
 /** Where pictures stand. Words we do not know mean running: a new word must never fail a paid task. */
@@ -135,14 +130,6 @@ function failed(
 
 function filesOf(found: SoulRequest) {
   const files = (found.images ?? []).flatMap((image) => (image?.url ? [remoteFileOf(image.url)] : []));
-  if (files.length === 0) throw unreadable('completed request', new Error('no image'));
+  if (files.length === 0) throw unreadable(new Error('no image'), 'a completed request');
   return files;
-}
-
-function unreadable(what: string, cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', `higgsfield answered a ${what} that can't be read`, {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }

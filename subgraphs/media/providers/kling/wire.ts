@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
 import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
+import { createReader, id, text } from '../reader.ts';
 
 /**
  * The bodies of the Kling wire, read leniently, and its result codes: an HTTP status and a `code` in the body, which
@@ -9,13 +10,7 @@ import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
  * words for the states, the address elsewhere); that is read too.
  */
 
-/** A text that is nice to have: anything else in its place must not spoil an answer about paid work. */
-const text = z.string().nullish().catch(null);
-const id = z
-  .union([z.string().min(1), z.number()])
-  .transform(String)
-  .nullish()
-  .catch(null);
+const { read, unreadable } = createReader('kling');
 
 const task = z.object({
   task_id: id,
@@ -126,18 +121,17 @@ export function submittedId(answer: ExchangeAnswer): string {
     // An aggregator's answer has it at the top.
     z.object({ task_id: id }).safeParse(answer.json).data?.task_id;
   if (found !== null && found !== undefined) return found;
-  throw unreadable('submission', new Error('no task_id'));
+  throw unreadable(new Error('no task_id'), 'a submission');
 }
 
 /** The task of a status answer. */
 export function asTask(answer: ExchangeAnswer): KlingTask {
   throwRefusal(answer, 'status');
   const body = z.object({ data: z.unknown() }).safeParse(answer.json).data?.data ?? answer.json;
-  const parsed = task.safeParse(body);
-  if (!parsed.success) throw unreadable('task', parsed.error);
-  const { task_status: state, status } = parsed.data;
-  if (!state && !status) throw unreadable('task', new Error('no state'));
-  return parsed.data;
+  const parsed = read(task, { json: body }, 'a task');
+  const { task_status: state, status } = parsed;
+  if (!state && !status) throw unreadable(new Error('no state'), 'a task');
+  return parsed;
 }
 
 /** The tasks of one page of a listing; null where the answer is no listing. */
@@ -171,7 +165,7 @@ function videosOf(found: KlingTask): RemoteFile[] {
   const own = found.task_result?.videos.flatMap((video) => (video?.url ? [{ url: video.url }] : [])) ?? [];
   const url = found.result_url || found.url;
   const files = own.length === 0 && url ? [{ url }] : own;
-  if (files.length === 0) throw unreadable('finished task', new Error('no video'));
+  if (files.length === 0) throw unreadable(new Error('no video'), 'a finished task');
   return files;
 }
 
@@ -185,12 +179,4 @@ function failureOf(reason: string): UpstreamError {
     return new UpstreamError('INVALID_INPUT', said, { retryable: false });
   }
   return new UpstreamError('UNAVAILABLE', said, { retryable: true });
-}
-
-function unreadable(what: string, cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', `kling answered a ${what} that can't be read`, {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }

@@ -2,11 +2,11 @@ import { z } from 'zod';
 
 import { errorOfStatus, type ExchangeAnswer } from '../exchange.ts';
 import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
+import { createReader, text } from '../reader.ts';
 
 /** The bodies of midjourney-proxy, read leniently: only what Kiln uses, everything else may change. */
 
-/** A text that is nice to have: anything else in its place must not spoil an answer about paid work. */
-const text = z.string().nullish().catch(null);
+const { read, unreadable } = createReader('midjourney');
 
 const submitted = z.object({
   code: z.number(),
@@ -41,12 +41,12 @@ export function submittedId(answer: ExchangeAnswer): string {
   if (answer.status === 400 && parsed.success) throw submissionError(parsed.data);
   const refused = errorOfStatus(answer, 'midjourney refused the submission');
   if (refused !== undefined) throw refused;
-  if (!parsed.success) throw unreadable('submission', parsed.error);
+  if (!parsed.success) throw unreadable(parsed.error, 'a submission');
   const { code, result } = parsed.data;
   // 1 accepted, 22 accepted and waiting, 21 the same submission exists already.
   if (code !== 1 && code !== 22 && code !== 21) throw submissionError(parsed.data);
   if (result === null || result === undefined) {
-    throw unreadable('submission', new Error(`code ${code} without a result`));
+    throw unreadable(new Error(`code ${code} without a result`), 'a submission');
   }
   return String(result);
 }
@@ -78,9 +78,7 @@ export function asTask(answer: ExchangeAnswer): MidjourneyTask {
   if (isUnknown) throw new UpstreamError('LOST', 'midjourney has lost this task', { retryable: true });
   const refused = errorOfStatus(answer, 'midjourney does not know this task');
   if (refused !== undefined) throw refused;
-  const parsed = task.safeParse(answer.json);
-  if (parsed.success) return parsed.data;
-  throw unreadable('task', parsed.error);
+  return read(task, answer, 'a task');
 }
 
 function isNothing(json: unknown): boolean {
@@ -191,12 +189,4 @@ function failureReason(reason: string): UpstreamError {
 
 function cancelledThere(): UpstreamError {
   return new UpstreamError('LOST', 'the task was cancelled at midjourney', { retryable: false });
-}
-
-function unreadable(what: string, cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', `midjourney answered a ${what} that can't be read`, {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }

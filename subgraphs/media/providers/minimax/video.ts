@@ -11,8 +11,9 @@ import {
   type StartContext,
   type WorkRequest,
 } from '../provider.ts';
+import { id, text } from '../reader.ts';
 import { pathOf } from './path.ts';
-import { failureOfVideo, id, read, text, throwRefusal } from './wire.ts';
+import { failureOfVideo, read, throwRefusal } from './wire.ts';
 
 /** Videos: one submission for words, a first frame, or a first and a last one; the result is a file to be asked for. */
 

@@ -16,9 +16,10 @@ import {
   type VoiceList,
   type WorkRequest,
 } from '../provider.ts';
+import { id, text } from '../reader.ts';
 import { pathOf } from './path.ts';
 import { DEFAULT_SPEECH_MODEL } from './speech.ts';
-import { id, read, text, throwRefusal, unreadable } from './wire.ts';
+import { read, throwRefusal, unreadable } from './wire.ts';
 
 /** Voices: a sample is uploaded, cloned under an id of the caller's choice, and listed with the vendor's own. */
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
 import { UpstreamError } from '../provider.ts';
+import { createReader, text } from '../reader.ts';
 
 /**
  * The bodies of the MiniMax wire, read leniently, and its result codes: HTTP 200 nearly always, what happened is in
@@ -9,15 +10,8 @@ import { UpstreamError } from '../provider.ts';
  * `{ type: 'error', error: { message: '... (1008)' } }`: the same code, at the end of the message.
  */
 
-/** A text that is nice to have: anything else in its place must not spoil an answer about paid work. */
-export const text = z.string().nullish().catch(null);
-
-/** An id, which the wire sends as a number here and as digits there. */
-export const id = z
-  .union([z.string().min(1), z.number()])
-  .transform(String)
-  .nullish()
-  .catch(null);
+/** How minimax's answers are read. */
+export const { read, unreadable } = createReader('minimax');
 
 const baseResp = z.object({ status_code: z.coerce.number(), status_msg: text });
 const spoken = z.object({
@@ -114,20 +108,4 @@ export function failureOfVideo(answer: ExchangeAnswer): UpstreamError {
   if (error?.code === 'MODERATION_REFUSED' || error?.code === 'INVALID_INPUT') return error;
   const reason = message === '' || message === 'success' ? 'no reason given' : message;
   return new UpstreamError('UNAVAILABLE', `minimax failed: ${reason}`.slice(0, 500), { retryable: true });
-}
-
-/** A success that can't be read: the work may have been done all the same. */
-export function unreadable(cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', "minimax answered something that can't be read", {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
-}
-
-/** Parses a successful answer. */
-export function read<Shape extends z.ZodType>(shape: Shape, answer: ExchangeAnswer): z.output<Shape> {
-  const parsed = shape.safeParse(answer.json);
-  if (parsed.success) return parsed.data;
-  throw unreadable(parsed.error);
 }

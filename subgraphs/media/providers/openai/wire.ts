@@ -2,8 +2,12 @@ import { z } from 'zod';
 
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
 import { UpstreamError, type ChatOutcome, type RemoteFile, type WorkRequest } from '../provider.ts';
+import { createReader } from '../reader.ts';
 
 /** The bodies of the OpenAI wire, read leniently: only what Kiln uses. */
+
+const { read, unreadable } = createReader('openai');
+export { unreadable };
 
 const failure = z.object({
   error: z.object({
@@ -101,10 +105,9 @@ export function throwRefusal(answer: ExchangeAnswer): void {
 
 /** The pictures of an answer: inline, or still at the vendor. */
 export function imageFiles(answer: ExchangeAnswer): RemoteFile[] {
-  const parsed = images.safeParse(answer.json);
-  if (!parsed.success) throw unreadable(parsed.error);
-  const contentType = `image/${parsed.data.output_format ?? 'png'}`;
-  return parsed.data.data.map(({ b64_json: inline, url }) => {
+  const parsed = read(images, answer);
+  const contentType = `image/${parsed.output_format ?? 'png'}`;
+  return parsed.data.map(({ b64_json: inline, url }) => {
     if (inline) return { content: Buffer.from(inline, 'base64'), contentType };
     if (url) return { url };
     throw unreadable(new Error('neither b64_json nor url'));
@@ -113,17 +116,16 @@ export function imageFiles(answer: ExchangeAnswer): RemoteFile[] {
 
 /** The reply of a chat. */
 export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
-  const parsed = completion.safeParse(answer.json);
-  if (!parsed.success) throw unreadable(parsed.error);
-  const [choice] = parsed.data.choices;
+  const parsed = read(completion, answer);
+  const [choice] = parsed.choices;
   const text = choice?.message.content ?? choice?.message.refusal ?? '';
   if (text === '' && choice?.finish_reason === 'content_filter') throw withheld();
   return {
     text,
-    model: parsed.data.model ?? 'unknown',
+    model: parsed.model ?? 'unknown',
     usage: {
-      inputTokens: parsed.data.usage?.prompt_tokens ?? 0,
-      outputTokens: parsed.data.usage?.completion_tokens ?? 0,
+      inputTokens: parsed.usage?.prompt_tokens ?? 0,
+      outputTokens: parsed.usage?.completion_tokens ?? 0,
     },
   };
 }
@@ -137,9 +139,7 @@ export function chatChunk(data: string): ChatChunk {
     throw unreadable(cause);
   }
   if (failure.safeParse(json).success) throwRefusal({ status: 500, headers: {}, json });
-  const parsed = chunk.safeParse(json);
-  if (!parsed.success) throw unreadable(parsed.error);
-  return parsed.data;
+  return read(chunk, { json });
 }
 
 /** The content filter kept the whole reply back. */
@@ -152,9 +152,7 @@ export function withheld(): UpstreamError {
 
 /** The video of an answer. */
 export function videoOf(answer: ExchangeAnswer): Video {
-  const parsed = video.safeParse(answer.json);
-  if (!parsed.success) throw unreadable(parsed.error);
-  return parsed.data;
+  return read(video, answer);
 }
 
 /** Why a video failed. */
@@ -168,13 +166,4 @@ export function videoFailure({ error }: Video): UpstreamError {
 /** Work of a kind that this wire has not. */
 export function refuseKind(kind: WorkRequest['kind']): UpstreamError {
   return new UpstreamError('INVALID_INPUT', `openai does not make ${kind}`, { retryable: false });
-}
-
-/** An answer that tells nothing: what was asked for may have happened. */
-export function unreadable(cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', "openai answered something that can't be read", {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }

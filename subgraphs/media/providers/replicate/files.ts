@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { dataUri, readInput, type Exchange } from '../exchange.ts';
 import { encodeForm } from '../form.ts';
 import type { CallContext, InputFile } from '../provider.ts';
-import { throwRefusal, unreadable } from './wire.ts';
+import { read, throwRefusal } from './wire.ts';
 
 /** Largest file that goes inside the input as a data: URI, as the vendor asks. */
 const MAX_INLINE = 256 * 1024;
@@ -29,7 +29,5 @@ export async function addressOfInput(
     timeoutMs: UPLOAD_TIMEOUT_MS,
   });
   throwRefusal(answer, 'account');
-  const parsed = uploaded.safeParse(answer.json);
-  if (!parsed.success) throw unreadable('file', parsed.error);
-  return parsed.data.urls.get;
+  return read(uploaded, answer, 'a file').urls.get;
 }

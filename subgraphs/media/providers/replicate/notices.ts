@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Exchange } from '../exchange.ts';
 import type { CallContext, Notice } from '../provider.ts';
 import { isRecent, keepKeys } from '../signed-notice.ts';
-import { throwRefusal, unreadable } from './wire.ts';
+import { read, throwRefusal } from './wire.ts';
 
 const secret = z.object({ key: z.string().startsWith('whsec_') });
 
@@ -44,7 +44,5 @@ function isSigned({ headers, body }: Notice, signer: Webhook): boolean {
 async function signerOf(exchange: Exchange, context: CallContext): Promise<Webhook> {
   const answer = await exchange(context, { method: 'GET', path: '/webhooks/default/secret', retry: 'safe' });
   throwRefusal(answer, 'account');
-  const parsed = secret.safeParse(answer.json);
-  if (!parsed.success) throw unreadable('secret', parsed.error);
-  return new Webhook(parsed.data.key);
+  return new Webhook(read(secret, answer, 'a secret').key);
 }

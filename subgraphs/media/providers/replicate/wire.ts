@@ -3,10 +3,12 @@ import { z } from 'zod';
 import { errorOfStatus, remoteFileOf, type ExchangeAnswer } from '../exchange.ts';
 import { percentOfLogs } from '../log-progress.ts';
 import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
+import { createReader, text } from '../reader.ts';
 
 /** The bodies of Replicate's API, read leniently. */
 
-const text = z.string().nullish().catch(null);
+const { read, unreadable } = createReader('replicate');
+export { read };
 
 const prediction = z.object({
   id: z.string().min(1),
@@ -66,9 +68,7 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
 /** The prediction of an answer. */
 export function asPrediction(answer: ExchangeAnswer, asking: Asking): Prediction {
   throwRefusal(answer, asking);
-  const parsed = prediction.safeParse(answer.json);
-  if (parsed.success) return parsed.data;
-  throw unreadable('prediction', parsed.error);
+  return read(prediction, answer, 'a prediction');
 }
 
 /** Where the work stands. Words we do not know mean running: a new word must never fail a paid task. */
@@ -102,7 +102,7 @@ function succeeded(found: Prediction): JobStatus {
     return { state: 'failed', error: new UpstreamError('LOST', message, { retryable: true }) };
   }
   const files = filesOf(found.output);
-  if (files.length === 0) throw unreadable('finished prediction', new Error('no file'));
+  if (files.length === 0) throw unreadable(new Error('no file'), 'a finished prediction');
   return { state: 'finished', outcome: { files, texts: [] } };
 }
 
@@ -121,13 +121,4 @@ function failureOf(error: unknown): UpstreamError {
     return new UpstreamError('MODERATION_REFUSED', message, { retryable: false });
   }
   return new UpstreamError('UNAVAILABLE', message, { retryable: true });
-}
-
-/** An answer that tells nothing: what was asked for may have happened. */
-export function unreadable(what: string, cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', `replicate answered a ${what} that can't be read`, {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }

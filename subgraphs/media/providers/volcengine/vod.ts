@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import type { ExchangeAnswer } from '../exchange.ts';
 import { UpstreamError, type Connection, type JobCapability, type JobStatus } from '../provider.ts';
+import { text } from '../reader.ts';
 import { addressFor } from './inputs.ts';
 import { errorOfDoor } from './refusals.ts';
 import type { Ask } from './request.ts';
@@ -11,7 +12,6 @@ import { doorMessage, unreadable } from './wire.ts';
 
 const VERSION = '2020-08-01';
 
-const text = z.string().nullish().catch(null);
 const job = z.object({ JobId: z.string().min(1) });
 const started = z.object({ Result: z.object({ Data: z.tuple([job]).rest(job) }) });
 const asked = z.object({
@@ -62,7 +62,7 @@ function uploadStatus(
     case 'init':
       return { state: 'queued', stage: 'queued upstream' };
     case 'success': {
-      if (!upload.Vid) throw unreadable('finished upload', new Error('no Vid'));
+      if (!upload.Vid) throw unreadable(new Error('no Vid'), 'a finished upload');
       return { state: 'finished', outcome: { files: [], texts: [], facts: { videoId: upload.Vid } } };
     }
     case 'fail': {
@@ -88,6 +88,6 @@ function read<Shape extends z.ZodType>(answer: ExchangeAnswer, shape: Shape): z.
   const found = shape.safeParse(answer.json);
   if (found.success) return found.data;
   const said = doorMessage(answer);
-  if (said === '') throw unreadable('upload', found.error);
+  if (said === '') throw unreadable(found.error, 'an upload');
   throw new UpstreamError('UNAVAILABLE', `volcengine: ${said}`.slice(0, 400), { retryable: true });
 }

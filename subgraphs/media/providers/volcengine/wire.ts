@@ -2,11 +2,13 @@ import { z } from 'zod';
 
 import { remoteFileOf, type ExchangeAnswer } from '../exchange.ts';
 import { UpstreamError, type JobStatus, type Outcome, type WorkRequest } from '../provider.ts';
+import { createReader, text } from '../reader.ts';
 import { errorOfCode, errorOfDoor, isOfQuestion, SUCCESS } from './refusals.ts';
 
 /** The bodies of Volcengine's visual service, read leniently. */
 
-const text = z.string().nullish().catch(null);
+/** How volcengine's answers are read. */
+export const { unreadable } = createReader('volcengine');
 
 const envelope = z.object({
   code: z.number(),
@@ -38,7 +40,7 @@ export function startedTask(answer: ExchangeAnswer, kind: Kind): string {
   const { code, message, data } = read(answer);
   if (code !== SUCCESS) throw errorOfCode({ code, message: message ?? '', answer, kind });
   if (data?.task_id !== undefined && data.task_id !== null) return String(data.task_id);
-  throw unreadable('start', new Error('no task_id'));
+  throw unreadable(new Error('no task_id'), 'a start');
 }
 
 /** Where a task stands; `outcome` reads what it came to. Throws when the question failed, or the task is not known. */
@@ -98,13 +100,13 @@ export function videoOutcome({ videoUrl, said }: TaskData): Outcome {
   const { url, vid } = said;
   const inside = typeof vid === 'object' && vid !== null && 'url' in vid ? vid.url : null;
   const address = [videoUrl, url, inside].find((one) => typeof one === 'string' && one !== '');
-  if (typeof address !== 'string') throw unreadable('finished task', new Error('no video'));
+  if (typeof address !== 'string') throw unreadable(new Error('no video'), 'a finished task');
   return { files: [remoteFileOf(address)], texts: [] };
 }
 
 /** The avatar that was made. */
 export function avatarOutcome({ said: { resource_id: id } }: TaskData): Outcome {
-  if (typeof id !== 'string' || id === '') throw unreadable('finished task', new Error('no resource_id'));
+  if (typeof id !== 'string' || id === '') throw unreadable(new Error('no resource_id'), 'a finished task');
   return { files: [], texts: [], facts: { digitalId: id } };
 }
 
@@ -122,14 +124,14 @@ function parsed(json: string): unknown {
   try {
     return json === '' ? null : JSON.parse(json);
   } catch (cause) {
-    throw unreadable('finished task', cause);
+    throw unreadable(cause, 'a finished task');
   }
 }
 
 function read(answer: ExchangeAnswer): z.output<typeof envelope> {
   const found = envelope.safeParse(answer.json);
   if (found.success) return found.data;
-  throw errorOfDoor(answer, doorMessage(answer)) ?? unreadable('answer', found.error);
+  throw errorOfDoor(answer, doorMessage(answer)) ?? unreadable(found.error, 'an answer');
 }
 
 /** What the door said, in its own words. */
@@ -137,12 +139,4 @@ export function doorMessage({ json }: ExchangeAnswer): string {
   const { data } = door.safeParse(json);
   const error = data?.ResponseMetadata.Error;
   return [error?.Code, error?.Message].filter((words) => Boolean(words)).join(': ');
-}
-
-export function unreadable(what: string, cause: unknown): UpstreamError {
-  return new UpstreamError('UNAVAILABLE', `volcengine answered a ${what} that can't be read`, {
-    retryable: true,
-    startUnknown: true,
-    cause,
-  });
 }
