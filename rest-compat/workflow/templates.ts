@@ -20,6 +20,7 @@ import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './task-rep
 import { templateCatalog } from './template-catalog.ts';
 
 const optional = { optional: true } as const;
+const ours = { optional: true, extension: true } as const;
 const body = { type: 'application/json', required: true } as const;
 
 const created = ({ code, ppProductId, ppPriceId }: TemplateAnswer) =>
@@ -150,13 +151,23 @@ export const templates: Section = {
       method: 'POST',
       path: '/templates/execute/{code}',
       summary: 'Runs a template without a payment.',
-      params: { code: path.text(), userId: json.text(optional), imageUrl: json.url(optional) },
+      params: {
+        code: path.text(),
+        userId: json.text(optional),
+        imageUrl: json.url(optional),
+        prompt: json.text(ours),
+        aspectRatio: json.text(ours),
+      },
       body,
       rateClass: 'start',
-      fieldNames: { onBehalfOf: 'userId', parameters: '' },
-      variables: ({ code, userId, imageUrl }) => ({
+      fieldNames: { onBehalfOf: 'userId', parameters: '', templateCode: 'code' },
+      variables: ({ code, userId, imageUrl, prompt, aspectRatio }) => ({
         code,
-        parameters: imageUrl === undefined ? {} : { imageUrl },
+        parameters: {
+          ...(imageUrl === undefined ? {} : { imageUrl }),
+          ...(prompt === undefined ? {} : { prompt }),
+          ...(aspectRatio === undefined ? {} : { aspectRatio }),
+        },
         onBehalfOf: userId ?? null,
         externalId: null,
       }),

@@ -101,6 +101,13 @@ describe('POST /payment/checkout/{templateCode}', () => {
     expect(await buy({ userId: 'u' }, 'none')).toEqual(refusal(404));
   });
 
+  it('sells nothing that needs a picture from a private address', async () => {
+    for (const imageUrl of ['http://127.0.0.1:9/a.png', 'http://10.0.0.1/a.png', 'http://[::1]/a.png']) {
+      const answer = await buy({ userId: 'u', metadata: { imageUrl } });
+      expect(answer).toEqual(refusal(400, ['metadata.imageUrl']));
+    }
+  });
+
   it('takes any metadata beyond that, and no metadata', async () => {
     expect((await buy({ userId: 'u', metadata: { order: { id: 7 } }, unknown: 1 })).status).toBe(200);
     expect((await buy({ userId: 'u', metadata: null })).status).toBe(200);

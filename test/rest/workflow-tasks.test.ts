@@ -168,6 +168,39 @@ describe('POST /templates/execute/{code}', () => {
     expect(await post('/templates/execute/poster')).toEqual(refusal(400, [null]));
   });
 
+  it('takes the words that a template has a place for', async () => {
+    const { body: made } = await post('/templates', { code: `words-${randomUUID()}`, name: 'Words' });
+    const path = `/templates/execute/${made.data.code}`;
+    expect(await post(path, {})).toEqual(refusal(400, ['prompt']));
+    expect(await post(path, { prompt: 'a fox', aspectRatio: 'wide' })).toEqual(refusal(400, ['aspectRatio']));
+    const { body } = await post(path, { prompt: 'a fox', aspectRatio: '1:1' });
+    expect((await ended(body.data.taskId)).body.data.status).toBe('completed');
+  });
+
+  it.each([
+    ['a model', 'IMAGE', 'gpt-image-1', 'union'],
+    ['a generator', 'IMAGE', 'custom', 'custom'],
+    ['nothing', 'IMAGE', '', 'agg/imga'],
+    ['a model of videos', 'VIDEO', 'kling-v1-6', 'vidc'],
+    ['a model of pictures for a video', 'VIDEO', 'gpt-image-1', 'agg/vidb'],
+  ])('asks whoever makes it when the template names %s', async (_, templateType, imageModel, generator) => {
+    const template = { code: `by-${randomUUID()}`, name: 'By', templateType, imageModel, imagePrompt: '' };
+    const { body: made } = await post('/templates', template);
+    const { body } = await post(`/templates/execute/${made.data.code}`, { prompt: 'a fox' });
+    expect((await ended(body.data.taskId)).body.data.status).toBe('completed');
+    const query = 'query ($id: ID!) { task(id: $id) { generator } }';
+    const { task } = (await graphql(kiln.url, query, { id: body.data.taskId })).data;
+    expect(task.generator).toBe(generator);
+  });
+
+  it('refuses a template whose model nobody has, and names those that there are', async () => {
+    const template = { code: `of-${randomUUID()}`, name: 'Of', imageModel: 'none' };
+    const { body: made } = await post('/templates', template);
+    const answer = await post(`/templates/execute/${made.data.code}`, { prompt: 'a fox' });
+    expect(answer).toEqual(refusal(400, ['code']));
+    expect(answer.body.message).toContain('gpt-image-1');
+  });
+
   it('passes the picture on', async () => {
     const { body: stored } = await (async () => {
       const form = new FormData();

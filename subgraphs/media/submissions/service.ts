@@ -2,6 +2,7 @@ import type { Caller } from '../../../platform/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { OutboundRule } from '../../../platform/safe-url.ts';
+import type { GeneratorRegistry } from '../generators/binding.ts';
 import type { TaskService } from '../tasks/service-types.ts';
 import type { Task } from '../tasks/task.ts';
 import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
@@ -16,13 +17,16 @@ import { prepareLipSync } from './lip-sync.ts';
 import type { Asker, Prepared } from './prepared.ts';
 import { prepareRecipe, type RecipeDependencies } from './recipe.ts';
 import { prepareSpeech, prepareVoiceClone } from './speech.ts';
+import { checkAddresses, withGenerator } from './startable.ts';
 import type { StartRequest, SubmissionOptions, SubmissionService } from './submissions.ts';
 import { prepareFrameVideo, prepareVideo } from './video.ts';
 
 export interface SubmissionDependencies extends RecipeDependencies, AvatarDependencies {
   readonly tasks: TaskService;
-  /** Says which addresses may be called back. */
+  /** Says which addresses may be called back, or fetched. */
   readonly outbound: OutboundRule;
+  /** Knows which generator has a model. */
+  readonly registry: Pick<GeneratorRegistry, 'all'>;
 }
 
 /** Makes the service that turns requests into submissions (submissions.ts says what each verb does). */
@@ -66,7 +70,9 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
       return tasks.start({ ...ready, id, owner, onEnd, idempotencyKey: null });
     },
     async checkStart(caller, start, { signal }) {
-      tasks.check((await prepareStart(dependencies, { caller, signal }, start)).work);
+      const { work } = await prepareStart(dependencies, { caller, signal }, start);
+      checkAddresses(outbound, work);
+      tasks.check(work);
     },
     uploadFile: (caller, upload, options) => storeUpload(dependencies, caller, upload, options),
   };
@@ -85,8 +91,9 @@ async function prepareStart(
 ): Promise<Prepared> {
   if ([recipe, image, video, comfy].filter(Boolean).length === 1) {
     if (recipe) return prepareRecipe(dependencies, asker, recipe);
-    if (image) return prepareImage(dependencies, asker, image);
-    if (video) return prepareVideo(dependencies, asker, video);
+    const { registry } = dependencies;
+    if (image) return prepareImage(dependencies, asker, withGenerator(registry, 'IMAGE', image));
+    if (video) return prepareVideo(dependencies, asker, withGenerator(registry, 'VIDEO', video));
     if (comfy) return prepareComfy(dependencies, asker, comfy);
   }
   throw badInput('start', 'start takes exactly one of recipe, image, video and comfy');

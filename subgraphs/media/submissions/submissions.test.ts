@@ -37,6 +37,7 @@ beforeAll(async () => {
     uploadMaxBytes: 1_000,
     firstVoice: async () => 'voice-1',
     outbound: createOutboundRule({ allow: ['127.0.0.1:4999'] }),
+    registry: { all: () => [] },
     ...({ tasks, videoTemplates: {} } as unknown as Pick<SubmissionDependencies, 'tasks' | 'videoTemplates'>),
   });
   file = await files.store({

@@ -28,6 +28,7 @@ describe('the start of an image template', () => {
     ['lets the text stand alone without a prompt', '{prompt}, in ink', undefined, 'in ink'],
     ['keeps a text without placeholder', 'a cat', 'a fox', 'a cat'],
     ['uses the prompt when there is no text', null, 'a fox', 'a fox'],
+    ['uses the prompt when the text is empty', ' ', 'a fox', 'a fox'],
   ])('%s', (_, imagePrompt, prompt, expected) => {
     const parameters = prompt === undefined ? {} : { prompt };
     expect(startOf({ ...template, imagePrompt }, parameters)).toEqual({
@@ -44,6 +45,12 @@ describe('the start of an image template', () => {
     expect(start).toMatchObject({
       image: { images: [{ url: 'https://example.org/a.png' }], aspectRatio: '1:1' },
     });
+  });
+
+  it('names no model where the template has none', () => {
+    for (const imageModel of [null, '', ' ']) {
+      expect(startOf({ ...template, imageModel }, { prompt: 'x' })['image']).not.toHaveProperty('model');
+    }
   });
 
   it('refuses a start without any prompt, and a workflow it does not know', () => {

@@ -3,14 +3,14 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { Template } from '../templates/template.ts';
 
 /**
- * What a template's `workflow` name makes of template and parameters: the StartInput that media is asked to start.
- * Pure. Another workflow is another entry.
+ * What a template's `workflow` name makes of template and parameters: the StartInput that media is asked to start. The
+ * generator is the usual one; media finds the one that has the template's model. Pure. Another workflow is another entry.
  */
 const workflows: Readonly<Record<string, (template: Template, parameters: JsonObject) => JsonObject>> = {
   image: (template, parameters) => ({
     image: {
       generator: 'agg/imga',
-      ...(template.imageModel === null ? {} : { model: template.imageModel }),
+      ...(isText(template.imageModel) ? { model: template.imageModel.trim() } : {}),
       prompt: promptOf(template, parameters),
       ...(isText(parameters['imageUrl']) ? { images: [{ url: parameters['imageUrl'] }] } : {}),
       ...(isText(parameters['aspectRatio']) ? { aspectRatio: parameters['aspectRatio'] } : {}),
@@ -19,7 +19,7 @@ const workflows: Readonly<Record<string, (template: Template, parameters: JsonOb
   video: (template, parameters) => ({
     video: {
       generator: 'agg/vidb',
-      ...(template.imageModel === null ? {} : { model: template.imageModel }),
+      ...(isText(template.imageModel) ? { model: template.imageModel.trim() } : {}),
       prompt: promptOf(template, parameters),
       ...(isText(parameters['imageUrl']) ? { image: { url: parameters['imageUrl'] } } : {}),
       ...(isText(parameters['aspectRatio']) ? { aspectRatio: parameters['aspectRatio'] } : {}),
@@ -63,10 +63,10 @@ export function startOf(template: Template, parameters: JsonObject): JsonObject 
   return build(template, parameters);
 }
 
-/** The template's text with {prompt} filled in; absent, the template's text stands alone. */
+/** The template's text with {prompt} filled in; absent, the template's text stands alone. An empty text is none. */
 function promptOf({ imagePrompt }: Template, parameters: JsonObject): string {
   const asked = isText(parameters['prompt']) ? parameters['prompt'].trim() : '';
-  const text = imagePrompt ?? '{prompt}';
+  const text = isText(imagePrompt) ? imagePrompt : '{prompt}';
   // A function, because $& and its like in a caller's text must stay text. What was around a missing prompt is tidied.
   const filled = text.replaceAll('{prompt}', () => asked).trim();
   const prompt = asked === '' ? filled.replace(/^[\s,;.]+/, '') : filled;
@@ -74,6 +74,7 @@ function promptOf({ imagePrompt }: Template, parameters: JsonObject): string {
   return prompt;
 }
 
+/** An empty text counts as absent, as everywhere. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }

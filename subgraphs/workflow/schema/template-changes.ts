@@ -19,7 +19,9 @@ const TemplateInput = builder.inputType('TemplateInput', {
     version: t.string({ description: 'Dotted version text.' }),
     templateType: t.field({ type: TemplateType, description: 'What it makes; IMAGE when absent.' }),
     tags: t.stringList({ description: 'Words to find it by.' }),
-    imageModel: t.string({ description: "Which of the generator's models; its default when absent." }),
+    imageModel: t.string({
+      description: 'A model of the list `models`, whichever generator has it; the usual one when absent.',
+    }),
     imagePrompt: t.string({
       description: "Prompt text; {prompt} in it is filled from the execution's parameters.",
     }),
