@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { socketFolder } from '../../platform/embedded-postgres/cluster.ts';
+import { compiledCode } from './compiled.ts';
 import { expectSilentOutput } from './log-watch.ts';
 import { type FoundProcess, isAlive, processesOf, signal } from './process-table.ts';
 import { until } from './requests.ts';
@@ -148,6 +149,7 @@ function environmentOf({ dataDir, settings, role = 'all' }: KilnProcessOptions):
     PATH,
     HOME,
     ...(TMPDIR === undefined ? {} : { TMPDIR }),
+    ...compiledCode(),
     PORT: '0',
     RATE_LIMIT: 'off',
     DATA_DIR: dataDir,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
+import { compiledCode } from './compiled.ts';
 import { until } from './requests.ts';
 
 /** The sandbox as a process of its own: what it has seen is counted outside of what a test kills. */
@@ -75,7 +76,7 @@ interface Said {
 
 async function launch(folder: string, more: readonly string[]): Promise<{ child: ChildProcess; said: Said }> {
   const words = [program, '--instant', '--data', folder, ...more];
-  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], env: compiledCode() });
   const lines = createInterface({ input: child.stdout });
   const line = await Promise.race([
     once(lines, 'line').then(([first]) => String(first)),

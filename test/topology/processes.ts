@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { compiledCode } from '../kit/compiled.ts';
 import { expectSilentOutput } from '../kit/log-watch.ts';
 import { until } from '../kit/requests.ts';
 
@@ -37,7 +38,13 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], LOG_LEVEL: 'info', ...options.settings },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      LOG_LEVEL: 'info',
+      ...compiledCode(),
+      ...options.settings,
+    },
   });
   const printed: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
