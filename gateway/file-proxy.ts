@@ -22,6 +22,7 @@ const FORWARDED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'a
 const HEADERS_TIMEOUT_MS = 15_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
+/** Makes the proxy over a pool of connections of its own, which `close` ends. */
 export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FileProxy {
   const { origin } = new URL(mediaUrl);
   const pool = new Pool(origin, {

@@ -17,6 +17,7 @@ const MAX_ANSWER = 1024 * 1024 + 1024;
 const DROPPED =
   /^(connection|keep-alive|transfer-encoding|upgrade|te|host|expect|cookie|authorization|x-kiln-.*)$/;
 
+/** Makes the proxy over a small pool of its own: notices are short, and `close` ends it. */
 export function createHookProxy({ mediaUrl }: { readonly mediaUrl: string }): HookProxy {
   const { origin } = new URL(mediaUrl);
   const pool = new Pool(origin, {

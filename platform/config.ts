@@ -43,6 +43,7 @@ export interface Config {
 /** What this process is: everything, or one part of a split system. */
 type Role = 'all' | 'gateway' | 'media' | 'workflow' | 'worker';
 
+/** Where Kiln listens, what it believes of proxies, and who may call from a browser. */
 export interface ServerConfig {
   readonly host: string;
   /** 0: any free port. */
@@ -107,6 +108,7 @@ export class ConfigError extends Error {
   }
 }
 
+/** A setting that is wrong, and what would be right. */
 export interface ConfigProblem {
   readonly setting: string;
   readonly message: string;

@@ -22,6 +22,7 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number;
 }
 
+/** One pool of connections, shared by all that asks the database. */
 export interface Database {
   readonly pool: Pool;
   /** What the pool was made with: for connections beside it (LISTEN). */

@@ -15,4 +15,5 @@ export interface EventBus {
   close(): Promise<void>;
 }
 
+/** Hears that `key` has reached `version`; calls may be lost, repeated or out of order. */
 export type WakeUpListener = (key: string, version: number) => void;

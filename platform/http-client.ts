@@ -12,6 +12,7 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
+/** One call to the outside. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
@@ -29,6 +30,7 @@ export interface HttpRequest {
   readonly trustedOrigins?: readonly string[];
 }
 
+/** An answer, held whole; its status may be any. */
 export interface HttpResponse {
   readonly status: number;
   /** Lower-case names. */
@@ -36,6 +38,7 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
+/** An answer whose body is still coming: read it to its end, or destroy it. */
 export interface HttpDownload {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

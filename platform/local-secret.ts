@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, link, rm } from 'node:fs/promises';
 import path from 'node:path';
 
+/** A secret that this data directory keeps. */
 export interface LocalSecret {
   /** 64 hexadecimal digits. */
   readonly secret: string;

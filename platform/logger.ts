@@ -22,6 +22,7 @@ export interface LogMethod {
   (fields: LogFields, message: string): void;
 }
 
+/** How much is logged: `info` takes warnings and errors too; `silent` takes nothing. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
 
 export interface LoggerOptions {

@@ -22,7 +22,7 @@ export interface Queue {
   stop(graceSeconds: number): Promise<void>;
 }
 
-// A transaction over whichever subgraph's tables: the queue only needs its connection.
+/** A transaction over whichever subgraph's tables: the queue only needs its connection. */
 // oxlint-disable-next-line typescript/no-explicit-any -- Kysely's Transaction is invariant in its table type
 export type AnyTransaction = Transaction<any>;
 
@@ -35,6 +35,7 @@ export interface QueueOptions {
   readonly retryDelayMaxSeconds?: number;
 }
 
+/** A job to be done after the commit of the transaction that enqueues it. */
 export interface NewJob {
   readonly queue: string;
   readonly data: Json;
@@ -44,6 +45,7 @@ export interface NewJob {
   readonly startAfterSeconds?: number;
 }
 
+/** A job in the hands of a worker. */
 export interface Job {
   readonly id: string;
   readonly data: Json;
@@ -55,6 +57,8 @@ export interface Job {
 
 /** What a handler answers: nothing when the job is done, or that it should come back later (which is no failure). */
 export type JobOutcome = void | { readonly againInSeconds: number; readonly data?: Json };
+
+/** Does a job; a throw means that it failed and is to be tried again. */
 export type JobHandler = (job: Job) => Promise<JobOutcome>;
 
 export interface WorkOptions {
@@ -66,6 +70,7 @@ export interface WorkOptions {
   readonly pollMs?: number;
 }
 
+/** What takes jobs from one queue in this process. */
 export interface QueueWorker {
   /** Looks for jobs now. */
   wake(): void;

@@ -2,6 +2,7 @@ import type { JsonSchema, OpenApiOperation } from './openapi-types.ts';
 
 /** A curl command for an operation: what it needs, and nothing more. Pure. */
 
+/** An operation and where it stands. */
 export interface Placed {
   readonly method: string;
   readonly path: string;

@@ -3,6 +3,7 @@ import type { BodySpec } from './route.ts';
 
 /** Fields that stand for each other: a file or its link, a graph or its name (spec: operations, "oneOf"). */
 
+/** Values of a request while rules about several of them at once are applied. */
 export interface ReadValues {
   /** Names that the caller gave a value. */
   readonly given: ReadonlySet<string>;

@@ -10,6 +10,7 @@ type Match =
   /** The path is not one of ours. */
   | null;
 
+/** Finds the route of a method and a path. */
 export type Matcher = (method: string, path: string) => Match;
 
 interface Entry {

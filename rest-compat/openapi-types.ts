@@ -1,5 +1,6 @@
 /** The parts of OpenAPI 3.1 that our documents are made of. */
 
+/** An OpenAPI 3.1 document, as far as ours go. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -10,6 +11,7 @@ export interface OpenApiDocument {
   readonly components: OpenApiComponents;
 }
 
+/** What operations refer to. */
 export interface OpenApiComponents {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
   /** Answers that many operations share. */
@@ -17,6 +19,7 @@ export interface OpenApiComponents {
   readonly securitySchemes: object;
 }
 
+/** One method of one path. */
 export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly operationId: string;
@@ -34,6 +37,7 @@ export interface OpenApiOperation {
   readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>;
 }
 
+/** A value outside the body. */
 export interface OpenApiParameter {
   readonly name: string;
   readonly in: 'query' | 'path' | 'header';
@@ -42,6 +46,7 @@ export interface OpenApiParameter {
   readonly description?: string;
 }
 
+/** What one status means. */
 export interface OpenApiResponse {
   readonly description: string;
   readonly headers?: Readonly<Record<string, object>>;

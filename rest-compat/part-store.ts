@@ -15,6 +15,7 @@ export interface PartStore {
   keepOnly(files: readonly unknown[]): Promise<void>;
 }
 
+/** Whom the parts of one request are stored for, and through what. */
 export interface PartStoreDeps {
   readonly executor: GraphqlExecutor;
   readonly context: RequestContext;

@@ -13,6 +13,7 @@ import type { Params, Values } from './params.ts';
  * OpenAPI documents and the documented-operations test are all derived from these tables.
  */
 
+/** The methods of the documented paths. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** A GraphQL document with the shapes of its data and variables attached (tests validate every one against the schema). */

@@ -30,6 +30,7 @@ interface RestRateVerdict {
   readonly retryAfter: number;
 }
 
+/** What the REST layer is built on. */
 export interface RestRouterDeps {
   readonly executor: GraphqlExecutor;
   /** The caller of a request, and a signal that is aborted when it hangs up; made at the door. */
@@ -44,6 +45,7 @@ export interface RestRouterDeps {
   readonly sections?: readonly Section[];
 }
 
+/** The settings of the whole layer. */
 export interface RestRouterSettings extends RestSettings {
   /** The setting REST_AUTH; only for routes that tighten the rule of their document, or have none. */
   readonly authMode: AuthMode;

@@ -19,12 +19,14 @@ import { waitForEnd } from './wait.ts';
 
 /** One request through one route: read, ask, wait where the table says so, reply. */
 
+/** What every route runs on. */
 export interface RunDeps {
   readonly executor: GraphqlExecutor;
   readonly settings: RestSettings & { readonly authMode: AuthMode };
   readonly logger: Logger;
 }
 
+/** A request whose route has been found. */
 export interface RunRequest {
   readonly request: IncomingMessage;
   readonly route: Route;
@@ -36,6 +38,7 @@ export interface RunRequest {
   readonly context: RequestContext;
 }
 
+/** What is sent back as JSON. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

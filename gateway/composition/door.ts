@@ -29,6 +29,7 @@ export interface DoorOptions {
   readonly sandbox?: Handler | undefined;
 }
 
+/** The public door as it was opened: where, and what stands behind it. */
 export interface Door {
   readonly url: string;
   readonly server: GatewayServer;

@@ -28,6 +28,7 @@ export interface Planner {
 /** What Apollo's executor calls the operation context: operation, fragments, schema. */
 export type OperationContext = ReturnType<typeof buildOperationContext>;
 
+/** How an operation is run: fetched from the subgraphs, or subscribed to at one of them. */
 export type OperationPlan = RequestPlan | SubscriptionPlan;
 
 /** A query or mutation. */

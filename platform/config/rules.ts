@@ -13,6 +13,7 @@ export type Values = ValuesOf<typeof settings>;
 /** Takes one problem: the setting at fault, and what to do. */
 export type Report = (name: string, message: string) => void;
 
+/** What the rules that look at several settings at once are given. */
 export interface Facts {
   readonly values: Values;
   readonly commandLine: CommandLine;

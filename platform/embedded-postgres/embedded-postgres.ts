@@ -32,6 +32,7 @@ export interface EmbeddedPostgresOptions {
   readonly onLost?: (error: Error) => void;
 }
 
+/** A PostgreSQL server of the data directory, ours or another process's. */
 export interface EmbeddedPostgres {
   /** How to connect, for pg.Pool. */
   readonly config: PoolConfig;

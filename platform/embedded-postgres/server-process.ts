@@ -21,6 +21,7 @@ export interface ServerProcessOptions {
   readonly onLost: (error: Error) => void;
 }
 
+/** The running server. */
 export interface ServerProcess {
   /** Fast shutdown: open transactions are rolled back, everything committed is kept. */
   stop(): Promise<void>;

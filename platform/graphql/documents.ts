@@ -10,6 +10,7 @@ export interface Documents {
   prepare(query: string): PreparedDocument;
 }
 
+/** A parsed and validated document, or why it is none. */
 export type PreparedDocument =
   | { readonly document: DocumentNode; readonly errors?: undefined }
   | { readonly document?: undefined; readonly errors: readonly GraphQLError[] };

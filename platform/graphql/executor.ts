@@ -17,6 +17,7 @@ export interface GraphqlExecutor {
   subscribe(request: GraphqlRequest): Promise<ResultStream | ExecutionResult>;
 }
 
+/** One operation of one caller. */
 export interface GraphqlRequest {
   readonly query: string;
   readonly operationName?: string | undefined;

@@ -19,6 +19,7 @@ interface PostRequest {
   readonly signal: AbortSignal;
 }
 
+/** What was answered, whole: the body has a bound. */
 export interface PostAnswer {
   readonly status: number;
   readonly text: string;

@@ -85,6 +85,7 @@ function releasable<Value>(
   return promise;
 }
 
+/** A stream and the two ends it is fed by. */
 export interface PushStream<Value> {
   readonly stream: Stream<Value>;
   /** Hands over a value; ignored after the end. */

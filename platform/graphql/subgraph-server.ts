@@ -30,6 +30,7 @@ export interface SubgraphServerOptions extends SubgraphDoorOptions {
   readonly extraRoutes?: (app: Express) => void;
 }
 
+/** A subgraph that listens. */
 export interface SubgraphServer {
   /** Where GraphQL is answered, with the real port. */
   readonly url: string;

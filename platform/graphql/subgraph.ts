@@ -23,6 +23,7 @@ export interface SubgraphLink {
   close(): Promise<void>;
 }
 
+/** One operation for one subgraph, as the planner or another process sends it. */
 export interface SubgraphRequest {
   readonly query: string;
   /** The parsed query when the asker has it (the planner does); saves parsing. */

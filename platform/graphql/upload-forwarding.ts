@@ -34,6 +34,7 @@ function extract(value: unknown, path: string, found: Map<Upload, string[]>): un
   return Object.fromEntries(entries);
 }
 
+/** A request with files, written while it is sent. */
 export interface MultipartRequest {
   readonly contentType: string;
   readonly body: AsyncIterable<Uint8Array>;

@@ -24,6 +24,7 @@ export interface PutOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What is known of an object once all its bytes are in. */
 export interface StoredObject {
   readonly key: string;
   readonly bytes: number;
@@ -38,6 +39,7 @@ interface ObjectFacts extends Omit<StoredObject, 'sha256'> {
   readonly sha256: string | null;
 }
 
+/** Bytes from `start` to `end`, both included, as in HTTP. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;

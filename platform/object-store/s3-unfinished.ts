@@ -20,6 +20,7 @@ export interface UnfinishedUploads {
 /** A key is uploaded to once, or a few times after crashes: one page holds them all. */
 const MOST_UPLOADS = 100;
 
+/** Makes it for one bucket; that a server does not list uploads is found out once, and logged. */
 export function createUnfinishedUploads({
   client,
   bucket,

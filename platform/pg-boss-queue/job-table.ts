@@ -34,6 +34,7 @@ interface LostJob {
   readonly state: 'retry' | 'failed';
 }
 
+/** What is asked of pg-boss's table of jobs directly, many jobs in one statement. */
 export interface JobTable {
   /** Adds what pg-boss has no index for: finding the jobs in work. */
   prepare(): Promise<void>;

@@ -15,6 +15,7 @@ export interface TickerOptions {
   readonly pauseMs: () => number;
 }
 
+/** Looks again and again, one look at a time. */
 export interface Ticker {
   /** Starts it, once. */
   start(): void;

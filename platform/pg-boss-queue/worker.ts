@@ -18,6 +18,7 @@ export interface SlotWorkerOptions {
   readonly onReleased: () => void;
 }
 
+/** A worker that can say whether it has room. */
 export interface SlotWorker extends QueueWorker {
   /** Whether it could take a job now, so that looking for one makes sense. */
   hasFreeSlot(): boolean;

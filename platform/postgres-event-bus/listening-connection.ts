@@ -16,6 +16,7 @@ export interface ListeningOptions {
   readonly onBack: () => void;
 }
 
+/** The connection that hears, made anew whenever it breaks. */
 export interface ListeningConnection {
   close(): Promise<void>;
 }

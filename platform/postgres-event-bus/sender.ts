@@ -9,6 +9,7 @@ const LONGEST_RETRY_MS = 5000;
 /** Payloads per statement: 100 of 8,000 bytes. */
 const PAYLOADS_PER_BATCH = 100;
 
+/** Sends announcements in batches. */
 export interface Sender {
   /** Something waits: send it soon. */
   wake(): void;

@@ -21,6 +21,7 @@ export interface FormBody {
   readonly isForm: boolean;
 }
 
+/** A file part after it was read. */
 export interface StoredPart {
   readonly field: string;
   /** Null when the part was not stored, because the request is refused anyway. */

@@ -37,6 +37,7 @@ const mediaStatuses: Statuses = {
   EVENTS_EXPIRED: 200,
 };
 
+/** How the media service puts failures: statuses by code, REST names for GraphQL ones. */
 export const mediaFailures: FailureRules = { statuses: mediaStatuses, inWords: inRestWords };
 
 /** The workflow service; a name that is taken is the caller's input (spec: decisions, "Templates"). */

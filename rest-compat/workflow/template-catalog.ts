@@ -24,6 +24,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   delete: 'DELETE',
 };
 
+/** The operations that bring templates over to the payment provider and say how they stand there. */
 export const templateCatalog: readonly Route[] = [
   route(SyncTemplates)({
     method: 'POST',

@@ -11,4 +11,6 @@ export type MediaTables = TaskTables & VideoTemplateTables & ChatTables & FileTa
 
 /** The media subgraph's database, and a transaction on it. */
 export type MediaDatabase = Kysely<MediaTables>;
+
+/** A transaction over the media schema. */
 export type MediaTransaction = Transaction<MediaTables>;

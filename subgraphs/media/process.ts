@@ -16,6 +16,7 @@ const GATEWAY_PORT = 4000;
 /** Seconds that running work gets when the worker stops; the rest is taken over by others. */
 const WORKER_GRACE_SECONDS = 10;
 
+/** Starts the media subgraph as a process of its own, `worker` or whole. Throws NOT_CONFIGURED without INTERNAL_KEY. */
 export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   const { config, lifecycle } = parts;
   const internalKey = config.split.internalKey;

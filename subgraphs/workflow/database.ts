@@ -69,5 +69,8 @@ export interface WorkflowTables extends SignInTables, PaymentTables {
   readonly 'workflow.idempotency': IdempotencyTable;
 }
 
+/** Kysely over the workflow schema. */
 export type WorkflowDatabase = Kysely<WorkflowTables>;
+
+/** A transaction over it. */
 export type WorkflowTransaction = Transaction<WorkflowTables>;

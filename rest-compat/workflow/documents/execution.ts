@@ -5,6 +5,7 @@ import { operation } from '../../route.ts';
 /** Status words of executions. */
 export type ExecutionWord = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
 
+/** An execution, as ExecutionAnswer asks for it. */
 export interface ExecutionAnswer {
   readonly id: string;
   readonly taskId: string;

@@ -2,6 +2,7 @@ import { operation } from '../../route.ts';
 
 /** The GraphQL documents about payments. */
 
+/** A payment, as PaymentAnswer asks for it. */
 export interface PaymentAnswer {
   readonly id: string;
   readonly userId: string;

@@ -2,6 +2,7 @@ import { operation } from '../../route.ts';
 
 /** The GraphQL documents about signing in. */
 
+/** Who has signed in. */
 export interface UserAnswer {
   readonly id: string;
   readonly email: string | null;
@@ -10,6 +11,7 @@ export interface UserAnswer {
   readonly subject: string | null;
 }
 
+/** A session that was opened or renewed. */
 export interface SignInAnswer {
   readonly user: UserAnswer;
   readonly accessToken: string;

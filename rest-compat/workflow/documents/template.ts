@@ -2,6 +2,7 @@ import { operation } from '../../route.ts';
 
 /** The GraphQL documents about templates and their products. */
 
+/** A template, as TemplateAnswer asks for it. */
 export interface TemplateAnswer {
   readonly code: string;
   readonly name: string;
@@ -110,6 +111,7 @@ export const DeleteTemplate = operation<{ readonly deleteTemplate: boolean }, { 
   `,
 );
 
+/** How a template stands at the payment provider. */
 export interface StateAnswer {
   readonly synced: boolean;
   readonly issues: readonly string[];

@@ -31,6 +31,7 @@ export interface ChatService {
   close(): Promise<void>;
 }
 
+/** What is asked of a language model. */
 export interface ChatInput {
   readonly generator: string;
   readonly model?: string | null | undefined;
@@ -41,6 +42,7 @@ export interface ChatInput {
   readonly maxTokens?: number | null | undefined;
 }
 
+/** What it said. */
 export interface ChatReply {
   readonly text: string;
   readonly model: string;
@@ -49,6 +51,7 @@ export interface ChatReply {
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
 }
 
+/** A piece of a reply that is still being made. */
 export interface ChatChunk {
   /** From 1: the same count as index, as numbered streams have it. */
   readonly seq: number;

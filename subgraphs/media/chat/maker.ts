@@ -34,6 +34,7 @@ const LONGEST_MS = 10 * 60_000;
 /** Most replies that are being made in this process at once; waiting for a place counts. */
 const MAX_RUNNING = 256;
 
+/** Makes the maker; `options.longestMs` bounds every reply. */
 export function createMaker(options: MakerOptions): Maker {
   const { store, logger } = options;
   const runs = createRuns(options.longestMs ?? LONGEST_MS);

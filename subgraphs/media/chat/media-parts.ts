@@ -9,6 +9,7 @@ import type { Conversation, MediaPart } from './messages.ts';
 
 /** The files of a conversation, turned into what a language model's wire takes: bytes within the message. */
 
+/** Where the media of a conversation come from. */
 export interface MediaPartDependencies {
   readonly files: FileService;
   readonly http: HttpClient;

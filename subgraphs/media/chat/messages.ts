@@ -20,6 +20,7 @@ interface Message {
 /** A part in OpenAI's words, or a file that becomes one. */
 type Part = { readonly plain: JsonObject } | MediaPart;
 
+/** A picture, a video or a sound within a message. */
 export interface MediaPart {
   /** The field as the caller wrote it. */
   readonly field: string;

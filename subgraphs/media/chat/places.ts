@@ -6,6 +6,7 @@ export interface Places {
   within<Result>(binding: Binding, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
 }
 
+/** Makes the places of this process: each process counts its own. */
 export function createPlaces(): Places {
   const lines = new Map<string, { taken: number; readonly waiting: Set<() => void> }>();
   return {

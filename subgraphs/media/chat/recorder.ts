@@ -29,6 +29,7 @@ export interface RecorderOptions {
   readonly onLost: (reason: Error) => void;
 }
 
+/** Makes the recorder of one reply. */
 export function createRecorder({ id, store, bus, onLost }: RecorderOptions): Recorder {
   let gathered = '';
   let position = 0;

@@ -37,6 +37,7 @@ const PRUNE_BATCH = 5_000;
 /** How a reply ends. */
 type End = { readonly reply: Omit<ChatReply, 'text'> } | { readonly error: ChatFailure };
 
+/** Replies that are kept under a key, piece by piece. */
 export interface ChatStore {
   /** Writes down that a reply is being made; null when the key is taken. */
   begin(entry: KeptUnder): Promise<string | null>;
@@ -54,6 +55,7 @@ export interface ChatStore {
   prune(): Promise<void>;
 }
 
+/** Makes the store over the media schema. */
 export function createChatStore(database: Kysely<ChatTables>): ChatStore {
   return {
     begin: (entry) => begin(database, entry),

@@ -10,6 +10,7 @@ interface ComfyNode {
   readonly inputs: JsonObject;
 }
 
+/** A ComfyUI graph in its API form: nodes by id. */
 export type Graph = Readonly<Record<string, ComfyNode & JsonObject>>;
 
 const MAX_NODES = 1_000;

@@ -27,6 +27,7 @@ export interface FileService {
   prune(limit: number): Promise<number>;
 }
 
+/** A file that is about to come, and whose it will be. */
 export interface NewFile {
   readonly owner: string;
   readonly body: AsyncIterable<Uint8Array>;
@@ -39,6 +40,7 @@ export interface NewFile {
   readonly signal?: AbortSignal;
 }
 
+/** A file that is there, measured. */
 export interface StoredFile {
   readonly id: string;
   readonly owner: string;

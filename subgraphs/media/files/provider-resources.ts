@@ -58,6 +58,7 @@ const URI_DAYS = 30;
 /** Any database that has the table. */
 type Database = Kysely<{ readonly 'media.provider_resources': ProviderResourceTable }>;
 
+/** Makes it over the media schema. */
 export function createProviderResources(database: Database): ProviderResources {
   return {
     save: (resource) => save(database, resource),

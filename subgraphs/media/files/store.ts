@@ -16,6 +16,7 @@ export interface FileRow {
   readonly objectKey: string;
 }
 
+/** A row as it is written before the first byte has come. */
 export interface NewRow {
   readonly id: string;
   readonly owner: string;
@@ -25,6 +26,7 @@ export interface NewRow {
   readonly temporaryUntil: Date;
 }
 
+/** What is known once all bytes are in. */
 export interface StoredFacts {
   readonly object: StoredObject;
   readonly measures: Measures;

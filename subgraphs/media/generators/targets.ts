@@ -59,6 +59,7 @@ export interface Route {
 
 const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
 
+/** A midjourney-proxy of one's own. */
 export const midjourney: Route = {
   real: ({ midjourney: proxy }) =>
     proxy && {
@@ -69,6 +70,7 @@ export const midjourney: Route = {
   settings: 'MIDJOURNEY_BASE_URL',
 };
 
+/** OpenAI, or what speaks its wire. */
 export const openai: Route = {
   real: ({ openai: vendor }) =>
     vendor && { baseUrl: vendor.baseUrl, headers: vendor.apiKey === null ? {} : bearer(vendor.apiKey) },
@@ -76,6 +78,7 @@ export const openai: Route = {
   settings: 'OPENAI_API_KEY',
 };
 
+/** The Gemini API. */
 export const gemini: Route = {
   real: ({ gemini: vendor }) =>
     vendor && { baseUrl: vendor.baseUrl, headers: { 'x-goog-api-key': vendor.apiKey } },
@@ -84,6 +87,7 @@ export const gemini: Route = {
   settings: 'GEMINI_API_KEY',
 };
 
+/** MiniMax, whose older paths also name the group of the account. */
 export const minimax: Route = {
   real: ({ minimax: vendor }) =>
     vendor && {
@@ -95,6 +99,7 @@ export const minimax: Route = {
   settings: 'MINIMAX_API_KEY',
 };
 
+/** Kling, by an API key or by tokens that are signed for each call. */
 export const kling: Route = {
   real: ({ kling: vendor }) => {
     if (vendor === null) return null;
@@ -108,12 +113,14 @@ export const kling: Route = {
   settings: 'KLING_ACCESS_KEY and KLING_SECRET_KEY, or KLING_API_KEY',
 };
 
+/** Hedra. */
 export const hedra: Route = {
   real: ({ hedra: vendor }) => vendor && { baseUrl: vendor.baseUrl, headers: { 'x-api-key': vendor.apiKey } },
   sandbox: (wires) => ({ baseUrl: wires.hedra, headers: { 'x-api-key': 'sandbox' } }),
   settings: 'HEDRA_API_KEY',
 };
 
+/** Higgsfield. */
 export const higgsfield: Route = {
   real: ({ higgsfield: vendor }) =>
     vendor && { baseUrl: vendor.baseUrl, headers: { authorization: `Key ${vendor.key}` } },
@@ -121,6 +128,7 @@ export const higgsfield: Route = {
   settings: 'HIGGSFIELD_KEY',
 };
 
+/** Volcengine's visual service and its storage of videos. */
 export const volcengine: Route = {
   real: ({ volcengine: vendor }) => {
     if (vendor === null) return null;
@@ -138,6 +146,7 @@ export const volcengine: Route = {
   concurrency: 1,
 };
 
+/** fal's queue and its storage. */
 export const fal: Route = {
   real: ({ fal: vendor }) =>
     vendor && {
@@ -153,12 +162,14 @@ export const fal: Route = {
   settings: 'FAL_KEY',
 };
 
+/** Replicate. */
 export const replicate: Route = {
   real: ({ replicate: vendor }) => vendor && { baseUrl: vendor.baseUrl, headers: bearer(vendor.token) },
   sandbox: (wires) => ({ baseUrl: wires.replicate, headers: bearer('sandbox') }),
   settings: 'REPLICATE_API_TOKEN',
 };
 
+/** A pool of ComfyUI machines of one's own. */
 export const comfyui: Route = {
   real: ({ comfyui: pool }) =>
     pool && poolOf(pool.urls, pool.apiKey === null ? {} : { 'x-api-key': pool.apiKey }),

@@ -25,6 +25,7 @@ export interface HintsOptions {
 /** Most attempts whose pause is running; hints at further ones are dropped, and polling finds out all the same. */
 const MAX_PAUSING = 10_000;
 
+/** Makes it; within `pauseMs` (milliseconds) an attempt is hinted at once, and once more at the end if need be. */
 export function createHints({ database, bus, logger, pauseMs = 1_000 }: HintsOptions): Hints {
   /** Attempts in their pause, and whether another hint came in it. */
   const pausing = new Map<string, { timer: NodeJS.Timeout; key: AttemptKey; isWanted: boolean }>();

@@ -11,6 +11,7 @@ interface EventStreamRequest extends ExchangeRequest {
   readonly onRefusal: (answer: ExchangeAnswer) => void;
 }
 
+/** Opens a stream of server-sent events and yields the data of each. */
 export type EventStream = (context: CallContext, request: EventStreamRequest) => AsyncGenerator<string>;
 
 /** Largest refusal that is read. */

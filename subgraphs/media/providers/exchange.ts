@@ -22,6 +22,7 @@ const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 /** Largest input file sent inline (base64 in JSON, or a multipart part held in memory). */
 const MAX_INLINE_INPUT = 20 * 1024 * 1024;
 
+/** One call to a provider. */
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path below the connection's base URL and prefix, with its leading slash. */
@@ -38,6 +39,7 @@ export interface ExchangeRequest {
   readonly mayBePage?: boolean;
 }
 
+/** What it answered; its status may be any. */
 export interface ExchangeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -45,6 +47,7 @@ export interface ExchangeAnswer {
   readonly json: unknown;
 }
 
+/** Sends one call. Throws UpstreamError where no answer came, or none that can be read. */
 export type Exchange = (context: CallContext, request: ExchangeRequest) => Promise<ExchangeAnswer>;
 
 /** The same for answers that are files: the bytes of a success, the parsed body of a refusal. */

@@ -39,8 +39,10 @@ export interface Provider {
   readonly nodes?: (context: CallContext) => Promise<readonly NodeLoad[]>;
 }
 
+/** What a streamed reply consists of: pieces of text, and at last the whole. */
 export type ChatPiece = { readonly delta: string } | { readonly outcome: ChatOutcome };
 
+/** The voices an account can speak with. */
 export interface VoiceList {
   readonly voices: readonly {
     readonly id: string;
@@ -52,6 +54,7 @@ export interface VoiceList {
   readonly answer: Json;
 }
 
+/** A file for the provider's own storage. */
 export interface UploadRequest {
   readonly file: InputFile;
   readonly purpose: 'voice-sample' | 'analysis' | 'lip-sync';
@@ -77,6 +80,7 @@ export interface NodeLoad {
   readonly capacity: number;
 }
 
+/** Work that is started, asked about, and fetched when it has ended. */
 export interface JobCapability {
   /** Starts the work once. `reference` goes into the wire's own field. Throws UpstreamError; `startUnknown` says the start may have happened. */
   start(request: WorkRequest, context: StartContext): Promise<Handle>;
@@ -95,12 +99,14 @@ export interface JobCapability {
   watch?(handle: Handle, context: CallContext, report: (progress: WatchedProgress) => void): Promise<void>;
 }
 
+/** How far streamed progress says the work is. */
 export interface WatchedProgress {
   /** 0 to 100. */
   readonly progress: number;
   readonly stage: string;
 }
 
+/** Work that is answered on the spot. */
 export interface CallCapability {
   /** Does the work and answers with the outcome. */
   call(request: WorkRequest, context: StartContext): Promise<Outcome>;
@@ -127,11 +133,13 @@ export interface Connection {
   readonly resultOrigins: readonly string[];
 }
 
+/** Where a call goes, and until when it is wanted. */
 export interface CallContext {
   readonly connection: Connection;
   readonly signal: AbortSignal;
 }
 
+/** A start besides: `reference` names it for good, so that it can be found again. */
 export interface StartContext extends CallContext {
   readonly reference: string;
   /**
@@ -160,6 +168,7 @@ export interface InputFile {
   open(): Promise<Readable>;
 }
 
+/** What is to be made, in the words that all wires share; null is what the caller left open. */
 export type WorkRequest =
   | {
       readonly kind: 'IMAGE';
@@ -264,6 +273,7 @@ export function requestKind(kind: WorkKind): WorkRequest['kind'] {
   return kind === 'FRAME_VIDEO' ? 'VIDEO' : kind;
 }
 
+/** A conversation to be continued; its messages are checked. */
 export interface ChatRequest {
   readonly messages: Json;
   readonly system: string | null;
@@ -271,12 +281,14 @@ export interface ChatRequest {
   readonly maxTokens: number | null;
 }
 
+/** What the model said, and which model it was. */
 export interface ChatOutcome {
   readonly text: string;
   readonly model: string;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
 }
 
+/** Where a job stands. */
 export type JobStatus =
   | { readonly state: 'queued'; readonly position?: number; readonly stage?: string }
   | {
@@ -290,6 +302,7 @@ export type JobStatus =
   | { readonly state: 'finished'; readonly outcome: Outcome }
   | { readonly state: 'failed'; readonly error: UpstreamError };
 
+/** What came of the work. */
 export interface Outcome {
   readonly files: readonly RemoteFile[];
   readonly texts: readonly string[];

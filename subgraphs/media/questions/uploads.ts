@@ -20,6 +20,7 @@ export interface UploadedResource {
   readonly answer: Json;
 }
 
+/** Hands files to providers' own storage. */
 export interface Uploads {
   /**
    * Stores the file as the caller's, hands it to the provider's own storage, and notes what it is called there. The
@@ -55,6 +56,7 @@ const KINDS: Readonly<Record<UploadRequest['purpose'], { readonly type: RegExp; 
   analysis: { type: /^(audio|video|image)\//, words: 'a recording, a video or an image' },
 };
 
+/** Makes it. */
 export function createUploads(options: UploadsOptions): Uploads {
   const { database, files, resources, registry } = options;
   return {

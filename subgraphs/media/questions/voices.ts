@@ -15,6 +15,7 @@ export interface Voice {
   readonly cloned: boolean;
 }
 
+/** Asks providers for their voices, seldom. */
 export interface Voices {
   /** The voices of a generator, at most two seconds old, so that a new clone is soon among them. BAD_USER_INPUT for one that has none. */
   list(generator: string): Promise<readonly Voice[]>;

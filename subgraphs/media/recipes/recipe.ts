@@ -20,12 +20,14 @@ export interface StepSoFar {
   readonly outcome: TaskOutcome | null;
 }
 
+/** A step that is to be started. */
 export interface PlannedStep {
   /** In front of the step's stages; empty when the task has no other step. */
   readonly label: string;
   readonly input: StepInput;
 }
 
+/** What follows when a step has ended. */
 export type NextSteps =
   | { readonly kind: 'start'; readonly steps: readonly PlannedStep[] }
   | { readonly kind: 'wait' }

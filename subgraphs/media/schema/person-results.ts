@@ -66,6 +66,7 @@ const PersonDetection = builder.objectRef<PersonDetectionShape>('PersonDetection
   }),
 });
 
+/** What tasks about persons come to. */
 export type PersonResult = CharacterShape | AvatarSourceShape | AvatarShape | PersonDetectionShape;
 
 /** The typed result of a task with people in it; null for every other kind. */

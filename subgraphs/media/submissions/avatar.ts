@@ -23,6 +23,7 @@ import {
 
 const generator = DEFAULT_GENERATORS.avatar;
 
+/** Checks a video that an avatar shall be made from. Throws BAD_USER_INPUT where its type is known to be wrong. */
 export async function prepareAvatarSource(
   dependencies: InputFileDependencies,
   asker: Asker,
@@ -38,17 +39,20 @@ export async function prepareAvatarSource(
   return prepared('uploadAvatarSource', work, { generator }, [source]);
 }
 
+/** Checks what an avatar shall be made from. Throws BAD_USER_INPUT. */
 export function prepareAvatar({ videoId, ...rest }: AvatarRequest): Prepared {
   notEmpty('videoId', videoId);
   const asked: AvatarWork = { generator, videoId, ...withoutAbsent(rest) };
   return prepared('createAvatar', { kind: 'AVATAR', ...asked }, asked, []);
 }
 
+/** What is needed where a voice may have to be found. */
 export interface AvatarDependencies extends InputFileDependencies {
   /** The voice that speaks when none is named. Throws what asking for voices throws. */
   readonly firstVoice: () => Promise<string>;
 }
 
+/** Checks what an avatar shall say, by a sound or by a text. Throws BAD_USER_INPUT. */
 export async function prepareAvatarVideo(
   dependencies: AvatarDependencies,
   asker: Asker,

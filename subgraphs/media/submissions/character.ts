@@ -10,6 +10,7 @@ const generator = DEFAULT_GENERATORS.character;
 /** Most pictures that are looked for at all; models have limits of their own. */
 const MAX_IMAGES = 100;
 
+/** Checks the pictures that a character is learned from. Throws BAD_USER_INPUT. */
 export async function prepareCharacter(
   dependencies: InputFileDependencies,
   asker: Asker,
@@ -26,6 +27,7 @@ export async function prepareCharacter(
   return prepared('createCharacter', work, asked, files);
 }
 
+/** Checks what a picture of a character shall show. Throws BAD_USER_INPUT. */
 export function prepareCharacterImage({ prompt, ...rest }: CharacterImageRequest): Prepared {
   notEmpty('prompt', prompt);
   const asked: CharacterImageWork = { generator, prompt, ...withoutAbsent(rest) };

@@ -14,6 +14,7 @@ import {
 
 const generator = DEFAULT_GENERATORS.humanVideo;
 
+/** Checks a picture that persons are looked for in. Throws BAD_USER_INPUT. */
 export async function prepareDetection(
   dependencies: InputFileDependencies,
   asker: Asker,
@@ -25,6 +26,7 @@ export async function prepareDetection(
   return prepared('detectPerson', work, { generator }, [image]);
 }
 
+/** Checks the picture that shall speak and the sound it speaks with. Throws BAD_USER_INPUT. */
 export async function prepareHumanVideo(
   dependencies: InputFileDependencies,
   asker: Asker,

@@ -5,6 +5,7 @@ import type { DescriptionRequest, ImageRequest } from './submissions.ts';
 
 /** Images, and descriptions of images. */
 
+/** Checks what a picture shall show, and the pictures it starts from. Throws BAD_USER_INPUT. */
 export async function prepareImage(
   dependencies: InputFileDependencies,
   asker: Asker,
@@ -19,6 +20,7 @@ export async function prepareImage(
   return prepared('generateImage', work, asked, files);
 }
 
+/** Checks a picture that shall be put into words. Throws BAD_USER_INPUT. */
 export async function prepareDescription(
   dependencies: InputFileDependencies,
   asker: Asker,

@@ -16,11 +16,13 @@ export interface InputFile {
   readonly contentType: string | null;
 }
 
+/** Where inputs that are named come from. */
 export interface InputFileDependencies extends UploadDependencies {
   /** Knows the addresses of our files in providers' storage. */
   readonly resources: Pick<ProviderResources, 'byUri'>;
 }
 
+/** Where inputs that are sent along go. */
 export interface UploadDependencies {
   readonly files: FileService;
   /** Most bytes of one upload. */

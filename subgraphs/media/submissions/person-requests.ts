@@ -16,6 +16,7 @@ export interface FrameVideoRequest extends Omit<VideoRequest, 'generator'> {
   readonly generator?: string | null | undefined;
 }
 
+/** Somebody in a picture or a video shall say something. */
 export interface LipSyncRequest {
   readonly generator: string;
   readonly model?: string | null | undefined;
@@ -32,11 +33,13 @@ export interface LipSyncRequest {
   readonly resolution?: string | null | undefined;
 }
 
+/** A person is to be learned from pictures. */
 export interface CharacterRequest {
   readonly name: string;
   readonly images: readonly MediaInput[];
 }
 
+/** A picture of a person who was learned. */
 export interface CharacterImageRequest {
   readonly characterId?: string | null | undefined;
   readonly model?: string | null | undefined;
@@ -47,10 +50,12 @@ export interface CharacterImageRequest {
   readonly seed?: number | null | undefined;
 }
 
+/** Whether there is a person in a picture. */
 export interface DetectionRequest {
   readonly image: MediaInput;
 }
 
+/** A person in a picture shall speak with a sound. */
 export interface HumanVideoRequest {
   readonly image: MediaInput;
   readonly audio: MediaInput;
@@ -58,16 +63,19 @@ export interface HumanVideoRequest {
   readonly resolution?: string | null | undefined;
 }
 
+/** A video that an avatar can be made from. */
 export interface AvatarSourceRequest {
   /** An MP4 video. */
   readonly source: MediaInput;
 }
 
+/** An avatar of whom a source shows. */
 export interface AvatarRequest {
   readonly videoId: string;
   readonly name?: string | null | undefined;
 }
 
+/** An avatar shall say something. */
 export interface AvatarVideoRequest {
   readonly digitalId: string;
   /** One of audio and text. */

@@ -6,6 +6,7 @@ import { resolveInputs, type InputFileDependencies } from './input-files.ts';
 import { notEmpty, prepared, quoted, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
 import type { RecipeRequest } from './submissions.ts';
 
+/** What recipes need besides: the templates with their prompts. */
 export interface RecipeDependencies extends InputFileDependencies {
   readonly videoTemplates: VideoTemplateService;
 }

@@ -21,6 +21,7 @@ import { checkAddresses, withGenerator } from './startable.ts';
 import type { StartRequest, SubmissionOptions, SubmissionService } from './submissions.ts';
 import { prepareFrameVideo, prepareVideo } from './video.ts';
 
+/** What all submissions together need. */
 export interface SubmissionDependencies extends RecipeDependencies, AvatarDependencies {
   readonly tasks: TaskService;
   /** Says which addresses may be called back, or fetched. */

@@ -5,6 +5,7 @@ import type { SpeechRequest, VoiceCloneRequest } from './submissions.ts';
 
 /** Speech, and voices after a sample. */
 
+/** Checks a text and who says it. Throws BAD_USER_INPUT. */
 export function prepareSpeech({ generator, text, voiceId, ...rest }: SpeechRequest): Prepared {
   notEmpty('text', text);
   notEmpty('voiceId', voiceId);
@@ -12,6 +13,7 @@ export function prepareSpeech({ generator, text, voiceId, ...rest }: SpeechReque
   return prepared('synthesizeSpeech', { kind: 'SPEECH', ...asked }, asked, []);
 }
 
+/** Checks the sample that a voice is cloned from. Throws BAD_USER_INPUT. */
 export async function prepareVoiceClone(
   dependencies: InputFileDependencies,
   asker: Asker,

@@ -78,6 +78,7 @@ export interface MediaInput {
   readonly fileId?: string | number | null | undefined;
 }
 
+/** Work in several steps, by its `task_type`. */
 export interface RecipeRequest {
   readonly taskType: string;
   readonly prompt: string;
@@ -85,6 +86,7 @@ export interface RecipeRequest {
   readonly aspectRatio?: string | null | undefined;
 }
 
+/** Pictures from words, and from pictures. */
 export interface ImageRequest {
   readonly generator: string;
   readonly model?: string | null | undefined;
@@ -98,11 +100,13 @@ export interface ImageRequest {
   readonly speedMode?: string | null | undefined;
 }
 
+/** Words for a picture. */
 export interface DescriptionRequest {
   readonly generator: string;
   readonly image: MediaInput;
 }
 
+/** A video from words, or from pictures. */
 export interface VideoRequest {
   readonly generator: string;
   readonly model?: string | null | undefined;
@@ -119,6 +123,7 @@ export interface VideoRequest {
   readonly seed?: number | null | undefined;
 }
 
+/** A text shall be spoken. */
 export interface SpeechRequest {
   readonly generator: string;
   readonly model?: string | null | undefined;
@@ -131,6 +136,7 @@ export interface SpeechRequest {
   readonly format?: string | null | undefined;
 }
 
+/** A voice is to be learned from a sample. */
 export interface VoiceCloneRequest {
   readonly generator: string;
   readonly model?: string | null | undefined;
@@ -140,6 +146,7 @@ export interface VoiceCloneRequest {
   readonly text?: string | null | undefined;
 }
 
+/** A question about a picture, a video or a sound. */
 export interface AnalysisRequest {
   readonly generator: string;
   readonly model?: string | null | undefined;
@@ -159,6 +166,7 @@ export interface ComfyRequest {
   readonly node?: string | null | undefined;
 }
 
+/** A task on behalf of the workflow service, which chose its id and knows its owner. */
 export interface StartRequest {
   readonly id: string;
   readonly owner: string;

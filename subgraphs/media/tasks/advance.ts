@@ -57,6 +57,7 @@ export interface AdvanceOptions {
   readonly budgetSeconds: number;
 }
 
+/** Makes the advancer; `options` bound how often and how long a step is tried. */
 export function createAdvancer(options: AdvanceOptions): Advancer {
   return {
     finishStep: (scope, task, done) => finishStep(options, scope, task, done),

@@ -31,6 +31,7 @@ interface Call {
 
 const CANCELLED = { code: 'LOST', message: 'cancelled while it ran', retryable: false } as const;
 
+/** Makes the runner of one worker; it hears of cancelled tasks by itself. */
 export function createCallRunner(engine: Engine): CallRunner {
   const running = new Map<string, Set<AbortController>>();
   const unlisten = engine.bus.listen(CANCEL_TOPIC, (taskId) => {

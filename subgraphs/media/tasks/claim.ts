@@ -61,6 +61,7 @@ interface Moment {
   readonly wall: number;
 }
 
+/** This moment on both clocks. */
 export function now(): Moment {
   return { steady: performance.now(), wall: Date.now() };
 }

@@ -80,6 +80,7 @@ export interface AttemptScene {
   readonly binding: Binding;
 }
 
+/** The key of an attempt's row. */
 export function keyOf(attempt: Pick<AttemptTable, 'task_id' | 'step' | 'number'>): AttemptKey {
   return { taskId: attempt.task_id, step: attempt.step, number: attempt.number };
 }

@@ -28,6 +28,7 @@ interface Subscription {
   readonly lastSeq: number;
 }
 
+/** How patient the hub is. */
 export interface EventHubLimits {
   /** Pause between comparisons of cursors with the database, in milliseconds: what a lost wake-up costs at most. */
   readonly slowTickMs: number;
@@ -46,6 +47,7 @@ const PAGE = 100;
 /** Most subscribers or tasks in one query. */
 const MAX_READERS = 1_000;
 
+/** Makes the hub of this process; it listens while somebody subscribes. */
 export function createEventHub(options: EventHubOptions): EventHub {
   const { bus, logger, slowTickMs = 2_000 } = options;
   const subscribers = new Map<string, Set<EventSubscriber>>();

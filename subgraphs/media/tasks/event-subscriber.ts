@@ -55,6 +55,7 @@ interface State {
 
 const DONE: IteratorResult<TaskEvent> = { done: true, value: undefined };
 
+/** Makes one that has seen everything up to `options.after`. */
 export function createEventSubscriber(options: EventSubscriberOptions): EventSubscriber {
   const { taskId, after, signal } = options;
   const state: State = {

@@ -18,6 +18,7 @@ const EMPTY_RESULT: Failure = {
   retryable: false,
 };
 
+/** What an upstream has finished, and the attempt it belongs to. */
 export interface UpstreamFinish {
   readonly attempt: AttemptTable;
   readonly from: AttemptState;

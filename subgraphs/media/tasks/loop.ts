@@ -18,6 +18,7 @@ export interface LoopOptions {
   readonly name: string;
 }
 
+/** Makes a loop that stands still until it is started; `everyMs` are milliseconds. */
 export function createLoop({ tick, everyMs, logger, name }: LoopOptions): Loop {
   let stopped = true;
   let woken = false;

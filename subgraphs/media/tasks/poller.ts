@@ -27,6 +27,7 @@ export interface Poller {
 /** Most attempts in one lease. */
 const MAX_LEASE = 300;
 
+/** Makes the poller of one worker. */
 export function createPoller(engine: Engine, progress: ProgressWriter): Poller {
   const { limits, database, logger } = engine;
   const running = new Set<Promise<void>>();

@@ -38,6 +38,7 @@ export interface ProgressWriterOptions {
 /** Most tasks in one statement; more wait for the next flush. */
 const MAX_BATCH = 500;
 
+/** Makes it; what is reported is written every `flushMs` (milliseconds, 100 unless told otherwise). */
 export function createProgressWriter(options: ProgressWriterOptions): ProgressWriter {
   const { flushMs = 100, logger } = options;
   const pending = new Map<string, ProgressReport>();

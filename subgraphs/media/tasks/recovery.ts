@@ -31,6 +31,7 @@ export interface Recovery {
   sweep(): Promise<void>;
 }
 
+/** Makes the recovery of one worker. */
 export function createRecovery(engine: Engine): Recovery {
   async function recover(attempt: AttemptTable): Promise<boolean> {
     const claim = newId();

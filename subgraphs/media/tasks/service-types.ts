@@ -39,6 +39,7 @@ export interface TaskService {
   queuePosition(task: Task): number | null;
 }
 
+/** Checked work, about to become a task. */
 export interface Submission {
   readonly work: Work;
   /** Files of ours among the inputs: claimed (no longer temporary) in the same transaction. */
@@ -53,6 +54,7 @@ export interface Submission {
   readonly fingerprint: unknown;
 }
 
+/** Which tasks of a list are wanted; what is absent does not filter. */
 export interface TaskFilter {
   readonly states?: readonly TaskState[];
   readonly kinds?: readonly TaskKind[];
@@ -61,6 +63,7 @@ export interface TaskFilter {
   readonly createdBefore?: Date;
 }
 
+/** A page of tasks, newest first. */
 export interface TaskPage {
   readonly tasks: readonly Task[];
   readonly hasNextPage: boolean;

@@ -46,6 +46,7 @@ export interface RunningTaskService extends TaskService {
 const MAX_PAGE = 200;
 const MAX_EVENTS = 1_000;
 
+/** Makes the service over the media schema. It starts nothing upstream: that is the worker's. */
 export function createTaskService(options: TaskServiceOptions): RunningTaskService {
   const { database, bus, registry, logger } = options;
   const transactor = createTransactor(options);

@@ -41,6 +41,7 @@ export interface StartWorker {
   readonly capacity: () => Promise<number>;
 }
 
+/** Makes the worker of one binding. */
 export function createStartWorker(options: StartWorkerOptions, binding: Binding): StartWorker {
   const { engine, recovery } = options;
   let opening = 0;

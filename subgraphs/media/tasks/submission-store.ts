@@ -7,6 +7,7 @@ import type { StepInput, TaskKind, Work } from './task.ts';
 
 /** SQL of accepting work: as few statements as possible, because every submission waits for them. */
 
+/** A task as it is written. */
 export interface NewTask {
   readonly id: string;
   readonly owner: string;
@@ -21,6 +22,7 @@ export interface NewTask {
   readonly idempotency: IdempotencyEntry | null;
 }
 
+/** A step as it is written, before its first attempt. */
 export interface NewStep {
   readonly step: number;
   readonly label: string;

@@ -35,8 +35,10 @@ export interface SubmitOptions {
   readonly recipe: RecipeOptions;
 }
 
+/** The part of the service that takes work in. */
 export type Submitter = Pick<TaskService, 'submit' | 'start' | 'check'>;
 
+/** Makes it; the queues are defined at the first submission. */
 export function createSubmitter(options: SubmitOptions): Submitter {
   let defined: Promise<void> | null = null;
   const queuesDefined = (): Promise<void> => {

@@ -105,6 +105,7 @@ interface IdempotencyTable {
   readonly created_at: Date;
 }
 
+/** The tables of the task engine. */
 export interface TaskTables {
   readonly 'media.tasks': TaskTable;
   readonly 'media.task_steps': TaskStepTable;

@@ -2,7 +2,10 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
 
 /** The words of a task (README glossary). Pure: no SQL, no clock, no GraphQL here. */
 
+/** Every state of a task. */
 export const taskStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
+
+/** Where a task stands; the last three are for good. */
 export type TaskState = (typeof taskStates)[number];
 
 /** What a task makes. */
@@ -25,9 +28,14 @@ const taskKinds = [
   'AVATAR',
   'AVATAR_VIDEO',
 ] as const;
+
+/** What a task makes. */
 export type TaskKind = (typeof taskKinds)[number];
 
+/** Every state of an attempt. */
 export const attemptStates = ['STARTING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'UNKNOWN'] as const;
+
+/** Where an attempt stands; UNKNOWN is one whose start may have happened, and nobody can tell. */
 export type AttemptState = (typeof attemptStates)[number];
 
 /** Why a task or an attempt failed; the first six are what an upstream may say. */
@@ -43,8 +51,11 @@ export const failureCodes = [
   'STORAGE_FAILED',
   'INTERNAL',
 ] as const;
+
+/** Why a task failed. */
 export type FailureCode = (typeof failureCodes)[number];
 
+/** A failure as callers see it: never an upstream's secrets. */
 export interface Failure {
   readonly code: FailureCode;
   readonly message: string;
@@ -136,6 +147,7 @@ export type StepInput =
   | ({ readonly kind: 'AVATAR' } & AvatarWork)
   | ({ readonly kind: 'AVATAR_VIDEO' } & AvatarVideoWork);
 
+/** Pictures from words, and from pictures. */
 export interface ImageWork {
   readonly generator: string;
   readonly model?: string;
@@ -174,6 +186,7 @@ export interface VideoWork {
   readonly seed?: number;
 }
 
+/** A text to be spoken. */
 export interface SpeechWork {
   readonly generator: string;
   readonly model?: string;
@@ -190,6 +203,7 @@ export interface SpeechWork {
   readonly format?: string;
 }
 
+/** A voice to be learned from a sample. */
 export interface VoiceCloneWork {
   readonly generator: string;
   readonly model?: string;
@@ -215,6 +229,7 @@ export interface ComfyWork {
   readonly node?: string;
 }
 
+/** A question about a picture, a video or a sound. */
 export interface AnalysisWork {
   readonly generator: string;
   readonly model?: string;
@@ -249,6 +264,7 @@ interface CharacterWork {
   readonly images: readonly InputRef[];
 }
 
+/** A picture of a character. */
 export interface CharacterImageWork {
   readonly generator: string;
   readonly model?: string;
@@ -287,6 +303,7 @@ interface AvatarSourceWork {
   readonly video: InputRef;
 }
 
+/** An avatar to be made. */
 export interface AvatarWork {
   readonly generator: string;
   readonly model?: string;
@@ -309,6 +326,7 @@ export interface AvatarVideoWork {
   readonly resolution?: string;
 }
 
+/** Work in several steps, with what its template said at submission. */
 export interface RecipeWork {
   readonly taskType: string;
   readonly prompt: string;

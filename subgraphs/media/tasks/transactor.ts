@@ -14,6 +14,7 @@ export interface Transactor {
   append(events: readonly NewEvent[]): Promise<readonly AppendedEvent[]>;
 }
 
+/** What can be done within one transaction; what others hear of, they hear after its commit. */
 export interface TransactionScope {
   readonly transaction: MediaTransaction;
   append(events: readonly NewEvent[]): Promise<readonly AppendedEvent[]>;
@@ -40,6 +41,7 @@ export const POLL_TOPIC = 'poll';
 
 const MAX_RUNS = 4;
 
+/** Makes it for one process. */
 export function createTransactor({ database, queue, bus }: TransactorOptions): Transactor {
   const announce = (events: readonly AppendedEvent[]): void => {
     for (const event of events) bus.announce(TASK_TOPIC, event.taskId, event.seq);

@@ -27,6 +27,7 @@ export interface WaitingLinesOptions {
 /** Most waiting tasks whose places are known; those behind them have no place yet. */
 const MAX_PLACES = 5_000;
 
+/** Makes it; lengths are counted anew every `refreshMs` (milliseconds). */
 export function createWaitingLines({
   database,
   logger,

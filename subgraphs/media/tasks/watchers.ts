@@ -36,6 +36,7 @@ interface Stream {
   readonly done: Promise<void>;
 }
 
+/** Makes the watchers of one worker; `onEnd` hears that a job has ended. */
 export function createWatchers(engine: Engine, progress: ProgressWriter, onEnd: () => void): Watchers {
   const { database, logger } = engine;
   const watcher = newId();

@@ -71,6 +71,7 @@ const DEFAULT_LIMITS: WorkerLimits = {
   downloadTimeoutMs: 30_000,
 };
 
+/** Makes the worker of this process; it stands still until it is started. */
 export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   const { database, queue, registry, logger } = options;
   const engine = engineOf(options);

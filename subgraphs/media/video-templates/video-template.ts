@@ -27,6 +27,7 @@ export interface VideoTemplateChange {
   readonly fields?: JsonObject | null | undefined;
 }
 
+/** Which templates are wanted, and which page of them. */
 export interface VideoTemplateQuery {
   readonly taskType: string | null;
   /** The additional property `category`; null or 全部 means all. */
@@ -37,6 +38,7 @@ export interface VideoTemplateQuery {
   readonly pageSize: number;
 }
 
+/** A page of templates. */
 export interface VideoTemplatePage {
   readonly items: readonly VideoTemplate[];
   readonly page: number;

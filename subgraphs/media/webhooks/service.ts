@@ -42,6 +42,7 @@ export interface WebhookServiceOptions {
   readonly bus: EventBus;
 }
 
+/** Makes it over the media schema. */
 export function createWebhookService(options: WebhookServiceOptions): WebhookService {
   const { database } = options;
   const transactor = createTransactor(options);

@@ -26,6 +26,7 @@ export interface WebhookDeliveryTable {
   readonly created_at: Date;
 }
 
+/** The tables of result webhooks. */
 export interface WebhookTables {
   readonly 'media.webhook_deliveries': WebhookDeliveryTable;
 }

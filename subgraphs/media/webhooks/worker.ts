@@ -35,6 +35,7 @@ const HOUR = 3_600;
 /** About 31 hours in all. */
 const PAUSES = [5, 20, 80, 320, 1_280, 5_120, ...Array.from({ length: 5 }, () => 6 * HOUR)];
 
+/** Makes the worker that delivers; it stands still until it is started. */
 export function createWebhookWorker(options: WebhookWorkerOptions): WebhookWorker {
   const { queue, http, secret, timeoutMs = TIMEOUT_MS } = options;
   const parts: Parts = { pauses: PAUSES, ...options, sender: createSender({ http, secret, timeoutMs }) };

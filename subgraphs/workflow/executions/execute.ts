@@ -15,6 +15,7 @@ import { startQueue, type ExecutionLifecycle } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';
 import { insertExecution, type ExecutionStore, type StoredExecution } from './store.ts';
 
+/** What running a template needs. */
 export interface ExecuteDependencies {
   readonly database: WorkflowDatabase;
   readonly store: ExecutionStore;

@@ -5,6 +5,8 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
  * PENDING until the media service has the task, RUNNING until that ended, then one of the others. Only forward.
  */
 export const executionStatuses = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
+
+/** Where an execution stands; the last three are for good. */
 export type ExecutionStatus = (typeof executionStatuses)[number];
 
 /** Why an execution failed. */
@@ -50,6 +52,7 @@ export interface ExecutionEvent {
   readonly progress: number;
 }
 
+/** A template that shall run, and with what. */
 export interface ExecuteRequest {
   readonly code: string;
   readonly parameters: Json;
@@ -75,6 +78,7 @@ export interface ExecutionKey {
   readonly externalId?: string | null | undefined;
 }
 
+/** A page of executions, newest first. */
 export interface ExecutionPage {
   readonly executions: readonly Execution[];
   readonly hasNextPage: boolean;

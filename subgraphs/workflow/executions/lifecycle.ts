@@ -13,6 +13,7 @@ export const startQueue = 'workflow.start-execution';
 /** Queue that media tells of ends, {taskId, state}. */
 export const endedQueue = 'workflow.task-ended';
 
+/** What moving executions along needs. */
 export interface LifecycleDependencies {
   readonly store: ExecutionStore;
   readonly media: MediaClient;

@@ -10,6 +10,7 @@ import type { MediaClient } from './media-client.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
 import { watchExecution } from './watch.ts';
 
+/** What the whole service needs. */
 export interface ExecutionDependencies extends ExecuteDependencies {
   readonly bus: EventBus;
 }

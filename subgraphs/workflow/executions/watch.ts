@@ -5,6 +5,7 @@ import { executionTopic, type ExecutionLifecycle } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
 
+/** What watching an execution needs. */
 export interface WatchDependencies {
   readonly store: ExecutionStore;
   readonly media: MediaClient;
@@ -12,6 +13,7 @@ export interface WatchDependencies {
   readonly bus: EventBus;
 }
 
+/** Who watches which execution, and from where on. */
 export interface WatchRequest {
   readonly id: string;
   readonly afterSeq: number;

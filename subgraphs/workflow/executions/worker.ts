@@ -8,6 +8,7 @@ import { pruneKeys } from './idempotency.ts';
 import { endedQueue, startQueue, type ExecutionLifecycle } from './lifecycle.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
 
+/** What the worker of executions needs. */
 export interface ExecutionWorkerDependencies {
   readonly database: WorkflowDatabase;
   readonly store: ExecutionStore;

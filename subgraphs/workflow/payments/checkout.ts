@@ -18,6 +18,7 @@ export interface Prices {
   priceOf(template: Template): Promise<Price>;
 }
 
+/** What a template costs, by the provider's id. */
 export interface Price {
   readonly priceId: string;
   /** Minor units. */
@@ -25,6 +26,7 @@ export interface Price {
   readonly currency: string;
 }
 
+/** What selling needs. */
 export interface CheckoutDependencies {
   readonly store: PaymentStore;
   readonly templates: TemplateService;
@@ -36,6 +38,7 @@ export interface CheckoutDependencies {
   readonly publicUrl: string;
 }
 
+/** What is to be bought, for whom, to be run with what. */
 export interface CheckoutRequest {
   readonly templateCode: string;
   readonly userId: string;
@@ -43,6 +46,7 @@ export interface CheckoutRequest {
   readonly idempotencyKey: string | null;
 }
 
+/** A payment and the provider's page that takes it. */
 export interface OpenedCheckout {
   readonly payment: StoredPayment;
   readonly sessionId: string;

@@ -80,6 +80,7 @@ export interface CatalogProvider {
   archivePrice(id: string): Promise<void>;
 }
 
+/** A product with its price, as the provider has them. */
 export interface CatalogEntry {
   readonly productId: string;
   readonly priceId: string;
@@ -89,6 +90,7 @@ export interface CatalogEntry {
   readonly currency: string;
 }
 
+/** A template as the provider shall show it. */
 export interface CatalogProduct {
   readonly templateCode: string;
   readonly name: string;

@@ -2,7 +2,10 @@ import type { JsonObject } from '../../../platform/json.ts';
 
 /** The words of payments, and how the provider's truth moves them. Pure. */
 
+/** Every status of a payment. */
 export const paymentStatuses = ['PENDING', 'COMPLETED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const;
+
+/** Where a payment stands. */
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
 /** One purchase of an execution. */
@@ -34,7 +37,10 @@ export interface Payment {
   readonly createdAt: Date;
 }
 
+/** Why money may be given back. */
 export const refundReasons = ['USER_REQUEST', 'TECHNICAL_ISSUE', 'DUPLICATE', 'FRAUDULENT'] as const;
+
+/** One of them. */
 export type RefundReason = (typeof refundReasons)[number];
 
 /** One refund, as far as it has come. */

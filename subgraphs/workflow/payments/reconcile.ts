@@ -27,6 +27,7 @@ export interface ReconcileDependencies {
   readonly onStep?: (step: ReconcileStep) => void;
 }
 
+/** The steps of a reconciliation in their order; tests stop it between them. */
 export type ReconcileStep = 'read' | 'asked' | 'execution written' | 'payment written' | 'committed';
 
 export interface ReconcileOptions {

@@ -8,6 +8,7 @@ import type { PayProvider } from './pay-provider.ts';
 import type { Refund, RefundReason } from './payment.ts';
 import type { StoredPayment } from './store.ts';
 
+/** How much is given back, and why. */
 export interface RefundRequest {
   readonly reason: RefundReason;
   /** Minor units; null or 0: what is left. */
@@ -18,6 +19,7 @@ export interface RefundRequest {
   readonly isAutomatic?: boolean;
 }
 
+/** What giving back needs. */
 export interface RefundDependencies {
   readonly database: WorkflowDatabase;
   readonly provider: PayProvider;

@@ -54,6 +54,7 @@ interface ListRequest {
   readonly after: string | null;
 }
 
+/** A page of payments, newest first. */
 export interface PaymentPage {
   readonly payments: readonly Payment[];
   readonly hasNextPage: boolean;
@@ -61,6 +62,7 @@ export interface PaymentPage {
   readonly count: () => Promise<number>;
 }
 
+/** What the whole service needs. */
 export interface PaymentDependencies {
   readonly store: PaymentStore;
   readonly bus: EventBus;
@@ -70,6 +72,7 @@ export interface PaymentDependencies {
   readonly autoPay: ((sessionId: string) => Promise<void>) | null;
 }
 
+/** Makes the service; without `selling` everything that needs the provider throws NOT_CONFIGURED. */
 export function createPaymentService(dependencies: PaymentDependencies): PaymentService {
   const { store, bus } = dependencies;
   const selling = () => {

@@ -54,6 +54,7 @@ interface ListedRows {
   readonly userId: string | null;
 }
 
+/** A store over the workflow schema's payments. */
 export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
   const all = () => database.selectFrom('workflow.payments').selectAll();
   const one = async (column: 'pp_session_id' | 'pp_payment_intent_id', value: string) => {

@@ -15,6 +15,7 @@ export interface PaymentSweeper {
   sweep(): Promise<void>;
 }
 
+/** What the sweeper needs. */
 export interface PaymentSweeperDependencies {
   readonly selling: ReconcileDependencies & CheckoutDependencies;
   readonly logger: Logger;
@@ -28,6 +29,7 @@ const PRUNED = 1_000;
 /** How far back events are asked for that did not reach us. */
 const AWAY_MS = 3 * 86_400_000;
 
+/** Makes the sweeper; it stands still until it is started. */
 export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): PaymentSweeper {
   const { everyMs = 120_000 } = dependencies;
   const stopping = new AbortController();

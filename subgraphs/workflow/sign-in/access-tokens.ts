@@ -43,6 +43,7 @@ const payload = z.object({
   exp: z.number(),
 });
 
+/** Makes it; tokens live for `seconds`. */
 export function createAccessTokens({
   keys,
   issuer,

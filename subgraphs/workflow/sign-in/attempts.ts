@@ -27,6 +27,7 @@ interface Attempt extends SignInSecrets {
   readonly challenge: string | null;
 }
 
+/** The cookie that ties an attempt to the browser it began in. */
 export interface AttemptCookie {
   readonly name: string;
   readonly value: string;
@@ -48,6 +49,7 @@ const sealed = z.object({
   until: z.number(),
 });
 
+/** Makes it; an attempt may take ten minutes. */
 export function createAttempts({
   sealer,
   isSecure,

@@ -24,6 +24,7 @@ interface BeginRequest {
   readonly codeChallenge: string | null;
 }
 
+/** What came of an attempt: a session, or a place to send the browser on to. */
 export interface CompletedSignIn {
   readonly signedIn: SignedIn | null;
   readonly location: string | null;
@@ -45,6 +46,7 @@ const MAX_SCOPES = 20;
 /** A scope token (RFC 6749, 3.3). */
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E]{1,64}$/;
 
+/** Makes it; without a provider every attempt throws NOT_CONFIGURED. */
 export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignIn {
   const { attempts, codes, users, sessions, redirects } = options;
   const provider = (): IdentityProvider => {

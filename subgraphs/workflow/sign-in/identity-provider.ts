@@ -28,12 +28,14 @@ export interface SignInSecrets {
   readonly verifier: string;
 }
 
+/** The page to send the browser to, and the secrets that its return is checked with. */
 export interface BegunSignIn extends SignInSecrets {
   readonly url: string;
   /** What was asked for, separated by blanks. */
   readonly scope: string;
 }
 
+/** A code that an app has got from the provider itself. */
 export interface AppCode {
   readonly code: string;
   readonly verifier: string;
@@ -41,6 +43,7 @@ export interface AppCode {
   readonly nonce: string | null;
 }
 
+/** Who it is, as the provider has signed it. */
 export interface ProvedIdentity {
   readonly identity: PlatformIdentity;
   readonly refreshToken: string | null;

@@ -20,6 +20,7 @@ export interface LoginCodes {
 
 const SECONDS = 60;
 
+/** Makes it over the workflow schema. */
 export function createLoginCodes({
   database,
   sealer,

@@ -38,6 +38,7 @@ export interface PlatformSignInOptions {
 /** Characters of the codes of a platform; real ones have fewer than 200. */
 const MAX_CODE = 1_000;
 
+/** Makes it over one adapter for each platform. */
 export function createPlatformSignIn(options: PlatformSignInOptions): PlatformSignIn {
   const { sessions } = options;
   return {

@@ -7,6 +7,7 @@ import type { HttpClient } from '../../../platform/http-client.ts';
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 20;
 
+/** Where the identity provider is. */
 export interface ProviderPlace {
   readonly issuer: string;
   /** Endpoints set by hand. */

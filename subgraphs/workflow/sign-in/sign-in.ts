@@ -8,6 +8,8 @@ import type { PlatformSignIn } from './platform-sign-in.ts';
 
 /** Ways in: the identity provider, and the mini-programs' platforms. */
 const platformNames = ['idp', 'wechat', 'alipay', 'douyin'] as const;
+
+/** Where somebody can prove who they are. */
 export type PlatformName = (typeof platformNames)[number];
 
 /** Somebody who has signed in. */
@@ -102,6 +104,7 @@ export interface SessionService {
   sessionIdOf(token: string): Promise<string | null>;
 }
 
+/** A session to be opened for somebody who was proved. */
 export interface NewSession {
   readonly userId: string;
   readonly platform: PlatformName;

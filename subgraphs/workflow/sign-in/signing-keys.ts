@@ -52,6 +52,7 @@ interface Loaded {
   readonly keys: ReadonlyMap<string, CryptoKey>;
 }
 
+/** Makes it over the workflow schema; keys are read again when they have become old. */
 export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
   const now = options.now ?? (() => new Date());
   let loading: Promise<Loaded> | null = null;

@@ -13,6 +13,7 @@ interface BulkServices {
   readonly production: boolean;
 }
 
+/** What became of each template of a bulk change. */
 export interface BulkShape {
   readonly successful: readonly string[];
   readonly failed: readonly { readonly code: string; readonly error: string }[];

@@ -4,12 +4,14 @@ import { amountOf, type CatalogMoney } from './catalog-offer.ts';
 import { readReferences, type TemplateReference } from './catalog-references.ts';
 import type { Template } from './template.ts';
 
+/** What is wrong about one template, and what would help. */
 export interface CatalogFinding {
   readonly reference: TemplateReference | null;
   readonly issues: readonly string[];
   readonly recommendations: readonly string[];
 }
 
+/** How the account at the payment provider stands. */
 export interface CatalogDiagnosis {
   /** development, test, live; none where no provider is set up. */
   readonly environment: string;

@@ -37,6 +37,7 @@ export interface CatalogSyncOptions extends FindingOptions {
   readonly logger: Logger;
 }
 
+/** Makes it; without a provider there is nothing to bring over. */
 export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
   const { provider, logger, currency } = options;
   const accountOf = createAccount(provider);

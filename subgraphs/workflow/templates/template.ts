@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../../platform/json.ts';
 
+/** Every type of a template. */
 export const templateTypes = ['IMAGE', 'VIDEO'] as const;
+
+/** What a template makes. */
 export type TemplateType = (typeof templateTypes)[number];
 
 /** A sellable workflow, identified by its code. */

@@ -3,6 +3,7 @@ import { UpstreamError, type WorkRequest } from '../provider.ts';
 
 /** What Volcengine's codes mean. A code of the visual service comes with a telling HTTP status, but says more. */
 
+/** The code of an answer without a failure. */
 export const SUCCESS = 10_000;
 
 /** What was refused: by its content, before or after the work. */

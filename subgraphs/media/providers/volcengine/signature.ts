@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 
 /** How Volcengine's requests are signed (HMAC-SHA256, as the vendor's SDKs do it: base/sign.go of volc-sdk-golang). */
 
+/** What the signature covers. */
 export interface RequestToSign {
   readonly method: string;
   /** The whole address; its host is signed, with the port where it has one of its own. */
@@ -12,6 +13,7 @@ export interface RequestToSign {
   readonly date: Date;
 }
 
+/** Who signs, and for which service. */
 export interface Signer {
   readonly accessKey: string;
   readonly secretKey: string;
