@@ -57,6 +57,50 @@ describe('uploads through GraphQL', () => {
     expect(door.world.stored).toEqual([]);
   });
 
+  test('go nowhere but into the operation: a map that leads out of it is refused, and changes nothing', async () => {
+    door = await startDoor();
+    const hostile = [
+      'hasOwnProperty.call',
+      'toString.kiln',
+      'variables.valueOf.kiln',
+      'variables.list.map.call',
+      'query.at.call',
+      'variables.__proto__.kiln',
+      'variables.list.constructor.kiln',
+      'variables.toString',
+      'variables.nothing.file',
+    ];
+    const members = [
+      ...['hasOwnProperty', 'toString', 'valueOf'].map((name): unknown =>
+        Reflect.get(Object.prototype, name),
+      ),
+      Reflect.get(Array.prototype, 'map'),
+      Reflect.get(String.prototype, 'at'),
+    ].filter((member) => typeof member === 'function');
+    try {
+      for (const path of hostile) {
+        const form = formOf(Buffer.from('x'));
+        form.set(
+          'operations',
+          JSON.stringify({ query: '{ hello }', variables: { list: [null], file: null } }),
+        );
+        form.set('map', JSON.stringify({ file: ['variables.file', path] }));
+        const { status, body } = await send(door.url, form);
+        expect([path, status, body.errors?.[0]?.extensions]).toEqual([path, 400, { code: 'BAD_REQUEST' }]);
+      }
+      expect(members).toHaveLength(5);
+      for (const member of members) {
+        expect(Object.getOwnPropertyNames(member).toSorted()).toEqual(['length', 'name']);
+      }
+    } finally {
+      // Whatever went wrong here must not go wrong in every other test as well.
+      for (const member of members) {
+        for (const name of ['call', 'kiln']) Reflect.deleteProperty(member, name);
+      }
+    }
+    expect((await send(door.url, formOf(Buffer.from('x')))).body.errors).toBeUndefined();
+  });
+
   test('stream through in bounded memory', async () => {
     door = await startDoor({ uploadMaxBytes: 200_000_000 });
     const chunk = randomBytes(1_000_000);

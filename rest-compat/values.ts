@@ -97,7 +97,8 @@ function cutToSafe(value: number): number {
   return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER) + 0;
 }
 
-const numberText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i;
+/** Each digit fits one place only: else the time for a long wrong text would grow with the square of its length. */
+const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 
 /** A finite number. */
 export function readNumber(raw: unknown): Reading<number> {

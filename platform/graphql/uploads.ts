@@ -7,6 +7,7 @@ import { processRequest } from 'graphql-upload-minimal';
 import type { FileUpload } from 'graphql-upload-minimal';
 
 import { AppError, toError } from '../errors.ts';
+import { guardUploadMap } from './upload-map.ts';
 
 /**
  * Files in GraphQL requests (graphql-multipart-request): the guard in front of the parser, and the parser. Files are
@@ -97,6 +98,7 @@ async function readOperations(
   response: ServerResponse,
   { maxFileSize, maxFiles = 10, maxFieldSize = 1_000_000 }: UploadOptions,
 ): Promise<unknown> {
+  guardUploadMap(request);
   // One more byte than allowed is let through, because busboy calls a file of exactly the limit truncated.
   const operations = await processRequest(request, response, {
     maxFileSize: maxFileSize + 1,

@@ -25,7 +25,8 @@ const ASIDES = [
   { start: '<!', end: '>', isText: false },
   { start: '<?', end: '?>', isText: false },
 ] as const;
-const TAG = /<(?<end>\/)?(?<name>[\w:.-]+)(?<attributes>[^>"']*(?:"[^"]*"[^>"']*|'[^']*'[^>"']*)*)>/y;
+const TAG =
+  /<(?<end>\/)?(?<name>[\w:.-]+)(?![\w:.-])(?<attributes>[^>"']*(?:"[^"]*"[^>"']*|'[^']*'[^>"']*)*)>/y;
 const ATTRIBUTE = /(?<![\w:.-])(?<name>[\w:.-]+)\s*=\s*(?:"(?<double>[^"]*)"|'(?<single>[^']*)')/g;
 
 /** Reads an XML text as far as it can be read: end tags that fit nothing are passed over, open elements end with the text. */

@@ -165,7 +165,7 @@ function imagesOf(found: MidjourneyTask): RemoteFile[] {
 function promptsOf(found: MidjourneyTask): string[] {
   const text = found.action === 'DESCRIBE' ? (found.properties?.finalPrompt ?? found.prompt ?? '') : '';
   return text
-    .split(/(?:^|\n)\s*(?:[1-4]\uFE0F?\u20E3|[1-4][.)])\s*/u)
+    .split(/(?:^|\n)[^\S\n]*(?:[1-4]\uFE0F?\u20E3|[1-4][.)])\s*/u)
     .map((part) => part.trim())
     .filter((part) => part !== '');
 }
