@@ -7,6 +7,11 @@ import type { AddressInfo } from 'node:net';
 /** An upload may take long; an hour bounds a client that sends byte by byte. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
 const HEADERS_TIMEOUT_MS = 20_000;
+/**
+ * Most bytes of a request's line and headers; beyond them 431. Some operations take their prompt in the query, where a
+ * character may need nine bytes (`%E7%8C%AB`) or, outside the basic plane, twelve: the longest prompt must fit.
+ */
+const MAX_HEADER_BYTES = 64 * 1024;
 /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** How often a stopping server looks for connections that have become idle. */
@@ -15,7 +20,11 @@ const SWEEP_MS = 50;
 /** Makes a server that does not listen yet. */
 export function createHttpServer(app: RequestListener): Server {
   const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS },
+    {
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
     app,
   );
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;

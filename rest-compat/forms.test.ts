@@ -55,6 +55,17 @@ describe('an optional form', () => {
     }
   });
 
+  it.each(['multipart/form-data', 'multipart/form-data; boundary=b', 'application/x-www-form-urlencoded'])(
+    'may be announced as %s and not be sent',
+    async (type) => {
+      const headers = { 'content-type': type };
+      const reply = await server.send('POST', image, { body: '', headers });
+      expect(reply).toMatchObject({ status: 200, body: { status: true } });
+      const needed = await server.send('POST', '/api/file/upload', { body: '', headers });
+      expect(needed).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'file'] }] } });
+    },
+  );
+
   it('is the same urlencoded and multipart, and an empty field is no field', async () => {
     const fields = { img_url: 'https://example.com/a.png', ar: '16:9', seed: '' };
     await server.send('POST', image, { body: new URLSearchParams(fields) });
@@ -154,6 +165,29 @@ describe('file parts', () => {
     expect(status).toBe(422);
     expect(body['detail']).toHaveLength(2);
     expect(server.media.files.size).toBe(before);
+  });
+
+  it('are refused only when nothing is wrong with the request itself', async () => {
+    server.media.failWith(new AppError('BAD_USER_INPUT', 'the file is unfit'));
+    const refused = await post(image, [['img_file', picture()]]);
+    expect(refused).toMatchObject({ status: 200, body: { status: false, msg: 'the file is unfit' } });
+    const wrong = await post(image, [
+      ['img_file', picture()],
+      ['ar', '1:1\0'],
+    ]);
+    expect(wrong.status).toBe(422);
+    expect(wrong.body['detail']).toMatchObject([{ loc: ['body', 'ar'], type: 'value_error' }]);
+  });
+
+  it('are not even stored when a field before them is wrong', async () => {
+    const before = server.media.asked.length;
+    const reply = await post(image, [
+      ['ar', '1:1\0'],
+      ['img_file', picture()],
+    ]);
+    expect(reply.status).toBe(422);
+    expect(reply.body['detail']).toMatchObject([{ loc: ['body', 'ar'], type: 'value_error' }]);
+    expect(server.media.asked).toHaveLength(before);
   });
 
   it('may not be text', async () => {

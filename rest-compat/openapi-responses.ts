@@ -94,7 +94,7 @@ const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect' |
 
 /** Comes from below everything that knows of envelopes. */
 const headTooLarge: OpenApiResponse = {
-  description: 'Path, query and headers have more than 16 KiB in all. There is no body.',
+  description: 'Path, query and headers have more than 64 KiB in all. There is no body.',
 };
 
 /** The components of one service's document. */

@@ -10,6 +10,8 @@ import { readBytes } from './body/text.ts';
 import { settleGroups } from './groups.ts';
 import { namesOf } from './names.ts';
 import type { Param, UploadedFile } from './params.ts';
+import { createStoring } from './part-storing.ts';
+import type { FileParams } from './part-storing.ts';
 import type { Problem } from './replies/validation.ts';
 import type { Route } from './route.ts';
 
@@ -178,19 +180,15 @@ async function readJson({ request, route, isStrict }: ReadOptions, reader: Reade
 async function readForm(options: ReadOptions, reader: Reader): Promise<RestRequest> {
   const { request, route, fileMaxBytes } = options;
   const fileParams = Object.entries(route.params).filter(([, param]) => param.in === 'file');
-  const [first] = fileParams;
-  // A request that is refused already, or an operation without files, stores none.
-  const refused = first === undefined || reader.problems.length > 0;
-  const store = refused
-    ? null
-    : (file: IncomingFile) => options.store(file, paramFor(file.field, fileParams) ?? first[1]);
-  const body = await readFormBody({ request, fileMaxBytes, store });
+  const storing = createStoring(options, fileParams, reader.problems);
+  const body = await readFormBody({ request, fileMaxBytes, store: storing.store });
   const filled = new Map([...textsOf(route, body)].filter(([, value]) => value !== ''));
   if (route.body?.required === true && filled.size === 0 && body.files.length === 0) {
     return reportEmptyForm(route, reader, body);
   }
   reader.read('form', filled);
   assignFiles(fileParams, { ...body, fields: filled }, reader);
+  storing.settle();
   return reader.result({});
 }
 
@@ -211,12 +209,6 @@ function reportEmptyForm(route: Route, reader: Reader, body: FormBody): RestRequ
   }
   if (reader.problems.length === before) reader.problems.push(missing(['body'], received));
   return reader.result({});
-}
-
-type FileParams = readonly (readonly [string, Param<unknown>])[];
-
-function paramFor(field: string, params: FileParams): Param<unknown> | undefined {
-  return params.find(([name]) => namesOf(name).includes(field))?.[1];
 }
 
 /**

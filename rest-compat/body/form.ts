@@ -17,7 +17,7 @@ export interface FormBody {
   readonly values: ReadonlyMap<string, readonly string[]>;
   /** In the order of arrival. Empty file inputs of browsers (no name, no byte) are left out. */
   readonly files: readonly StoredPart[];
-  /** False when the body was of another type than a form, and therefore not looked at. */
+  /** False when there was no body, or one of another type than a form, and therefore not looked at. */
   readonly isForm: boolean;
 }
 
@@ -32,8 +32,13 @@ export interface FormOptions {
   readonly request: IncomingMessage;
   /** Largest file part in bytes. */
   readonly fileMaxBytes: number;
-  /** Stores one part while it streams; null: file parts flow away unread. */
-  readonly store: ((file: IncomingFile) => Promise<UploadedFile>) | null;
+  /**
+   * Stores one part while it streams, and is told the text fields that came before it; its answer null: the part is not
+   * wanted after all. Null: file parts flow away unread.
+   */
+  readonly store:
+    | ((file: IncomingFile, before: ReadonlyMap<string, string>) => Promise<UploadedFile | null>)
+    | null;
 }
 
 /** Bounds of a form; beyond them the answer is 413. Text is held in memory, file parts never are. */
@@ -66,7 +71,7 @@ interface Reader {
 export async function readFormBody(options: FormOptions): Promise<FormBody> {
   const { request } = options;
   refuseEncodedBody(request);
-  if (!formType.test(request.headers['content-type']?.trim() ?? '')) {
+  if (!hasBody(request) || !formType.test(request.headers['content-type']?.trim() ?? '')) {
     return { fields: new Map(), values: new Map(), files: [], isForm: false };
   }
   const parser = createParser(request);
@@ -100,6 +105,11 @@ export async function readFormBody(options: FormOptions): Promise<FormBody> {
   });
 }
 
+/** Many clients name a form's type and then send nothing: that is no form, not a broken one. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 function createParser(request: IncomingMessage): busboy.Busboy {
   try {
     return busboy({ headers: request.headers, defParamCharset: 'utf8', limits });
@@ -121,7 +131,7 @@ function listen(parser: busboy.Busboy, reader: Reader, options: FormOptions): vo
       encoding,
       body,
     };
-    const stored = takeFile(file, options.store);
+    const stored = takeFile(file, options.store, reader.fields);
     stored.catch(reader.fail);
     reader.stored.push(stored);
   });
@@ -153,10 +163,15 @@ function takeField(reader: Reader, { name, value, info }: Field): void {
   else values.push(value);
 }
 
-async function takeFile(file: IncomingFile, store: FormOptions['store']): Promise<StoredPart | null> {
+async function takeFile(
+  file: IncomingFile,
+  store: FormOptions['store'],
+  fields: ReadonlyMap<string, string>,
+): Promise<StoredPart | null> {
+  const before = new Map(fields);
   try {
     if (file.filename === '' && (await isEmpty(file.body))) return null;
-    return { field: file.field, file: store === null ? null : await store(file) };
+    return { field: file.field, file: store === null ? null : await store(file, before) };
   } finally {
     // Whatever was not read flows away, so that the rest of the form is reached.
     file.body.destroy();
