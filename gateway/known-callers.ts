@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
 import { internalCaller } from '../platform/caller.ts';
 import { AppError } from '../platform/errors.ts';
 import type { SubgraphLink } from '../platform/graphql/subgraph.ts';
 import { newTraceId } from '../platform/ids.ts';
+import { createKeptAnswers } from '../platform/kept-answers.ts';
 import type { CallerLookup, Identity } from './caller.ts';
 
 /**
  * Who tokens and service keys stand for, as the workflow subgraph says. An answer is used again for a second and a half,
- * the subgraph's own is no older than that even when no wake-up came, and what stays open is looked at every second
- * (credential-guard.ts): what is revoked has no effect anywhere after five.
+ * or until something is revoked through this gateway; the subgraph's own is no older than that even when no wake-up came,
+ * and what stays open is looked at every second (credential-guard.ts): what is revoked has no effect anywhere after five.
  */
 
 const FRESH_MS = 1_500;
@@ -37,18 +37,35 @@ const answer = z.object({
 
 type Found = Identity | 'invalid' | 'foreign';
 
+/** The lookup, and the link to be used for everything that is asked of workflow: it tells what ends a credential. */
+export interface KnownCallers {
+  readonly lookup: CallerLookup;
+  readonly link: SubgraphLink;
+}
+
+/** Operations that end a credential at once: whoever asks next is not answered from memory. */
+const ENDS = /\b(?:revokeSession|revokeServiceKey|deleteAccount)\b/;
+
 /** Makes the lookup over the link to the workflow subgraph. It throws UNAVAILABLE when nobody answers there. */
-export function createKnownCallers(workflow: SubgraphLink): CallerLookup {
-  // By the hash: a cache is no place for credentials.
-  const kept = new LRUCache<string, Found, string>({
-    max: MAX_KEPT,
-    ttl: FRESH_MS,
-    fetchMethod: (_, __, { context: credential }) => ask(workflow, credential),
-  });
-  return async (credential) => {
-    const key = createHash('sha256').update(credential).digest('base64');
-    const found = await kept.fetch(key, { context: credential });
-    return found === undefined || found === 'foreign' ? null : found;
+export function createKnownCallers(workflow: SubgraphLink): KnownCallers {
+  const kept = createKeptAnswers<Found>({ max: MAX_KEPT, ttlMs: FRESH_MS });
+  return {
+    async lookup(credential) {
+      // By the hash: a cache is no place for credentials.
+      const key = createHash('sha256').update(credential).digest('base64');
+      const found = await kept.of(key, () => ask(workflow, credential));
+      return found === 'foreign' ? null : found;
+    },
+    link: {
+      ...workflow,
+      async execute(request) {
+        try {
+          return await workflow.execute(request);
+        } finally {
+          if (ENDS.test(request.query)) kept.forget();
+        }
+      },
+    },
   };
 }
 

@@ -39,14 +39,15 @@ export interface Door {
 /** Builds the federation and the public server over it, and listens. The REST paths are there when every document of theirs fits the schema. */
 export async function openDoor(parts: ProcessParts, options: DoorOptions): Promise<Door> {
   const { config, logger, lifecycle } = parts;
+  // A foreign supergraph is shown nobody's credentials.
+  const workflow = config.split.supergraphFile === null ? options.links['workflow'] : undefined;
+  const known = workflow && createKnownCallers(workflow);
   const federation = await createFederation({
     supergraphSdl: options.supergraphSdl,
-    links: options.links,
+    links: known === undefined ? options.links : { ...options.links, workflow: known.link },
     logger,
   });
   lifecycle.add('federation', () => federation.close());
-  // A foreign supergraph is shown nobody's credentials.
-  const workflow = config.split.supergraphFile === null ? options.links['workflow'] : undefined;
   const rateLimiter =
     config.limits.rate === null ? undefined : createRateLimiter(config.limits.rate, options.sharedCounts);
   const server = await createGatewayServer({
@@ -55,7 +56,7 @@ export async function openDoor(parts: ProcessParts, options: DoorOptions): Promi
     production: config.production,
     resolveCredential: createCredentialResolver({
       serviceKeys: options.serviceKeys,
-      lookup: workflow && createKnownCallers(workflow),
+      lookup: known?.lookup,
     }),
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,

@@ -101,7 +101,7 @@ export const signIn: Section = {
       params: { refresh_token: json.text(), user_id: json.text(optional) },
       body,
       rateClass: 'start',
-      variables: ({ refresh_token, user_id }) => ({ refreshToken: refresh_token, userId: user_id ?? null }),
+      variables: ({ refresh_token, user_id }) => ({ refreshToken: refresh_token, userId: user_id || null }),
       data: signInShape,
       reply: ({ refreshSession }) => done('new tokens', signInData(refreshSession)),
     }),
@@ -131,7 +131,8 @@ export const signIn: Section = {
       params: { token: json.text(), user_id: json.text(optional) },
       body,
       rateClass: 'start',
-      variables: ({ token, user_id }) => ({ token, userId: user_id ?? null }),
+      fieldNames: { userId: 'user_id' },
+      variables: ({ token, user_id }) => ({ token, userId: user_id || null }),
       reply: () => done('the session is closed'),
     }),
     route(SignInWithPlatform)({

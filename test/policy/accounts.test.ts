@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, until } from '../kit/requests.ts';
+import { graphql, rest } from '../kit/requests.ts';
 import { signedIn, type SignInData } from '../kit/sign-in.ts';
 
 /** Accounts from before the first sign-in to after the last, and the keys of programs, at the public face. */
@@ -72,11 +72,7 @@ describe('a deleted account', () => {
     const upload = await rest(kiln.url, 'POST', '/api/file/upload', form, headers);
     expect((await graphql(kiln.url, DELETE, {}, headers)).data).toEqual({ deleteAccount: true });
 
-    await until(
-      async () => (await get('/auth/idp/userinfo', headers)).status,
-      (status) => status === 401,
-      5_000,
-    );
+    expect((await get('/auth/idp/userinfo', headers)).status).toBe(401);
     const refresh = { refresh_token: ben.refresh_token };
     expect((await rest(kiln.url, 'POST', '/auth/idp/refresh', refresh)).status).toBe(401);
     const { pool } = kiln.runtime.database;
@@ -107,7 +103,7 @@ describe('a service key', () => {
   const codeOf = (answer: Awaited<ReturnType<typeof graphql>>) =>
     answer.errors?.[0]?.extensions['code'] ?? null;
 
-  it('does what its scopes say, is kept as a hash, listed, and over within seconds of its end', async () => {
+  it('does what its scopes say, is kept as a hash, listed, and over with its end', async () => {
     const plain = await create('reads', []);
     const admin = await create('manages', ['admin']);
     const asked = async (secret: string) =>
@@ -123,11 +119,7 @@ describe('a service key', () => {
       id: admin.key.id,
       revokedAt: expect.any(String),
     });
-    await until(
-      () => asked(admin.secret),
-      (code) => code === 'UNAUTHENTICATED',
-      5_000,
-    );
+    expect(await asked(admin.secret)).toBe('UNAUTHENTICATED');
     const { serviceKeys } = (await graphql(kiln.url, LIST, {}, office)).data;
     expect(serviceKeys).toEqual(
       expect.arrayContaining([

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createBrowser, type TestBrowser } from '../kit/browser.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, until } from '../kit/requests.ts';
+import { rest } from '../kit/requests.ts';
 import {
   appCode as appCodeAt,
   logIn as logInAt,
@@ -380,13 +380,29 @@ describe('tokens', () => {
       200,
       { success: true, code: 200, message: 'the session is closed', ...envelope },
     ]);
-    await until(
-      () => userinfo(access_token),
-      ({ status }) => status === 401,
-      5_000,
-    );
+    expect((await userinfo(access_token)).status).toBe(401);
     expect(await post('/auth/idp/refresh', { refresh_token })).toEqual(refusal(401));
     expect((await post('/auth/idp/revoke', { token: 'nothing of ours' })).status).toBe(200);
+  });
+
+  it('are not revoked in the name of somebody else, which is told', async () => {
+    const { access_token } = await signedIn();
+    const revoke = (user_id: string) => post('/auth/idp/revoke', { token: access_token, user_id });
+    const refused = await revoke('sandbox-ben');
+    expect(refused).toEqual(refusal(400));
+    expect(refused.body.data.issues).toEqual([{ field: 'user_id', message: expect.any(String) as string }]);
+    expect((await userinfo(access_token)).status).toBe(200);
+    expect((await revoke('sandbox-ada')).status).toBe(200);
+    expect((await userinfo(access_token)).status).toBe(401);
+  });
+
+  it('take an empty user_id for none', async () => {
+    const { refresh_token } = await signedIn();
+    const renewed = await post('/auth/idp/refresh', { refresh_token, user_id: '' });
+    expect(renewed.status).toBe(200);
+    const { access_token: token } = renewed.body.data;
+    expect((await post('/auth/idp/revoke', { token, user_id: '' })).status).toBe(200);
+    expect((await userinfo(token)).status).toBe(401);
   });
 
   it('are closed on the way to the provider’s own page for signing out', async () => {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
 import { sql, type Selectable } from 'kysely';
-import { LRUCache } from 'lru-cache';
 
-import { AppError, notFound } from '../../../platform/errors.ts';
+import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/event-bus.ts';
+import { createKeptAnswers } from '../../../platform/kept-answers.ts';
 import type { WorkflowDatabase } from '../database.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { isSameToken, readRefreshToken, refreshTokenOf } from './refresh-tokens.ts';
@@ -42,16 +42,13 @@ export function createSessionService(options: SessionsOptions): SessionService &
   close(): void;
 } {
   const { database, tokens, bus } = options;
-  const open = new LRUCache<string, boolean>({
-    max: MAX_KEPT,
-    ttl: OPEN_MS,
-    fetchMethod: (id) => readOpen(database, id),
-  });
-  const stopListening = bus.listen(SESSIONS, (id) => void open.delete(id));
-  const stopGaps = bus.onGap(() => open.clear());
+  const open = createKeptAnswers<boolean>({ max: MAX_KEPT, ttlMs: OPEN_MS });
+  const isOpen = (id: string) => open.of(id, () => readOpen(database, id));
+  const stopListening = bus.listen(SESSIONS, (id) => open.forget(id));
+  const stopGaps = bus.onGap(() => open.forget());
   const forget = (ids: readonly string[]) => {
     for (const id of ids) {
-      open.delete(id);
+      open.forget(id);
       bus.announce(SESSIONS, id, 1);
     }
   };
@@ -68,7 +65,11 @@ export function createSessionService(options: SessionsOptions): SessionService &
     refresh: (token, userId = null) => refresh(scene, token, userId),
     async revokeToken(token, userId = null) {
       const id = await sessionOf(scene, token);
-      if (id !== null) await closed(await revokeRows(database, { id, userId }));
+      if (id === null) return;
+      if (userId !== null && !(await isOf(database, { id, userId }))) {
+        throw badInput('userId', 'userId is not the user of this token: nothing was closed');
+      }
+      await closed(await revokeRows(database, { id, userId }));
     },
     async revoke(caller, id) {
       const rows = await revokeRows(database, { id, userId: caller.id });
@@ -76,10 +77,10 @@ export function createSessionService(options: SessionsOptions): SessionService &
       await closed(rows);
     },
     list: (caller) => list(database, caller.id),
-    isOpen: async (id) => (await open.fetch(id)) ?? false,
+    isOpen,
     async sessionIdOf(token) {
       const claims = await tokens.verify(token);
-      return claims !== null && (await open.fetch(claims.sessionId)) === true ? claims.sessionId : null;
+      return claims !== null && (await isOpen(claims.sessionId)) ? claims.sessionId : null;
     },
     closed,
     close() {
@@ -100,6 +101,20 @@ type Scene = SessionsOptions & {
 
 async function readOpen(database: WorkflowDatabase, id: string): Promise<boolean> {
   const row = await openSessions(database).select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Whether a session, open or not, is this user's. */
+async function isOf(
+  database: WorkflowDatabase,
+  { id, userId }: { readonly id: string; readonly userId: string },
+): Promise<boolean> {
+  const row = await database
+    .selectFrom('workflow.sessions')
+    .select('id')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
   return row !== undefined;
 }
 

@@ -194,7 +194,11 @@ describe('closing a session', () => {
   it('works with either token, and is content with tokens it does not know', async () => {
     const { accessToken } = await signedIn();
     await here.sessions.revokeToken('nothing of ours');
-    await here.sessions.revokeToken(accessToken, 'usr_other');
+    await here.sessions.revokeToken('nothing of ours', 'usr_other');
+    await expect(here.sessions.revokeToken(accessToken, 'usr_other')).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'userId',
+    });
     expect(await here.callerOf(accessToken)).toMatchObject({ kind: 'user' });
     await here.sessions.revokeToken(accessToken);
     expect(await here.callerOf(accessToken)).toBe('invalid');

@@ -92,7 +92,7 @@ export interface SessionService {
    * an older token closes the session. UNAUTHENTICATED.
    */
   refresh(refreshToken: string, userId?: string | null): Promise<SignedIn>;
-  /** Closes the session of a token of either kind; unknown tokens are fine. `userId`, when given, must be its user's. */
+  /** Closes the session of a token of either kind; unknown tokens are fine. `userId`, when given, must be its user's: BAD_USER_INPUT. */
   revokeToken(token: string, userId?: string | null): Promise<void>;
   /** Closes one of the caller's own. NOT_FOUND. */
   revoke(caller: Caller, id: string): Promise<void>;
