@@ -167,7 +167,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function createTrust(trustProxy: readonly string[]): (address: string) => boolean {
+/** Whether an address is one of the operator's proxies (TRUST_PROXY), whose X-Forwarded-* headers are believed. */
+export function createTrust(trustProxy: readonly string[]): (address: string) => boolean {
   const ranges = trustProxy.map((entry) => {
     if (entry.includes('/')) return ipaddr.parseCIDR(entry);
     const address = ipaddr.process(entry);

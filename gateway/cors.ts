@@ -8,7 +8,7 @@ export type CorsOrigins = 'any' | readonly string[];
 /** The cross-origin rules, for both ways in. */
 export interface Cors {
   readonly middleware: RequestHandler;
-  /** Whether a request that names an origin may open a socket. Requests without one (no browser) always may. */
+  /** Whether a request may open a socket or stream: by its origin. Without one it is no browser's, or says itself whose. */
   allows(request: IncomingMessage): boolean;
 }
 
@@ -34,7 +34,8 @@ export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors
   return {
     allows(request) {
       const { origin } = request.headers;
-      return origin === undefined || isAllowed(origin) || isSameHost(origin, request.headers.host);
+      if (origin === undefined) return allowed === undefined || !isOfAnotherSite(request);
+      return isAllowed(origin) || isSameHost(origin, request.headers.host);
     },
     middleware(request, response, next) {
       const { origin } = request.headers;
@@ -56,6 +57,11 @@ export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors
       response.status(204).end();
     },
   };
+}
+
+/** Pages may send a GET elsewhere without naming their origin (`no-cors`); browsers tell then whose it is. */
+function isOfAnotherSite({ headers }: IncomingMessage): boolean {
+  return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']));
 }
 
 function isSameHost(origin: string, host: string | undefined): boolean {

@@ -2,6 +2,8 @@ import { getDistDirectory, isSandboxFrame, renderAltair, SANDBOX_FRAME_CSP } fro
 import { Router, static as serveStatic } from 'express';
 import type { Request } from 'express';
 
+import { createTrust } from './caller.ts';
+
 /** The explorer at /explorer: Altair, served from this process alone. The browser is told to load nothing from elsewhere. */
 
 /** Scripts are bundled with inline parts and workers; data and blobs are the page's own. */
@@ -43,10 +45,13 @@ query Tasks {
 export interface ExplorerOptions {
   /** Path prefix of PUBLIC_URL, without a slash at its end: `` or `/kiln`. */
   readonly basePath: string;
+  /** Addresses or CIDRs whose X-Forwarded-Proto is believed. */
+  readonly trustProxy: readonly string[];
 }
 
 /** Mount it at `/explorer`. */
-export function createExplorer({ basePath }: ExplorerOptions): Router {
+export function createExplorer({ basePath, trustProxy }: ExplorerOptions): Router {
+  const isTrusted = createTrust(trustProxy);
   const router = Router();
   router.use((request, response, next) => {
     response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
@@ -54,17 +59,28 @@ export function createExplorer({ basePath }: ExplorerOptions): Router {
     next();
   });
   router.get(['/', '/index.html'], (request, response) => {
-    response.type('html').send(renderPage(request, basePath));
+    const isSecure =
+      request.protocol === 'https' || (isTrusted(peerOf(request)) && isForwardedHttps(request));
+    response.type('html').send(renderPage(basePath, socketUrl(request, { basePath, isSecure })));
   });
   router.use(serveStatic(getDistDirectory(), { index: false, maxAge: '1h' }));
   return router;
 }
 
-function renderPage(request: Request, basePath: string): string {
+function peerOf({ socket }: Request): string {
+  return socket.remoteAddress ?? '';
+}
+
+/** What the browser asked the first proxy in, as the proxies say. */
+function isForwardedHttps({ headers }: Request): boolean {
+  return /^\s*https\s*(,|$)/i.test(String(headers['x-forwarded-proto']));
+}
+
+function renderPage(basePath: string, subscriptionsEndpoint: string): string {
   return renderAltair({
     baseURL: `${basePath}/explorer/`,
     endpointURL: `${basePath}/graphql`,
-    subscriptionsEndpoint: socketUrl(request, basePath),
+    subscriptionsEndpoint,
     initialSubscriptionRequestHandlerId: 'graphql-ws',
     initialQuery: FIRST_QUERY,
     // Uploads from the explorer need a header that no other site can send.
@@ -75,10 +91,12 @@ function renderPage(request: Request, basePath: string): string {
 }
 
 /** The WebSocket address as the browser reached us; it has no relative form everywhere. */
-function socketUrl(request: Request, basePath: string): string {
-  const host = request.headers.host ?? '';
+function socketUrl(
+  { headers }: Request,
+  { basePath, isSecure }: { readonly basePath: string; readonly isSecure: boolean },
+): string {
+  const host = headers.host ?? '';
   // The header ends up in a script: let nothing through but a host and a port.
   const safeHost = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(host) ? host : 'localhost';
-  const isSecure = request.protocol === 'https' || request.headers['x-forwarded-proto'] === 'https';
   return `${isSecure ? 'wss' : 'ws'}://${safeHost}${basePath}/graphql`;
 }

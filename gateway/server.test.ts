@@ -184,6 +184,22 @@ describe('the door', () => {
     expect(await body.text()).not.toContain('alert(1)');
   });
 
+  test('believes of whoever asks for the explorer only a trusted proxy that it is https', async () => {
+    const socketOf = async (trustProxy: readonly string[], proto: string) => {
+      door = await startDoor({ trustProxy });
+      const page = await fetch(`${door.url}/explorer/`, { headers: { 'x-forwarded-proto': proto } });
+      const [, scheme] = /(wss?):\/\/127\.0\.0\.1:\d+\/graphql/.exec(await page.text()) ?? [];
+      await door.close();
+      return scheme;
+    };
+    expect(await socketOf([], 'https')).toBe('ws');
+    expect(await socketOf(['10.0.0.0/8'], 'https')).toBe('ws');
+    expect(await socketOf(['127.0.0.1'], 'https')).toBe('wss');
+    expect(await socketOf(['127.0.0.1'], 'https, http')).toBe('wss');
+    expect(await socketOf(['127.0.0.1'], 'http')).toBe('ws');
+    door = undefined;
+  });
+
   test('lets a running request end when it stops, and cuts it when it takes too long', async () => {
     door = await startDoor({ drainMs: 300 });
     const { world, url } = door;

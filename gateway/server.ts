@@ -150,6 +150,7 @@ async function createTransports(parts: {
     callers,
     guard,
     cors,
+    rateLimiter,
     maxMessageBytes: maxBodyBytes,
   });
   const { uploadMaxBytes } = options;
@@ -186,7 +187,7 @@ function createApp(parts: {
   mounted.use(cors.middleware);
   mounted.use(findCaller({ callers, rateLimiter: options.rateLimiter }));
   mounted.use('/graphql', graphql);
-  mounted.use('/explorer', createExplorer({ basePath }));
+  mounted.use('/explorer', createExplorer({ basePath, trustProxy: options.trustProxy }));
   if (options.files !== undefined) mounted.use(below('/files', options.files));
   if (options.hooks !== undefined) mounted.use(below('/hooks', options.hooks));
   if (options.sandbox !== undefined) mounted.use(below('/sandbox', options.sandbox));

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 
 import { EventSource } from 'eventsource';
 import { createClient } from 'graphql-sse';
+import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { post, startDoor, until } from '../door.fixture.ts';
@@ -153,6 +154,19 @@ describe('server-sent events', () => {
     expect(await statusOf('https://elsewhere.example')).toBe(403);
     expect(await statusOf('https://shop.example')).toBe(200);
     expect(await statusOf(new URL(door.url).origin)).toBe(200);
+    // A page's `no-cors` request names no origin; its browser says that it comes from elsewhere.
+    const siteOf = async (site: string) => {
+      const headers = { accept: 'text/event-stream', 'sec-fetch-site': site };
+      const { statusCode, body } = await request(`${door.url}/graphql?query=subscription%7Bticks(to:1)%7D`, {
+        headers,
+      });
+      await body.dump();
+      return statusCode;
+    };
+    expect(await siteOf('cross-site')).toBe(403);
+    expect(await siteOf('same-site')).toBe(403);
+    expect(await siteOf('same-origin')).toBe(200);
+    expect(await siteOf('none')).toBe(200);
   });
 
   test('opens subscriptions only by GET', async () => {

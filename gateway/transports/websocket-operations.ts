@@ -12,6 +12,7 @@ import { traceIdOf } from '../caller.ts';
 import type { CallerFinder } from '../caller.ts';
 import type { CredentialGuard } from '../credential-guard.ts';
 import { refusal } from '../limits/refusal.ts';
+import type { RateLimiter } from '../rate-limit.ts';
 import { readOperation } from './read-operation.ts';
 import type { OperationRequest } from './read-operation.ts';
 import type { TransportOptions } from './transport.ts';
@@ -43,6 +44,8 @@ export function createSession(request: IncomingMessage, close: Session['close'])
 export interface SocketHookOptions extends TransportOptions {
   readonly callers: CallerFinder;
   readonly guard: CredentialGuard;
+  /** Counts refused credentials against their address; absent when rates are not limited. */
+  readonly rateLimiter?: RateLimiter | undefined;
   /** Running operations of one socket (default 100). */
   readonly maxOperations?: number;
 }
@@ -66,8 +69,10 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         return true;
       } catch (error) {
         // 4403 Forbidden; anything but a bad credential closes the socket as our failure.
-        if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return false;
-        throw error;
+        if (!(error instanceof AppError) || error.code !== 'UNAUTHENTICATED') throw error;
+        if (await isOverLimit(options, extra))
+          extra.close(CloseCode.TooManyInitialisationRequests, 'too many requests');
+        return false;
       }
     },
     async onSubscribe({ extra, subscriptions }, id, payload) {
@@ -102,6 +107,15 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       for (const id of extra.running.keys()) endOperation(extra, id);
     },
   };
+}
+
+/** A refused credential costs a read of its address, as over HTTP: nobody guesses without a limit. */
+async function isOverLimit(
+  { callers, rateLimiter }: Pick<SocketHookOptions, 'callers' | 'rateLimiter'>,
+  { request }: Session,
+): Promise<boolean> {
+  const nobody = await callers.find(request, { authorization: '' });
+  return (await rateLimiter?.take(nobody, 'read'))?.allowed === false;
 }
 
 interface Running {

@@ -93,6 +93,22 @@ describe('graphql-transport-ws', () => {
     await expect(failureOf(forged, '{ hello }')).resolves.toMatchObject({ code: 4403 });
   });
 
+  test('gives whoever guesses credentials a limit', async () => {
+    const door = await open({ rateLimiter: createRateLimiter({ read: 2 }) });
+    const codes: unknown[] = [];
+    for (let guess = 0; guess < 3; guess += 1) {
+      const client = connect(door, { authorization: `Bearer kiln_guess${guess}` });
+      codes.push(((await failureOf(client, '{ hello }')) as { code?: number }).code);
+    }
+    expect(codes).toEqual([4403, 4403, 4429]);
+    const response = await fetch(`${door.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer kiln_guess' },
+      body: '{"query":"{ hello }"}',
+    });
+    expect(response.status).toBe(429);
+  });
+
   test.each(HOSTILE)('refuses too much %s before execution', async (limit, query) => {
     const door = await open();
     expect(await failureOf(connect(door), query)).toMatchObject({

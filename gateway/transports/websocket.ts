@@ -10,6 +10,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { CallerFinder } from '../caller.ts';
 import type { Cors } from '../cors.ts';
 import type { CredentialGuard } from '../credential-guard.ts';
+import type { RateLimiter } from '../rate-limit.ts';
 import { watchSlowSockets } from './slow-sockets.ts';
 import type { TransportOptions } from './transport.ts';
 import { createSession, createSocketHooks } from './websocket-operations.ts';
@@ -32,6 +33,8 @@ export interface WebSocketOptions extends TransportOptions {
   readonly callers: CallerFinder;
   readonly guard: CredentialGuard;
   readonly cors: Cors;
+  /** Counts refused credentials; absent when rates are not limited. */
+  readonly rateLimiter?: RateLimiter | undefined;
   /** Largest message of a client in bytes (default 1,000,000). */
   readonly maxMessageBytes?: number;
   /** Running operations of one socket (default 100). */
