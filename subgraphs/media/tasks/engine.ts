@@ -68,6 +68,8 @@ export interface WorkerLimits {
   /** Largest input fetched from a caller's URL, and largest output, in bytes. */
   readonly maxInputBytes: number;
   readonly maxOutputBytes: number;
+  /** Longest time for all inputs of a step that are fetched from callers' URLs, in milliseconds: they hold a start's place. */
+  readonly inputsTimeoutMs: number;
   /** Wait for the first bytes of a file, then between chunks, in milliseconds. */
   readonly downloadTimeoutMs: number;
 }

@@ -15,6 +15,8 @@ export interface InputOptions {
   /** Who will do the work: what its provider keeps of a file already is not sent again. */
   readonly binding: Binding;
   readonly signal: AbortSignal;
+  /** Ends what is still being fetched: a host that sends byte by byte must not hold the place for hours. */
+  readonly late: AbortSignal;
 }
 
 /** Throws UpstreamError INVALID_INPUT, naming the field, when the file can't be had. */
@@ -61,15 +63,16 @@ async function fetchFile(
   { http, files, limits }: Engine,
   url: string,
   field: string,
-  { owner, signal }: InputOptions,
+  { owner, signal, late }: InputOptions,
 ): Promise<StoredFile> {
+  const ending = AbortSignal.any([signal, late]);
   try {
     const { status, headers, body } = await http.download({
       method: 'GET',
       url,
       timeoutMs: limits.downloadTimeoutMs,
       maxBytes: limits.maxInputBytes,
-      signal,
+      signal: ending,
       retry: 'safe',
     });
     if (status !== 200) {
@@ -83,10 +86,13 @@ async function fetchFile(
       declaredType: headers['content-type'] ?? null,
       temporary: true,
       maxBytes: limits.maxInputBytes,
-      signal,
+      signal: ending,
     });
   } catch (error) {
     if (signal.aborted || error instanceof UpstreamError) throw error;
+    if (late.aborted) {
+      throw badFile(field, `it could not be fetched within ${limits.inputsTimeoutMs / 1_000} s`, error);
+    }
     if (error instanceof HttpFailure || error instanceof AppError) {
       throw badFile(field, `it could not be fetched: ${error.message}`, error);
     }

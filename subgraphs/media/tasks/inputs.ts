@@ -11,10 +11,11 @@ import type { InputRef, StepInput } from './task.ts';
 export async function prepareRequest(
   engine: Engine,
   input: StepInput,
-  options: InputOptions,
+  options: Omit<InputOptions, 'late'>,
 ): Promise<WorkRequest> {
   const limits = modelFor(options.binding, input);
-  const file = (ref: InputRef, field: string) => prepareFile(engine, ref, field, options);
+  const late = AbortSignal.timeout(engine.limits.inputsTimeoutMs);
+  const file = (ref: InputRef, field: string) => prepareFile(engine, ref, field, { ...options, late });
   const maybe = async (ref: InputRef | undefined, field: string) =>
     ref === undefined ? null : file(ref, field);
   switch (input.kind) {

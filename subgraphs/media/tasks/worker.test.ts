@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { newId } from '../../../platform/ids.ts';
+import { createOutboundRule } from '../../../platform/safe-url.ts';
+import { createHttpClient } from '../../../platform/undici-http-client.ts';
 import type { Binding } from '../generators/binding.ts';
 import { UpstreamError, type Provider } from '../providers/provider.ts';
 import { image, me, registryOf, startEngine, type TestEngine, until } from './testing/engine.ts';
@@ -499,6 +501,32 @@ describe('inputs', () => {
       },
     });
     expect(upstream.starts).toEqual([]);
+  });
+
+  it('that come byte by byte for ever hold the place of a start for a while only', async () => {
+    const dripping = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'image/png' });
+      const drip = setInterval(() => response.write('x'), 20);
+      response.once('close', () => clearInterval(drip));
+    });
+    await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(dripping.address() as AddressInfo).port}`;
+    const { logger } = engine;
+    const http = createHttpClient({ outbound: createOutboundRule({ allow: [host] }), logger });
+    const { service } = await scene({ worker: { http, limits: { inputsTimeoutMs: 1_000 } } });
+    const { id } = await service.submit(me, image('', { work: work(`http://${host}/x.png`) }));
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: {
+        code: 'INVALID_INPUT',
+        field: 'image',
+        message: expect.stringContaining('within 1 s'),
+      },
+    });
+    expect(upstream.starts).toEqual([]);
+    await http.close();
+    dripping.closeAllConnections();
+    dripping.close();
   });
 
   it('that are files of ours are opened, and texts end the task without storing', async () => {

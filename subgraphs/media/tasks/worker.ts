@@ -68,6 +68,7 @@ const DEFAULT_LIMITS: WorkerLimits = {
   heldOutageSeconds: 3_600,
   maxInputBytes: 64 * 1024 * 1024,
   maxOutputBytes: 1024 * 1024 * 1024,
+  inputsTimeoutMs: 300_000,
   downloadTimeoutMs: 30_000,
 };
 
