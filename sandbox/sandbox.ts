@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 
 import type { Logger } from '../platform/logger.ts';
+import { sandboxWires, type SandboxWires } from '../platform/sandbox-wires.ts';
 import { createControl } from './control/control.ts';
 import type { Control } from './control/control.ts';
 import { createFaults } from './control/faults.ts';
@@ -20,8 +21,8 @@ import type { JobRunner } from './jobs/job-runner.ts';
 import { openJournal } from './jobs/journal.ts';
 import { createPage } from './page.ts';
 import { createPlatformStandIns, type SandboxPlatforms } from './platforms/platforms.ts';
-import { FIRST_PACES, createStandIns, sandboxWires } from './stand-ins.ts';
-import type { SandboxWires, Secrets } from './stand-ins.ts';
+import { FIRST_PACES, createStandIns } from './stand-ins.ts';
+import type { Secrets } from './stand-ins.ts';
 import { createStripeStandIn } from './stripe/stripe.ts';
 import type { StripeOptions, StripeStandIn } from './stripe/stripe.ts';
 import { createInstantStudio } from './studio/instant-studio.ts';

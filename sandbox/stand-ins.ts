@@ -1,6 +1,4 @@
 import type { Logger } from '../platform/logger.ts';
-import type { Wire } from './http/wire.ts';
-import type { JobRunner } from './jobs/job-runner.ts';
 import type { Journal } from './jobs/journal.ts';
 import type { Pace } from './jobs/pace.ts';
 import { COMFYUI, createComfyui } from './providers/comfyui/comfyui.ts';
@@ -14,15 +12,10 @@ import { MIDJOURNEY, createMidjourney } from './providers/midjourney/midjourney.
 import { MINIMAX, createMinimax } from './providers/minimax/minimax.ts';
 import { OPENAI, createOpenai } from './providers/openai/openai.ts';
 import { REPLICATE, createReplicate } from './providers/replicate/replicate.ts';
+import type { StandIn } from './providers/shared/stand-in.ts';
 import { VOLCENGINE_VOD } from './providers/volcengine/vod.ts';
 import { VOLCENGINE, createVolcengine } from './providers/volcengine/volcengine.ts';
 import type { Studio } from './studio/types.ts';
-
-/** A stand-in: what it answers, and what works behind it. */
-export interface StandIn {
-  readonly wire: Wire;
-  readonly runner: JobRunner;
-}
 
 export interface StandInsOptions {
   readonly studio: Studio;
@@ -36,45 +29,6 @@ export interface StandInsOptions {
 
 /** What each stand-in demands of its callers, by wire; without one everybody is let in. */
 export type Secrets = Readonly<Record<string, string>>;
-
-/** Base URL of each stand-in, as its provider's setting takes it. */
-export interface SandboxWires {
-  readonly midjourney: string;
-  readonly openai: string;
-  readonly minimax: string;
-  readonly kling: string;
-  readonly gemini: string;
-  readonly hedra: string;
-  readonly higgsfield: string;
-  readonly fal: string;
-  /** fal's storage, a service of its own. */
-  readonly falRest: string;
-  readonly replicate: string;
-  readonly volcengine: string;
-  /** Volcengine's storage of videos, a service of its own. */
-  readonly volcengineVod: string;
-  /** The machines of the pool. */
-  readonly comfyui: readonly string[];
-}
-
-/** Where each stand-in is reached at this origin. */
-export function sandboxWires(origin: string): SandboxWires {
-  return {
-    midjourney: `${origin}/midjourney`,
-    openai: `${origin}/openai/v1`,
-    minimax: `${origin}/minimax`,
-    kling: `${origin}/kling`,
-    gemini: `${origin}/gemini/v1beta`,
-    hedra: `${origin}/hedra/web-app`,
-    higgsfield: `${origin}/higgsfield`,
-    fal: `${origin}/fal`,
-    falRest: `${origin}/fal-rest`,
-    replicate: `${origin}/replicate/v1`,
-    volcengine: `${origin}/volcengine`,
-    volcengineVod: `${origin}/volcengine-vod`,
-    comfyui: [`${origin}/comfyui-a`, `${origin}/comfyui-b`],
-  };
-}
 
 /** Every stand-in there is. A new one is a folder in providers/, a line here and its first pace. */
 export function createStandIns(options: StandInsOptions): StandIn[] {

@@ -2,8 +2,8 @@ import path from 'node:path';
 
 import type { HttpClient } from '../../platform/http-client.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
+import { sandboxWires, type SandboxWires } from '../../platform/sandbox-wires.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import { sandboxWires, type SandboxWires } from '../../subgraphs/media/generators/sandbox-wires.ts';
 import type { SandboxStripe } from '../../subgraphs/workflow/compose-selling.ts';
 import type { SandboxIdentity } from '../../subgraphs/workflow/compose-sign-in.ts';
 import { sandboxElsewhere } from '../../subgraphs/workflow/sandbox-elsewhere.ts';
@@ -49,7 +49,7 @@ export async function startSandbox(
     platforms: { ...platforms, alipay },
   };
   return {
-    wires: sandboxWires(sandbox.url),
+    wires: sandbox.wires,
     browser: sandbox.browser,
     identity,
     stripe: { ...stripe, pay: (sessionId) => stripe.control.payIfOpen(sessionId) },

@@ -5,6 +5,7 @@ export interface ProvidersConfig {
   readonly openai: { readonly apiKey: string | null; readonly baseUrl: string } | null;
   readonly gemini: { readonly apiKey: string; readonly baseUrl: string } | null;
   readonly kling: {
+    /** An API key, or the pair of keys that tokens are signed with. */
     readonly login: { readonly apiKey: string } | { readonly accessKey: string; readonly secretKey: string };
     readonly baseUrl: string;
   } | null;
@@ -14,12 +15,14 @@ export interface ProvidersConfig {
     readonly baseUrl: string;
   } | null;
   readonly hedra: { readonly apiKey: string; readonly baseUrl: string } | null;
+  /** `KEY_ID:KEY_SECRET`. */
   readonly higgsfield: { readonly key: string; readonly baseUrl: string } | null;
   readonly volcengine: {
     readonly accessKey: string;
     readonly secretKey: string;
     readonly baseUrl: string;
     readonly vodBaseUrl: string;
+    /** Space of VOD that videos are uploaded to; null: avatars can't be made. */
     readonly vodSpace: string | null;
   } | null;
   readonly fal: { readonly key: string; readonly baseUrl: string; readonly restBaseUrl: string } | null;

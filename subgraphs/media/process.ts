@@ -4,8 +4,8 @@ import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts'
 import { installationSecret, webhookSecret } from '../../platform/installation-secret.ts';
 import type { ProcessParts } from '../../platform/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime.ts';
+import { sandboxWires } from '../../platform/sandbox-wires.ts';
 import { composeMedia } from './compose.ts';
-import { sandboxWires } from './generators/sandbox-wires.ts';
 import { mediaMigrations } from './migrations/index.ts';
 import type { MediaSubgraph } from './subgraph.ts';
 

@@ -2,8 +2,8 @@ import { readConfig } from '../../platform/config.ts';
 import { createLifecycle } from '../../platform/lifecycle.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { startRuntime } from '../../platform/runtime.ts';
+import { sandboxWires } from '../../platform/sandbox-wires.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
-import { sandboxWires } from '../../subgraphs/media/generators/sandbox-wires.ts';
 import { mediaMigrations } from '../../subgraphs/media/migrations/index.ts';
 
 /** A worker whose every wake-up for other processes is lost on the way. */

@@ -1,14 +1,11 @@
-import type { Logger } from '../../../platform/logger.ts';
 import { bytes, empty, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { jsonObject } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
-import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
-import type { Studio } from '../../studio/types.ts';
 import { readForm } from '../shared/multipart.ts';
+import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { createFiles } from './files.ts';
 import type { Files } from './files.ts';
 import { perform } from './perform.ts';
@@ -19,15 +16,11 @@ import { FAILED, historyJson, queueJson } from './views.ts';
 /** The machines of the pool: the names of their wires in faults, paces and jobs, and their mounts. */
 export const COMFYUI = ['comfyui-a', 'comfyui-b'] as const;
 
-export interface ComfyuiOptions {
+export interface ComfyuiOptions extends StandInOptions {
   /** One of COMFYUI. */
   readonly machine: string;
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
   /** When set, `X-API-Key` must carry it, as behind a proxy: the server itself knows no keys. */
   readonly secret: string | null;
-  readonly logger: Logger;
 }
 
 /** What the handlers of one machine work with. */
@@ -37,7 +30,7 @@ export interface ComfyuiContext {
 }
 
 /** One machine with a ComfyUI server (README.md of the sandbox names what it follows); every route is below /api too. */
-export function createComfyui(options: ComfyuiOptions): { wire: Wire; runner: JobRunner } {
+export function createComfyui(options: ComfyuiOptions): StandIn {
   const { machine, studio, journal, secret } = options;
   const files = createFiles(machine, journal);
   const runner = createJobRunner({

@@ -2,7 +2,6 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Logger } from '../../../platform/logger.ts';
 import type { Fault } from '../../control/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -11,11 +10,10 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Journal } from '../../jobs/journal.ts';
 import type { Pace } from '../../jobs/pace.ts';
-import type { Studio } from '../../studio/types.ts';
 import { startNotices } from '../shared/notices.ts';
 import { createResults } from '../shared/results.ts';
+import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
 import { FAILED, MODERATED, platformError } from './answers.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { perform } from './perform.ts';
@@ -27,22 +25,14 @@ import type { FalViews } from './views.ts';
 /** The name of fal's queue in faults, paces and jobs, and its mount. */
 export const FAL = 'fal';
 
-export interface FalOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface FalOptions extends NotifyingOptions {
   readonly storagePace: () => Pace;
   /** When set, the key that `Authorization: Key` must carry. */
   readonly secret: string | null;
-  /** Where the queue is reached, for the addresses in notices. */
-  readonly baseUrl: () => string;
-  readonly logger: Logger;
 }
 
-type Part = { readonly wire: Wire; readonly runner: JobRunner };
-
 /** fal's two services: the queue of its models, and its storage, which also publishes the key that notices are signed with. */
-export function createFal(options: FalOptions): readonly [queue: Part, storage: Part] {
+export function createFal(options: FalOptions): readonly [queue: StandIn, storage: StandIn] {
   const { journal, secret, logger } = options;
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const runner: JobRunner = createJobRunner({

@@ -9,6 +9,7 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { Pace } from '../../jobs/pace.ts';
+import type { StandIn } from '../shared/stand-in.ts';
 import { textOf } from '../shared/text-of.ts';
 import { invalid, platformError } from './answers.ts';
 
@@ -26,7 +27,7 @@ export interface FalStorageOptions {
 }
 
 /** Files of callers, with addresses that need no key, and the set of keys. An upload is a job without work, so that it is forgotten like one. */
-export function createFalStorage(options: FalStorageOptions): { wire: Wire; runner: JobRunner } {
+export function createFalStorage(options: FalStorageOptions): StandIn {
   const { journal, secret } = options;
   const runner = createJobRunner({
     wire: FAL_REST,

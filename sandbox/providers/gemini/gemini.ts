@@ -1,13 +1,9 @@
-import type { Logger } from '../../../platform/logger.ts';
 import type { Fault } from '../../control/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
-import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
-import type { Studio } from '../../studio/types.ts';
 import { createExpiry } from '../shared/expiry.ts';
+import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { noKey, refuse, wrongKey } from './errors.ts';
 import { createFiles } from './files.ts';
 import { MODERATED, generateContent } from './generate.ts';
@@ -20,20 +16,16 @@ import type { VeoContext } from './veo.ts';
 /** The name of this wire in faults, paces and jobs, and its mount. */
 export const GEMINI = 'gemini';
 
-export interface GeminiOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface GeminiOptions extends StandInOptions {
   /** When set, the key must equal it; some key must be there in any case, as on the real wire. */
   readonly secret: string | null;
-  readonly logger: Logger;
 }
 
 /**
  * The Gemini API: text by local-rules (no language model), analyses and pictures and Veo's videos by the studio, files
  * that are PROCESSING before they are ACTIVE, and downloads that need the key.
  */
-export function createGemini(options: GeminiOptions): { wire: Wire; runner: JobRunner } {
+export function createGemini(options: GeminiOptions): StandIn {
   const { journal } = options;
   const runner = createJobRunner({
     wire: GEMINI,

@@ -11,7 +11,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { Studio } from '../../studio/types.ts';
-import { bannedWordOf } from '../midjourney/prompt.ts';
+import { bannedWordOf } from '../shared/banned-word.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
 import { fileName } from '../shared/hand-over.ts';
 import { misfortuneOf } from '../shared/misfortune.ts';

@@ -1,13 +1,9 @@
-import type { Logger } from '../../../platform/logger.ts';
 import type { Fault } from '../../control/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
 import { StudioRefusal } from '../../studio/media-types.ts';
 import type { PresenterRequest } from '../../studio/media-types.ts';
 import type { Studio } from '../../studio/types.ts';
@@ -15,6 +11,7 @@ import { detail } from '../shared/fastapi.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
+import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { textOf } from '../shared/text-of.ts';
 import { assetRoutes } from './assets.ts';
 import { generate } from './generate.ts';
@@ -25,17 +22,13 @@ import { voicesOf } from './voices.ts';
 /** The name of this wire in faults, paces and jobs, and its mount. */
 export const HEDRA = 'hedra';
 
-export interface HedraOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface HedraOptions extends StandInOptions {
   /** When set, the key that `X-API-Key` must carry. */
   readonly secret: string | null;
-  readonly logger: Logger;
 }
 
 /** Hedra's API: assets, voices, and generations in which somebody in a picture talks. It has no cancel. */
-export function createHedra(options: HedraOptions): { wire: Wire; runner: JobRunner } {
+export function createHedra(options: HedraOptions): StandIn {
   const { studio, journal, secret } = options;
   const runner = createJobRunner({
     wire: HEDRA,

@@ -1,4 +1,3 @@
-import type { Logger } from '../../../platform/logger.ts';
 import type { Fault } from '../../control/faults.ts';
 import { empty, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -7,9 +6,6 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
-import type { Studio } from '../../studio/types.ts';
 import { detail } from '../shared/fastapi.ts';
 import { handOverRoutes } from '../shared/hand-over.ts';
 import { startNotices } from '../shared/notices.ts';
@@ -17,6 +13,7 @@ import { inputPictures } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
 import { createResults } from '../shared/results.ts';
+import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
 import { textOf } from '../shared/text-of.ts';
 import { startCharacter, startSoul } from './start.ts';
 import type { HiggsfieldParts } from './start.ts';
@@ -25,19 +22,13 @@ import { NSFW, characterJson, requestJson } from './views.ts';
 /** The name of this wire in faults, paces and jobs, and its mount. */
 export const HIGGSFIELD = 'higgsfield';
 
-export interface HiggsfieldOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface HiggsfieldOptions extends NotifyingOptions {
   /** When set, the credentials that `Authorization: Key` must carry. */
   readonly secret: string | null;
-  /** Where the wire is reached, for the addresses in notices. */
-  readonly baseUrl: () => string;
-  readonly logger: Logger;
 }
 
 /** Higgsfield's API: characters learned from pictures, pictures of them, files of callers. */
-export function createHiggsfield(options: HiggsfieldOptions): { wire: Wire; runner: JobRunner } {
+export function createHiggsfield(options: HiggsfieldOptions): StandIn {
   const { journal, secret, logger, baseUrl } = options;
   const runner: JobRunner = createJobRunner({
     wire: HIGGSFIELD,

@@ -11,7 +11,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { bannedWordOf } from '../midjourney/prompt.ts';
+import { bannedWordOf } from '../shared/banned-word.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
 import { givenPicture } from '../shared/given-picture.ts';
 import { misfortuneOf } from '../shared/misfortune.ts';

@@ -1,4 +1,3 @@
-import type { Logger } from '../../../platform/logger.ts';
 import type { Fault } from '../../control/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
@@ -6,15 +5,14 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
 import type { VideoRequest } from '../../studio/media-types.ts';
-import type { Studio } from '../../studio/types.ts';
 import { renderVideo } from '../shared/film.ts';
 import { isTurningPoint, startNotices } from '../shared/notices.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
+import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
 import { textOf } from '../shared/text-of.ts';
 import { refusal, success } from './codes.ts';
 import { loginRefusal } from './login.ts';
@@ -25,19 +23,13 @@ import { taskJson } from './task-json.ts';
 /** The name of this wire in faults, paces and jobs, and its mount. */
 export const KLING = 'kling';
 
-export interface KlingOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface KlingOptions extends NotifyingOptions {
   /** When set, the API key, and the secret that tokens must be signed with. */
   readonly secret: string | null;
-  /** Where the wire is reached, for the addresses in notices. */
-  readonly baseUrl: () => string;
-  readonly logger: Logger;
 }
 
 /** The Kling wire: videos from words and from pictures, each asked for on its own path. It has no cancel. */
-export function createKling(options: KlingOptions): { wire: Wire; runner: JobRunner } {
+export function createKling(options: KlingOptions): StandIn {
   const { journal, secret } = options;
   const runner = createJobRunner({
     wire: KLING,

@@ -7,7 +7,7 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { bannedWordOf } from '../midjourney/prompt.ts';
+import { bannedWordOf } from '../shared/banned-word.ts';
 import { misfortuneOf } from '../shared/misfortune.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { keepInputs } from '../shared/perform.ts';

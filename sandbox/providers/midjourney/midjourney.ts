@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Logger } from '../../../platform/logger.ts';
 import type { Fault } from '../../control/faults.ts';
 import { empty, json, text } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -9,13 +8,13 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
 import type { VideoRequest } from '../../studio/media-types.ts';
-import type { ImageRequest, Studio } from '../../studio/types.ts';
+import type { ImageRequest } from '../../studio/types.ts';
 import { renderVideo } from '../shared/film.ts';
 import { startNotices } from '../shared/notices.ts';
 import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
+import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
 import { textOf } from '../shared/text-of.ts';
 import { CODE, submitResult } from './codes.ts';
 import { createPictures } from './pictures.ts';
@@ -27,22 +26,16 @@ import { taskJson } from './task-json.ts';
 /** The name of this wire in faults, paces and jobs, and its mount. */
 export const MIDJOURNEY = 'midjourney';
 
-export interface MidjourneyOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface MidjourneyOptions extends NotifyingOptions {
   /** When set, `mj-api-secret` (or a bearer token) must equal it. */
   readonly secret: string | null;
-  /** Where the wire is reached, for the addresses in notices. */
-  readonly baseUrl: () => string;
-  readonly logger: Logger;
 }
 
 /**
- * The midjourney-proxy wire (README.md in this folder names what it follows). An imagine job ends with ONE picture of
+ * The midjourney-proxy wire (sandbox/README.md names what it follows). An imagine job ends with ONE picture of
  * the asked aspect ratio at imageUrl, where the real service shows a grid of four of that same ratio.
  */
-export function createMidjourney(options: MidjourneyOptions): { wire: Wire; runner: JobRunner } {
+export function createMidjourney(options: MidjourneyOptions): StandIn {
   const { journal } = options;
   const runner = createJobRunner({
     wire: MIDJOURNEY,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { bannedWordOf, invalidParameter, parsePrompt } from './prompt.ts';
+import { invalidParameter, parsePrompt } from './prompt.ts';
 
 test('takes the parameters out of the prompt', () => {
   expect(parsePrompt('a red  boat --ar 16:9 --seed 7 --no people, cars')).toEqual({
@@ -23,9 +23,4 @@ test('refuses a ratio that is none', () => {
   expect(invalidParameter(parsePrompt('a boat --ar wide'))).toContain('--ar');
   expect(invalidParameter(parsePrompt('a boat --ar 0:9'))).toContain('--ar');
   expect(invalidParameter(parsePrompt('a boat --ar 9:16'))).toBeNull();
-});
-
-test('finds banned words as whole words only', () => {
-  expect(bannedWordOf('A Nude, please')).toBe('nude');
-  expect(bannedWordOf('nudeness of the gorey kind')).toBeNull();
 });

@@ -35,12 +35,3 @@ export function invalidParameter({ parameters }: MidjourneyPrompt): string | nul
   }
   return null;
 }
-
-/** The proxy has a word list of its own in front of Midjourney's; this is a short one, with a harmless word for tests. */
-const BANNED_WORDS = ['nsfw-test-banned', 'nude', 'gore', 'bloodbath'];
-
-/** The first banned word of a prompt, as the proxy finds them: whole words, whatever their case. */
-export function bannedWordOf(prompt: string): string | null {
-  const words = prompt.toLowerCase().split(/[^\w-]+/);
-  return BANNED_WORDS.find((banned) => words.includes(banned)) ?? null;
-}

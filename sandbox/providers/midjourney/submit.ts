@@ -7,12 +7,13 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
+import { bannedWordOf } from '../shared/banned-word.ts';
 import { pictureOfDataUrl } from '../shared/data-url.ts';
 import { misfortuneOf } from '../shared/misfortune.ts';
 import { keepInputs } from '../shared/perform.ts';
 import { textOf } from '../shared/text-of.ts';
 import { CODE, submitResult } from './codes.ts';
-import { bannedWordOf, invalidParameter, parsePrompt } from './prompt.ts';
+import { invalidParameter, parsePrompt } from './prompt.ts';
 
 /** The ways to start a job on this wire. */
 export interface Submissions {

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Logger } from '../../../platform/logger.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
-import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
-import type { Studio } from '../../studio/types.ts';
 import { isTurningPoint, startNotices } from '../shared/notices.ts';
 import { createResults } from '../shared/results.ts';
+import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { FAILED, MODERATED, refusal } from './answers.ts';
 import type { MinimaxParts } from './parts.ts';
 import { perform } from './perform.ts';
@@ -21,17 +18,13 @@ import { cloneVoice, getVoices, uploadFile } from './voices.ts';
 /** The name of this wire in faults, paces and jobs, and its mount. */
 export const MINIMAX = 'minimax';
 
-export interface MinimaxOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface MinimaxOptions extends StandInOptions {
   /** When set, the key that `Authorization: Bearer` must carry. */
   readonly secret: string | null;
-  readonly logger: Logger;
 }
 
 /** The MiniMax wire, v1: videos, speech, samples and clones of voices. HTTP 200 whatever came of it. */
-export function createMinimax(options: MinimaxOptions): { wire: Wire; runner: JobRunner } {
+export function createMinimax(options: MinimaxOptions): StandIn {
   const { journal, studio, secret } = options;
   const runner: JobRunner = createJobRunner({
     wire: MINIMAX,

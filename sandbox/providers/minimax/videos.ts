@@ -6,7 +6,7 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
-import { bannedWordOf } from '../midjourney/prompt.ts';
+import { bannedWordOf } from '../shared/banned-word.ts';
 import { pictureOfDataUrl } from '../shared/data-url.ts';
 import { misfortuneOf } from '../shared/misfortune.ts';
 import { newNumericId } from '../shared/numeric-id.ts';

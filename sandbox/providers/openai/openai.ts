@@ -1,14 +1,10 @@
-import type { Logger } from '../../../platform/logger.ts';
 import type { Fault } from '../../control/faults.ts';
 import { bytes, json, text } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
-import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
-import type { Studio } from '../../studio/types.ts';
 import { createExpiry } from '../shared/expiry.ts';
+import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { chat } from './chat.ts';
 import { openaiError, refuse, wrongKey } from './errors.ts';
 import { editImages, generateImages } from './images.ts';
@@ -21,17 +17,13 @@ import { showVideo, startVideo, videoContent } from './videos.ts';
 /** The name of this wire in faults, paces and jobs, and its mount. */
 export const OPENAI = 'openai';
 
-export interface OpenaiOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface OpenaiOptions extends StandInOptions {
   /** When set, `Authorization: Bearer` must carry it. */
   readonly secret: string | null;
-  readonly logger: Logger;
 }
 
 /** The OpenAI wire: chat (local-rules, no language model), pictures, speech and videos (local-studio), models. */
-export function createOpenai(options: OpenaiOptions): { wire: Wire; runner: JobRunner } {
+export function createOpenai(options: OpenaiOptions): StandIn {
   const runner = createJobRunner({
     wire: OPENAI,
     journal: options.journal,

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 
 import { Webhook } from 'standardwebhooks';
 
-import type { Logger } from '../../../platform/logger.ts';
 import type { Fault } from '../../control/faults.ts';
 import { bytes, empty, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -11,12 +10,10 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
-import type { Studio } from '../../studio/types.ts';
 import { readForm } from '../shared/multipart.ts';
 import { isTurningPoint, startNotices } from '../shared/notices.ts';
 import { createResults } from '../shared/results.ts';
+import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
 import { MODELS } from './models.ts';
 import { perform } from './perform.ts';
 import { predictionJson } from './prediction-json.ts';
@@ -26,19 +23,13 @@ import type { ReplicateParts } from './start.ts';
 /** The name of this wire in faults, paces and jobs, and its mount. */
 export const REPLICATE = 'replicate';
 
-export interface ReplicateOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface ReplicateOptions extends NotifyingOptions {
   /** When set, the token that `Authorization: Bearer` must carry. */
   readonly secret: string | null;
-  /** Where the wire is reached, for the addresses in notices. */
-  readonly baseUrl: () => string;
-  readonly logger: Logger;
 }
 
 /** Replicate's API: predictions of some models, files of callers, the secret of the account's notices. */
-export function createReplicate(options: ReplicateOptions): { wire: Wire; runner: JobRunner } {
+export function createReplicate(options: ReplicateOptions): StandIn {
   const { journal, secret, logger } = options;
   const key = `whsec_${randomBytes(24).toString('base64')}`;
   const runner: JobRunner = createJobRunner({

@@ -13,6 +13,7 @@ import type { Journal } from '../../jobs/journal.ts';
 import type { Pace } from '../../jobs/pace.ts';
 import { fetched } from '../shared/fetched.ts';
 import { misfortuneOf } from '../shared/misfortune.ts';
+import type { StandIn } from '../shared/stand-in.ts';
 import { doorError, vod } from './answers.ts';
 import { signatureProblem } from './signature.ts';
 
@@ -31,7 +32,7 @@ export interface VodOptions {
 }
 
 /** Videos by their addresses: an upload is a job, its video is named by a Vid. */
-export function createVod(options: VodOptions): { wire: Wire; runner: JobRunner } {
+export function createVod(options: VodOptions): StandIn {
   const { journal, secret } = options;
   const runner = createJobRunner({
     wire: VOLCENGINE_VOD,

@@ -1,4 +1,3 @@
-import type { Logger } from '../../../platform/logger.ts';
 import type { Fault } from '../../control/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
@@ -6,14 +5,13 @@ import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Journal } from '../../jobs/journal.ts';
 import type { Pace } from '../../jobs/pace.ts';
-import type { Studio } from '../../studio/types.ts';
-import { bannedWordOf } from '../midjourney/prompt.ts';
+import { bannedWordOf } from '../shared/banned-word.ts';
 import { misfortuneOf } from '../shared/misfortune.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
+import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { textOf } from '../shared/text-of.ts';
 import { BROKEN, CONCURRENCY, CONTENT, INTERNAL, LIMIT, doorError, visual, visualError } from './answers.ts';
 import { perform } from './perform.ts';
@@ -29,18 +27,14 @@ const VERSION = '2022-08-31';
 /** The secret key of whoever calls, unless the sandbox is told another: it is needed to check what is signed. */
 const SECRET = 'sandbox-secret-key';
 
-export interface VolcengineOptions {
-  readonly studio: Studio;
-  readonly journal: Journal;
-  readonly pace: () => Pace;
+export interface VolcengineOptions extends StandInOptions {
   /** The pace of the storage of videos. */
   readonly vodPace: () => Pace;
   readonly secret: string | null;
-  readonly logger: Logger;
 }
 
 /** Volcengine's visual service, and the storage of videos beside it. Neither has a cancel, nor a field for a reference. */
-export function createVolcengine(options: VolcengineOptions): { wire: Wire; runner: JobRunner }[] {
+export function createVolcengine(options: VolcengineOptions): StandIn[] {
   const { studio, journal, logger } = options;
   const secret = options.secret ?? SECRET;
   const vod = createVod({ journal, pace: options.vodPace, secret, logger });

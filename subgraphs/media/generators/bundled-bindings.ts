@@ -1,8 +1,9 @@
+import type { ProvidersConfig } from '../../../platform/config/providers.ts';
+import type { SandboxWires } from '../../../platform/sandbox-wires.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Binding, ModelLimits } from './binding.ts';
 import { modelsOf, namesModel } from './catalog.ts';
 import { isAble, type RegistryOptions } from './registry.ts';
-import type { SandboxWires } from './sandbox-wires.ts';
 import {
   aggregated,
   comfyui,
@@ -16,7 +17,6 @@ import {
   openai,
   replicate,
   volcengine,
-  type BundledSettings,
   type Route,
   type Target,
 } from './targets.ts';
@@ -29,7 +29,7 @@ export interface BundledOptions {
   /** Base URLs of the sandbox's stand-ins; null in production. */
   readonly sandboxUrls: SandboxWires | null;
   /** `config.providers`. */
-  readonly settings: BundledSettings;
+  readonly settings: ProvidersConfig;
   /** Every provider, by name. */
   readonly providers: Readonly<Record<string, Provider>>;
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
+import type { ProvidersConfig } from '../../../platform/config/providers.ts';
 import { AppError } from '../../../platform/errors.ts';
+import { sandboxWires, type SandboxWires } from '../../../platform/sandbox-wires.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { StepInput, Work } from '../tasks/task.ts';
 import { bundledBindings } from './bundled-bindings.ts';
 import { bindingsTaking, checkWork, isAspectRatio } from './limits.ts';
 import { createGeneratorRegistry } from './registry.ts';
-import { sandboxWires, type SandboxWires } from './sandbox-wires.ts';
-import type { BundledSettings } from './targets.ts';
 
 const job = { start: async () => ({}), status: async () => ({ state: 'queued' }) as const, pollMs: 1 };
 const call = { call: async () => ({ files: [], texts: [] }) };
@@ -24,7 +24,7 @@ const providers: Record<string, Provider> = {
     jobs: { PERSON_DETECTION: job, HUMAN_VIDEO: job, AVATAR_SOURCE: job, AVATAR: job, AVATAR_VIDEO: job },
   },
 };
-const none: BundledSettings = {
+const none: ProvidersConfig = {
   openai: null,
   gemini: null,
   hedra: null,
@@ -40,7 +40,7 @@ const none: BundledSettings = {
 };
 const sandboxUrls = sandboxWires('http://127.0.0.1:1');
 
-const registry = (settings: Partial<BundledSettings> = {}, urls: SandboxWires | null = sandboxUrls) =>
+const registry = (settings: Partial<ProvidersConfig> = {}, urls: SandboxWires | null = sandboxUrls) =>
   createGeneratorRegistry(
     bundledBindings({ sandboxUrls: urls, settings: { ...none, ...settings }, providers }),
   );

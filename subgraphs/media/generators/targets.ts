@@ -1,37 +1,7 @@
-import type { SandboxWires } from './sandbox-wires.ts';
+import type { ProvidersConfig } from '../../../platform/config/providers.ts';
+import type { SandboxWires } from '../../../platform/sandbox-wires.ts';
 
 /** Where the bundled generators find their upstreams: what the settings say, or the sandbox. */
-
-/** `config.providers`; null is what is not configured. */
-export interface BundledSettings {
-  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string } | null;
-  readonly gemini: { readonly apiKey: string; readonly baseUrl: string } | null;
-  readonly midjourney: { readonly baseUrl: string; readonly secret: string | null } | null;
-  readonly minimax: {
-    readonly apiKey: string;
-    readonly groupId: string | null;
-    readonly baseUrl: string;
-  } | null;
-  readonly kling: { readonly login: KlingLogin; readonly baseUrl: string } | null;
-  readonly hedra: { readonly apiKey: string; readonly baseUrl: string } | null;
-  /** `KEY_ID:KEY_SECRET`. */
-  readonly higgsfield: { readonly key: string; readonly baseUrl: string } | null;
-  readonly volcengine: {
-    readonly accessKey: string;
-    readonly secretKey: string;
-    readonly baseUrl: string;
-    readonly vodBaseUrl: string;
-    /** Space of VOD that videos are uploaded to; null: avatars can't be made. */
-    readonly vodSpace: string | null;
-  } | null;
-  readonly fal: { readonly key: string; readonly baseUrl: string; readonly restBaseUrl: string } | null;
-  readonly replicate: { readonly token: string; readonly baseUrl: string } | null;
-  readonly comfyui: { readonly urls: readonly string[]; readonly apiKey: string | null } | null;
-  readonly aggregator: { readonly baseUrl: string; readonly apiKey: string } | null;
-}
-
-/** Kling takes an API key, or tokens signed with a pair of keys. */
-type KlingLogin = { readonly apiKey: string } | { readonly accessKey: string; readonly secretKey: string };
 
 /** Address and credentials of an upstream. */
 export interface Target {
@@ -46,7 +16,7 @@ export interface Target {
 /** One way to reach an upstream. */
 export interface Route {
   /** The real upstream, or null when its settings are absent. */
-  readonly real: (settings: BundledSettings) => Target | null;
+  readonly real: (settings: ProvidersConfig) => Target | null;
   /** The sandbox's stand-in for it. */
   readonly sandbox: (wires: SandboxWires) => Target;
   /** The settings that would configure it, for the error that says so. */

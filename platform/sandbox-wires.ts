@@ -1,4 +1,6 @@
-/** Base URLs of the sandbox's stand-ins, as the bindings take them. */
+/** Where the sandbox's stand-ins are, told once: the sandbox mounts them there, and who uses one elsewhere finds them there. */
+
+/** Base URL of each stand-in, as its provider's setting takes it. */
 export interface SandboxWires {
   readonly midjourney: string;
   readonly openai: string;
@@ -18,7 +20,7 @@ export interface SandboxWires {
   readonly comfyui: readonly string[];
 }
 
-/** Where each stand-in of the sandbox at this address is mounted (sandbox/stand-ins.ts). */
+/** Where each stand-in of the sandbox at this address is reached. */
 export function sandboxWires(url: string): SandboxWires {
   const base = url.replace(/\/+$/, '');
   return {

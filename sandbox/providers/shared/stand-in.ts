@@ -1,0 +1,26 @@
+import type { Logger } from '../../../platform/logger.ts';
+import type { Wire } from '../../http/wire.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { Pace } from '../../jobs/pace.ts';
+import type { Studio } from '../../studio/types.ts';
+
+/** A stand-in: what it answers, and what works behind it. */
+export interface StandIn {
+  readonly wire: Wire;
+  readonly runner: JobRunner;
+}
+
+/** What every stand-in works with; each says by itself what it demands of its callers. */
+export interface StandInOptions {
+  readonly studio: Studio;
+  readonly journal: Journal;
+  readonly pace: () => Pace;
+  readonly logger: Logger;
+}
+
+/** The same for a wire that tells its callers when something has happened. */
+export interface NotifyingOptions extends StandInOptions {
+  /** Where the wire is reached, for the addresses in notices. */
+  readonly baseUrl: () => string;
+}
