@@ -2,7 +2,7 @@ import type { Execution as ExecutionShape, ExecutionPage } from '../executions/e
 import { builder } from './builder.ts';
 import { namedUser } from './context.ts';
 import { Execution, ExecutionProgress } from './execution.ts';
-import { boundedFirst, checkedCursor, PageInfo } from './page-info.ts';
+import { boundedFirst, checkedCursor, PageInfo, pageInfoOf } from './page-info.ts';
 
 const ExecutionEdge = builder.objectRef<ExecutionShape>('ExecutionEdge').implement({
   description: 'An execution within a list.',
@@ -30,12 +30,7 @@ export const ExecutionConnection = builder
       pageInfo: t.field({
         type: PageInfo,
         description: 'Where this page stands.',
-        resolve: ({ executions, hasNextPage, after }) => ({
-          hasNextPage,
-          hasPreviousPage: after !== null,
-          startCursor: executions[0]?.id ?? null,
-          endCursor: executions.at(-1)?.id ?? null,
-        }),
+        resolve: ({ executions, ...page }) => pageInfoOf(executions, page),
       }),
     }),
   });

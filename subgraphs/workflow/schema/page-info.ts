@@ -30,6 +30,19 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
   }),
 });
 
+/** Where a page stands in a list whose cursors are the ids of its items. */
+export function pageInfoOf(
+  items: readonly { readonly id: string }[],
+  { hasNextPage, after }: { readonly hasNextPage: boolean; readonly after: string | null },
+): PageInfoShape {
+  return {
+    hasNextPage,
+    hasPreviousPage: after !== null,
+    startCursor: items[0]?.id ?? null,
+    endCursor: items.at(-1)?.id ?? null,
+  };
+}
+
 /** Checks a `first` argument against its bounds, BAD_USER_INPUT otherwise. */
 export function boundedFirst(first: number, most: number): number {
   if (first >= 1 && first <= most) return first;

@@ -3,7 +3,7 @@ import type { Payment as PaymentShape } from '../payments/payment.ts';
 import type { PaymentPage } from '../payments/service.ts';
 import { builder } from './builder.ts';
 import { namedUser } from './context.ts';
-import { boundedFirst, PageInfo } from './page-info.ts';
+import { boundedFirst, PageInfo, pageInfoOf } from './page-info.ts';
 import { Payment } from './payment.ts';
 import { User } from './user.ts';
 
@@ -32,12 +32,7 @@ const PaymentConnection = builder
       pageInfo: t.field({
         type: PageInfo,
         description: 'Where this page stands.',
-        resolve: ({ payments, hasNextPage, after }) => ({
-          hasNextPage,
-          hasPreviousPage: after !== null,
-          startCursor: payments[0]?.id ?? null,
-          endCursor: payments.at(-1)?.id ?? null,
-        }),
+        resolve: ({ payments, ...page }) => pageInfoOf(payments, page),
       }),
     }),
   });
