@@ -35,6 +35,20 @@ interface ResourceAnswer {
   readonly media: Omit<UploadedFile, 'id' | 'resource'>;
 }
 
+const resourceAnswer = /* GraphQL */ `
+  fragment ResourceAnswer on ProviderResource {
+    id
+    uri
+    extra
+    media {
+      url
+      contentType
+      bytes
+      sha256
+    }
+  }
+`;
+
 type ToProvider = Operation<
   { readonly upload: ResourceAnswer },
   { readonly generator: string; readonly file: unknown }
@@ -44,51 +58,30 @@ type ToProvider = Operation<
 const UploadToProvider: ToProvider = operation(/* GraphQL */ `
   mutation UploadToProvider($generator: String!, $file: Upload!) {
     upload: uploadToProvider(generator: $generator, file: $file) {
-      id
-      uri
-      extra
-      media {
-        url
-        contentType
-        bytes
-        sha256
-      }
+      ...ResourceAnswer
     }
   }
+  ${resourceAnswer}
 `);
 
 /** The same for a sample of a voice that is to be cloned. */
 const UploadVoiceSample: ToProvider = operation(/* GraphQL */ `
   mutation UploadVoiceSample($generator: String!, $file: Upload!) {
     upload: uploadVoiceSample(generator: $generator, file: $file) {
-      id
-      uri
-      extra
-      media {
-        url
-        contentType
-        bytes
-        sha256
-      }
+      ...ResourceAnswer
     }
   }
+  ${resourceAnswer}
 `);
 
 /** The same for a face or a voice of a lip-sync. */
 const UploadLipSyncResource: ToProvider = operation(/* GraphQL */ `
   mutation UploadLipSyncResource($generator: String!, $only: [String!], $file: Upload!) {
     upload: uploadLipSyncResource(generator: $generator, only: $only, file: $file) {
-      id
-      uri
-      extra
-      media {
-        url
-        contentType
-        bytes
-        sha256
-      }
+      ...ResourceAnswer
     }
   }
+  ${resourceAnswer}
 `);
 
 /** Removes a file that was stored before a better named part of the same request came. */
