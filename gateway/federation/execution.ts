@@ -21,6 +21,9 @@ export interface ExecutionOptions extends PlanRunnerOptions {
   readonly documents: Documents;
 }
 
+/** Each error writes out the whole value that it is about: more of them make a large answer of a small request. */
+const MAX_VARIABLE_ERRORS = 5;
+
 /** Makes the execution over a planner, its checked documents and the links. */
 export function createExecution({ documents, ...options }: ExecutionOptions): Execution {
   const { planner, links, logger } = options;
@@ -89,6 +92,6 @@ function refusedVariables(
 ): ExecutionResult | undefined {
   const definitions = operation.variableDefinitions ?? [];
   if (definitions.length === 0) return undefined;
-  const { errors } = getVariableValues(schema, definitions, variables, { maxErrors: 50 });
+  const { errors } = getVariableValues(schema, definitions, variables, { maxErrors: MAX_VARIABLE_ERRORS });
   return errors === undefined ? undefined : variableErrors(errors);
 }

@@ -92,6 +92,18 @@ function upload(name: string, content: AsyncIterable<Buffer> | Buffer[]): Upload
 
 const ways: Way[] = ['local links', 'HTTP'];
 describe.each(ways)('the federated executor over %s', (way) => {
+  it('makes no large answer of large variables that do not fit', async () => {
+    const { run } = await start(way);
+    const names = Array.from({ length: 10 }, (_, index) => `a${index}`);
+    const fields = names.map((name) => `${name}: tasks(first: $${name}) { id }`);
+    const query = `query (${names.map((name) => `$${name}: Int!`).join(' ')}) { ${fields.join(' ')} }`;
+    const large = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`member${index}`, index]));
+    const { errors = [] } = await run(query, Object.fromEntries(names.map((name) => [name, large])));
+    expect(errors[0]?.message).toMatch(/^Variable "\$a0" got invalid value \{ member0: 0, .* \.\.\. .* \}$/s);
+    expect(errors.every(({ extensions }) => extensions['code'] === 'BAD_USER_INPUT')).toBe(true);
+    expect(JSON.stringify(errors).length).toBeLessThan(10_000);
+  });
+
   it('joins entities of both subgraphs, with fragments, variables and aliases', async () => {
     const { run } = await start(way);
     const query = `query Board($first: Int!, $withCover: Boolean!) {

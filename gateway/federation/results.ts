@@ -20,7 +20,20 @@ export function gatewayFailure(thrown: unknown, context: RequestContext, logger:
   return failedResult(thrown, { logger, traceId: context.caller.traceId, subgraph: 'gateway' });
 }
 
-/** Errors of variables that do not fit their types, with the code that callers switch on. */
+/** Characters of a message about a variable: its beginning names the variable, its end says what is wrong. */
+const MESSAGE_START = 200;
+const MESSAGE_END = 300;
+
+/** Errors of variables that do not fit their types, with the code that callers switch on; without the middle of long values. */
 export function variableErrors(errors: readonly GraphQLError[]): ExecutionResult {
-  return { errors: errors.map((error) => withExtensions(error, error.message, { code: 'BAD_USER_INPUT' })) };
+  return {
+    errors: errors.map((error) =>
+      withExtensions(error, shortened(error.message), { code: 'BAD_USER_INPUT' }),
+    ),
+  };
+}
+
+function shortened(message: string): string {
+  if (message.length <= MESSAGE_START + MESSAGE_END) return message;
+  return `${message.slice(0, MESSAGE_START)} ... ${message.slice(-MESSAGE_END)}`;
 }
