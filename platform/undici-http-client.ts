@@ -21,6 +21,8 @@ export interface HttpClientOptions {
   readonly logger: Logger;
   /** Name resolution for addresses that must be public; the system's when absent. */
   readonly lookup?: LookupFunction;
+  /** About how long a safe call waits before it is made again (300), in milliseconds; each further time twice as long. */
+  readonly firstRetryMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -31,14 +33,19 @@ const FIRST_RETRY_MS = 300;
 const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
 
 /** Makes the outbound HTTP client of a process, on undici. */
-export function createHttpClient({ outbound, logger, lookup }: HttpClientOptions): HttpClient {
+export function createHttpClient({
+  outbound,
+  logger,
+  lookup,
+  firstRetryMs = FIRST_RETRY_MS,
+}: HttpClientOptions): HttpClient {
   const agents: Agents = {
     // HTTP/1.1 only: there "sent" is a fact of this connection, not of a shared session.
     trusted: createAgent(),
     guarded: createAgent(publicLookup(lookup)),
   };
   const start = (request: HttpRequest, deadline: Deadline) =>
-    withRetries({ agents, outbound, logger }, request, deadline);
+    withRetries({ agents, outbound, logger, firstRetryMs }, request, deadline);
   return {
     async request(request) {
       const deadline = createDeadline(request);
@@ -76,6 +83,7 @@ interface Parts {
   readonly agents: Agents;
   readonly outbound: OutboundRule;
   readonly logger: Logger;
+  readonly firstRetryMs: number;
 }
 
 /** What is known of one exchange: where to, and whether bytes may have left. */
@@ -101,7 +109,7 @@ async function withRetries(parts: Parts, request: HttpRequest, deadline: Deadlin
   const retries = request.retry === 'safe' ? MAX_RETRIES : 0;
   for (let attempt = 0; ; attempt++) {
     const isLast = attempt >= retries;
-    const backOffMs = FIRST_RETRY_MS * 2 ** attempt * (0.75 + Math.random() / 2);
+    const backOffMs = parts.firstRetryMs * 2 ** attempt * (0.75 + Math.random() / 2);
     try {
       const answer = await followRedirects(parts, request, deadline);
       if (isLast || !RETRIED_STATUSES.has(answer.response.statusCode)) return answer;

@@ -58,6 +58,12 @@ interface MoreOfConnection {
   readonly endpoints?: Readonly<Record<string, string>>;
 }
 
+/** The real HTTP client, which loses no time before it asks again. */
+function quickHttp(): HttpClient {
+  const outbound = createOutboundRule({ allow: [] });
+  return createHttpClient({ outbound, logger: silentLogger(), firstRetryMs: 20 });
+}
+
 /** Opens one. */
 export async function openWorld(): Promise<World> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'kiln-contract-'));
@@ -81,7 +87,7 @@ export async function openWorld(): Promise<World> {
   });
   const door = await openDoor(sandbox.url);
   const inputs = await serveInputs();
-  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
+  const http = quickHttp();
   const control = async (method: string, what: string, body?: object) => {
     const answer = await fetch(`${sandbox.url}/_control${what}`, {
       method,
@@ -156,7 +162,7 @@ export interface Stage {
 /** Opens a stage for a provider. */
 export async function openStage(name: string): Promise<Stage> {
   const door = await openDoor(null);
-  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
+  const http = quickHttp();
   const provider = createProviders({ http })[name];
   if (provider === undefined) throw new Error(`no provider ${name}`);
   const connection: Connection = {
