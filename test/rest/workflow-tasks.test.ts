@@ -25,6 +25,14 @@ const ended = (id: string) =>
     ({ body }) => !['pending', 'running'].includes(body.data.status),
   );
 
+/** The address of a picture that is kept here. */
+async function picture(): Promise<string> {
+  const made = await ended((await post('/task', { templateCode: 'poster' })).body.data);
+  const form = new FormData();
+  form.set('file', await (await fetch(made.body.data.result.videoUrl)).blob(), 'fox.png');
+  return (await rest(kiln.url, 'POST', '/api/file/upload', form)).body.data;
+}
+
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const nothingYet = { videoUrl: null, urls: null };
 
@@ -202,14 +210,26 @@ describe('POST /templates/execute/{code}', () => {
   });
 
   it('passes the picture on', async () => {
-    const { body: stored } = await (async () => {
-      const form = new FormData();
-      const picture = await ended((await post('/task', { templateCode: 'poster' })).body.data);
-      form.set('file', await (await fetch(picture.body.data.result.videoUrl)).blob(), 'fox.png');
-      return rest(kiln.url, 'POST', '/api/file/upload', form);
-    })();
-    const { body } = await post('/templates/execute/poster', { userId: 'u', imageUrl: stored.data });
+    const { body } = await post('/templates/execute/poster', { userId: 'u', imageUrl: await picture() });
     expect((await ended(body.data.taskId)).body.data.status).toBe('completed');
+  });
+
+  it.each([
+    ['image-to-image', { prompt: 'a fox' }],
+    ['image-resize', {}],
+  ])('passes the picture on to the graph %s, which needs one', async (graph, words) => {
+    const template = { code: `graph-${randomUUID()}`, name: 'Graph', workflow: `comfy:${graph}` };
+    const { body: made } = await post('/templates', template);
+    const path = `/templates/execute/${made.data.code}`;
+    expect(await post(path, words)).toEqual(refusal(400, ['imageUrl']));
+    const unreachable = { ...words, imageUrl: 'http://10.0.0.1/a.png' };
+    expect(await post(path, unreachable)).toEqual(refusal(400, ['imageUrl']));
+    const imageUrl = await picture();
+    const { body } = await post(path, { ...words, imageUrl });
+    expect((await ended(body.data.taskId)).body.data.status).toBe('completed');
+    const metadata = { ...words, imageUrl, order: { id: 7 } };
+    const checkout = await post(`/payment/checkout/${made.data.code}`, { userId: 'u', metadata });
+    expect(checkout.status).toBe(200);
   });
 });
 

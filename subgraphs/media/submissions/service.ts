@@ -17,7 +17,7 @@ import { prepareLipSync } from './lip-sync.ts';
 import type { Asker, Prepared } from './prepared.ts';
 import { prepareRecipe, type RecipeDependencies } from './recipe.ts';
 import { prepareSpeech, prepareVoiceClone } from './speech.ts';
-import { checkAddresses, withGenerator } from './startable.ts';
+import { checkAddresses, fittingComfy, withGenerator } from './startable.ts';
 import type { StartRequest, SubmissionOptions, SubmissionService } from './submissions.ts';
 import { prepareFrameVideo, prepareVideo } from './video.ts';
 
@@ -95,7 +95,7 @@ async function prepareStart(
     const { registry } = dependencies;
     if (image) return prepareImage(dependencies, asker, withGenerator(registry, 'IMAGE', image));
     if (video) return prepareVideo(dependencies, asker, withGenerator(registry, 'VIDEO', video));
-    if (comfy) return prepareComfy(dependencies, asker, comfy);
+    if (comfy) return prepareComfy(dependencies, asker, fittingComfy(comfy));
   }
   throw badInput('start', 'start takes exactly one of recipe, image, video and comfy');
 }

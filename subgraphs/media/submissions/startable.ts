@@ -1,9 +1,12 @@
 import { badInput } from '../../../platform/errors.ts';
 import { HttpFailure } from '../../../platform/http-client.ts';
 import type { OutboundRule } from '../../../platform/safe-url.ts';
+import { comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
+import { isObject } from '../comfy-workflows/graph.ts';
 import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
 import { serves } from '../generators/registry.ts';
 import type { InputRef, Work } from '../tasks/task.ts';
+import type { ComfyRequest } from './submissions.ts';
 
 /** What only the work that another service asks for needs: nobody chose its generator, and it is checked before it is paid. */
 
@@ -42,21 +45,47 @@ function lists({ models = [] }: Binding, kind: string, model: string): boolean {
   return models.some(({ id, kinds }) => id === model && kinds.includes(kind));
 }
 
+/**
+ * A bundled comfy workflow with those of the inputs that it has: a template's caller may keep more with an execution. What
+ * every template calls imageUrl is its file.
+ */
+export function fittingComfy(request: ComfyRequest): ComfyRequest {
+  const { workflowName, inputs } = request;
+  const bundled = comfyWorkflows.find(({ name }) => name === workflowName);
+  if (bundled === undefined || !isObject(inputs)) return request;
+  const { imageUrl = null } = inputs;
+  const [file] = Object.keys(bundled.inputs).filter((name) => bundled.inputs[name]?.type === 'file');
+  const given = file === undefined || imageUrl === null ? inputs : { [file]: imageUrl, ...inputs };
+  const own = Object.entries(given).filter(([name]) => Object.hasOwn(bundled.inputs, name));
+  return { ...request, inputs: Object.fromEntries(own) };
+}
+
 const PICTURES = ['image', 'images', 'firstFrame', 'lastFrame'] as const;
 
-/** Refuses pictures at addresses that are private by their form, as fetching them will be. BAD_USER_INPUT naming the field. */
+/** Refuses files at addresses that are private by their form, as fetching them will be. BAD_USER_INPUT naming the field. */
 export function checkAddresses(outbound: OutboundRule, work: Work): void {
+  if (work.kind === 'COMFY_WORKFLOW') {
+    for (const [place, ref] of Object.entries(work.files)) {
+      checkAddress(outbound, `inputs.${inputAt(place, work.workflowName)}`, ref);
+    }
+    return;
+  }
   const given = work as { readonly [Name in (typeof PICTURES)[number]]?: InputRef | readonly InputRef[] };
   for (const field of PICTURES) {
-    for (const ref of [given[field] ?? []].flat()) {
-      if ('url' in ref) checkAddress(outbound, field, ref.url);
-    }
+    for (const ref of [given[field] ?? []].flat()) checkAddress(outbound, field, ref);
   }
 }
 
-function checkAddress(outbound: OutboundRule, field: string, url: string): void {
+/** The name of what stands at a place of a bundled comfy workflow; in a whole graph the place is its name. */
+function inputAt(place: string, workflowName: string | undefined): string {
+  const { inputs = {} } = comfyWorkflows.find(({ name }) => name === workflowName) ?? {};
+  return Object.keys(inputs).find((name) => inputs[name]?.at.includes(place)) ?? place;
+}
+
+function checkAddress(outbound: OutboundRule, field: string, ref: InputRef): void {
+  if (!('url' in ref)) return;
   try {
-    outbound.admit(url);
+    outbound.admit(ref.url);
   } catch (error) {
     if (!(error instanceof HttpFailure)) throw error;
     throw badInput(field, `${field} can't be fetched: ${error.message}`);

@@ -33,7 +33,7 @@ export async function checkedStart(
   try {
     await media.checkStart(start, traceId);
   } catch (error) {
-    throw isFinalRefusal(error) ? refusalOf(template, error) : error;
+    throw isFinalRefusal(error) ? refusalOf(template, parameters, error) : error;
   }
   return { parameters, start };
 }
@@ -44,9 +44,9 @@ export function startFor(template: Template, given: Json): CheckedStart {
   return { parameters, start: startOf(template, parameters) };
 }
 
-function refusalOf({ code: template }: Template, refused: AppError): AppError {
+function refusalOf({ code: template }: Template, given: JsonObject, refused: AppError): AppError {
   const { field = '', message, cause } = refused;
-  const parameter = parameterOf(field);
+  const parameter = parameterOf(field, given);
   if (parameter !== null) {
     const named = `parameters.${parameter}`;
     const told = message.startsWith(field)
@@ -61,8 +61,15 @@ function refusalOf({ code: template }: Template, refused: AppError): AppError {
   });
 }
 
-function parameterOf(field: string): string | null {
-  if (field.startsWith('inputs.')) return field.slice('inputs.'.length);
+function parameterOf(field: string, given: JsonObject): string | null {
+  if (field.startsWith('inputs.')) {
+    const name = field.slice('inputs.'.length);
+    return Object.hasOwn(given, name) ? name : (usualName(name) ?? name);
+  }
   const [name = ''] = /^\w+/.exec(field) ?? [];
+  return usualName(name);
+}
+
+function usualName(name: string): string | null {
   return Object.hasOwn(PARAMETERS, name) ? (PARAMETERS[name] ?? null) : null;
 }

@@ -70,6 +70,12 @@ describe('the start of a comfy template', () => {
     });
   });
 
+  it('has no words where nobody gave any', () => {
+    expect(startOf(comfy, { imageUrl: 'https://example.org/a.png', prompt: ' ' })).toEqual({
+      comfy: { workflowName: 'text-to-image', inputs: { imageUrl: 'https://example.org/a.png' } },
+    });
+  });
+
   it('hands on everything but the free text of tasks when the template declares nothing', () => {
     expect(startOf(comfy, given)).toEqual({
       comfy: { workflowName: 'text-to-image', inputs: { prompt: 'a fox', width: 64, order: { id: 7 } } },

@@ -34,17 +34,18 @@ const COMFY = 'comfy:';
 const FOR_CALLERS = 'type';
 
 /**
- * A template's own inputs, as a graph refuses unknown ones: what a caller keeps with an execution beyond them stays here.
- * A template that declares none hands on what it is given.
+ * A template's own inputs: what a caller keeps with an execution beyond them stays here. A template that declares none hands
+ * on what it is given, of which media takes what the graph has; there are graphs without words.
  */
 function comfyStart(name: string, template: Template, parameters: JsonObject): JsonObject {
-  const prompt = promptOf(template, parameters);
+  const prompt = wordsOf(template, parameters);
   const declared = Object.keys(template.parameters);
   const isInput = (key: string) => (declared.length === 0 ? key !== FOR_CALLERS : declared.includes(key));
   const inputs = Object.entries(parameters).filter(
-    ([key, value]) => isInput(key) && value !== null && value !== '',
+    ([key, value]) => key !== 'prompt' && isInput(key) && value !== null && value !== '',
   );
-  return { comfy: { workflowName: name, inputs: { ...Object.fromEntries(inputs), prompt } } };
+  const words = prompt === '' ? {} : { prompt };
+  return { comfy: { workflowName: name, inputs: { ...Object.fromEntries(inputs), ...words } } };
 }
 
 /** The start of a template. NOT_CONFIGURED when its workflow is none of ours, BAD_USER_INPUT when no prompt results. */
@@ -63,15 +64,20 @@ export function startOf(template: Template, parameters: JsonObject): JsonObject 
   return build(template, parameters);
 }
 
+/** The words of a start that needs some. BAD_USER_INPUT when there are none. */
+function promptOf(template: Template, parameters: JsonObject): string {
+  const prompt = wordsOf(template, parameters);
+  if (prompt === '') throw badInput('parameters.prompt', 'parameters.prompt is needed');
+  return prompt;
+}
+
 /** The template's text with {prompt} filled in; absent, the template's text stands alone. An empty text is none. */
-function promptOf({ imagePrompt }: Template, parameters: JsonObject): string {
+function wordsOf({ imagePrompt }: Template, parameters: JsonObject): string {
   const asked = isText(parameters['prompt']) ? parameters['prompt'].trim() : '';
   const text = isText(imagePrompt) ? imagePrompt : '{prompt}';
   // A function, because $& and its like in a caller's text must stay text. What was around a missing prompt is tidied.
   const filled = text.replaceAll('{prompt}', () => asked).trim();
-  const prompt = asked === '' ? filled.replace(/^[\s,;.]+/, '') : filled;
-  if (prompt === '') throw badInput('parameters.prompt', 'parameters.prompt is needed');
-  return prompt;
+  return asked === '' ? filled.replace(/^[\s,;.]+/, '') : filled;
 }
 
 /** An empty text counts as absent, as everywhere. */
