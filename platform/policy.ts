@@ -26,7 +26,7 @@ export type Rule =
   /** Kiln's own processes only. */
   | 'service';
 
-/** The setting REST_AUTH, which holds for GraphQL the same (spec/decisions.md, "Who may call what"). */
+/** The setting REST_AUTH, which holds for GraphQL the same (README, "Who may call what"). */
 export type AuthMode = 'open' | 'compat' | 'required';
 
 /** `sign-in`: a credential may help; `forbid`: this caller's does not. */

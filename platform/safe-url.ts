@@ -8,8 +8,8 @@ import ipaddr from 'ipaddr.js';
 import { HttpFailure } from './http-client.ts';
 
 /**
- * The outbound rule (design/caller-and-trust.md): origins that the operator configured are trusted exactly; every
- * other address must be public, which is checked here for its form and again when the connection is made.
+ * The outbound rule: origins that the operator configured are trusted exactly; every other address must be public, which
+ * is checked here for its form and again when the connection is made.
  */
 export interface OutboundRule {
   /**

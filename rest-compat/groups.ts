@@ -1,7 +1,7 @@
 import { badInput } from '../platform/errors.ts';
 import type { BodySpec } from './route.ts';
 
-/** Fields that stand for each other: a file or its link, a graph or its name (spec: operations, "oneOf"). */
+/** Fields that stand for each other: a file or its link, a graph or its name. */
 
 /** Values of a request while rules about several of them at once are applied. */
 export interface ReadValues {

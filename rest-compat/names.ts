@@ -1,4 +1,4 @@
-/** The names under which a parameter is accepted (spec: decisions, "Inputs"). Pure. */
+/** The names under which a parameter is accepted. Pure. */
 
 const aliasGroups: readonly (readonly string[])[] = ['img', 'audio', 'video'].flatMap((short) => {
   const long = short === 'img' ? ['image'] : [];

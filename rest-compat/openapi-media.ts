@@ -17,7 +17,7 @@ import {
 } from './openapi-shapes.ts';
 import type { JsonSchema } from './openapi-types.ts';
 
-/** The named schemas of the media service's OpenAPI document (spec: decisions, "Envelope" and "Results"). */
+/** The named schemas of the media service's OpenAPI document. */
 
 const yes: JsonSchema = { const: true };
 const no: JsonSchema = { const: false };

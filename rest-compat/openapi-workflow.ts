@@ -1,7 +1,7 @@
 import { list, moment, named, shape, text, told, truth } from './openapi-shapes.ts';
 import type { JsonSchema } from './openapi-types.ts';
 
-/** The named schemas of the workflow service's OpenAPI document (spec: decisions, "Workflow service"). */
+/** The named schemas of the workflow service's OpenAPI document. */
 
 const head = {
   code: { type: 'integer', description: 'The HTTP status.' },

@@ -9,7 +9,7 @@ import type { Route } from './route.ts';
 
 /**
  * Which file parts of a form are stored, and what is said of those that can't be: what is wrong with the request comes
- * before what is wrong with a file (spec: decisions, "422").
+ * before what is wrong with a file.
  */
 
 /** The file parameters of a route by documented name. */

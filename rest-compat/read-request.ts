@@ -16,8 +16,8 @@ import type { Problem } from './replies/validation.ts';
 import type { Route } from './route.ts';
 
 /**
- * What a route's parameters hold in one request, or every problem with them at once (spec: decisions, "Inputs" and
- * "422"). File parts are stored while they arrive, so the order of parts does not matter and nothing is held whole.
+ * What a route's parameters hold in one request, or every problem with them at once. File parts are stored while they
+ * arrive, so the order of parts does not matter and nothing is held whole.
  */
 export type RestRequest =
   | { readonly problems: readonly Problem[] }

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../platform/json.ts';
 
 /**
- * Raw value -> typed value, or what is wrong with it, in the words of the framework behind the documents
- * (spec: decisions, "Inputs" and "422"). Pure; knows nothing of HTTP or of where the value came from.
+ * Raw value -> typed value, or what is wrong with it, in the words of the framework behind the documents. Pure; knows
+ * nothing of HTTP or of where the value came from.
  */
 
 /** The kinds of problem a 422 body may name. */

@@ -47,7 +47,7 @@ function checkSplit({ values, commandLine, role, production }: Facts, report: Re
   }
 }
 
-/** The start is refused until REST_AUTH is chosen, once anything real is configured (spec/decisions.md). */
+/** The start is refused until REST_AUTH is chosen, once anything real is configured (README, "Who may call what"). */
 function checkAuth({ values, role, production }: Facts, report: Report): void {
   // A worker answers nobody.
   if (values.REST_AUTH !== null || role === 'worker') return;

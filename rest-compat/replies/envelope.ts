@@ -1,4 +1,4 @@
-/** The media service's envelope (spec: media, "Result envelope"). */
+/** The media service's envelope. */
 export interface Envelope {
   /** True: done or accepted. False: failed. A word: still running, and this is its state. */
   readonly status: boolean | 'queued' | 'running';

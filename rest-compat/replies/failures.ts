@@ -40,7 +40,7 @@ const mediaStatuses: Statuses = {
 /** How the media service puts failures: statuses by code, REST names for GraphQL ones. */
 export const mediaFailures: FailureRules = { statuses: mediaStatuses, inWords: inRestWords };
 
-/** The workflow service; a name that is taken is the caller's input (spec: decisions, "Templates"). */
+/** The workflow service; a name that is taken is the caller's input. */
 const workflowStatuses: Statuses = {
   ...everywhere,
   BAD_USER_INPUT: 400,

@@ -2,10 +2,7 @@ import type { Json } from '../../platform/json.ts';
 import { success } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
 
-/**
- * A task in the words of the REST documents: submitted, still running, finished, failed or cancelled (spec: decisions,
- * "Envelope" and "Results").
- */
+/** A task in the words of the REST documents: submitted, still running, finished, failed or cancelled. */
 
 /** What every reply about a task is made of; asked for in media/documents/task.ts. */
 export interface TaskAnswer {

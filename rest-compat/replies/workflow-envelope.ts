@@ -1,7 +1,7 @@
 import type { Problem as InputProblem } from '../../platform/errors.ts';
 import type { Problem } from './validation.ts';
 
-/** The workflow service's envelope (spec: workflow, "Response envelope"; decisions, "Workflow service"). */
+/** The workflow service's envelope. */
 export interface WorkflowEnvelope {
   /** Sign-in only: whether it worked. */
   readonly success?: boolean;

@@ -13,7 +13,7 @@ import {
   words,
 } from '../openapi-shapes.ts';
 
-/** What `data` of the workflow service's answers holds: payments, executions, templates (spec: operations, `data`). */
+/** What `data` of the workflow service's answers holds: payments, executions, templates. */
 
 const paymentWords = words('pending', 'completed', 'failed', 'cancelled', 'refunded');
 const taskWords = words('pending', 'running', 'completed', 'failed');

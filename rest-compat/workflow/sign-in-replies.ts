@@ -7,7 +7,7 @@ import type { SignInAnswer, UserAnswer } from './documents/sign-in.ts';
 
 /** What sign-in says over REST: users, tokens, cookies. Pure. */
 
-/** A user; `sub` is the identity provider's word for them (spec: decisions, "Departures", 3). */
+/** A user; `sub` is the identity provider's word for them. */
 export function userData({ id, email, name, picture, subject }: UserAnswer): object {
   return { id, email, name, picture, sub: subject };
 }

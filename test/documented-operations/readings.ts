@@ -5,7 +5,7 @@ import type { Documented, Field } from './operation.ts';
 import { carrierOf, fitting, unfitting } from './probes.ts';
 import type { Carrier } from './probes.ts';
 
-/** Numbers that are moved into these bounds instead of being refused (decisions: "422"); no others are. */
+/** Numbers that are moved into these bounds instead of being refused; no others are. */
 const moved: Readonly<Record<string, readonly [number, number]>> = {
   max_wait_time: [1, 3600],
   poll_interval: [1, 3600],

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** The workflow service's answers as tests expect them (spec: workflow, "Response envelope"). */
+/** The workflow service's answers as tests expect them. */
 
 const facts = {
   timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),

@@ -41,7 +41,7 @@ describe('the media schema', () => {
     expect(missing).toEqual([]);
   });
 
-  it('has exactly the root fields of this issue', () => {
+  it('has exactly these root fields', () => {
     const rootFields = (type: { getFields(): object } | null | undefined) =>
       Object.keys(type?.getFields() ?? {})
         .filter((name) => !name.startsWith('_'))

@@ -4,7 +4,7 @@ import type { Caller } from '../../../platform/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import type { IdempotencyEntry } from './submission-store.ts';
 
-/** Idempotency keys and fingerprints (design: task-engine, "Idempotency"). Pure. */
+/** Idempotency keys and fingerprints. Pure. */
 
 const MAX_KEY = 255;
 

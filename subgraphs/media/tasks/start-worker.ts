@@ -26,7 +26,7 @@ import type { Recovery } from './recovery.ts';
 import { lockTask } from './task-store.ts';
 import { isFinal } from './task.ts';
 
-/** The work behind a start job: at most one start per attempt (design: "Starting an attempt, at most once"). */
+/** The work behind a start job: at most one start per attempt (docs/decisions/2026-11-20-at-most-once-starts.md). */
 export interface StartWorkerOptions {
   readonly engine: Engine;
   readonly recovery: Recovery;

@@ -9,8 +9,8 @@ import type { VideoTemplateTables } from './tables.ts';
 import type { VideoTemplate, VideoTemplateChange, VideoTemplateService } from './video-template.ts';
 
 /**
- * The video template catalog: its rules (spec: media, Video template catalog). What a recipe makes of a template is in
- * ../recipes; a task keeps its own copy of what it used, so nothing here reaches back into tasks.
+ * The video template catalog: its rules. What a recipe makes of a template is in ../recipes; a task keeps its own copy
+ * of what it used, so nothing here reaches back into tasks.
  */
 export function createVideoTemplateService(database: Kysely<VideoTemplateTables>): VideoTemplateService {
   const store = createVideoTemplateStore(database);
