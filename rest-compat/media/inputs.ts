@@ -5,6 +5,7 @@ import type { MediaInput } from './documents/start.ts';
 
 /** Form fields that several sections have, and how files and links become inputs. */
 
+/** What may be left out. */
 export const optional = { optional: true } as const;
 
 /** A picture as a file or as a link. */
@@ -21,7 +22,9 @@ export const imageFields = {
 
 /** Forms that may carry files, and forms that are text. */
 export const multipart = { type: 'multipart/form-data', required: true } as const;
+/** A multipart form that may be missing altogether. */
 export const optionalMultipart = { type: 'multipart/form-data', required: false } as const;
+/** A urlencoded form. */
 export const urlencoded = { type: 'application/x-www-form-urlencoded', required: true } as const;
 
 /** Seconds a caller may wait, and between polls: anything else is moved to the nearer end. */

@@ -23,6 +23,7 @@ export interface TaskAnswer {
   readonly result: TaskResultAnswer | null;
 }
 
+/** A stored file with its measured facts. */
 export interface MediaAnswer {
   readonly url: string;
   readonly contentType: string;

@@ -36,6 +36,7 @@ export const FAULTS = {
   'expired-url': 'wire',
 } as const satisfies Record<string, 'door' | 'answer' | 'wire'>;
 
+/** The name of a misfortune. */
 export type FaultName = keyof typeof FAULTS;
 
 const faultRule = z.strictObject({

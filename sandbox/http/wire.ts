@@ -35,6 +35,7 @@ export interface WireUpgrade {
   readonly head: Buffer;
 }
 
+/** One operation of a wire. */
 export interface WireRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `/mj/task/:id/fetch`: segments with a colon are parameters. */
@@ -45,6 +46,7 @@ export interface WireRoute {
   readonly handle: (request: WireRequest, fault: Fault | null) => Promise<Answer> | Answer;
 }
 
+/** A request to a wire, read whole. */
 export interface WireRequest {
   readonly method: string;
   /** The upstream's own path, without the mount. */

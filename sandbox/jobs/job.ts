@@ -26,6 +26,7 @@ export interface Job {
   readonly isForgotten: boolean;
 }
 
+/** Where a job stands, whatever its wire calls that. */
 export type JobState = 'queued' | 'running' | 'finished' | 'failed' | 'cancelled';
 
 /** `stall` stops half-way for ever; `fail` ends half-way as a failure; `moderate` ends half-way as refused content. */

@@ -22,6 +22,7 @@ const NAMES: ReadonlyMap<string, Person> = new Map(
   people.map((person) => [person.name.toLowerCase(), person]),
 );
 
+/** Makes it; the newest used codes are remembered. */
 export function createCodes(): Codes {
   const used = new LRUCache<string, true>({ max: MAX_USED });
   return {

@@ -2,6 +2,7 @@ import type { Stripe } from 'stripe';
 
 /** Members of the API's objects that are always there, as they are where nothing was said; held to the SDK's types. */
 
+/** The members of a product where nothing was said. */
 export const BLANK_PRODUCT = {
   images: [],
   marketing_features: [],
@@ -15,6 +16,7 @@ export const BLANK_PRODUCT = {
   url: null,
 } satisfies Partial<Stripe.Product>;
 
+/** The members of a checkout session where nothing was said. */
 export const BLANK_SESSION = {
   adaptive_pricing: null,
   after_expiration: null,
@@ -69,6 +71,7 @@ export const BLANK_SESSION = {
   wallet_options: null,
 } satisfies Partial<Stripe.Checkout.Session>;
 
+/** The members of a payment intent where nothing was said. */
 export const BLANK_INTENT = {
   allowed_payment_method_types: null,
   amount_capturable: 0,
@@ -107,6 +110,7 @@ export const BLANK_INTENT = {
   transfer_group: null,
 } satisfies Partial<Stripe.PaymentIntent>;
 
+/** The members of a charge where nothing was said. */
 export const BLANK_CHARGE = {
   amount_refunded: 0,
   application: null,
@@ -141,6 +145,7 @@ export const BLANK_CHARGE = {
   transfer_group: null,
 } satisfies Partial<Stripe.Charge>;
 
+/** The members of a refund where nothing was said. */
 export const BLANK_REFUND = {
   customer: null,
   customer_account: null,
@@ -150,6 +155,7 @@ export const BLANK_REFUND = {
   transfer_reversal: null,
 } satisfies Partial<Stripe.Refund>;
 
+/** The members of a dispute where nothing was said. */
 export const BLANK_DISPUTE = {
   balance_transactions: [],
   enhanced_eligibility_types: [],

@@ -10,6 +10,7 @@ export interface World {
   readonly events: Events;
 }
 
+/** POST /v1/products. */
 export function createProduct({ state, events }: World, form: Form): Thing {
   const name = textIn(form, 'name');
   if (name === undefined || name === '')
@@ -33,6 +34,7 @@ export function createProduct({ state, events }: World, form: Form): Thing {
   return product;
 }
 
+/** POST /v1/products/{id}. */
 export function updateProduct({ state, events }: World, id: string, form: Form): Thing {
   const product = state.get('product', id);
   const priceId = textIn(form, 'default_price');
@@ -53,6 +55,7 @@ export function updateProduct({ state, events }: World, id: string, form: Form):
   return product;
 }
 
+/** DELETE /v1/products/{id}: only one without prices. */
 export function deleteProduct({ state, events }: World, id: string): Thing {
   const product = state.get('product', id);
   if (state.all('price').some((price) => price['product'] === id)) {
@@ -63,6 +66,7 @@ export function deleteProduct({ state, events }: World, id: string): Thing {
   return { id, object: 'product', deleted: true };
 }
 
+/** POST /v1/prices. */
 export function createPrice({ state, events }: World, form: Form): Thing {
   const currency = textIn(form, 'currency');
   if (!currency) throw invalid('Missing required param: currency.', 'currency', 'parameter_missing');
@@ -109,6 +113,7 @@ function takeLookupKey(state: State, key: string, isTransfer: boolean): void {
   other['lookup_key'] = null;
 }
 
+/** POST /v1/prices/{id}: a default price can't be archived. */
 export function updatePrice({ state, events }: World, id: string, form: Form): Thing {
   const price = state.get('price', id);
   const active = booleanIn(form, 'active');

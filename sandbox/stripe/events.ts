@@ -35,6 +35,7 @@ const TIMEOUT_MS = 10_000;
 /** The version of the API whose shapes events have. */
 const API_VERSION = '2026-10-28.endive';
 
+/** Makes it; what was not taken is tried again after each of `pausesMs`. */
 export function createEvents({ state, target, pausesMs, logger }: EventsOptions): Events {
   const stopping = new AbortController();
   let held: string[] | null = null;

@@ -2,6 +2,8 @@ import { invalid } from './failure.ts';
 
 /** What a form holds: texts, lists and groups of them. */
 export type FormValue = string | FormValue[] | { [name: string]: FormValue };
+
+/** A form with Stripe's brackets, as nested values. */
 export type Form = { [name: string]: FormValue };
 
 const MAX_FIELDS = 1_000;

@@ -18,6 +18,7 @@ interface KeyedRequest {
   readonly body: string;
 }
 
+/** What was answered under a key. */
 export interface KeptAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -32,6 +33,7 @@ interface Kept extends Thing {
 
 const DAY = 86_400;
 
+/** Makes it; answers are kept for a day, with the rest of the state. */
 export function createIdempotency(state: State): Idempotency {
   const writing = new Set<string>();
   return {

@@ -102,6 +102,7 @@ export function settle(world: World, sessionId: string, isGood: boolean): Thing 
 
 const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'];
 
+/** POST /v1/refunds. */
 export function createRefund({ state, events }: World, form: Form): Thing {
   const paid = chargeOf({ state, events }, form);
   const reason = textIn(form, 'reason') ?? null;

@@ -37,6 +37,7 @@ export interface ApiOptions {
 const MAX_BODY = 1 << 20;
 const MAX_REQUESTS = 10_000;
 
+/** Makes the API over what is there. */
 export function createApi(world: World, options: ApiOptions): Api {
   const idempotency = createIdempotency(world.state);
   const requests: string[] = [];

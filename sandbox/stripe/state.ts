@@ -12,6 +12,7 @@ export interface Thing {
   [name: string]: unknown;
 }
 
+/** What there is of a thing at Stripe. */
 export type Kind =
   | 'product'
   | 'price'

@@ -73,6 +73,7 @@ const STRIPE_SANDBOX = {
 const PAUSES_MS = [500, 2_000, 10_000, 60_000, 300_000, 1_800_000];
 const EXPIRY_MS = 5_000;
 
+/** Makes the stand-in; what was there before, it reads from `dataDir`. */
 export async function createStripeStandIn(options: StripeOptions): Promise<StripeStandIn> {
   const { logger, pageUrl, webhookUrl, pausesMs = PAUSES_MS } = options;
   const state = await openState(path.join(options.dataDir, 'stripe.json'));

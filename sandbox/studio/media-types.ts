@@ -1,5 +1,6 @@
 /** What the studio makes and measures besides pictures: moving pictures, speech, voices, facts. */
 
+/** A video to be rendered. */
 export interface VideoRequest {
   readonly prompt: string;
   /** The same seed and request make the same bytes; a hash of the prompt when absent. */
@@ -89,6 +90,7 @@ export interface FaceBox {
   readonly height: number;
 }
 
+/** A text to be spoken. */
 export interface SpeechRequest {
   /** At most 10,000 characters. English is spoken; see `omitted`. */
   readonly text: string;
@@ -103,6 +105,7 @@ export interface SpeechRequest {
 
 type SpeechFormat = 'mp3' | 'wav';
 
+/** The text, spoken. */
 export interface StudioSpeech {
   readonly bytes: Buffer;
   readonly contentType: 'audio/mpeg' | 'audio/wav';
@@ -114,8 +117,10 @@ export interface StudioSpeech {
   readonly omitted: string | null;
 }
 
+/** The voices of the engine. */
 export type StudioVoiceId = 'slt' | 'rms' | 'awb' | 'kal16' | 'kal';
 
+/** Who can speak. */
 export interface StudioVoice {
   readonly id: StudioVoiceId;
   /** For people. */
@@ -190,6 +195,7 @@ export interface Analysis {
   readonly summary: string;
 }
 
+/** A small picture that stands for a file. */
 export interface StudioThumbnail {
   readonly bytes: Buffer;
   readonly contentType: 'image/jpeg' | 'image/png';
@@ -214,4 +220,5 @@ export class StudioRefusal extends Error {
   }
 }
 
+/** Why the studio can't do what is asked. */
 export type StudioRefusalCode = 'UNREADABLE_MEDIA' | 'NO_VOICE' | 'NOTHING_TO_SPEAK' | 'OUT_OF_RANGE';

@@ -50,6 +50,7 @@ export interface StudioCallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A picture to be rendered. */
 export interface ImageRequest {
   readonly prompt: string;
   /** The same seed and prompt make the same pixels; a hash of the prompt when absent. */
@@ -66,8 +67,10 @@ export interface ImageRequest {
   readonly hasCaption?: boolean;
 }
 
+/** The formats that pictures are encoded in. */
 export type ImageFormat = 'png' | 'jpeg' | 'webp';
 
+/** The picture, rendered. */
 export interface StudioImage {
   readonly bytes: Buffer;
   readonly contentType: `image/${ImageFormat}`;

@@ -3,6 +3,7 @@ import { operation } from '../../route.ts';
 
 /** The GraphQL documents that are answered at once. */
 
+/** A model of a generator, with its limits. */
 export interface ModelAnswer {
   readonly id: string;
   readonly name: string;
@@ -37,6 +38,7 @@ export const Models = operation<
   }
 `);
 
+/** A voice of a generator. */
 export interface VoiceAnswer {
   readonly id: string;
   readonly name: string;

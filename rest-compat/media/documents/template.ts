@@ -3,6 +3,7 @@ import { operation } from '../../route.ts';
 
 /** The GraphQL documents about the catalog of video templates. */
 
+/** A video template, as VideoTemplateAnswer asks for it. */
 export interface VideoTemplateAnswer {
   readonly id: string;
   readonly taskType: string;
@@ -69,6 +70,7 @@ export const TaskTypeAvailable = operation<
   }
 `);
 
+/** Adds a video template. */
 export const CreateVideoTemplate = operation<
   { readonly createVideoTemplate: VideoTemplateAnswer },
   { readonly input: VideoTemplateInput }
@@ -81,6 +83,7 @@ export const CreateVideoTemplate = operation<
   ${videoTemplateAnswer}
 `);
 
+/** Changes what is named of a video template. */
 export const UpdateVideoTemplate = operation<
   { readonly updateVideoTemplate: VideoTemplateAnswer },
   { readonly id: string; readonly input: VideoTemplateInput }
@@ -93,6 +96,7 @@ export const UpdateVideoTemplate = operation<
   ${videoTemplateAnswer}
 `);
 
+/** Takes a video template out of the catalog. */
 export const DeleteVideoTemplate = operation<
   { readonly deleteVideoTemplate: { readonly id: string } },
   { readonly id: string }

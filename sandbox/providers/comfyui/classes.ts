@@ -9,6 +9,7 @@ export interface NodeClass {
   readonly isOutput?: boolean;
 }
 
+/** What an input of a node takes. */
 export type InputType =
   | 'LINK'
   | 'STRING'
@@ -21,6 +22,7 @@ const float = (min: number, max: number): InputType => ({ number: 'FLOAT', min, 
 const EDGE = int(16, 16_384);
 const latent: NodeClass = { inputs: { width: EDGE, height: EDGE, batch_size: int(1, 4_096) } };
 
+/** The node classes that this machine knows. */
 export const CLASSES: Readonly<Record<string, NodeClass>> = {
   CheckpointLoaderSimple: { inputs: { ckpt_name: 'STRING' } },
   UNETLoader: { inputs: { unet_name: 'STRING', weight_dtype: 'STRING' } },

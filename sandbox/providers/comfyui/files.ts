@@ -11,6 +11,7 @@ export interface Files {
   upload(file: FilePlace & { readonly bytes: Buffer; readonly overwrite: boolean }): Promise<FilePlace>;
 }
 
+/** Where a file is, in ComfyUI's words. */
 export interface FilePlace {
   readonly filename: string;
   readonly subfolder: string;
@@ -20,6 +21,7 @@ export interface FilePlace {
 
 const MAX_NUMBER = 1_000;
 
+/** Makes the folders of one machine; the journal keeps what is in them. */
 export function createFiles(machine: string, journal: Journal): Files {
   const keptName = ({ filename, subfolder, type }: FilePlace) => {
     const hash = createHash('sha256')

@@ -7,6 +7,7 @@ export interface GraphNode {
   readonly title: string | null;
 }
 
+/** A graph that was read: nodes by id. */
 export type Graph = ReadonlyMap<string, GraphNode>;
 
 /** Reads a graph; nodes without a class have the empty one. Null when it is no object of nodes. */

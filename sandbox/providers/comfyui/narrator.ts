@@ -12,6 +12,7 @@ export interface Narrator {
   now(job: Job): Message;
 }
 
+/** A message of the socket. */
 export interface Message {
   readonly type: string;
   readonly data: object;
@@ -21,6 +22,7 @@ export interface Message {
 /** Steps that a node counts while it runs. */
 const STEPS = 20;
 
+/** Makes the narrator of one machine. */
 export function createNarrator(runner: JobRunner): Narrator {
   /** How many nodes of a running job have been told. */
   const told = new Map<string, number>();

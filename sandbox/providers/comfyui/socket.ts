@@ -22,6 +22,7 @@ export interface Sockets {
 
 const MAX_PAYLOAD = 1 << 20;
 
+/** Makes the sockets of one machine. */
 export function createSockets(runner: JobRunner): Sockets {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_PAYLOAD });
   const clients = new Map<string, WebSocket>();

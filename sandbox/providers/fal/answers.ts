@@ -6,6 +6,8 @@ import type { Answer } from '../../http/answer.ts';
 /** Why a job was refused half-way for its content, and why one failed, as the journal keeps it. */
 export const MODERATED =
   'The content could not be processed because it contained material flagged by a content checker.';
+
+/** What a model says that broke. */
 export const FAILED = 'Internal Server Error';
 
 /** A model's refusal of its input. */

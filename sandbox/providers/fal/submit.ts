@@ -17,6 +17,7 @@ import { invalid, platformError } from './answers.ts';
 import type { FalEndpoint } from './endpoints.ts';
 import type { FalViews } from './views.ts';
 
+/** What a submission needs. */
 export interface Submitting {
   readonly runner: JobRunner;
   readonly journal: Journal;

@@ -22,6 +22,7 @@ export function isCompleted({ state }: Job): boolean {
   return state !== 'queued' && state !== 'running';
 }
 
+/** Makes the views of this queue's jobs. */
 export function createFalViews(runner: JobRunner, results: Results): FalViews {
   return {
     status(job, baseUrl, hasLogs) {

@@ -38,6 +38,7 @@ export const generateRequest = z.strictObject({
   safetySettings: z.array(z.unknown()).optional(),
 });
 
+/** The body of a generateContent request. */
 export type GenerateRequest = z.output<typeof generateRequest>;
 type Part = z.output<typeof part>;
 type Medium = { readonly bytes: Buffer } | { readonly uri: string };

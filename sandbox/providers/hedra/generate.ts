@@ -20,6 +20,7 @@ import { assetOf } from './assets.ts';
 import { generationJson } from './generation-json.ts';
 import { voicesOf } from './voices.ts';
 
+/** What Hedra's routes work with. */
 export interface HedraParts {
   readonly studio: Studio;
   readonly runner: JobRunner;

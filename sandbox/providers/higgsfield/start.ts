@@ -19,6 +19,7 @@ import { keepInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
 import { characterJson, requestJson } from './views.ts';
 
+/** What Higgsfield's routes work with. */
 export interface HiggsfieldParts {
   readonly runner: JobRunner;
   readonly journal: Journal;

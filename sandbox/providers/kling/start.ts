@@ -51,6 +51,7 @@ const forms = {
     }),
 };
 
+/** What a start of Kling's works with. */
 export interface KlingParts {
   readonly runner: JobRunner;
   readonly journal: Journal;

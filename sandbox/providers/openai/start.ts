@@ -21,6 +21,7 @@ export interface OpenaiContext {
   readonly starting: Map<string, Promise<unknown>>;
 }
 
+/** Work to be done before it is answered. */
 export interface OpenaiStart {
   readonly operation: 'chat' | 'images' | 'edits' | 'speech' | 'videos';
   readonly request: WireRequest;

@@ -17,6 +17,7 @@ import { textOf } from '../shared/text-of.ts';
 import { MODELS, type ReplicateModel } from './models.ts';
 import { predictionJson } from './prediction-json.ts';
 
+/** What Replicate's routes work with. */
 export interface ReplicateParts {
   readonly runner: JobRunner;
   readonly journal: Journal;

@@ -7,14 +7,19 @@ import type { Unsigned } from './signature.ts';
 
 /** The two forms in which Volcengine answers: codes of the visual service, and the metadata of all others. */
 
+/** The picture is refused for its content. */
 export const CONTENT = '50411 Pre Img Risk Not Pass';
+/** Too much of the account's work is open. */
 export const CONCURRENCY = '50430 Request Has Reached API Concurrent Limit, Please Try Later';
+/** Too many requests. */
 export const LIMIT = '50429 Request Has Reached API Limit, Please Try Later';
+/** The service itself failed. */
 export const INTERNAL = '50500 Internal Error';
 /** How a job ends that failed for no reason of its caller's: refused checks are told with 400, as the work's own end. */
 export const BROKEN = '50520 Risk Internal Error';
 /** An input that can't be had or used begins so. */
 export const NOT_FETCHED = '50220 Asset can not be downloaded';
+/** The input is none for this service. */
 export const UNFIT = '50215 Input invalid for this service.';
 
 /** A success of the visual service. */

@@ -24,6 +24,7 @@ export interface PictureRequest {
   readonly hasCaption: boolean;
 }
 
+/** A canvas that is being drawn on. */
 export interface Picture {
   readonly canvas: Canvas;
   readonly seed: number;

@@ -11,6 +11,7 @@ export interface Scene {
   readonly hue: number;
 }
 
+/** What a picture can show. */
 export type Subject =
   | 'lighthouse'
   | 'boat'

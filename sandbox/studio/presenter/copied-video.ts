@@ -13,6 +13,7 @@ import type { PictureTrack } from '../video/mp4.ts';
 import { coverFrom, labelsFor } from '../video/produce.ts';
 import { repeated } from './repeated.ts';
 
+/** A video that gets another sound. */
 export interface CopyPlan {
   readonly video: Uint8Array;
   readonly sound: Sound;

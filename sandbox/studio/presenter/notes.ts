@@ -1,8 +1,10 @@
 /** What a talking video does not show, for whoever asked for it. */
 
+/** Said of a picture whose face is not known. */
 export const NO_FACE =
   'The file of the picture declares no face region, and faces are not recognised here: the picture moves with the voice, no mouth is drawn.';
 
+/** Said of a video. */
 export const NOT_RECOGNISED =
   'Faces are not recognised here: the video moves with the voice, no mouth is drawn.';
 

@@ -12,6 +12,7 @@ import { frameAt } from './drawn-film.ts';
 import type { Performance } from './drawn-film.ts';
 import { drawRibbon } from './ribbon.ts';
 
+/** A picture that shall move as long as somebody speaks. */
 export interface PictureFilmPlan {
   readonly picture: Uint8Array;
   /** Where its face is, when that is known: there a mouth is drawn. */

@@ -8,6 +8,7 @@ interface BaseVoice extends StudioVoice {
   readonly followsPitch: boolean;
 }
 
+/** The voices that the engine brings. */
 export const BASE_VOICES: Readonly<Record<StudioVoiceId, BaseVoice>> = {
   slt: {
     id: 'slt',

@@ -1,5 +1,6 @@
 /** The files of a WASI program: one folder in memory, and the calls that read and write it. */
 
+/** A file in memory; `data` may be longer than what was written. */
 export interface MemoryFile {
   data: Uint8Array;
   length: number;
@@ -20,6 +21,7 @@ export interface Machine {
   bytes(): Uint8Array;
 }
 
+/** WASI's word for a call that went well. */
 export const SUCCESS = 0;
 const [BAD_DESCRIPTOR, TOO_LARGE, NO_ENTRY] = [8, 22, 44] as const;
 const FOLDER = '/o';

@@ -11,6 +11,7 @@ const QUANTIZATION = 28;
 const SPEED = 10;
 const SECONDS_PER_KEY_FRAME = 2;
 
+/** A film to be encoded, frame by frame. */
 export interface FilmRun {
   readonly film: Film | SlowFilm;
   readonly size: Size;

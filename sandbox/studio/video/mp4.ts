@@ -31,6 +31,7 @@ export interface PictureTrack {
   readonly packets: AsyncIterable<EncodedPacket>;
 }
 
+/** What an MP4 file is made of. */
 export interface Mp4Parts {
   readonly pictures: PictureTrack;
   /** As long as the pictures; none makes a file without an audio track. */
