@@ -40,7 +40,7 @@ describe('the rule plugin', () => {
     expect(result.errors?.[0]?.originalError).toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  it('refuses a NUL character anywhere in the arguments, naming the field', async () => {
+  it('refuses a NUL character, and half of a surrogate pair, anywhere in the arguments, naming the field', async () => {
     const builder = newBuilder();
     const Input = builder.inputType('Input', { fields: (t) => ({ names: t.stringList() }) });
     builder.queryField('echo', (t) =>
@@ -68,5 +68,7 @@ describe('the rule plugin', () => {
       field: 'names[1]',
     });
     expect(await ask({ id: '\0' })).toMatchObject({ code: 'BAD_USER_INPUT', field: 'id' });
+    expect(await ask({ id: 'a\udc00' })).toMatchObject({ code: 'BAD_USER_INPUT', field: 'id' });
+    expect(await ask({ id: 'a\ud83d\udd25' })).toEqual({ echo: 'x' });
   });
 });

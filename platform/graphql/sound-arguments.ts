@@ -1,24 +1,43 @@
 import { badInput } from '../errors.ts';
 
 /**
- * Refuses arguments with a NUL character in any text: PostgreSQL's text holds none, so such a value could neither be
- * stored nor looked for. The error names the field as services do: without the argument `input` around it.
+ * Refuses arguments with a NUL character, or half of a surrogate pair, in any text or name: PostgreSQL holds neither, so
+ * such a value could neither be stored nor looked for. The error names the field as services do: without the argument
+ * `input` around it.
  */
 export function refuseUnsoundTexts(values: object): void {
-  const field = findNul(values, '')?.replace(/^input\./, '');
-  if (field !== undefined) throw badInput(field, `${field} may not contain NUL characters`);
+  const found = findUnsound(values, '');
+  if (found === null) return;
+  const field = found.path.replace(/^input\./, '');
+  throw badInput(field, `${field} ${found.mistake}`);
 }
 
-/** The path of the first text with a NUL character. Arguments are bounded in depth by their types and the JSON scalar. */
-function findNul(value: unknown, path: string): string | null {
-  if (typeof value === 'string') return value.includes('\0') ? path : null;
+interface Unsound {
+  readonly path: string;
+  readonly mistake: string;
+}
+
+/** The first text that can't be stored. Arguments are bounded in depth by their types and the JSON scalar. */
+function findUnsound(value: unknown, path: string): Unsound | null {
+  if (typeof value === 'string') return unsoundText(value, path);
   if (!isPlain(value)) return null;
   for (const [name, inner] of Object.entries(value)) {
-    const isEntry = Array.isArray(value);
-    const found = findNul(inner, isEntry ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`);
+    const found = unsoundText(name, path) ?? findUnsound(inner, pathOf(value, name, path));
     if (found !== null) return found;
   }
   return null;
+}
+
+function unsoundText(text: string, path: string): Unsound | null {
+  if (text.includes('\0')) return { path, mistake: 'may not contain NUL characters' };
+  return text.isWellFormed()
+    ? null
+    : { path, mistake: 'must be valid Unicode, without halves of characters' };
+}
+
+function pathOf(parent: object, name: string, path: string): string {
+  if (Array.isArray(parent)) return `${path}[${name}]`;
+  return path === '' ? name : `${path}.${name}`;
 }
 
 /** Not uploads and dates, which are values by themselves. Arguments come from graphql-js without a prototype. */

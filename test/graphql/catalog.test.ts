@@ -148,7 +148,7 @@ describe('what is read', () => {
   });
 });
 
-it('no text can hold a NUL character, wherever it stands', async () => {
+it('no text can hold a NUL character or half of a surrogate pair, wherever it stands', async () => {
   for (const [query, field] of [
     ['query ($text: String!) { taskTypeAvailable(taskType: $text) }', 'taskType'],
     [
@@ -163,6 +163,18 @@ it('no text can hold a NUL character, wherever it stands', async () => {
       'parameters.a[0]',
     ],
   ] as const) {
-    expect(await asking.refusal(query, { text: 'a\0b' })).toMatchObject({ code: 'BAD_USER_INPUT', field });
+    for (const text of ['a\0b', 'a\ud800b']) {
+      expect(await asking.refusal(query, { text })).toMatchObject({ code: 'BAD_USER_INPUT', field });
+    }
+  }
+  const comfy = 'mutation ($graph: JSON!) { runComfyWorkflow(input: { workflow: $graph }) { id } }';
+  for (const text of ['a\0b', 'a\ud800b']) {
+    const graphs: [object, string][] = [
+      [{ 1: { class_type: 'x', inputs: { text } } }, 'workflow.1.inputs.text'],
+      [{ 1: { class_type: 'x', inputs: { [text]: 1 } } }, 'workflow.1.inputs'],
+    ];
+    for (const [graph, field] of graphs) {
+      expect(await asking.refusal(comfy, { graph })).toMatchObject({ code: 'BAD_USER_INPUT', field });
+    }
   }
 });
