@@ -42,6 +42,16 @@ function redirect(
   return { status: 302, headers: { ...headers, Location: location } };
 }
 
+/** What `PlatformSignInInput` calls the fields of a body. */
+const inputNames = {
+  loginCode: 'login_code',
+  idToken: 'id_token',
+  codeVerifier: 'code_verifier',
+  redirectUri: 'redirect_uri',
+  appId: 'app_id',
+  anonymousCode: 'anonymous_code',
+} as const;
+
 /** Sign-in. */
 export const signIn: Section = {
   service: 'workflow',
@@ -150,6 +160,7 @@ export const signIn: Section = {
       },
       body,
       rateClass: 'start',
+      fieldNames: inputNames,
       variables: ({ login_code, id_token, nonce, code, code_verifier, redirect_uri }) => ({
         input: {
           platform: 'idp',
@@ -177,6 +188,7 @@ export const signIn: Section = {
       },
       body,
       rateClass: 'start',
+      fieldNames: inputNames,
       variables: ({ platform, app_id, code, anonymous_code }) => ({
         input: { platform, appId: app_id, code, anonymousCode: anonymous_code },
       }),

@@ -81,6 +81,14 @@ describe.each(platforms)('a mini-program of %s', (platform) => {
     expect((await signIn({ app_id, code: codeOf('blocked') })).status).toBe(401);
     const foreign = await signIn({ app_id: 'another-app', code: codeOf('ada') });
     expect([foreign.status, foreign.body.data.issues[0].field]).toEqual([400, 'app_id']);
+    const mutation =
+      'mutation ($input: PlatformSignInInput!) { signInWithPlatform(input: $input) { scope } }';
+    const input = { platform, appId: 'another-app', code: codeOf('ada') };
+    const { errors } = await graphql(kiln.url, mutation, { input });
+    expect(errors?.[0]).toMatchObject({
+      message: expect.stringMatching(/^appId /),
+      extensions: { field: 'appId' },
+    });
     const empty = await signIn({ app_id });
     expect([empty.status, empty.body.data.issues[0].field]).toEqual([400, 'code']);
   });

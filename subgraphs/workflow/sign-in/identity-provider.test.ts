@@ -133,7 +133,7 @@ describe('with the sandbox', () => {
     const wrong = { ...request, code: await codeOf(next.url), nonce: next.nonce };
     await expect(provider.exchange(wrong)).rejects.toMatchObject(UNAUTHENTICATED);
     await expect(provider.exchange({ ...request, redirectUri: 'nowhere' })).rejects.toMatchObject({
-      field: 'redirect_uri',
+      field: 'redirectUri',
     });
   });
 

@@ -59,7 +59,7 @@ async function proved(
   }
   const appId = request.appId ?? (platform.appIds.length === 1 ? platform.appIds[0] : undefined);
   if (appId === undefined || !platform.appIds.includes(appId)) {
-    throw badInput('app_id', 'app_id must be one of the apps that are set up here');
+    throw badInput('appId', 'appId must be one of the apps that are set up here');
   }
   const { code = null, anonymousCode = null } = request;
   if (!code && !anonymousCode) throw badInput('code', 'code is needed');
@@ -78,7 +78,8 @@ async function provedByProvider(
 ): Promise<NewSession> {
   const { loginCode, idToken, code, codeVerifier = null, redirectUri, nonce = null } = request;
   const given = [loginCode, idToken, code].filter(Boolean);
-  if (given.length !== 1) throw badInput('login_code', 'give exactly one of login_code, id_token and code');
+  if (given.length !== 1)
+    throw badInput('loginCode', 'give exactly one of a login code, an ID token and a code');
   if (loginCode) return options.codes.redeem(loginCode, codeVerifier);
   const { provider } = options;
   if (provider === null) throw badInput('platform', 'no identity provider is set up here: see IDP_ISSUER');
@@ -86,8 +87,8 @@ async function provedByProvider(
     const identity = await provider.identityOf(idToken, nonce);
     return sessionOf(options, caller, { identity, refreshToken: null, scope: 'openid' });
   }
-  if (!codeVerifier) throw badInput('code_verifier', 'code_verifier is needed with code');
-  if (!redirectUri) throw badInput('redirect_uri', 'redirect_uri is needed with code');
+  if (!codeVerifier) throw badInput('codeVerifier', 'codeVerifier is needed with code');
+  if (!redirectUri) throw badInput('redirectUri', 'redirectUri is needed with code');
   return sessionOf(
     options,
     caller,

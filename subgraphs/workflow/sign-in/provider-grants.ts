@@ -68,13 +68,9 @@ export async function exchange(
   { code, verifier, redirectUri, nonce }: AppCode,
 ): Promise<ProvedIdentity> {
   if (!URL.canParse(redirectUri)) {
-    throw new AppError(
-      'BAD_USER_INPUT',
-      'redirect_uri must be the address that the code was asked for with',
-      {
-        field: 'redirect_uri',
-      },
-    );
+    throw new AppError('BAD_USER_INPUT', 'redirectUri must be the address that the code was asked for with', {
+      field: 'redirectUri',
+    });
   }
   const current = new URL(redirectUri);
   const { issuer, authorization_response_iss_parameter_supported: namesItself } = found.serverMetadata();
