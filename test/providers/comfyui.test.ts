@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { createProgress } from '../../subgraphs/media/providers/comfyui/progress.ts';
 import type { JobStatus } from '../../subgraphs/media/providers/provider.ts';
 import { comfyGraph } from './rows/comfyui.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
-import { failureOf, must, openStage, type Stage } from './world.ts';
+import { failureOf, must } from './world.ts';
 
 /** What ComfyUI servers answer, as their sources have it (fixtures/comfyui.json). */
 
 const { answers } = readFixture('comfyui');
-let stage: Stage;
-beforeAll(async () => {
-  stage = await openStage('comfyui');
-});
-afterAll(() => stage?.close());
-beforeEach(() => stage.door.forget());
+const stage = useStage('comfyui');
 
 const job = () => must(stage.provider.jobs?.COMFY_WORKFLOW, 'job');
 const handle = () => ({ node: stage.door.origin, promptId: 'p', classes: {}, size: 3 });

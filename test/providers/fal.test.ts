@@ -5,18 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ScriptedAnswer } from './door.ts';
 import { REFERENCE } from './job-bench.ts';
 import { imageRequest, videoRequest } from './row.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
-import {
-  contextOf,
-  failureOf,
-  must,
-  openStage,
-  openWorld,
-  picture,
-  SECRET,
-  type Stage,
-  type World,
-} from './world.ts';
+import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from './world.ts';
 
 /** What is fal's own: its errors, its storage, its stream, its paths. The rest is in the contract suite. */
 
@@ -24,12 +15,7 @@ const { answers } = readFixture('fal');
 const HANDLE = { requestId: '1', path: '/fal-ai/flux/requests/1' };
 
 describe('a completed request of fal', () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage('fal');
-  });
-  afterAll(() => stage.close());
-  beforeEach(() => stage.door.forget());
+  const stage = useStage('fal');
 
   const job = () => must(stage.provider.jobs?.IMAGE, 'job');
   function statusWith(result: ScriptedAnswer) {

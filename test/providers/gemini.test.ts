@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 import type { CallContext, StartContext, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import { videoRequest } from './row.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
-import { failureOf, must, openStage, openWorld, picture, SECRET, type Stage } from './world.ts';
+import { failureOf, must, openWorld, picture, SECRET } from './world.ts';
 
 /** What the contract leaves out: files in Google's own storage, pauses it asks for, who gets the key, parts of a chat. */
 
@@ -16,12 +17,7 @@ const KEY = { 'x-goog-api-key': SECRET };
 const URI = 'https://generativelanguage.googleapis.com/v1beta/files/abc-1';
 const FILE = { name: 'files/abc-1', uri: URI, mimeType: 'video/mp4', expirationTime: '2030-01-02T03:04:05Z' };
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await openStage('gemini');
-});
-afterAll(() => stage?.close());
-beforeEach(() => stage.door.forget());
+const stage = useStage('gemini');
 
 const contextOf = (headers: Readonly<Record<string, string>> = KEY): StartContext => {
   const { connection } = stage.context;

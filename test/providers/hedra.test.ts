@@ -3,18 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generationId } from '../../subgraphs/media/providers/hedra/hedra.ts';
 import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import { isOver } from './job-bench.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
-import {
-  contextOf,
-  failureOf,
-  must,
-  openStage,
-  openWorld,
-  picture,
-  SECRET,
-  type Stage,
-  type World,
-} from './world.ts';
+import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from './world.ts';
 
 /** What is Hedra's own: kinds of errors, models, texts and voices, uploads, an id that is ours. The rest is in the contract suite. */
 
@@ -37,12 +28,7 @@ const bodyOf = (sent: { readonly body: Buffer } | undefined) =>
   JSON.parse(must(sent, 'request').body.toString('utf8')) as Record<string, unknown>;
 
 describe('a generation of Hedra', () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage('hedra');
-  });
-  afterAll(() => stage.close());
-  beforeEach(() => stage.door.forget());
+  const stage = useStage('hedra');
   const job = () => must(stage.provider.jobs?.LIP_SYNC, 'job');
 
   it.each([

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import { openDoor } from './door.ts';
 import { filesOf, isOver, urlOf } from './job-bench.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
 import {
   contextOf,
@@ -10,11 +11,9 @@ import {
   fetchResult,
   isPng,
   must,
-  openStage,
   openWorld,
   picture,
   SECRET,
-  type Stage,
   type World,
 } from './world.ts';
 
@@ -34,12 +33,7 @@ const soul = (change: Partial<SoulRequest> = {}): SoulRequest => ({
 });
 
 describe('a request to Higgsfield', () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage('higgsfield');
-  });
-  afterAll(() => stage.close());
-  beforeEach(() => stage.door.forget());
+  const stage = useStage('higgsfield');
   const job = (kind: 'CHARACTER' | 'CHARACTER_IMAGE' = 'CHARACTER_IMAGE') =>
     must(stage.provider.jobs?.[kind], 'job');
 

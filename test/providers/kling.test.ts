@@ -5,18 +5,9 @@ import type { Connection, JobCapability, JobStatus } from '../../subgraphs/media
 import type { ScriptedAnswer } from './door.ts';
 import { isOver } from './job-bench.ts';
 import { videoRequest } from './row.ts';
+import { useStage } from './use-stage.ts';
 import { documented, expectDocumented, readFixture } from './wire-shape.ts';
-import {
-  contextOf,
-  failureOf,
-  must,
-  openStage,
-  openWorld,
-  picture,
-  SECRET,
-  type Stage,
-  type World,
-} from './world.ts';
+import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from './world.ts';
 
 /** What the contract leaves out: pictures, signed tokens, the two paths, and how others answer on this wire. */
 
@@ -110,12 +101,7 @@ describe('a video from pictures, at the stand-in', () => {
 });
 
 describe('the wire’s words', () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage('kling');
-  });
-  afterAll(() => stage?.close());
-  beforeEach(() => stage.door.forget());
+  const stage = useStage('kling');
 
   const job = (): JobCapability => must(stage.provider.jobs?.VIDEO, 'job');
   const start = (answer: ScriptedAnswer, change: Parameters<typeof videoRequest>[0] = {}) => {

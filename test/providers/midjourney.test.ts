@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { JobCapability } from '../../subgraphs/media/providers/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import { imageRequest } from './row.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
-import { failureOf, must, openStage, picture, type Stage } from './world.ts';
+import { failureOf, must, picture } from './world.ts';
 
 /** The dialects of the midjourney-proxy family, as their own documents and sources have them (fixtures/midjourney.json). */
 
 const { answers } = readFixture('midjourney');
-let stage: Stage;
-beforeAll(async () => {
-  stage = await openStage('midjourney');
-});
-afterAll(() => stage?.close());
-beforeEach(() => stage.door.forget());
+const stage = useStage('midjourney');
 
 function job(): JobCapability {
   return must(stage.provider.jobs?.IMAGE, 'job for images');

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { CallCapability, JobCapability } from '../../subgraphs/media/providers/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import { videoRequest } from './row.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
-import { failureOf, must, openStage, picture, type Stage } from './world.ts';
+import { failureOf, must, picture } from './world.ts';
 
 /** What the contract leaves out: the codes behind HTTP 200, the newer paths' errors, odd answers, uploads and voices. */
 
 const { answers } = readFixture('minimax');
 const SUCCESS = { status_code: 0, status_msg: 'success' };
-let stage: Stage;
-beforeAll(async () => {
-  stage = await openStage('minimax');
-});
-afterAll(() => stage?.close());
-beforeEach(() => stage.door.forget());
+const stage = useStage('minimax');
 
 const job = (): JobCapability => must(stage.provider.jobs?.VIDEO, 'job');
 const call = (kind: 'SPEECH' | 'VOICE_CLONE'): CallCapability => must(stage.provider.calls?.[kind], kind);

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { ScriptedAnswer } from './door.ts';
 import { imageRequest } from './row.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
-import { failureOf, must, openStage, picture, type Stage } from './world.ts';
+import { failureOf, must, picture } from './world.ts';
 
 /** What OpenAI and its compatibles answer, as the published document has it (fixtures/openai.json). */
 
 const { answers } = readFixture('openai');
-let stage: Stage;
-beforeAll(async () => {
-  stage = await openStage('openai');
-});
-afterAll(() => stage?.close());
-beforeEach(() => stage.door.forget());
+const stage = useStage('openai');
 
 const make = (answer: ScriptedAnswer, change: Parameters<typeof imageRequest>[0] = {}) => {
   stage.door.answerNext('/images/', answer);

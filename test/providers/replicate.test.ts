@@ -4,30 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { REFERENCE } from './job-bench.ts';
 import { imageRequest, videoRequest } from './row.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
-import {
-  contextOf,
-  failureOf,
-  must,
-  openStage,
-  openWorld,
-  picture,
-  SECRET,
-  type Stage,
-  type World,
-} from './world.ts';
+import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from './world.ts';
 
 /** What is Replicate's own: states, deletion, deadlines, versions, files. The rest is in the contract suite. */
 
 const { answers } = readFixture('replicate');
 
 describe('a prediction of Replicate', () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage('replicate');
-  });
-  afterAll(() => stage.close());
-  beforeEach(() => stage.door.forget());
+  const stage = useStage('replicate');
   const job = () => must(stage.provider.jobs?.IMAGE, 'job');
 
   it.each([

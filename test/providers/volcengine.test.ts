@@ -3,19 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallContext, JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import { isOver } from './job-bench.ts';
 import { uploadedVideo, volcengine } from './rows/volcengine.ts';
+import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';
-import {
-  contextOf,
-  failureOf,
-  fetchResult,
-  isMp4,
-  must,
-  openStage,
-  openWorld,
-  picture,
-  type Stage,
-  type World,
-} from './world.ts';
+import { contextOf, failureOf, fetchResult, isMp4, must, openWorld, picture, type World } from './world.ts';
 
 /** What is Volcengine's own: signatures, verdicts, codes, addresses of inputs, avatars. The rest is in the contract suite. */
 
@@ -26,12 +16,7 @@ const HANDLE = { key: 'a_key', task: '1', job: '1' };
 const at = (address: string) => picture({ publicUrl: address });
 
 describe('an answer of Volcengine', () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage('volcengine');
-  });
-  afterAll(() => stage.close());
-  beforeEach(() => stage.door.forget());
+  const stage = useStage('volcengine');
 
   const job = (kind: Kind) => must(stage.provider.jobs?.[kind], kind);
   const context = () => {
