@@ -1,7 +1,8 @@
+import { boundedFirst, checkedCursor, pageInfoOf } from '../../../platform/graphql/paging.ts';
 import type { TaskFilter as TaskFilterShape, TaskPage } from '../tasks/service-types.ts';
 import type { Task as TaskShape } from '../tasks/task.ts';
 import { builder } from './builder.ts';
-import { boundedFirst, checkedCursor, PageInfo } from './page-info.ts';
+import { PageInfo } from './page-info.ts';
 import { Task, TaskKind, TaskProgress, TaskState } from './task.ts';
 
 const TaskEdge = builder.objectRef<TaskShape>('TaskEdge').implement({
@@ -21,12 +22,7 @@ const TaskConnection = builder
       pageInfo: t.field({
         type: PageInfo,
         description: 'Where this page stands.',
-        resolve: ({ tasks, hasNextPage, after }) => ({
-          hasNextPage,
-          hasPreviousPage: after !== null,
-          startCursor: tasks[0]?.id ?? null,
-          endCursor: tasks.at(-1)?.id ?? null,
-        }),
+        resolve: ({ tasks, ...page }) => pageInfoOf(tasks, page),
       }),
     }),
   });

@@ -1,8 +1,8 @@
 import { notFound } from '../../../platform/errors.ts';
+import { boundedFirst } from '../../../platform/graphql/paging.ts';
 import type { Task as TaskShape, TaskEvent, TaskKind as TaskKindWord, taskStates } from '../tasks/task.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
-import { boundedFirst } from './page-info.ts';
 
 /** The five states, only forward. */
 export const TaskState = builder.enumType('TaskState', {

@@ -1,8 +1,9 @@
+import { boundedFirst, checkedCursor, pageInfoOf } from '../../../platform/graphql/paging.ts';
 import type { Execution as ExecutionShape, ExecutionPage } from '../executions/execution.ts';
 import { builder } from './builder.ts';
 import { namedUser } from './context.ts';
 import { Execution, ExecutionProgress } from './execution.ts';
-import { boundedFirst, checkedCursor, PageInfo, pageInfoOf } from './page-info.ts';
+import { PageInfo } from './page-info.ts';
 
 const ExecutionEdge = builder.objectRef<ExecutionShape>('ExecutionEdge').implement({
   description: 'An execution within a list.',

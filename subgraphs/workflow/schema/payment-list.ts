@@ -1,9 +1,10 @@
 import { badInput } from '../../../platform/errors.ts';
+import { boundedFirst, pageInfoOf } from '../../../platform/graphql/paging.ts';
 import type { Payment as PaymentShape } from '../payments/payment.ts';
 import type { PaymentPage } from '../payments/service.ts';
 import { builder } from './builder.ts';
 import { namedUser } from './context.ts';
-import { boundedFirst, PageInfo, pageInfoOf } from './page-info.ts';
+import { PageInfo } from './page-info.ts';
 import { Payment } from './payment.ts';
 import { User } from './user.ts';
 

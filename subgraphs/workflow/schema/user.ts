@@ -1,8 +1,8 @@
+import { boundedFirst, checkedCursor } from '../../../platform/graphql/paging.ts';
 import type { User as UserShape } from '../sign-in/sign-in.ts';
 import { builder } from './builder.ts';
 import { ExecutionConnection } from './execution-fields.ts';
 import { Execution } from './execution.ts';
-import { boundedFirst, checkedCursor } from './page-info.ts';
 
 /** Somebody who has signed in. */
 export const User = builder.objectRef<UserShape>('User').implement({

@@ -1,0 +1,37 @@
+import { badInput } from '../errors.ts';
+import { isUuid } from '../ids.ts';
+
+/** Lists that are read page by page behind a cursor, the same in every subgraph. */
+
+/** Where a page of a list stands. */
+export interface PageInfoShape {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+/** Where a page stands in a list whose cursors are the ids of its items. `after` is the cursor it was asked for with. */
+export function pageInfoOf(
+  items: readonly { readonly id: string }[],
+  { hasNextPage, after }: { readonly hasNextPage: boolean; readonly after: string | null },
+): PageInfoShape {
+  return {
+    hasNextPage,
+    hasPreviousPage: after !== null,
+    startCursor: items[0]?.id ?? null,
+    endCursor: items.at(-1)?.id ?? null,
+  };
+}
+
+/** Checks a `first` argument against its bounds, BAD_USER_INPUT otherwise. */
+export function boundedFirst(first: number, most: number): number {
+  if (first >= 1 && first <= most) return first;
+  throw badInput('first', `first must be from 1 to ${most}`);
+}
+
+/** Checks an `after` argument: cursors are ids; BAD_USER_INPUT for anything else. */
+export function checkedCursor(after: string | null | undefined): string | null {
+  if (after === null || after === undefined || isUuid(after)) return after ?? null;
+  throw badInput('after', 'after must be a cursor of this list');
+}
