@@ -16,7 +16,9 @@ const byName: Readonly<Record<string, Sample>> = {
   task_type: () => 'tea',
   prompt: () => 'a boat',
   text: () => 'Good morning to everyone who hears this.',
-  file: ({ files }) => files.picture(),
+  // A voice is cloned from what is heard.
+  file: ({ files }, _field, { path }) =>
+    path.endsWith('/voice/clone') ? files.recording() : files.picture(),
   img_file: ({ files }) => files.picture(),
   local_file: ({ files }) => files.picture(),
   tail_img_file: ({ files }) => files.picture(),

@@ -29,7 +29,7 @@ function create(key: string, body: object, caller: Record<string, string> = keyO
 
 function image(key: string, content: string, query = 'prompt=a%20boat'): Promise<RestAnswer> {
   const form = new FormData();
-  form.set('img_file', new Blob([content], { type: 'text/plain' }), 'note.txt');
+  form.set('img_file', new Blob([content], { type: 'image/png' }), 'boat.png');
   const headers = { ...keyOf('anna'), 'idempotency-key': key };
   return rest(kiln.url, 'POST', `/api/agg/imga/sync/image?${query}`, form, headers);
 }

@@ -11,7 +11,7 @@ export async function prepareAnalysis(
 ): Promise<Prepared> {
   notEmpty('prompt', prompt);
   const asked: Omit<AnalysisWork, 'media'> = { generator, prompt, ...withoutAbsent(rest) };
-  const { media } = await resolveNamed(dependencies, asker, { media: input });
+  const { media } = await resolveNamed(dependencies, asker, { media: input }, { media: 'media' });
   if (media === undefined) throw new Error('one input was resolved to none');
   return prepared('analyzeMedia', { kind: 'ANALYSIS', ...asked, media: media.ref }, asked, [media]);
 }

@@ -67,7 +67,7 @@ export async function prepareAvatarVideo(
     // Who hears a sound needs no voice.
     ...(audio ? {} : withoutAbsent({ text, voiceId })),
   };
-  const files = await resolveNamed(dependencies, asker, { audio });
+  const files = await resolveNamed(dependencies, asker, { audio }, { audio: 'sound' });
   const voice = audio || voiceId ? {} : { voiceId: await dependencies.firstVoice() };
   const work = { kind: 'AVATAR_VIDEO', ...asked, ...voice, ...refsOf(files) } as const;
   return preparedNamed('generateAvatarVideo', work, asked, files);

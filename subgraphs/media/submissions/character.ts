@@ -20,7 +20,11 @@ export async function prepareCharacter(
   if (images.length < 1 || images.length > MAX_IMAGES) {
     throw badInput('images', `images: send from 1 to ${MAX_IMAGES} pictures of the person`);
   }
-  const inputs = images.map((input, index): NamedInput => ({ field: `images[${index}]`, input }));
+  const inputs = images.map((input, index): NamedInput => ({
+    field: `images[${index}]`,
+    input,
+    kind: 'picture',
+  }));
   const files = await resolveInputs(dependencies, { ...asker, inputs });
   const asked = { generator, name };
   const work = { kind: 'CHARACTER', ...asked, images: files.map(({ ref }) => ref) } as const;

@@ -20,7 +20,7 @@ export async function prepareDetection(
   asker: Asker,
   { image: input }: DetectionRequest,
 ): Promise<Prepared> {
-  const { image } = await resolveNamed(dependencies, asker, { image: input });
+  const { image } = await resolveNamed(dependencies, asker, { image: input }, { image: 'picture' });
   if (image === undefined) throw new Error('one input was resolved to none');
   const work = { kind: 'PERSON_DETECTION', generator, image: image.ref } as const;
   return prepared('detectPerson', work, { generator }, [image]);
@@ -33,7 +33,12 @@ export async function prepareHumanVideo(
   { image: picture, audio: sound, ...rest }: HumanVideoRequest,
 ): Promise<Prepared> {
   const asked: Omit<HumanVideoWork, 'image' | 'audio'> = { generator, ...withoutAbsent(rest) };
-  const { image, audio } = await resolveNamed(dependencies, asker, { image: picture, audio: sound });
+  const { image, audio } = await resolveNamed(
+    dependencies,
+    asker,
+    { image: picture, audio: sound },
+    { image: 'picture', audio: 'sound' },
+  );
   if (image === undefined || audio === undefined) throw new Error('two inputs were resolved to fewer');
   const work = { kind: 'HUMAN_VIDEO', ...asked, image: image.ref, audio: audio.ref } as const;
   return preparedNamed('generateHumanVideo', work, asked, { image, audio });

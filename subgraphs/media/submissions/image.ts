@@ -12,7 +12,11 @@ export async function prepareImage(
   request: ImageRequest,
 ): Promise<Prepared> {
   const { images: sent, generator, prompt, ...rest } = request;
-  const inputs = (sent ?? []).map((input, index): NamedInput => ({ field: `images[${index}]`, input }));
+  const inputs = (sent ?? []).map((input, index): NamedInput => ({
+    field: `images[${index}]`,
+    input,
+    kind: 'picture',
+  }));
   const files = await resolveInputs(dependencies, { ...asker, inputs });
   const asked: Omit<ImageWork, 'images'> = { generator, prompt, ...withoutAbsent(rest) };
   const images: readonly InputRef[] = files.map(({ ref }) => ref);
@@ -26,7 +30,7 @@ export async function prepareDescription(
   asker: Asker,
   { generator, image: input }: DescriptionRequest,
 ): Promise<Prepared> {
-  const inputs = [{ field: 'image', input }];
+  const inputs = [{ field: 'image', input, kind: 'picture' }] as const;
   const [image] = await resolveInputs(dependencies, { ...asker, inputs });
   if (image === undefined) throw new Error('one input was resolved to none');
   const work: Work = { kind: 'DESCRIPTION', generator, image: image.ref };

@@ -5,6 +5,7 @@ import { badInput } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { ProviderResources } from '../files/provider-resources.ts';
+import { wrongFormat, type FileKind } from '../tasks/file-kinds.ts';
 import type { InputRef } from '../tasks/task.ts';
 import type { MediaInput } from './submissions.ts';
 
@@ -39,11 +40,13 @@ export interface StoreOptions {
 export interface NamedInput {
   readonly field: string;
   readonly input: MediaInput;
+  /** What it must be, where that is known; a foreign one is looked at once the worker has fetched it. */
+  readonly kind?: FileKind | undefined;
 }
 
 /**
  * Resolves the files of one submission, in order. Every input is checked before the first upload is read; then all
- * uploads are read at once, because on the wire they may come in any order.
+ * uploads are read at once, because on the wire they may come in any order. BAD_USER_INPUT for a file of the wrong kind.
  */
 export async function resolveInputs(
   { files, resources, uploadMaxBytes }: InputFileDependencies,
@@ -52,7 +55,7 @@ export async function resolveInputs(
   const { caller, signal, inputs } = request;
   const sources = await Promise.all(inputs.map((named) => sourceOf(named, { files, resources })));
   const known = await knownFiles(files, sources);
-  return Promise.all(
+  const resolved = await Promise.all(
     sources.map(async (source) => {
       if (source.kind === 'url') return foreign(source.url);
       if (source.kind === 'file') return inputOf(fileOf(source, known));
@@ -60,6 +63,14 @@ export async function resolveInputs(
       return inputOf(await storeUpload({ files, uploadMaxBytes }, caller, source.upload, storing));
     }),
   );
+  for (const [index, file] of resolved.entries()) checkKind(inputs[index], file);
+  return resolved;
+}
+
+function checkKind(named: NamedInput | undefined, { contentType }: InputFile): void {
+  if (named?.kind === undefined || contentType === null) return;
+  const wrong = wrongFormat(named.kind, contentType);
+  if (wrong !== null) throw badInput(named.field, `${named.field}: ${wrong}`);
 }
 
 /** Streams an upload into a file of the caller's. */

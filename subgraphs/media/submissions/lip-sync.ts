@@ -25,7 +25,14 @@ export async function prepareLipSync(
     ...spoken,
     ...withoutAbsent(rest),
   };
-  const files = asMeasured(await resolveNamed(dependencies, asker, { image, video, audio }));
+  const files = asMeasured(
+    await resolveNamed(
+      dependencies,
+      asker,
+      { image, video, audio },
+      { image: 'face', video: 'face', audio: 'sound' },
+    ),
+  );
   return preparedNamed('lipSync', { kind: 'LIP_SYNC', ...asked, ...refsOf(files) }, asked, files);
 }
 

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../platform/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
+import type { FileKind } from '../tasks/file-kinds.ts';
 import type { Submission } from '../tasks/service-types.ts';
 import type { Work } from '../tasks/task.ts';
 import { resolveInputs, type InputFile, type InputFileDependencies, type NamedInput } from './input-files.ts';
@@ -21,9 +22,13 @@ export async function resolveNamed<Name extends string>(
   dependencies: InputFileDependencies,
   asker: Asker,
   given: Readonly<Record<Name, MediaInput | null | undefined>>,
+  /** What they must be; absent ones may be anything. */
+  kinds: Readonly<Record<string, FileKind | undefined>> = {},
 ): Promise<Partial<Record<Name, InputFile>>> {
   const entries = Object.entries<MediaInput | null | undefined>(given);
-  const inputs = entries.flatMap(([field, input]): NamedInput[] => (input ? [{ field, input }] : []));
+  const inputs = entries.flatMap(([field, input]): NamedInput[] =>
+    input ? [{ field, input, kind: kinds[field] }] : [],
+  );
   const files = await resolveInputs(dependencies, { ...asker, inputs });
   return Object.fromEntries(inputs.map(({ field }, index) => [field, files[index]])) as Partial<
     Record<Name, InputFile>

@@ -22,7 +22,7 @@ export async function prepareRecipe(
   if (template === null) {
     throw badInput('taskType', `there is no video template with task type ${quoted(request.taskType)}`);
   }
-  const inputs = request.image ? [{ field: 'image', input: request.image }] : [];
+  const inputs = request.image ? ([{ field: 'image', input: request.image, kind: 'picture' }] as const) : [];
   const [image] = await resolveInputs(dependencies, { ...asker, inputs });
   const ofTemplate = template.aspectRatio ?? '';
   const work: RecipeWork = {

@@ -20,7 +20,7 @@ export async function prepareVoiceClone(
   { generator, sample: input, ...rest }: VoiceCloneRequest,
 ): Promise<Prepared> {
   const asked: Omit<VoiceCloneWork, 'sample'> = { generator, ...withoutAbsent(rest) };
-  const { sample } = await resolveNamed(dependencies, asker, { sample: input });
+  const { sample } = await resolveNamed(dependencies, asker, { sample: input }, { sample: 'sound' });
   if (sample === undefined) throw new Error('one input was resolved to none');
   return prepared('cloneVoice', { kind: 'VOICE_CLONE', ...asked, sample: sample.ref }, asked, [sample]);
 }

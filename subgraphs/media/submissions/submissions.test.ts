@@ -43,8 +43,8 @@ beforeAll(async () => {
   file = await files.store({
     owner: me.id,
     body: Readable.from([Buffer.from('bytes')]),
-    name: 'a.txt',
-    declaredType: 'text/plain',
+    name: 'a.bin',
+    declaredType: null,
     temporary: false,
     maxBytes: 100,
   });
@@ -62,8 +62,8 @@ afterAll(() => world.close());
 
 const upload = async (content: string): Promise<FileUpload> =>
   ({
-    filename: 'b.txt',
-    mimetype: 'text/plain',
+    filename: 'b.bin',
+    mimetype: '',
     createReadStream: () => Readable.from([Buffer.from(content)]),
   }) as unknown as FileUpload;
 
@@ -173,6 +173,62 @@ describe('an analysis', () => {
   it('needs a question', async () => {
     const request = { generator: 'llm/altllm', prompt: '', media: { fileId: file.id } };
     await expect(submissions.analyzeMedia(me, request, options)).rejects.toMatchObject({ field: 'prompt' });
+  });
+});
+
+describe('a file of another kind than the work takes', () => {
+  const note = async (): Promise<FileUpload> =>
+    ({
+      filename: 'note.txt',
+      mimetype: 'text/plain',
+      createReadStream: () => Readable.from([Buffer.from('a note')]),
+    }) as unknown as FileUpload;
+  const input = () => ({ upload: note() });
+
+  it.each<[string, () => Promise<Task>]>([
+    [
+      'images[0]',
+      () => submissions.generateImage(me, { generator: 'union', prompt: 'x', images: [input()] }, options),
+    ],
+    ['image', () => submissions.describeImage(me, { generator: 'agg/imga', image: input() }, options)],
+    ['firstFrame', () => submissions.generateVideo(me, { generator: 'vidb', firstFrame: input() }, options)],
+    [
+      'lastFrame',
+      () =>
+        submissions.generateFrameVideo(me, { image: { url: 'https://a.b/1' }, lastFrame: input() }, options),
+    ],
+    ['sample', () => submissions.cloneVoice(me, { generator: 'speech', sample: input() }, options)],
+    [
+      'media',
+      () => submissions.analyzeMedia(me, { generator: 'llm/altllm', prompt: 'x', media: input() }, options),
+    ],
+    [
+      'image',
+      () => submissions.lipSync(me, { generator: 'agg/lipsync', image: input(), text: 'hi' }, options),
+    ],
+    [
+      'audio',
+      () =>
+        submissions.lipSync(
+          me,
+          { generator: 'agg/lipsync', image: { url: 'https://a.b/1' }, audio: input() },
+          options,
+        ),
+    ],
+    ['images[0]', () => submissions.createCharacter(me, { name: 'Ann', images: [input()] }, options)],
+    ['image', () => submissions.detectPerson(me, { image: input() }, options)],
+    [
+      'audio',
+      () => submissions.generateHumanVideo(me, { image: { url: 'https://a.b/1' }, audio: input() }, options),
+    ],
+    ['audio', () => submissions.generateAvatarVideo(me, { digitalId: 'd', audio: input() }, options)],
+  ])('is refused as %s before anything is started', async (field, submit) => {
+    await expect(submit()).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field,
+      message: expect.stringMatching(/wrong file format, send .*; this is text\/plain$/),
+    });
+    expect(submitted).toEqual([]);
   });
 });
 

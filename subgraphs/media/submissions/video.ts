@@ -13,6 +13,8 @@ import {
 } from './prepared.ts';
 import type { VideoRequest } from './submissions.ts';
 
+const pictures = { image: 'picture', firstFrame: 'picture', lastFrame: 'picture' } as const;
+
 /** A video from words, from a picture, or between two frames. What a model takes of it is its limits' business. */
 export async function prepareVideo(
   dependencies: InputFileDependencies,
@@ -27,7 +29,7 @@ export async function prepareVideo(
   if ((asked.prompt ?? '').trim() === '' && !image && !firstFrame) {
     throw badInput('prompt', 'a video needs a prompt, an image or a firstFrame');
   }
-  const files = await resolveNamed(dependencies, asker, { image, firstFrame, lastFrame });
+  const files = await resolveNamed(dependencies, asker, { image, firstFrame, lastFrame }, pictures);
   return preparedNamed('generateVideo', { kind: 'VIDEO', ...asked, ...refsOf(files) }, asked, files);
 }
 
@@ -42,7 +44,12 @@ export async function prepareFrameVideo(
   const asked: Omit<VideoWork, 'image' | 'firstFrame' | 'lastFrame'> = { generator, ...withoutAbsent(rest) };
   exactlyOne({ firstFrame, image });
   if (!lastFrame) throw badInput('lastFrame', 'lastFrame is needed: the video ends with it');
-  const files = await resolveNamed(dependencies, asker, { firstFrame: firstFrame ?? image, lastFrame });
+  const files = await resolveNamed(
+    dependencies,
+    asker,
+    { firstFrame: firstFrame ?? image, lastFrame },
+    pictures,
+  );
   return preparedNamed(
     'generateFrameVideo',
     { kind: 'FRAME_VIDEO', ...asked, ...refsOf(files) },

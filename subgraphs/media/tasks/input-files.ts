@@ -4,6 +4,7 @@ import type { StoredFile } from '../files/files.ts';
 import type { Binding } from '../generators/binding.ts';
 import { UpstreamError, type InputFile } from '../providers/provider.ts';
 import type { Engine } from './engine.ts';
+import { wrongFormat, type FileKind } from './file-kinds.ts';
 import type { InputRef } from './task.ts';
 
 /**
@@ -19,16 +20,25 @@ export interface InputOptions {
   readonly late: AbortSignal;
 }
 
-/** Throws UpstreamError INVALID_INPUT, naming the field, when the file can't be had. */
+/** The field that an input came by, and what it must be, where that is known. */
+export interface InputPlace {
+  readonly field: string;
+  readonly kind?: FileKind | undefined;
+}
+
+/** Throws UpstreamError INVALID_INPUT, naming the field, when the file can't be had or is of the wrong kind. */
 export async function prepareFile(
   engine: Engine,
   ref: InputRef,
-  field: string,
+  { field, kind }: InputPlace,
   options: InputOptions,
 ): Promise<InputFile> {
   const file =
     'fileId' in ref ? await ownFile(engine, ref.fileId) : await fetchFile(engine, ref.url, field, options);
   if (file === null) throw badFile(field, 'the file is gone; upload it again');
+  // Files of ours were looked at when the work came in.
+  const wrong = kind === undefined || 'fileId' in ref ? null : wrongFormat(kind, file.contentType);
+  if (wrong !== null) throw badFile(field, wrong);
   return {
     name: file.name,
     contentType: file.contentType,

@@ -4,7 +4,7 @@ import { modelFor } from '../generators/limits.ts';
 import type { InputFile, WorkRequest } from '../providers/provider.ts';
 import type { Engine } from './engine.ts';
 import { prepareFile, type InputOptions } from './input-files.ts';
-import { personRefsOf, personRequest } from './person-inputs.ts';
+import { personRefsOf, personRequest, type PreparePlace } from './person-inputs.ts';
 import type { InputRef, StepInput } from './task.ts';
 
 /** A step's input as its provider takes it. Throws UpstreamError INVALID_INPUT, naming the field, when an input can't be had. */
@@ -15,26 +15,31 @@ export async function prepareRequest(
 ): Promise<WorkRequest> {
   const limits = modelFor(options.binding, input);
   const late = AbortSignal.timeout(engine.limits.inputsTimeoutMs);
-  const file = (ref: InputRef, field: string) => prepareFile(engine, ref, field, { ...options, late });
-  const maybe = async (ref: InputRef | undefined, field: string) =>
-    ref === undefined ? null : file(ref, field);
+  const file: PreparePlace = (ref, field, kind) =>
+    prepareFile(engine, ref, { field, kind }, { ...options, late });
+  const frame = async (ref: InputRef | undefined, field: string) =>
+    ref === undefined ? null : file(ref, field, 'picture');
   switch (input.kind) {
     case 'DESCRIPTION':
-      return { kind: input.kind, image: await file(input.image, 'image') };
+      return { kind: input.kind, image: await file(input.image, 'image', 'picture') };
     case 'IMAGE':
-      return imageRequest(input, limits, await inOrder(input.images ?? [], (ref) => file(ref, 'images')));
+      return imageRequest(
+        input,
+        limits,
+        await inOrder(input.images ?? [], (ref) => file(ref, 'images', 'picture')),
+      );
     case 'VIDEO':
     case 'FRAME_VIDEO':
       return videoRequest(input, limits, {
-        firstFrame: await maybe(input.firstFrame ?? input.image, 'image'),
-        lastFrame: await maybe(input.lastFrame, 'lastFrame'),
+        firstFrame: await frame(input.firstFrame ?? input.image, 'image'),
+        lastFrame: await frame(input.lastFrame, 'lastFrame'),
       });
     case 'SPEECH':
       return speechRequest(input, limits);
     case 'VOICE_CLONE':
       return {
         kind: input.kind,
-        sample: await file(input.sample, 'sample'),
+        sample: await file(input.sample, 'sample', 'sound'),
         voiceId: input.voiceId ?? null,
         name: input.name ?? null,
         text: input.text ?? null,
@@ -51,7 +56,7 @@ export async function prepareRequest(
     }
     case 'ANALYSIS': {
       const { prompt, system = null } = input;
-      return { kind: input.kind, media: await file(input.media, 'media'), prompt, system };
+      return { kind: input.kind, media: await file(input.media, 'media', 'media'), prompt, system };
     }
     default:
       return personRequest(input, limits, file);

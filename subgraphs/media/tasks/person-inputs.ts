@@ -1,6 +1,7 @@
 import type { ModelLimits } from '../generators/binding.ts';
 import { spelledAs } from '../generators/field-problems.ts';
 import { UpstreamError, type InputFile, type WorkRequest } from '../providers/provider.ts';
+import type { FileKind } from './file-kinds.ts';
 import { AVATAR_SOURCE_TYPE, type InputRef, type StepInput } from './task.ts';
 
 /** Work with people in it (lip-sync, characters, avatars) as its provider takes it. */
@@ -19,13 +20,15 @@ type PersonInput = Extract<
       | 'AVATAR_VIDEO';
   }
 >;
-type Prepare = (ref: InputRef, field: string) => Promise<InputFile>;
+
+/** Prepares one file of a step; `kind` is what it must be, where that is known. */
+export type PreparePlace = (ref: InputRef, field: string, kind?: FileKind) => Promise<InputFile>;
 
 /** The request of a step; `file` prepares one of its files. Throws UpstreamError INVALID_INPUT, naming the field. */
 export async function personRequest(
   input: PersonInput,
   limits: ModelLimits | undefined,
-  file: Prepare,
+  file: PreparePlace,
 ): Promise<WorkRequest> {
   switch (input.kind) {
     case 'LIP_SYNC':
@@ -33,7 +36,7 @@ export async function personRequest(
     case 'CHARACTER': {
       const images: InputFile[] = [];
       // One after the other: a foreign host is not asked for everything at once.
-      for (const ref of input.images) images.push(await file(ref, 'images'));
+      for (const ref of input.images) images.push(await file(ref, 'images', 'picture'));
       return { kind: input.kind, name: input.name, images };
     }
     case 'CHARACTER_IMAGE':
@@ -47,12 +50,12 @@ export async function personRequest(
         seed: input.seed ?? null,
       };
     case 'PERSON_DETECTION':
-      return { kind: input.kind, image: await file(input.image, 'image') };
+      return { kind: input.kind, image: await file(input.image, 'image', 'picture') };
     case 'HUMAN_VIDEO':
       return {
         kind: input.kind,
-        image: await file(input.image, 'image'),
-        audio: await file(input.audio, 'audio'),
+        image: await file(input.image, 'image', 'picture'),
+        audio: await file(input.audio, 'audio', 'sound'),
         prompt: input.prompt ?? null,
         resolution: spelledAs(limits?.sizes, input.resolution ?? null),
       };
@@ -75,15 +78,15 @@ function mp4(video: InputFile): InputFile {
 async function lipSyncRequest(
   input: Extract<PersonInput, { kind: 'LIP_SYNC' }>,
   limits: ModelLimits | undefined,
-  file: Prepare,
+  file: PreparePlace,
 ): Promise<WorkRequest> {
-  const maybe = async (ref: InputRef | undefined, field: string) =>
-    ref === undefined ? null : file(ref, field);
+  const maybe = async (ref: InputRef | undefined, field: string, kind: FileKind) =>
+    ref === undefined ? null : file(ref, field, kind);
   return {
     kind: input.kind,
-    image: await maybe(input.image, 'image'),
-    video: await maybe(input.video, 'video'),
-    audio: await maybe(input.audio, 'audio'),
+    image: await maybe(input.image, 'image', 'face'),
+    video: await maybe(input.video, 'video', 'face'),
+    audio: await maybe(input.audio, 'audio', 'sound'),
     text: input.text ?? null,
     voiceId: input.voiceId ?? null,
     prompt: input.prompt ?? null,
@@ -95,7 +98,7 @@ async function lipSyncRequest(
 async function avatarVideoRequest(
   input: Extract<PersonInput, { kind: 'AVATAR_VIDEO' }>,
   limits: ModelLimits | undefined,
-  file: Prepare,
+  file: PreparePlace,
 ): Promise<WorkRequest> {
   // A text was spoken in a step before this one, and its sound put here.
   if (input.audio === undefined) {
@@ -104,7 +107,7 @@ async function avatarVideoRequest(
   return {
     kind: input.kind,
     digitalId: input.digitalId,
-    audio: await file(input.audio, 'audio'),
+    audio: await file(input.audio, 'audio', 'sound'),
     resolution: spelledAs(limits?.sizes, input.resolution ?? null),
   };
 }
