@@ -68,6 +68,9 @@ function portOf(url: URL): string {
   return url.protocol === 'https:' ? '443' : '80';
 }
 
+/** Looks public, but is answered by the machine below on Azure, with what is meant for the machine alone. */
+const AZURE_HOST = '168.63.129.16';
+
 /**
  * Whether an address belongs to the public internet. Private, loopback, link-local (cloud metadata included), shared
  * (CGNAT), multicast and reserved ranges do not; nor does IPv6 that wraps IPv4 (mapped addresses count as what they wrap).
@@ -75,7 +78,7 @@ function portOf(url: URL): string {
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  if (parsed.range() !== 'unicast') return false;
+  if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_HOST) return false;
   // Only 2000::/3 is handed out as public IPv6; ::127.0.0.1 and its like are outside it.
   return parsed.kind() === 'ipv4' || parsed.match(ipaddr.parseCIDR('2000::/3'));
 }

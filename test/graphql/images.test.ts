@@ -82,6 +82,11 @@ describe('generateImage', () => {
     [{ images: [{ fileId: UNKNOWN_ID }] }, 'images[0].fileId', 'exist'],
     [{ images: [{ url: 'ftp://example.org/a' }] }, 'images[0].url', 'http'],
     [{ images: Array.from({ length: 11 }, () => ({ url: 'https://example.org/a.png' })) }, 'images', '10'],
+    [
+      { images: Array.from({ length: 101 }, () => ({ url: 'https://example.org/a.png' })) },
+      'images[100]',
+      'at most 100',
+    ],
     [{ prompt: 'a\0b' }, 'prompt', 'NUL'],
     [{ generator: 'agg/imga\0' }, 'generator', 'NUL'],
     [{ negativePrompt: '\0' }, 'negativePrompt', 'NUL'],

@@ -110,6 +110,15 @@ describe('a graph of the caller', () => {
     expect(files).toEqual([{ place: '1.image', field: 'inputs.1.image', input: { fileId: FILE_ID } }]);
   });
 
+  it('takes many values in no time', () => {
+    // Copying a node for each of them would take minutes.
+    const inputs = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`2.x${index}`, index]));
+    const { workflow } = resolveComfyWorkflow({ workflow: graph, inputs });
+    expect(inputOf(workflow, '2.x39999')).toBe(39_999);
+    expect(inputOf(workflow, '2.width')).toBe(8);
+    expect(Object.keys((workflow as Graph)['2']?.inputs ?? {})).toHaveLength(40_003);
+  });
+
   it('has the addresses at its loaders handed over as files, and others left alone', () => {
     const url = 'https://example.org/a.png';
     const workflow = {

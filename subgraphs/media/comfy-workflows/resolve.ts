@@ -140,15 +140,14 @@ interface Placed {
   readonly value: Json;
 }
 
-/** A copy of the graph with the values in their places. */
+/** A copy of the graph with the values in their places. Each node is copied once, however many values it takes. */
 function filled(graph: Graph, values: readonly Placed[]): Graph {
-  const copy: Record<string, Graph[string]> = { ...graph };
-  for (const { place, value } of values) {
-    const [id, key] = splitPlace(place);
-    const node = copy[id];
-    if (node !== undefined) copy[id] = { ...node, inputs: { ...node.inputs, [key]: value } };
-  }
-  return copy;
+  const byNode = Map.groupBy(values, ({ place }) => splitPlace(place)[0]);
+  const nodes = Object.entries(graph).map(([id, node]) => {
+    const entries = byNode.get(id)?.map(({ place, value }) => [splitPlace(place)[1], value] as const) ?? [];
+    return [id, { ...node, inputs: { ...node.inputs, ...Object.fromEntries(entries) } }] as const;
+  });
+  return Object.fromEntries(nodes);
 }
 
 /** Node ids have no dot, but for those of sub-graphs, which use a colon. */

@@ -1,7 +1,7 @@
 import type { StoredFile } from './files.ts';
 
-/** What a browser may show by itself. Everything else, SVG and HTML above all, could run script in our name: it is saved. */
-const SHOWN = /^(image\/(?!svg)|video\/|audio\/|text\/plain$|application\/json$)/;
+/** What a browser may show by itself. Everything else, HTML and XML of any kind above all, could run script in our name: it is saved. */
+const SHOWN = /^((image|video|audio)\/(?!svg|.*xml)|text\/plain$|application\/json$)/;
 
 /** The headers of a file's answer, but for those that say how much of it comes. */
 export function headersOf(file: StoredFile, cacheControl: string): Record<string, string> {

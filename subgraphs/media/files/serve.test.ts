@@ -115,6 +115,7 @@ describe('a file', () => {
   test.each([
     ['<script>alert(1)</script>', 'text/html', 'page.html'],
     ['<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>', 'image/svg+xml', 'x.svg'],
+    ['<x:script xmlns:x="http://www.w3.org/1999/xhtml">alert(1)</x:script>', 'video/thing+xml', 'x.mp4'],
     [Buffer.from([0, 1, 2]), 'application/x-thing', 'x.bin'],
   ])('that could act in a browser is saved, not shown: %s', async (content, declaredType, name) => {
     const { files } = await door();

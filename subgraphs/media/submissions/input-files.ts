@@ -44,6 +44,9 @@ export interface NamedInput {
   readonly kind?: FileKind | undefined;
 }
 
+/** Most files of one submission, whatever its work takes: each is looked up. */
+const MAX_INPUTS = 100;
+
 /**
  * Resolves the files of one submission, in order. Every input is checked before the first upload is read; then all
  * uploads are read at once, because on the wire they may come in any order. BAD_USER_INPUT for a file of the wrong kind.
@@ -53,6 +56,8 @@ export async function resolveInputs(
   request: { readonly caller: Caller; readonly signal: AbortSignal; readonly inputs: readonly NamedInput[] },
 ): Promise<readonly InputFile[]> {
   const { caller, signal, inputs } = request;
+  const [tooMany] = inputs.slice(MAX_INPUTS);
+  if (tooMany !== undefined) throw badInput(tooMany.field, `a request may have at most ${MAX_INPUTS} files`);
   const sources = await Promise.all(inputs.map((named) => sourceOf(named, { files, resources })));
   const known = await knownFiles(files, sources);
   const resolved = await Promise.all(
