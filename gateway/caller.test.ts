@@ -4,7 +4,9 @@ import { Socket } from 'node:net';
 
 import { expect, test } from 'vitest';
 
-import { createCallerFinder, createCredentialResolver, traceIdOf } from './caller.ts';
+import { createCallerFinder } from './caller.ts';
+import { createCredentialResolver } from './credentials.ts';
+import { traceIdOf } from './request-context.ts';
 
 const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 

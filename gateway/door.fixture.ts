@@ -12,7 +12,7 @@ import type { RequestContext } from '../platform/graphql/executor.ts';
 import { createLocalLink } from '../platform/graphql/local-link.ts';
 import type { Subgraph } from '../platform/graphql/subgraph.ts';
 import { createLogger } from '../platform/logger.ts';
-import { createCredentialResolver } from './caller.ts';
+import { createCredentialResolver } from './credentials.ts';
 import { createFederation } from './federation/federation.ts';
 import { createGatewayServer } from './server.ts';
 import type { GatewayServer, GatewayServerOptions } from './server.ts';

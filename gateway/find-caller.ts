@@ -3,10 +3,10 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from '../platform/caller.ts';
 import { AppError } from '../platform/errors.ts';
 import { carriesOwnProof } from '../rest-compat/own-proof.ts';
-import { attachContext, contextOf } from './caller.ts';
 import type { CallerFinder } from './caller.ts';
 import { rateHeaders } from './rate-limit.ts';
 import type { RateLimiter } from './rate-limit.ts';
+import { attachContext, contextOf } from './request-context.ts';
 
 /** The steps at the door that find out who sends a request, and count what nothing behind it counts. */
 

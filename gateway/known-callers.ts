@@ -7,7 +7,7 @@ import { AppError } from '../platform/errors.ts';
 import type { SubgraphLink } from '../platform/graphql/subgraph.ts';
 import { newTraceId } from '../platform/ids.ts';
 import { createKeptAnswers } from '../platform/kept-answers.ts';
-import type { CallerLookup, Identity } from './caller.ts';
+import type { CallerLookup, Identity } from './credentials.ts';
 
 /**
  * Who tokens and service keys stand for, as the workflow subgraph says. An answer is used again for a second and a half,

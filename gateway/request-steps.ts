@@ -5,7 +5,7 @@ import { guardUnreadBody } from '../platform/graphql/uploads.ts';
 import type { Logger } from '../platform/logger.ts';
 import { faceAt } from '../rest-compat/faces.ts';
 import type { Face } from '../rest-compat/replies/face.ts';
-import { traceIdOf } from './caller.ts';
+import { traceIdOf } from './request-context.ts';
 
 /** What happens to every request at the door, before and after the parts that serve it. */
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { getDistDirectory } from 'altair-static';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { contextOf } from './caller.ts';
 import { post, SHOP_SECRET, startDoor, until } from './door.fixture.ts';
 import type { Door } from './door.fixture.ts';
+import { contextOf } from './request-context.ts';
 
 let door: Door | undefined;
 afterEach(async () => {

@@ -7,10 +7,11 @@ import type { GraphQLSchema } from 'graphql';
 
 import type { Logger } from '../platform/logger.ts';
 import { createCallerFinder } from './caller.ts';
-import type { CallerFinder, CredentialResolver } from './caller.ts';
+import type { CallerFinder } from './caller.ts';
 import { createCors } from './cors.ts';
 import type { Cors, CorsOrigins } from './cors.ts';
 import { createCredentialGuard } from './credential-guard.ts';
+import type { CredentialResolver } from './credentials.ts';
 import { createErrorFormatter } from './errors.ts';
 import { createExplorer } from './explorer.ts';
 import { countUnserved, findCaller } from './find-caller.ts';

@@ -14,7 +14,7 @@ import { composeSelling } from '../../subgraphs/workflow/compose-selling.ts';
 import { composeSignIn } from '../../subgraphs/workflow/compose-sign-in.ts';
 import { workflowMigrations } from '../../subgraphs/workflow/migrations/index.ts';
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
-import type { BootstrapKey } from '../caller.ts';
+import type { BootstrapKey } from '../credentials.ts';
 import { openDoor, ownSupergraph, type Door } from './door.ts';
 import { portOf } from './port.ts';
 import { startSandbox, type SandboxParts } from './sandbox.ts';

@@ -3,9 +3,9 @@ import type { ErrorRequestHandler } from 'express';
 import { GraphQLError } from 'graphql';
 
 import { createUploadMiddleware } from '../../platform/graphql/uploads.ts';
-import { contextOf } from '../caller.ts';
 import type { Cors } from '../cors.ts';
 import type { ErrorFormatter } from '../errors.ts';
+import { contextOf } from '../request-context.ts';
 import { createHttpTransport } from './http.ts';
 import { createLandingPage } from './landing-page.ts';
 import { createMultipartTransport } from './multipart.ts';

@@ -8,9 +8,9 @@ import { GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../platform/graphql/executor.ts';
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads.ts';
-import { contextOf } from '../caller.ts';
 import type { ErrorFormatter } from '../errors.ts';
 import { rateHeaders } from '../rate-limit.ts';
+import { contextOf } from '../request-context.ts';
 import type { MultipartTransport } from './multipart.ts';
 import { readOperation, readOperationOfUrl } from './read-operation.ts';
 import { refusedAnswer } from './transport.ts';

@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Caller } from '../platform/caller.ts';
+import type { RequestContext } from '../platform/graphql/executor.ts';
+import { newTraceId } from '../platform/ids.ts';
+
+/** What goes along with a request behind the door. */
+
+const contexts = new WeakMap<IncomingMessage, RequestContext>();
+
+/** Remembers the caller of a request and a signal that is aborted when it hangs up. Called once, at the door. */
+export function attachContext(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
+  const hangUp = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) hangUp.abort();
+  });
+  contexts.set(request, { caller, signal: hangUp.signal });
+}
+
+/** The context of a request behind the door. Throws when the request did not come through it. */
+export function contextOf(request: IncomingMessage): RequestContext {
+  const context = contexts.get(request);
+  if (context === undefined) throw new Error('the request has no caller yet');
+  return context;
+}
+
+/** The trace id of a valid W3C `traceparent`, else a new one; the same for every call with one request. */
+export function traceIdOf(request: IncomingMessage): string {
+  const known = traceIds.get(request);
+  if (known !== undefined) return known;
+  const match = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(
+    String(request.headers['traceparent']),
+  );
+  const traceId = match?.[1] !== undefined && !/^0+$/.test(match[1]) ? match[1] : newTraceId();
+  traceIds.set(request, traceId);
+  return traceId;
+}
+
+const traceIds = new WeakMap<IncomingMessage, string>();
