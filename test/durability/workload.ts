@@ -66,6 +66,7 @@ export function untilAllEnded(url: string, timeoutMs = 120_000): Promise<readonl
     () => allTasks(url),
     (tasks) => tasks.every(({ state }) => ['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(state)),
     timeoutMs,
+    500,
   );
 }
 

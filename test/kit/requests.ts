@@ -52,18 +52,22 @@ export async function rest(
   return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** Asks until the answer satisfies; fails with the last answer when it does not within the time. */
+/**
+ * Asks until the answer satisfies; fails with the last answer when it does not within the time. A question that is work
+ * for who answers it is better asked with a longer `pauseMs` between.
+ */
 export async function until<Value>(
   ask: () => Promise<Value>,
   satisfies: (value: Value) => boolean,
   timeoutMs = 30_000,
+  pauseMs = 50,
 ): Promise<Value> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await ask();
     if (satisfies(value)) return value;
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms; last: ${JSON.stringify(value)}`);
-    await pause(50);
+    await pause(pauseMs);
   }
 }
 
