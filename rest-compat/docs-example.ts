@@ -10,6 +10,9 @@ export interface Placed {
 }
 
 const someId = '019aa3c4-5b6c-7d3a-9a52-0f3f2c9f5b1e';
+const somePayment = 'pay_0mwhkq4c07d3a9a520f3f2c9f5b1e6b8d1a2c3e4f';
+/** What is in it is the kind's own sample. */
+const anObject = '{}';
 
 /** What an example needs beyond what the document requires, or better than by its name alone. */
 const special: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -23,9 +26,11 @@ const special: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'POST /api/cloud/humanvid/video/submit/task': { img_input: '@picture.png', audio_input: '@voice.mp3' },
   'POST /api/cloud/digital/video/submit/task': { digital_id: someId, text: 'Good morning.' },
   'GET /auth/idp/callback': { code: 'CODE', state: 'STATE' },
-  'POST /auth/{platform}/token': { app_id: 'wx-app', code: 'CODE' },
-  'GET /payment/success': { session_id: 'cs_test_1', payment_id: someId },
-  'GET /payment/cancel': { session_id: 'cs_test_1', payment_id: someId },
+  'POST /auth/{platform}/token': { code: 'ada-1' },
+  'POST /payment/checkout/{templateCode}': { metadata: anObject },
+  'GET /payment/success': { session_id: 'cs_test_1', payment_id: somePayment },
+  'GET /payment/cancel': { session_id: 'cs_test_1', payment_id: somePayment },
+  'POST /task': { parameters: anObject },
   'POST /templates': { code: 'my-template', name: 'My template' },
   'DELETE /templates/delete/{code}': { code: 'my-template' },
   'GET /auth/idp/userinfo': { Authorization: 'Bearer TOKEN' },
@@ -105,7 +110,7 @@ const samples: readonly (readonly [RegExp, string])[] = [
   [/^workflow_name$/, 'text-to-image'],
   [/^voice_id$/, 'my-voice-1'],
   [/^platform$/, 'wechat'],
-  [/^app_id$/, 'wx-app'],
+  [/^payment_?id$/i, somePayment],
   [/id$/i, someId],
   [/^messages$/, '[{"role":"user","content":"What is 2+2?"}]'],
   [/^ar$/, '16:9'],
