@@ -283,6 +283,11 @@ describe('a refund', () => {
     ];
     expect(second.refund).toEqual(first.refund);
     expect(second.payment.amountRefunded).toBe(10);
+    for (const other of [{ amount: 20 }, { reason: 'DUPLICATE' as const }]) {
+      await expect(shop.payments.refund(operator, id, { ...request, ...other })).rejects.toMatchObject({
+        code: 'IDEMPOTENCY_CONFLICT',
+      });
+    }
   });
 
   it('of too much, or of what is not paid, is refused', async () => {

@@ -163,6 +163,18 @@ describe('POST /payment/refund/{paymentId}', () => {
   });
 });
 
+it('POST /payment/refund/{paymentId} answers the same refund under one Idempotency-Key, and no other', async () => {
+  const { sessionId, paymentId } = await opened();
+  await get(`/payment/success?session_id=${sessionId}&payment_id=${paymentId}`);
+  const key = { 'idempotency-key': randomUUID() };
+  const refund = (amount?: number) =>
+    rest(kiln.url, 'POST', `/payment/refund/${paymentId}`, { reason: 'duplicate', amount }, key);
+  const [first, again, whole] = [await refund(30), await refund(30), await refund()];
+  expect(first).toEqual(told({ refundId: expect.any(String), amount: 30, status: 'succeeded' }));
+  for (const { body } of [again, whole]) expect(body.data).toEqual(first.body.data);
+  expect(await refund(40)).toEqual(refusal(409));
+});
+
 describe('GET /payment/{paymentId}', () => {
   it('has every documented field, those that are not known yet as well', async () => {
     const { paymentId, sessionId, userId } = await opened();

@@ -1,5 +1,5 @@
 import { isUniqueViolation } from '../../../platform/database.ts';
-import { badInput } from '../../../platform/errors.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { WorkflowDatabase } from '../database.ts';
@@ -27,7 +27,8 @@ export interface RefundDependencies {
 
 /**
  * Gives money back: the row first, then the provider under the row's id, then its answer. Asked again under the same key
- * it is the same refund. BAD_USER_INPUT for a payment that is not completed, or for more than is left.
+ * it is the same refund. BAD_USER_INPUT for a payment that is not completed, or for more than is left; IDEMPOTENCY_CONFLICT
+ * for a key that came with another amount or reason.
  */
 export async function refund(
   { database, provider }: RefundDependencies,
@@ -35,10 +36,10 @@ export async function refund(
   request: RefundRequest,
 ): Promise<Refund> {
   const known = await knownRow(database, payment.id, request);
-  if (known?.ppRefundId) {
-    return { id: known.ppRefundId, paymentId: payment.id, amount: known.amount, status: known.status };
-  }
-  const { id, amount } = known ?? (await newRow(database, payment, request));
+  const row = known ?? (await newRow(database, payment, request));
+  const { id, amount, ppRefundId, status } = row;
+  refuseOther(row, request);
+  if (ppRefundId) return { id: ppRefundId, paymentId: payment.id, amount, status };
   if (payment.ppPaymentIntentId === null) throw badInput('id', 'nothing was charged for this payment');
   const { ppPaymentIntentId: paymentIntentId } = payment;
   const made = await asked(() =>
@@ -55,8 +56,17 @@ export async function refund(
 interface RefundRow {
   readonly id: string;
   readonly amount: number;
+  readonly reason: RefundReason;
   readonly ppRefundId: string | null;
   readonly status: string;
+}
+
+/** What is left of a payment was some amount when the key came first; an amount that is named must be that one. */
+function refuseOther(row: RefundRow, { amount, reason, isAutomatic = false }: RefundRequest): void {
+  if (isAutomatic || (row.reason === reason && (!amount || amount === row.amount))) return;
+  throw new AppError('IDEMPOTENCY_CONFLICT', 'this idempotency key was used for another refund', {
+    field: 'idempotencyKey',
+  });
 }
 
 /** The refund that this request has begun already. */
@@ -68,7 +78,7 @@ async function knownRow(
   if (idempotencyKey === null && !isAutomatic) return null;
   const rows = database
     .selectFrom('workflow.refunds')
-    .select(['id', 'amount', 'pp_refund_id as ppRefundId', 'status'])
+    .select(['id', 'amount', 'reason', 'pp_refund_id as ppRefundId', 'status'])
     .where('payment_id', '=', paymentId);
   const row = isAutomatic
     ? await rows.where('automatic', '=', true).where('status', '<>', 'refused').executeTakeFirst()
@@ -89,7 +99,8 @@ async function newRow(
   if (!Number.isInteger(amount) || amount < 1 || amount > left) {
     throw badInput('amount', `amount must be from 1 to ${left}, what is left of this payment`);
   }
-  const row = { id: newId(), amount, ppRefundId: null, status: 'pending' };
+  const { reason } = request;
+  const row = { id: newId(), amount, reason, ppRefundId: null, status: 'pending' };
   try {
     await database
       .insertInto('workflow.refunds')
@@ -98,7 +109,7 @@ async function newRow(
         payment_id: payment.id,
         pp_refund_id: null,
         amount,
-        reason: request.reason,
+        reason,
         metadata: JSON.stringify(request.metadata),
         idempotency_key: request.idempotencyKey,
         automatic: request.isAutomatic ?? false,
