@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Logger } from '../platform/logger.ts';
+import type { Control } from './control/control.ts';
+import type { Faults } from './control/faults.ts';
+import { text } from './http/answer.ts';
+import { BodyTooLarge } from './http/read-body.ts';
+import { sendAnswer } from './http/send.ts';
+import { serveWire } from './http/serve-wire.ts';
+import type { Wire, WireUpgrade } from './http/wire.ts';
+import { servePeople } from './people.ts';
+import type { PeoplePart } from './people.ts';
+
+/** First segment of every path of Stripe's API: its SDK can be given an origin only. */
+const STRIPE_API = 'v1';
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** What requests are led to. */
+export interface Serving {
+  readonly wires: ReadonlyMap<string, Wire>;
+  readonly faults: Faults;
+  readonly origin: string;
+  readonly control: Control;
+  readonly people: PeoplePart | null;
+  readonly logger: Logger;
+}
+
+/** A request for a WebSocket, led to the stand-in that it is for. */
+export function upgrade(
+  { wires, faults, origin }: Pick<Serving, 'wires' | 'faults' | 'origin'>,
+  { request, socket, head }: Pick<WireUpgrade, 'request' | 'socket' | 'head'>,
+): void {
+  const url = new URL(request.url ?? '/', origin);
+  const [, mount = '', path = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
+  const wire = wires.get(mount);
+  if (wire?.upgrade === undefined) return void socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
+  if (faults.take(wire.name, 'socket') !== null) return void socket.destroy();
+  wire.upgrade({ path, query: url.searchParams, request, socket, head });
+}
+
+/** The first path segment says which stand-in; `_control` is the tests' door. */
+export async function serve(
+  serving: Serving,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', serving.origin);
+  const [, mount = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
+  if (mount === '_control') return serving.control.serve(rest, request, response);
+  const { people, logger } = serving;
+  if (people !== null && servePeople(people, `${url.pathname}${url.search}`, { request, response, logger }))
+    return;
+  if (people !== null && mount === STRIPE_API) return people.stripe.serve(request, response);
+  const wire = serving.wires.get(mount);
+  if (wire === undefined) return sendAnswer(response, text(`no stand-in ${mount}`, 404));
+  try {
+    const { faults, origin } = serving;
+    const path = rest;
+    await serveWire(
+      { wire, faults, origin, path, query: url.searchParams, maxBodyBytes: MAX_BODY_BYTES },
+      request,
+      response,
+    );
+  } catch (error) {
+    if (!(error instanceof BodyTooLarge)) throw error;
+    response.setHeader('connection', 'close');
+    await sendAnswer(response, wire.refuse(413, error.message));
+  }
+}
