@@ -4,7 +4,7 @@ import type { ModelLimits } from './binding.ts';
 /** What may be wrong with one field, for the rules of every kind of work. Pure. */
 
 /** Upper bound where the catalog names none: what one row and one upstream request may sensibly carry. */
-const MAX_PROMPT = 20_000;
+export const MAX_PROMPT = 20_000;
 const MAX_COUNT = 10;
 
 /** The limits of a model; undefined where none is known. */

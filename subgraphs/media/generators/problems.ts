@@ -3,6 +3,7 @@ import type { StepInput } from '../tasks/task.ts';
 import {
   countProblems,
   inRange,
+  MAX_PROMPT,
   notTaken,
   oneOf,
   promptProblems,
@@ -27,6 +28,10 @@ type StepOf<Kind extends StepInput['kind']> = Extract<StepInput, { kind: Kind }>
 
 /** Every problem; none means that the model takes the work. Without a model only what holds for all is asked. */
 export function problemsOf(work: StepInput, limits: Limits): readonly Problem[] {
+  return [...problemsOfKind(work, limits), ...longTexts(work, limits)];
+}
+
+function problemsOfKind(work: StepInput, limits: Limits): readonly Problem[] {
   switch (work.kind) {
     case 'IMAGE':
       return imageProblems(work, limits);
@@ -56,6 +61,17 @@ export function problemsOf(work: StepInput, limits: Limits): readonly Problem[] 
     default:
       return [];
   }
+}
+
+/** Texts with a limit of their own; names and ids, whose own limits are short, may be refused twice. */
+const LIMITED = new Set(['prompt', 'text']);
+
+/** Every other text is bounded as a prompt is at least: each is kept with its task and sent on. */
+function longTexts(work: StepInput, limits: Limits): readonly Problem[] {
+  const longest = Math.max(MAX_PROMPT, limits?.maxPrompt ?? 0);
+  return Object.entries(work).flatMap(([field, value]: [string, unknown]) =>
+    typeof value === 'string' && !LIMITED.has(field) ? promptProblems(field, value, longest) : [],
+  );
 }
 
 function imageProblems(work: StepOf<'IMAGE'>, limits: Limits): readonly Problem[] {
