@@ -34,6 +34,29 @@ export function restNamesOf(field: string): readonly string[] {
   return Object.hasOwn(restNames, field) ? (restNames[field] ?? [field]) : [field];
 }
 
+/** Names of the same inputs at single paths; lists of models keep to the common ones. */
+const singleNames: Readonly<Record<string, readonly string[]>> = {
+  audio: ['audio_id', 'audio_input'],
+  firstFrame: ['first_img_url'],
+  image: ['img_id', 'img_input'],
+  images: ['img_urls'],
+  lastFrame: ['last_img_url'],
+};
+
+/** A refusal of an input that has several names, in the one that the caller sent; every other error stays as it is. */
+export function inSentNames(error: unknown, sent: ReadonlySet<string>): unknown {
+  if (!(error instanceof AppError) || error.code !== 'BAD_USER_INPUT') return error;
+  const { field, message, problems } = error;
+  if (field === undefined || !message.startsWith(field)) return error;
+  const [input = field] = field.split(/[.[]/);
+  const own = Object.hasOwn(singleNames, input) ? (singleNames[input] ?? []) : [];
+  const names = [...restNamesOf(input), ...own].filter((name) => name !== input && sent.has(name));
+  const [first] = names;
+  if (first === undefined) return error;
+  const told = `${names.join(' or ')}${message.slice(field.length)}`;
+  return new AppError(error.code, told, { cause: error, field: first, problems });
+}
+
 const refusedVariable = /^Variable "\$input" got invalid value .* at "input\.([\w.]+)"; (.*)$/s;
 
 /**

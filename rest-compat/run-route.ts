@@ -5,7 +5,7 @@ import type { GraphqlExecutor, RequestContext } from '../platform/graphql/execut
 import type { Logger } from '../platform/logger.ts';
 import { enforce } from '../platform/policy.ts';
 import type { AuthMode } from '../platform/policy.ts';
-import { renamed } from './field-names.ts';
+import { inSentNames, renamed } from './field-names.ts';
 import { headerVariables } from './headers.ts';
 import { TaskById } from './media/documents/task.ts';
 import { createPartStore } from './part-store.ts';
@@ -67,7 +67,11 @@ async function answerTo(deps: RunDeps, run: RunRequest, read: Sound): Promise<Re
     return { status, headers, body: bodyOf(run, reply, { status, notes: read.notes }) };
   } catch (error) {
     const answer = error instanceof AppError ? route.refusals?.[error.code] : undefined;
-    if (answer === undefined) throw renamed(error, route.fieldNames);
+    if (answer === undefined) {
+      throw route.fieldNames === undefined
+        ? inSentNames(error, read.given)
+        : renamed(error, route.fieldNames);
+    }
     return { status: 200, body: bodyOf(run, answer(replyContext), { status: 200, notes: read.notes }) };
   }
 }

@@ -43,8 +43,10 @@ export function inputNeeded(
   url: string | undefined,
 ): MediaInput {
   const input = inputOf(sent, url);
-  if (input === undefined)
-    throw badInput(names[0], `${names.join(' or ')}: nothing was sent, send one of them`);
+  if (input === undefined) {
+    const what = names.length === 1 ? 'a link or a file' : 'one of them';
+    throw badInput(names[0], `${names.join(' or ')}: nothing was sent, send ${what}`);
+  }
   return input;
 }
 

@@ -171,6 +171,23 @@ it.concurrent('the video of an avatar is MP4 by what it is, whatever its name sa
   expect(await post('/api/cloud/digital/url2vid', { video_url })).toMatchObject(refused('image/png'));
 });
 
+it.concurrent('a file of another kind is refused at once, under the name that it was sent by', async () => {
+  const note = new File(['a note'], 'note.txt', { type: 'text/plain' });
+  const link = (await post('/api/file/upload', { file: note })).body.data as string;
+  const recognition = '/api/cloud/humanvid/img/recognition';
+  const speaking = '/api/cloud/humanvid/video/submit/task';
+  const wrong = 'wrong file format, send';
+  expect(await post(recognition, { img_file: note })).toMatchObject(refused(`img_file: ${wrong} an image`));
+  expect(await post(recognition, { img_url: link })).toMatchObject(refused(`img_url: ${wrong} an image`));
+  expect(await post(speaking, { img_input: link, audio_input: note })).toMatchObject(
+    refused(`img_input: ${wrong} an image`),
+  );
+  const picture = 'https://example.org/a.png';
+  expect(await post(speaking, { img_input: picture, audio_input: note })).toMatchObject(
+    refused(`audio_input: ${wrong} a recording`),
+  );
+});
+
 it.concurrent('hints at the kind of task: an unknown one is noted or refused, as documented', async () => {
   const id = '0199aaaa-0000-7000-8000-000000000000';
   const human = await rest(kiln.url, 'GET', `/api/cloud/humanvid/task/status?task_id=${id}&task_type=other`);

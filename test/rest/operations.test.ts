@@ -48,6 +48,8 @@ function lackingIn({ data }: Documented, { body }: Answer): readonly string[] {
   return data === undefined ? [] : lacking(data, body.data);
 }
 
+const started = Date.now();
+
 describe('a sound request', () => {
   it.concurrent.each(named)('%s', async (key, operation) => {
     const answer = await world.once(key);
@@ -56,7 +58,8 @@ describe('a sound request', () => {
     const { headers } = answer;
     expect(Number(headers.get('x-ratelimit-limit'))).toBe(50_000);
     expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(50_000);
-    expect(Number(headers.get('x-ratelimit-reset'))).toBeGreaterThan(Date.now() / 1_000 - 5);
+    // Told when the request came in, which for a slow operation is long ago.
+    expect(Number(headers.get('x-ratelimit-reset'))).toBeGreaterThan(started / 1_000 - 1);
     expect(headers.get('deprecation')).toBe(operation.deprecated ? '@1735689600' : null);
   });
 });

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+
+import { AppError, badInput } from '../platform/errors.ts';
+import { inSentNames } from './field-names.ts';
+
+it.each([
+  ['image', 'image: is needed', ['img_url', 'ar'], 'img_url: is needed'],
+  ['images[0].url', 'images[0].url must be an address', ['img_urls'], 'img_urls must be an address'],
+  ['lastFrame', 'lastFrame: is text', ['first_img_url', 'last_img_url'], 'last_img_url: is text'],
+  ['image.fileId', 'image.fileId is gone', ['img_id'], 'img_id is gone'],
+  ['images[1]', 'images[1]: is text', ['img_url', 'img_file'], 'img_file or img_url: is text'],
+])('a refusal of %s names what was sent', (field, message, sent, told) => {
+  expect(inSentNames(badInput(field, message), new Set(sent))).toMatchObject({
+    code: 'BAD_USER_INPUT',
+    message: told,
+  });
+});
+
+it.each([
+  [badInput('prompt', 'prompt: is empty'), ['prompt']],
+  [badInput('image', 'image: is needed'), ['prompt']],
+  [badInput('image', 'there is no image'), ['img_url']],
+  [new AppError('NOT_FOUND', 'no task'), ['img_url']],
+  ['no error', ['img_url']],
+])('%s stays as it is', (error, sent) => {
+  expect(inSentNames(error, new Set(sent))).toBe(error);
+});
