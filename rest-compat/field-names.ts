@@ -12,6 +12,7 @@ const restNames: Readonly<Record<string, readonly string[]>> = {
   coverUrl: ['cover_url'],
   digitalId: ['digital_id'],
   firstFrame: ['img_file', 'img_url'],
+  idempotencyKey: ['Idempotency-Key'],
   image: ['img_file', 'img_url'],
   images: ['img_file', 'img_url'],
   lastFrame: ['tail_img_file', 'tail_img_url'],
@@ -84,8 +85,9 @@ export function renamed(error: unknown, names: Readonly<Record<string, string>> 
   if (!(error instanceof AppError) || names === undefined) return error;
   const { field, message } = aboutField(error);
   if (field === undefined) return error;
-  const problems = error.problems.map((problem) => inNames(problem, names));
-  const told = problems[0] === undefined ? inNames({ field, message }, names) : problems[0];
+  const all = { ...headerNames, ...names };
+  const problems = error.problems.map((problem) => inNames(problem, all));
+  const told = problems[0] === undefined ? inNames({ field, message }, all) : problems[0];
   const { retryAfter } = error;
   return new AppError(
     error.code,
@@ -98,6 +100,9 @@ export function renamed(error: unknown, names: Readonly<Record<string, string>> 
     },
   );
 }
+
+/** What comes in a header, whatever the route. */
+const headerNames = { idempotencyKey: 'Idempotency-Key' } as const;
 
 const ofInner = /^Variable "\$\w+" got invalid value .* at "\w+\.([\w.]+)"; (.*)$/s;
 const ofVariable = /^Variable "\$(\w+)" got invalid value .*; (.*)$/s;

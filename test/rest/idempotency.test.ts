@@ -73,6 +73,11 @@ describe('a key', () => {
     expect((await create('conflict', tea)).body.data).toBe(first.body.data);
   });
 
+  it('that is too long is refused by its name', async () => {
+    const { body } = await create('k'.repeat(256), tea);
+    expect(body).toEqual({ status: false, data: null, msg: 'Idempotency-Key must have 1 to 255 characters' });
+  });
+
   it('of another operation is a conflict, over GraphQL alike', async () => {
     const { body } = await create('shared', tea);
     expect((await image('shared', 'x')).status).toBe(409);

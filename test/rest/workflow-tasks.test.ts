@@ -79,6 +79,9 @@ describe('POST /task', () => {
     const key = { 'idempotency-key': randomUUID() };
     const [one, other] = [await post('/task', request, key), await post('/task', request, key)];
     expect(one.body.data).toBe(other.body.data);
+    const long = await post('/task', request, { 'idempotency-key': 'k'.repeat(256) });
+    expect(long).toEqual(refusal(400, ['Idempotency-Key']));
+    expect(long.body.message).toMatch(/^Idempotency-Key must have/);
   });
 });
 

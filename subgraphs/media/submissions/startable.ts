@@ -38,7 +38,8 @@ export function withGenerator<Request extends Named>(
   }
   const known = able.flatMap(({ models = [] }) => models.filter(({ kinds }) => kinds.includes(kind)));
   const names = [...new Set(known.map(({ id }) => id))].join(', ');
-  throw badInput('model', `model: nobody here has it; known are ${names}`);
+  const made = kind === 'IMAGE' ? 'images' : 'videos';
+  throw badInput('model', `model: nobody here makes ${made} with it; known are ${names}`);
 }
 
 function lists({ models = [] }: Binding, kind: string, model: string): boolean {

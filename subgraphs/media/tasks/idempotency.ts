@@ -19,7 +19,7 @@ export function idempotencyOf(
 ): IdempotencyEntry | null {
   if (key === null) return null;
   if (key === '' || key.length > MAX_KEY) {
-    throw badInput('idempotencyKey', `must have from 1 to ${MAX_KEY} characters`);
+    throw badInput('idempotencyKey', `idempotencyKey must have 1 to ${MAX_KEY} characters`);
   }
   const hashed = sha256(canonicalJson(fingerprint));
   const scope = caller.kind === 'anonymous' ? [key, caller.address ?? '', hashed] : [key];
