@@ -1,11 +1,14 @@
 import { chownSync } from 'node:fs';
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { type KilnProcess, spawnKiln, temporaryDataDir } from '../kit/kiln-process.ts';
 import { graphql, rest, taskEnd } from '../kit/requests.ts';
 
 /** What a data directory allows: one Kiln at a time, any user who owns it, and a start after everything was killed. */
+
+// Every picture is drawn at its full size here, one after the other.
+vi.setConfig({ testTimeout: 240_000 });
 
 let dataDir: string;
 let remove: () => void;
@@ -49,8 +52,8 @@ describe.runIf(isLinux)('after a kill -9 of everything', () => {
     const first = start();
     const url = await first.ready;
     const ended = await submit(url, 'ended');
-    expect((await taskEnd(url, ended)).body.status).toBe(true);
-    const open = await Promise.all(Array.from({ length: 8 }, (_, index) => submit(url, `open ${index}`)));
+    expect((await taskEnd(url, ended, 90_000)).body.status).toBe(true);
+    const open = await Promise.all(Array.from({ length: 4 }, (_, index) => submit(url, `open ${index}`)));
     await first.killEverything();
 
     const second = start();
@@ -74,7 +77,7 @@ describe.runIf(isLinux)('an ordinary user', () => {
     const answer = await fetch(url);
     expect(answer.status).toBe(200);
     const id = await submit(url, 'made by nobody');
-    expect((await taskEnd(url, id)).body).toMatchObject({ status: true });
+    expect((await taskEnd(url, id, 90_000)).body).toMatchObject({ status: true });
   });
 });
 

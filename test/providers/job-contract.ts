@@ -67,7 +67,8 @@ function wellContract({ row, job, can, bench }: Suite): void {
 
   it('shows a progress that grows, and what can be seen already', async () => {
     const { world, start, follow } = bench();
-    await world.pace({ wire: row.provider, queuedMs: 50, runningMs: 500, progressSteps: 4 });
+    // Long enough to be seen waiting by a busy machine, too.
+    await world.pace({ wire: row.provider, queuedMs: 500, runningMs: 500, progressSteps: 4 });
     const seen = await follow(await start(), isOver);
     const running = seen.filter((status) => status.state === 'running');
     const numbers = running.flatMap(({ progress }) => (progress === null ? [] : [progress]));

@@ -618,6 +618,7 @@ describe('recipes', () => {
     });
     const others = (await service.attempts([id])).get(id)?.filter((attempt) => attempt.step !== 2) ?? [];
     expect(others.every((attempt) => attempt.state === 'CANCELLED')).toBe(true);
-    expect(upstream.cancels).toHaveLength(upstream.starts.length - 1);
+    // One whose answer is late is asked for again.
+    expect(new Set(upstream.cancels).size).toBe(upstream.starts.length - 1);
   });
 });
