@@ -173,6 +173,22 @@ export function errorOfStatus(answer: ExchangeAnswer, message: string): Upstream
   return new UpstreamError('INVALID_INPUT', message, { retryable: false });
 }
 
+/**
+ * Throws what a plain HTTP status means; returns for 2xx. A path or a model that is not there is no lost work: LOST is
+ * only said where work that exists was asked about.
+ */
+export function throwStatus(
+  answer: ExchangeAnswer,
+  { message, isAboutWork }: { readonly message: string; readonly isAboutWork: boolean },
+): void {
+  const error = errorOfStatus(answer, message);
+  if (error === undefined) return;
+  if (error.code === 'LOST' && !isAboutWork) {
+    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  }
+  throw error;
+}
+
 /** Retry-After in seconds or as a date, bounded to an hour. */
 export function retryAfterOf(answer: ExchangeAnswer): { retryAfter?: number } {
   const value = answer.headers['retry-after'];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { errorOfStatus, remoteFileOf, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
+import { remoteFileOf, retryAfterOf, throwStatus, type ExchangeAnswer } from '../exchange.ts';
 import { percentOfLogs } from '../log-progress.ts';
 import { UpstreamError, type JobStatus } from '../provider.ts';
 import { createReader, text } from '../reader.ts';
@@ -71,12 +71,7 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
     throw new UpstreamError('OUT_OF_CREDIT', 'fal: out of credit', { retryable: true });
   }
   if (problems.length > 0 && answer.status < 500) throw errorOfProblems(answer, problems);
-  const byStatus = errorOfStatus(answer, message);
-  // An endpoint that is not there is no lost request.
-  if (byStatus?.code === 'LOST' && asking !== 'request') {
-    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
-  }
-  throw byStatus ?? new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  throwStatus(answer, { message, isAboutWork: asking === 'request' });
 }
 
 type Problem = z.output<typeof problem>;

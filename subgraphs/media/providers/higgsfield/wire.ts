@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { errorOfStatus, remoteFileOf, type ExchangeAnswer } from '../exchange.ts';
+import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../exchange.ts';
 import { detailOf } from '../fastapi-detail.ts';
 import { UpstreamError, type JobStatus } from '../provider.ts';
 import { createReader, text } from '../reader.ts';
@@ -53,12 +53,7 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
   if (answer.status === 422 && field !== null) {
     throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field: FIELDS[field] ?? field });
   }
-  const byStatus = errorOfStatus(answer, message);
-  // A path or model that is not there is no lost work.
-  if (byStatus?.code === 'LOST' && asking !== 'work') {
-    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
-  }
-  throw byStatus ?? new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  throwStatus(answer, { message, isAboutWork: asking === 'work' });
 }
 
 /** The request of an answer. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
+import { retryAfterOf, throwStatus, type ExchangeAnswer } from '../exchange.ts';
 import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
 import { createReader, id, text } from '../reader.ts';
 
@@ -46,17 +46,7 @@ function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
   const message = `kling: ${own || error?.message || `HTTP ${answer.status}`}`.slice(0, 400);
   if (typeof code === 'number' && code !== 0) throw errorOfCode(code, { message, answer, asking });
   if (code === 'task_not_exist' && asking === 'status') throw lost();
-  throwStatus(answer, message, asking);
-}
-
-function throwStatus(answer: ExchangeAnswer, message: string, asking: Asking): void {
-  const byStatus = errorOfStatus(answer, message);
-  if (byStatus === undefined) return;
-  // A path or model that is not there is no lost task.
-  if (byStatus.code === 'LOST' && asking !== 'status') {
-    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
-  }
-  throw byStatus;
+  throwStatus(answer, { message, isAboutWork: asking === 'status' });
 }
 
 interface Said {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { errorOfStatus, remoteFileOf, type ExchangeAnswer } from '../exchange.ts';
+import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../exchange.ts';
 import { percentOfLogs } from '../log-progress.ts';
 import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
 import { createReader, text } from '../reader.ts';
@@ -57,12 +57,7 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
     const field = last === undefined ? {} : { field: FIELDS[last] ?? last };
     throw new UpstreamError('INVALID_INPUT', message, { retryable: false, ...field });
   }
-  const byStatus = errorOfStatus(answer, message);
-  // A model that is not there is no lost prediction.
-  if (byStatus?.code === 'LOST' && asking !== 'prediction') {
-    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
-  }
-  throw byStatus ?? new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  throwStatus(answer, { message, isAboutWork: asking === 'prediction' });
 }
 
 /** The prediction of an answer. */
