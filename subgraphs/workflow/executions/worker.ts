@@ -4,6 +4,7 @@ import type { Json } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue.ts';
 import type { WorkflowDatabase } from '../database.ts';
+import { pruneSignIn } from '../sign-in/pruning.ts';
 import { pruneKeys } from './idempotency.ts';
 import { endedQueue, startQueue, type ExecutionLifecycle } from './lifecycle.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
@@ -102,6 +103,7 @@ async function sweep(dependencies: Sweep): Promise<void> {
   try {
     await unlessHeld(database, 'workflow.executions.sweep', async () => {
       await pruneKeys(database, 1000);
+      await pruneSignIn(database, 1000);
       await settleOverdue(dependencies);
     });
   } catch (thrown) {

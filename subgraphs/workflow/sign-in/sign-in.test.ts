@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anonymousCaller, type Caller } from '../../../platform/caller.ts';
 import type { WorkflowTables } from '../database.ts';
 import { createLoginCodes } from './login-codes.ts';
+import { pruneSignIn } from './pruning.ts';
 import { createSealer } from './sealer.ts';
 import { identity, openBench, type SignInBench } from './sign-in.fixture.ts';
 import type { SignedIn, SignInServices } from './sign-in.ts';
@@ -335,6 +336,36 @@ describe('a login code', () => {
       "update workflow.login_codes set expires_at = now() - interval '1 second'",
     );
     await expect(codes.redeem(code, null)).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+});
+
+describe('what has ended', () => {
+  it('is forgotten: codes that nobody exchanged, sessions a day later, and nothing else', async () => {
+    const { pool } = bench.database;
+    const database = bench.database.typed<WorkflowTables>();
+    const codes = createLoginCodes({ database, sealer: createSealer('s', 'provider tokens') });
+    const [gone, just, open] = [await signedIn(), await signedIn(), await signedIn()];
+    const session = { platform: 'idp', scope: 'openid', providerToken: 'theirs' } as const;
+    await codes.issue({ ...session, userId: gone.userId }, null);
+    const code = await codes.issue({ ...session, userId: open.userId }, null);
+    const end = (what: string, ago: string, { userId }: SignedIn) =>
+      pool.query(
+        `update workflow.${what} set expires_at = now() - interval '${ago}' where user_id = '${userId}'`,
+      );
+    await end('login_codes', '1 second', gone);
+    await end('sessions', '25 hours', gone);
+    await end('sessions', '23 hours', just);
+    await pruneSignIn(database, 1_000);
+    const left = async (what: string) => {
+      const users = [gone, just, open].map(({ userId }) => userId);
+      const { rows } = await pool.query<{ user_id: string }>(`select user_id from workflow.${what}`);
+      return users.filter((id) => rows.some((row) => row.user_id === id));
+    };
+    expect(await left('sessions')).toEqual([just.userId, open.userId]);
+    expect(await left('login_codes')).toEqual([open.userId]);
+    expect(await codes.redeem(code, null)).toMatchObject({ userId: open.userId });
+    expect(await here.callerOf(open.accessToken)).toMatchObject({ kind: 'user', id: open.userId });
+    await expect(here.sessions.refresh(gone.refreshToken)).rejects.toMatchObject(UNAUTHENTICATED);
   });
 });
 

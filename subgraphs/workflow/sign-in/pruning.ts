@@ -1,0 +1,18 @@
+import { sql } from 'kysely';
+
+import type { WorkflowDatabase } from '../database.ts';
+
+/**
+ * Forgets login codes that nobody exchanged in time, and sessions that ended a day ago, at most `limit` of each: both may
+ * hold a sealed token of the identity provider, which nobody needs any more.
+ */
+export async function pruneSignIn(database: WorkflowDatabase, limit: number): Promise<void> {
+  await sql`
+    delete from workflow.login_codes where code_hash in (
+      select code_hash from workflow.login_codes where expires_at < now() limit ${limit})`.execute(database);
+  await sql`
+    delete from workflow.sessions where id in (
+      select id from workflow.sessions where expires_at < now() - interval '1 day' limit ${limit})`.execute(
+    database,
+  );
+}
