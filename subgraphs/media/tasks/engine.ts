@@ -70,6 +70,8 @@ export interface WorkerLimits {
   readonly maxOutputBytes: number;
   /** Longest time for all inputs of a step that are fetched from callers' URLs, in milliseconds: they hold a start's place. */
   readonly inputsTimeoutMs: number;
+  /** Longest time for one try to fetch a result, in milliseconds; the largest ones take minutes. */
+  readonly resultTimeoutMs: number;
   /** Wait for the first bytes of a file, then between chunks, in milliseconds. */
   readonly downloadTimeoutMs: number;
 }

@@ -61,7 +61,22 @@ async function download(
   result: ResultFile,
   file: Extract<RemoteFile, { url: string }>,
 ): Promise<StoredFile> {
-  const { connection } = result.binding;
+  const { limits } = engine;
+  const late = AbortSignal.timeout(limits.resultTimeoutMs);
+  const signal = AbortSignal.any([result.signal, late]);
+  try {
+    return await downloadUntil(engine, { ...result, signal }, file);
+  } catch (error) {
+    if (!late.aborted || result.signal.aborted) throw error;
+    throw new StaleResult(`it did not come within ${limits.resultTimeoutMs / 1_000} s`, { cause: error });
+  }
+}
+
+async function downloadUntil(
+  engine: Engine,
+  result: ResultFile,
+  file: Extract<RemoteFile, { url: string }>,
+): Promise<StoredFile> {
   const { status, headers, body } = await engine.http.download({
     method: 'GET',
     url: file.url,
@@ -70,7 +85,7 @@ async function download(
     maxBytes: engine.limits.maxOutputBytes,
     signal: result.signal,
     retry: 'never',
-    trustedOrigins: originsOf(connection),
+    trustedOrigins: originsOf(result.binding.connection),
   });
   if (status !== 200) {
     body.destroy();

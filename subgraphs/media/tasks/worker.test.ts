@@ -314,23 +314,7 @@ describe('cancelling', () => {
     });
     await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
     const { port } = slow.address() as AddressInfo;
-    const provider = testProvider(engine.http);
-    const job = provider.jobs?.IMAGE;
-    if (job === undefined) throw new Error('no job');
-    const finished = {
-      ...job,
-      status: async () =>
-        ({
-          state: 'finished',
-          outcome: { files: [{ url: `http://127.0.0.1:${port}/slow.png` }], texts: [] },
-        }) as const,
-    };
-    const origins = { resultOrigins: [`http://127.0.0.1:${port}`] };
-    const plain = testBinding('test#0', provider, upstream.url).connection;
-    const { service } = await scene({
-      provider: { name: 'slow', jobs: { IMAGE: finished } },
-      binding: { connection: { ...plain, ...origins } },
-    });
+    const { service } = await scene(resultsAt(`http://127.0.0.1:${port}`));
     const { id } = await service.submit(me, image());
     await until(async () => (await service.readMany(me, [id]))[0]?.stage === 'storing result');
     await expect(service.cancel(me, id)).rejects.toMatchObject({ code: 'TOO_LATE' });
@@ -343,7 +327,52 @@ describe('cancelling', () => {
   });
 });
 
+/** A scene whose upstream finishes at once, with a result at another server that it trusts. */
+function resultsAt(origin: string) {
+  const provider = testProvider(engine.http);
+  const job = provider.jobs?.IMAGE;
+  if (job === undefined) throw new Error('no job');
+  const outcome = { files: [{ url: `${origin}/slow.png` }], texts: [] };
+  const finished = { ...job, status: async () => ({ state: 'finished', outcome }) as const };
+  const plain = testBinding('test#0', provider, upstream.url).connection;
+  return {
+    provider: { name: 'slow', jobs: { IMAGE: finished } },
+    binding: { connection: { ...plain, resultOrigins: [origin] } },
+  };
+}
+
+/** A server that sends a picture byte by byte, for ever. */
+async function openDripping() {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'image/png' });
+    const drip = setInterval(() => response.write('x'), 20);
+    response.once('close', () => clearInterval(drip));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
 describe('storing the result', () => {
+  it('ends a download that comes byte by byte for ever', async () => {
+    const dripping = await openDripping();
+    const { service } = await scene({
+      ...resultsAt(`http://${dripping.host}`),
+      worker: { limits: { resultTimeoutMs: 300, maxStoreTries: 2 } },
+    });
+    const { id } = await service.submit(me, image());
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'STORAGE_FAILED', message: expect.stringContaining('did not come within 0.3 s') },
+    });
+    dripping.close();
+  });
+
   it('is tried again after a cut, a wrong answer and an expired address', async () => {
     let tries = 0;
     upstream.onFile = () => {
@@ -504,13 +533,8 @@ describe('inputs', () => {
   });
 
   it('that come byte by byte for ever hold the place of a start for a while only', async () => {
-    const dripping = createServer((_request, response) => {
-      response.writeHead(200, { 'content-type': 'image/png' });
-      const drip = setInterval(() => response.write('x'), 20);
-      response.once('close', () => clearInterval(drip));
-    });
-    await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
-    const host = `127.0.0.1:${(dripping.address() as AddressInfo).port}`;
+    const dripping = await openDripping();
+    const { host } = dripping;
     const { logger } = engine;
     const http = createHttpClient({ outbound: createOutboundRule({ allow: [host] }), logger });
     const { service } = await scene({ worker: { http, limits: { inputsTimeoutMs: 1_000 } } });
@@ -525,7 +549,6 @@ describe('inputs', () => {
     });
     expect(upstream.starts).toEqual([]);
     await http.close();
-    dripping.closeAllConnections();
     dripping.close();
   });
 

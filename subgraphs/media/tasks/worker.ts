@@ -69,6 +69,7 @@ const DEFAULT_LIMITS: WorkerLimits = {
   maxInputBytes: 64 * 1024 * 1024,
   maxOutputBytes: 1024 * 1024 * 1024,
   inputsTimeoutMs: 300_000,
+  resultTimeoutMs: 1_800_000,
   downloadTimeoutMs: 30_000,
 };
 
