@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { describe } from 'vitest';
 
 import { jobContract } from './job-contract.ts';
 import type { ContractRow } from './row.ts';
 import { shortContract } from './short-contract.ts';
-import { openWorld, type World } from './world.ts';
+import { useWorld } from './use-world.ts';
 
 /** Runs the whole contract over one provider, against its stand-in, over real sockets with the real HTTP client. */
 export function providerContract(row: ContractRow): void {
   describe(`the provider ${row.provider}`, () => {
-    let world: World;
-    beforeAll(async () => {
-      world = await openWorld();
-    });
-    afterAll(() => world?.close());
-    beforeEach(async () => {
-      await world.reset();
-      await world.pace({ wire: row.provider, queuedMs: 20, runningMs: 60, progressSteps: 3 });
-    });
-    for (const job of row.jobs) jobContract(row, job, () => world);
-    for (const short of row.short) shortContract(row, short, () => world);
+    const world = useWorld({ wire: row.provider, queuedMs: 20, runningMs: 60, progressSteps: 3 });
+    for (const job of row.jobs) jobContract(row, job, world);
+    for (const short of row.short) shortContract(row, short, world);
   });
 }

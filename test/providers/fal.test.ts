@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { ScriptedAnswer } from './door.ts';
 import { REFERENCE } from './job-bench.ts';
 import { imageRequest, videoRequest } from './row.ts';
 import { useStage } from './use-stage.ts';
+import { useWorld } from './use-world.ts';
 import { readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from './world.ts';
+import { contextOf, failureOf, must, picture, SECRET } from './world.ts';
 
 /** What is fal's own: its errors, its storage, its stream, its paths. The rest is in the contract suite. */
 
@@ -106,18 +107,10 @@ describe('a completed request of fal', () => {
 });
 
 describe('fal’s stand-in', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world.close());
-  beforeEach(async () => {
-    await world.reset();
-    await world.pace({ wire: 'fal', queuedMs: 0, runningMs: 100, progressSteps: 3 });
-  });
+  const world = useWorld({ wire: 'fal', queuedMs: 0, runningMs: 100, progressSteps: 3 });
   const contextFor = (model: string) => {
-    const connection = world.connection('/fal', { authorization: `Key ${SECRET}` });
-    const endpoints = { rest: `${world.sandbox.url}/fal-rest` };
+    const connection = world().connection('/fal', { authorization: `Key ${SECRET}` });
+    const endpoints = { rest: `${world().sandbox.url}/fal-rest` };
     return { ...contextOf({ ...connection, model, endpoints }), reference: REFERENCE };
   };
   const large = () => {
@@ -127,10 +120,10 @@ describe('fal’s stand-in', () => {
 
   it('takes a small picture inside the request and a large one from its storage', async () => {
     const context = contextFor('fal-ai/nano-banana');
-    const job = must(world.providers['fal']?.jobs?.IMAGE, 'job');
+    const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
     await job.start(imageRequest({ images: [picture(), large()] }), context);
     const sent = must(
-      world.door.sent.find(({ path }) => path === '/fal/fal-ai/nano-banana/edit'),
+      world().door.sent.find(({ path }) => path === '/fal/fal-ai/nano-banana/edit'),
       'start',
     );
     const { image_urls: urls } = JSON.parse(sent.body.toString('utf8')) as { image_urls: string[] };
@@ -144,20 +137,20 @@ describe('fal’s stand-in', () => {
   });
 
   it('whose storage refuses a file has started nothing', async () => {
-    await world.plan({ wire: 'fal-rest', operation: 'initiate', fault: 'malformed' });
-    const job = must(world.providers['fal']?.jobs?.IMAGE, 'job');
+    await world().plan({ wire: 'fal-rest', operation: 'initiate', fault: 'malformed' });
+    const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
     const started = job.start(imageRequest({ images: [large()] }), contextFor('fal-ai/nano-banana'));
     expect(await failureOf(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
   });
 
   it('makes a video of a first and a last frame at the endpoint for pictures', async () => {
     const context = contextFor('fal-ai/kling-video/v2.5-turbo/pro');
-    const job = must(world.providers['fal']?.jobs?.VIDEO, 'job');
+    const job = must(world().providers['fal']?.jobs?.VIDEO, 'job');
     await job.start(
       videoRequest({ firstFrame: picture(), lastFrame: picture(), aspectRatio: '9:16' }),
       context,
     );
-    const sent = must(world.door.sent.at(-1), 'start');
+    const sent = must(world().door.sent.at(-1), 'start');
     expect(sent.path).toBe('/fal/fal-ai/kling-video/v2.5-turbo/pro/image-to-video');
     expect(Object.keys(JSON.parse(sent.body.toString('utf8')) as object)).toEqual([
       'prompt',
@@ -168,8 +161,8 @@ describe('fal’s stand-in', () => {
 
   it('can be followed over its stream until the end', async () => {
     const context = contextFor('fal-ai/flux/schnell');
-    const job = must(world.providers['fal']?.jobs?.IMAGE, 'job');
-    await world.pace({ wire: 'fal', runningMs: 600 });
+    const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
+    await world().pace({ wire: 'fal', runningMs: 600 });
     const handle = await job.start(imageRequest(), context);
     const seen: number[] = [];
     await job.watch?.(handle, context, ({ progress }) => seen.push(progress));
@@ -182,7 +175,7 @@ describe('fal’s stand-in', () => {
     ['fal-ai/flux/schnell', imageRequest({ count: 9 }), 'count'],
     ['fal-ai/nano-banana', imageRequest({ aspectRatio: '7:1' }), 'aspectRatio'],
   ])('refuses what %s does not take, naming it', async (model, request, field) => {
-    const job = must(world.providers['fal']?.jobs?.IMAGE, 'job');
+    const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
     expect(await failureOf(job.start(request, contextFor(model)))).toMatchObject({
       code: 'INVALID_INPUT',
       field,

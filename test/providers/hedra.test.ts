@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { generationId } from '../../subgraphs/media/providers/hedra/hedra.ts';
 import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import { isOver } from './job-bench.ts';
 import { useStage } from './use-stage.ts';
+import { useWorld } from './use-world.ts';
 import { readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from './world.ts';
+import { contextOf, failureOf, must, picture, SECRET } from './world.ts';
 
 /** What is Hedra's own: kinds of errors, models, texts and voices, uploads, an id that is ours. The rest is in the contract suite. */
 
@@ -85,21 +86,13 @@ describe('a generation of Hedra', () => {
 });
 
 describe('the stand-in of Hedra', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world?.close());
-  beforeEach(async () => {
-    await world.reset();
-    await world.pace({ wire: 'hedra', queuedMs: 0, runningMs: 20, progressSteps: 2 });
-  });
+  const world = useWorld({ wire: 'hedra', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
-    ...contextOf(world.connection('/hedra/web-app', { 'x-api-key': SECRET })),
+    ...contextOf(world().connection('/hedra/web-app', { 'x-api-key': SECRET })),
     reference: 'task/1/1',
   });
-  const provider = () => must(world.providers['hedra'], 'provider');
+  const provider = () => must(world().providers['hedra'], 'provider');
   async function run(request: TalkRequest): Promise<JobStatus> {
     const job = must(provider().jobs?.LIP_SYNC, 'job');
     const handle = await job.start(request, context());
@@ -112,8 +105,8 @@ describe('the stand-in of Hedra', () => {
 
   it('speaks a text with a voice of the account when none is named', async () => {
     expect(await run(talk())).toMatchObject({ state: 'finished', outcome: { files: [{}] } });
-    const started = world.door.sent.find(({ path }) => path.endsWith('/generations'));
-    const voices = world.door.sent.filter(({ path }) => path.endsWith('/voices'));
+    const started = world().door.sent.find(({ path }) => path.endsWith('/generations'));
+    const voices = world().door.sent.filter(({ path }) => path.endsWith('/voices'));
     expect([bodyOf(started)['audio_generation'], voices.length]).toEqual([
       { type: 'text_to_speech', voice_id: expect.stringMatching(/^[0-9a-f-]{36}$/), text: 'hello there' },
       1,
@@ -149,7 +142,7 @@ describe('the stand-in of Hedra', () => {
     expect(video).toMatchObject({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), uri: null, expiresAt: null });
     expect(JSON.stringify([image, audio, video])).not.toContain(SECRET);
     // The video went to the address of the answer, not through the API.
-    expect(world.door.sent.filter(({ path }) => path.endsWith('/upload'))).toHaveLength(2);
+    expect(world().door.sent.filter(({ path }) => path.endsWith('/upload'))).toHaveLength(2);
     expect(await failureOf(upload('text/plain'))).toMatchObject({ code: 'INVALID_INPUT', field: 'file' });
   });
 });

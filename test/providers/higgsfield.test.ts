@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import { openDoor } from './door.ts';
 import { filesOf, isOver, urlOf } from './job-bench.ts';
 import { useStage } from './use-stage.ts';
+import { useWorld } from './use-world.ts';
 import { readFixture } from './wire-shape.ts';
-import {
-  contextOf,
-  failureOf,
-  fetchResult,
-  isPng,
-  must,
-  openWorld,
-  picture,
-  SECRET,
-  type World,
-} from './world.ts';
+import { contextOf, failureOf, fetchResult, isPng, must, picture, SECRET } from './world.ts';
 
 /** What is Higgsfield's own: credits, moderation, addresses of its answers, notices, pictures of a character. The rest is in the contract suite. */
 
@@ -87,22 +78,14 @@ describe('a request to Higgsfield', () => {
 });
 
 describe('the stand-in of Higgsfield', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world?.close());
-  beforeEach(async () => {
-    await world.reset();
-    await world.pace({ wire: 'higgsfield', queuedMs: 0, runningMs: 20, progressSteps: 2 });
-  });
+  const world = useWorld({ wire: 'higgsfield', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
-    ...contextOf(world.connection('/higgsfield', { authorization: `Key ${SECRET}` })),
+    ...contextOf(world().connection('/higgsfield', { authorization: `Key ${SECRET}` })),
     reference: 'task/1/1',
   });
   async function run(request: WorkRequest, change: { reference?: string; noticeUrl?: string } = {}) {
-    const job = must(world.providers['higgsfield']?.jobs?.[request.kind], 'job');
+    const job = must(world().providers['higgsfield']?.jobs?.[request.kind], 'job');
     const handle = await job.start(request, { ...context(), ...change });
     let last: JobStatus | undefined;
     await expect
@@ -116,7 +99,7 @@ describe('the stand-in of Higgsfield', () => {
     const facts = last.state === 'finished' ? last.outcome.facts : undefined;
     const characterId = must(facts?.['characterId'] as string | undefined, 'character');
     const { last: drawn } = await run(soul({ characterId }), { reference: 'task/2/1' });
-    const { bytes } = await fetchResult(world, urlOf(filesOf(drawn)[0]));
+    const { bytes } = await fetchResult(world(), urlOf(filesOf(drawn)[0]));
     expect(isPng(bytes)).toBe(true);
   });
 
@@ -129,7 +112,7 @@ describe('the stand-in of Higgsfield', () => {
   it('gives the same work to the same key', async () => {
     const [first, again] = [await run(soul()), await run(soul())];
     expect(again.handle).toEqual(first.handle);
-    expect(await world.starts()).toEqual({ 'task/1/1': 1 });
+    expect(await world().starts()).toEqual({ 'task/1/1': 1 });
   });
 
   it('has no credits for some words, and finds others not safe', async () => {

@@ -1,13 +1,14 @@
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { Connection, JobCapability, JobStatus } from '../../subgraphs/media/providers/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import { isOver } from './job-bench.ts';
 import { videoRequest } from './row.ts';
 import { useStage } from './use-stage.ts';
+import { useWorld } from './use-world.ts';
 import { documented, expectDocumented, readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from './world.ts';
+import { contextOf, failureOf, must, picture, SECRET } from './world.ts';
 
 /** What the contract leaves out: pictures, signed tokens, the two paths, and how others answer on this wire. */
 
@@ -16,25 +17,17 @@ const { answers } = fixture;
 const TASK = '833446756000000001';
 
 describe('a video from pictures, at the stand-in', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world?.close());
-  beforeEach(async () => {
-    await world.reset();
-    await world.pace({ wire: 'kling', queuedMs: 10, runningMs: 20, progressSteps: 1 });
-  });
+  const world = useWorld({ wire: 'kling', queuedMs: 10, runningMs: 20, progressSteps: 1 });
 
-  const job = () => must(world.providers['kling']?.jobs?.VIDEO, 'job');
+  const job = () => must(world().providers['kling']?.jobs?.VIDEO, 'job');
   const withKeys = (credentials: Record<string, string>): Connection => ({
-    ...world.connection('/kling', {}),
+    ...world().connection('/kling', {}),
     credentials,
   });
   const signed = () => withKeys({ accessKey: 'an-access-key', secretKey: SECRET });
   const start = (connection: Connection, change: Parameters<typeof videoRequest>[0] = {}) =>
     job().start(videoRequest(change), { ...contextOf(connection), reference: 'task/1/1' });
-  const sentStart = () => must(world.door.sent[0], 'request');
+  const sentStart = () => must(world().door.sent[0], 'request');
 
   it.each([
     ['a first frame', { firstFrame: picture() }, { image: expect.stringMatching(/^iVBOR/) }],
@@ -59,7 +52,7 @@ describe('a video from pictures, at the stand-in', () => {
       ...prompt,
       ...fields,
     });
-    world.door.forget();
+    world().door.forget();
     let status: JobStatus;
     do status = await job().status(handle, contextOf(connection));
     while (!isOver(status));
@@ -75,7 +68,7 @@ describe('a video from pictures, at the stand-in', () => {
     const connection = signed();
     const handle = await start(connection);
     await job().status(handle, contextOf(connection));
-    const tokens = world.door.sent.map(
+    const tokens = world().door.sent.map(
       ({ headers }) => headers['authorization']?.replace('Bearer ', '') ?? '',
     );
     expect(tokens).toHaveLength(2);
@@ -90,13 +83,13 @@ describe('a video from pictures, at the stand-in', () => {
   it('is refused with another secret, which is not its caller’s fault', async () => {
     const error = await failureOf(start(withKeys({ accessKey: 'an-access-key', secretKey: `${SECRET}!` })));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
-    expect(await world.starts()).toEqual({});
+    expect(await world().starts()).toEqual({});
   });
 
   it('with a reference that exists already is refused, not started again', async () => {
     await start(signed());
     expect(await failureOf(start(signed()))).toMatchObject({ startUnknown: false });
-    expect(await world.starts()).toEqual({ 'task/1/1': 1 });
+    expect(await world().starts()).toEqual({ 'task/1/1': 1 });
   });
 });
 

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { CallContext, JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import { isOver } from './job-bench.ts';
 import { uploadedVideo, volcengine } from './rows/volcengine.ts';
 import { useStage } from './use-stage.ts';
+import { useWorld } from './use-world.ts';
 import { readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, fetchResult, isMp4, must, openWorld, picture, type World } from './world.ts';
+import { contextOf, failureOf, fetchResult, isMp4, must, picture } from './world.ts';
 
 /** What is Volcengine's own: signatures, verdicts, codes, addresses of inputs, avatars. The rest is in the contract suite. */
 
@@ -125,21 +126,13 @@ describe('an answer of Volcengine', () => {
 });
 
 describe('the stand-in of Volcengine', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world?.close());
-  beforeEach(async () => {
-    await world.reset();
-    await world.pace({ wire: 'volcengine', queuedMs: 0, runningMs: 20, progressSteps: 2 });
-  });
+  const world = useWorld({ wire: 'volcengine', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
-    ...contextOf(world.connection('/volcengine', {}, volcengine)),
+    ...contextOf(world().connection('/volcengine', {}, volcengine)),
     reference: 'task/1/1',
   });
-  const job = (kind: Kind) => must(world.providers['volcengine']?.jobs?.[kind], kind);
+  const job = (kind: Kind) => must(world().providers['volcengine']?.jobs?.[kind], kind);
   async function run(request: WorkRequest & { readonly kind: Kind }): Promise<JobStatus> {
     const handle = await job(request.kind).start(request, context());
     let last: JobStatus | undefined;
@@ -150,7 +143,7 @@ describe('the stand-in of Volcengine', () => {
       .toBe(true);
     return must(last, 'status');
   }
-  const input = (kind: 'picture' | 'speech') => at(world.fileUrl(kind));
+  const input = (kind: 'picture' | 'speech') => at(world().fileUrl(kind));
 
   it('lets in nobody whose signature is of another secret, or of another request', async () => {
     const signedBy = (connection: Partial<CallContext['connection']>) => {
@@ -162,18 +155,18 @@ describe('the stand-in of Volcengine', () => {
     expect(wrong).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
     expect(wrong.message).toContain('refused our credentials');
     await failureOf(run({ kind: 'AVATAR', videoId: '', name: null }));
-    const sent = must(world.door.sent.at(-1), 'request');
-    const changed = await fetch(`${world.sandbox.url}${sent.path}`, {
+    const sent = must(world().door.sent.at(-1), 'request');
+    const changed = await fetch(`${world().sandbox.url}${sent.path}`, {
       method: 'POST',
       headers: { ...sent.headers, 'content-length': '2' },
       body: '{}',
     });
     expect(changed.status).toBe(401);
-    expect(await world.jobStates()).toEqual([]);
+    expect(await world().jobStates()).toEqual([]);
   });
 
   it('makes an avatar of a video that was handed over, and of no other; it speaks', async () => {
-    const made = await run({ kind: 'AVATAR', videoId: await uploadedVideo(world), name: null });
+    const made = await run({ kind: 'AVATAR', videoId: await uploadedVideo(world()), name: null });
     const digitalId = must(
       made.state === 'finished' ? made.outcome.facts?.['digitalId'] : null,
       'id',
@@ -181,7 +174,7 @@ describe('the stand-in of Volcengine', () => {
     const said = { kind: 'AVATAR_VIDEO', audio: input('speech'), resolution: null } as const;
     const film = await run({ ...said, digitalId });
     const [file] = film.state === 'finished' ? film.outcome.files : [];
-    const { bytes } = await fetchResult(world, file !== undefined && 'url' in file ? file.url : '');
+    const { bytes } = await fetchResult(world(), file !== undefined && 'url' in file ? file.url : '');
     expect(isMp4(bytes)).toBe(true);
     for (const request of [
       { kind: 'AVATAR', videoId: 'v02adg10005dnone', name: null } as const,

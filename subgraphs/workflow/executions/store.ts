@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable } from 'kysely';
 
 import type { JsonObject } from '../../../platform/json.ts';
 import type { ExecutionTable, WorkflowDatabase, WorkflowTransaction } from '../database.ts';
-import { inListOf } from '../in-list-of.ts';
+import { isListed, type ListedRows, type ListOptions } from '../listed-rows.ts';
 import type { Execution, ExecutionError, ExecutionStatus } from './execution.ts';
 
 /** An execution with what only this folder needs of it. */
@@ -45,20 +45,6 @@ export interface ExecutionStore {
 interface RunningPage {
   readonly afterId: string | null;
   readonly limit: number;
-}
-
-interface ListOptions extends ListedRows {
-  readonly first: number;
-  readonly after: string | null;
-}
-
-/** Which rows a list has. */
-interface ListedRows {
-  /** Rows that are the caller's own; null for everybody's. */
-  readonly callerId: string | null;
-  /** Rows of exactly this owner; null for any. */
-  readonly owner: string | null;
-  readonly userId: string | null;
 }
 
 /** A store over the workflow schema's executions. */
@@ -119,11 +105,8 @@ async function count(database: WorkflowDatabase, options: ListedRows): Promise<n
   return total;
 }
 
-function listedRows(database: WorkflowDatabase, { callerId, owner, userId }: ListedRows) {
-  let query = database.selectFrom('workflow.executions');
-  if (callerId !== null) query = query.where(inListOf(callerId));
-  if (owner !== null) query = query.where('owner', '=', owner);
-  return userId === null ? query : query.where('user_id', '=', userId);
+function listedRows(database: WorkflowDatabase, rows: ListedRows) {
+  return database.selectFrom('workflow.executions').where(isListed(rows));
 }
 
 async function markStarted(database: WorkflowDatabase, id: string): Promise<StoredExecution | null> {

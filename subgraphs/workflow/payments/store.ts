@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 
 import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
-import { inListOf } from '../in-list-of.ts';
+import { isListed, type ListedRows, type ListOptions } from '../listed-rows.ts';
 import type { Payment } from './payment.ts';
 import type { PaymentTable } from './tables.ts';
 
@@ -38,20 +38,6 @@ export interface StoredPayment extends Payment {
   readonly taskOwner: string;
   readonly priceId: string;
   readonly fingerprint: string;
-}
-
-interface ListOptions extends ListedRows {
-  readonly first: number;
-  readonly after: string | null;
-}
-
-/** Which rows a list has. */
-interface ListedRows {
-  /** The caller's own rows, bought by or for them; null for everybody's. */
-  readonly callerId: string | null;
-  /** Rows of exactly this owner; null for any. */
-  readonly owner: string | null;
-  readonly userId: string | null;
 }
 
 /** A store over the workflow schema's payments. */
@@ -139,11 +125,8 @@ async function count(database: WorkflowDatabase, options: ListedRows): Promise<n
   return total;
 }
 
-function listedRows(database: WorkflowDatabase, { callerId, owner, userId }: ListedRows) {
-  let query = database.selectFrom('workflow.payments');
-  if (callerId !== null) query = query.where(inListOf(callerId));
-  if (owner !== null) query = query.where('owner', '=', owner);
-  return userId === null ? query : query.where('user_id', '=', userId);
+function listedRows(database: WorkflowDatabase, rows: ListedRows) {
+  return database.selectFrom('workflow.payments').where(isListed(rows));
 }
 
 /** Writes a change where the version still holds; null when somebody was faster. */
