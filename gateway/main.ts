@@ -1,4 +1,4 @@
-import { runProcess } from '../platform/run-process.ts';
+import { runProcess } from '../platform/runtime/run-process.ts';
 
 // The composition root: the settings say which role this process has (`npm start`, ROLE, `npm run start:ROLE`). Only what
 // that role needs is loaded: a gateway alone is 80 MB smaller for it.

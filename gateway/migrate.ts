@@ -1,8 +1,8 @@
-import { migrate } from '../platform/migrations.ts';
-import { runProcess } from '../platform/run-process.ts';
-import { startDatabase } from '../platform/runtime.ts';
-import { mediaMigrations } from '../subgraphs/media/migrations/index.ts';
-import { workflowMigrations } from '../subgraphs/workflow/migrations/index.ts';
+import { migrate } from '../platform/database/migrations.ts';
+import { runProcess } from '../platform/runtime/run-process.ts';
+import { startDatabase } from '../platform/runtime/runtime.ts';
+import { mediaMigrations } from '../subgraphs/media/database/migrations/index.ts';
+import { workflowMigrations } from '../subgraphs/workflow/database/migrations/index.ts';
 import { gatewayMigrations } from './migrations/index.ts';
 
 // `npm run migrate`: brings the database up to date and ends. Every start does the same by itself.

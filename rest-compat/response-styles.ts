@@ -1,5 +1,5 @@
-import { faceOf } from './replies/face.ts';
-import type { Face } from './replies/face.ts';
+import { faceOf } from './replies/response-style.ts';
+import type { Face } from './replies/response-style.ts';
 import { sections } from './tables.ts';
 
 /** Which service answers for a path that no route has. */

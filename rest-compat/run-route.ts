@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 
+import { enforce } from '../platform/access/policy.ts';
+import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
-import type { Logger } from '../platform/logger.ts';
-import { enforce } from '../platform/policy.ts';
-import type { AuthMode } from '../platform/policy.ts';
-import { inSentNames, renamed } from './field-names.ts';
-import { headerVariables } from './headers.ts';
+import type { Logger } from '../platform/process/logger.ts';
 import { TaskById } from './media/documents/task.ts';
-import { createPartStore } from './part-store.ts';
-import { readRequest } from './read-request.ts';
-import type { RestRequest } from './read-request.ts';
-import type { Face } from './replies/face.ts';
 import { dataOf } from './replies/failures.ts';
+import { inSentNames, renamed } from './replies/field-names.ts';
+import type { Face } from './replies/response-style.ts';
 import type { TaskAnswer } from './replies/task.ts';
-import type { RequestFacts, RestSettings, Route } from './route.ts';
+import { createPartStore } from './request/part-store.ts';
+import { readRequest } from './request/read-request.ts';
+import type { RestRequest } from './request/read-request.ts';
+import { headerVariables } from './route/headers.ts';
+import type { RequestFacts, RestSettings, Route } from './route/route.ts';
 import { waitForEnd } from './wait.ts';
 
 /** One request through one route: read, ask, wait where the table says so, reply. */

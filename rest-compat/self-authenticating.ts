@@ -1,4 +1,4 @@
-import { createMatcher } from './match.ts';
+import { createMatcher } from './route/match.ts';
 import { sections } from './tables.ts';
 
 const match = createMatcher(sections.flatMap(({ routes }) => routes));

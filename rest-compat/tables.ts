@@ -18,7 +18,7 @@ import { tasks } from './media/tasks.ts';
 import { templates } from './media/templates.ts';
 import { union } from './media/union.ts';
 import { vidb } from './media/vidb.ts';
-import type { Section } from './route.ts';
+import type { Section } from './route/route.ts';
 import { signIn } from './workflow/auth.ts';
 import { payments } from './workflow/payment.ts';
 import { tasks as workflowTasks } from './workflow/task.ts';

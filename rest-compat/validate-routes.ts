@@ -2,9 +2,9 @@ import { parse, validate } from 'graphql';
 import type { GraphQLSchema } from 'graphql';
 
 import { TaskById } from './media/documents/task.ts';
-import type { Route, Section } from './route.ts';
+import { documentsOfUpload } from './request/upload.ts';
+import type { Route, Section } from './route/route.ts';
 import { sections as allSections } from './tables.ts';
-import { documentsOfUpload } from './upload.ts';
 import { TaskEvents } from './wait.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { GraphqlExecutor, RequestContext, ResultStream } from '../platform/
 import { dataOf } from './replies/failures.ts';
 import { isEnded } from './replies/task.ts';
 import type { TaskAnswer } from './replies/task.ts';
-import { operation } from './route.ts';
+import { operation } from './route/route.ts';
 
 /**
  * The wait of a synchronous operation: on the task's own events, like any other subscriber. It holds an iterator and

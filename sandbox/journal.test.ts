@@ -6,7 +6,7 @@ import path from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { silentLogger } from '../platform/logger.ts';
+import { silentLogger } from '../platform/process/logger.ts';
 import type { Job } from './jobs/job.ts';
 import { openJournal } from './jobs/journal.ts';
 import { follow, getJson, postJson, startSandbox, temporaryFolder } from './test-kit.ts';

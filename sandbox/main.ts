@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
-import { createLifecycle } from '../platform/lifecycle.ts';
-import { createLogger } from '../platform/logger.ts';
+import { createLifecycle } from '../platform/process/lifecycle.ts';
+import { createLogger } from '../platform/process/logger.ts';
 import { createSandbox } from './sandbox.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Logger } from '../platform/logger.ts';
+import type { Logger } from '../platform/process/logger.ts';
 import { failRequest } from './http/listener.ts';
 import { createIdentityStandIn } from './identity/identity-provider.ts';
 import type { IdentityOptions, IdentityStandIn } from './identity/identity-provider.ts';

@@ -1,11 +1,11 @@
 import path from 'node:path';
 
-import { sandboxWires, type SandboxWires } from '../platform/sandbox-wires.ts';
+import { sandboxWires, type SandboxWires } from '../platform/config/sandbox-addresses.ts';
 import { createControl } from './control/control.ts';
-import { createFaults } from './control/faults.ts';
-import type { FaultInput } from './control/faults.ts';
-import { createPaces } from './control/paces.ts';
-import type { PaceChange } from './control/paces.ts';
+import { createPaces } from './control/latency-profiles.ts';
+import type { PaceChange } from './control/latency-profiles.ts';
+import { createFaults } from './faults/faults.ts';
+import type { FaultInput } from './faults/faults.ts';
 import { listen } from './http/listener.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { openJournal } from './jobs/journal.ts';
@@ -17,9 +17,9 @@ import { serve, upgrade } from './serve.ts';
 import { FIRST_PACES, createStandIns } from './stand-ins.ts';
 import type { Secrets } from './stand-ins.ts';
 import type { StripeStandIn } from './stripe/stripe.ts';
-import { createInstantStudio } from './studio/instant-studio.ts';
+import { createInstantStudio } from './studio/instant/instant-studio.ts';
 import { createStudio } from './studio/studio.ts';
-import type { Studio } from './studio/types.ts';
+import type { Studio } from './studio/types/studio.ts';
 
 /**
  * The outside world in one listener: stand-ins of the providers on their own wires, with a journal that survives a

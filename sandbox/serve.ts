@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Logger } from '../platform/logger.ts';
+import type { Logger } from '../platform/process/logger.ts';
 import type { Control } from './control/control.ts';
-import type { Faults } from './control/faults.ts';
+import type { Faults } from './faults/faults.ts';
 import { text } from './http/answer.ts';
 import { BodyTooLarge } from './http/read-body.ts';
 import { sendAnswer } from './http/send.ts';

@@ -1,6 +1,6 @@
-import type { Logger } from '../platform/logger.ts';
+import type { Logger } from '../platform/process/logger.ts';
 import type { Journal } from './jobs/journal.ts';
-import type { Pace } from './jobs/pace.ts';
+import type { Pace } from './jobs/latency-profile.ts';
 import { COMFYUI, createComfyui } from './providers/comfyui/comfyui.ts';
 import { FAL, createFal } from './providers/fal/fal.ts';
 import { FAL_REST } from './providers/fal/storage.ts';
@@ -15,7 +15,7 @@ import { REPLICATE, createReplicate } from './providers/replicate/replicate.ts';
 import type { StandIn } from './providers/shared/stand-in.ts';
 import { VOLCENGINE_VOD } from './providers/volcengine/vod.ts';
 import { VOLCENGINE, createVolcengine } from './providers/volcengine/volcengine.ts';
-import type { Studio } from './studio/types.ts';
+import type { Studio } from './studio/types/studio.ts';
 
 export interface StandInsOptions {
   readonly studio: Studio;

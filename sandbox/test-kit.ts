@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { silentLogger } from '../platform/logger.ts';
-import type { FaultInput } from './control/faults.ts';
+import { silentLogger } from '../platform/process/logger.ts';
+import type { FaultInput } from './faults/faults.ts';
 import { createSandbox } from './sandbox.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { buildOpenApi } from '../rest-compat/openapi.ts';
+import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';

@@ -1,5 +1,5 @@
-import { anonymousCaller, type Caller } from '../platform/caller.ts';
-import { decide, decideSelf, type AuthMode, type Rule, type Verdict } from '../platform/policy.ts';
+import { anonymousCaller, type Caller } from '../platform/access/caller.ts';
+import { decide, decideSelf, type AuthMode, type Rule, type Verdict } from '../platform/access/policy.ts';
 import type { Policy } from './policy.ts';
 
 /** docs/policy.md: the policy for people. What it says of the modes is asked of the code that decides. */

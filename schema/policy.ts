@@ -1,8 +1,8 @@
 import { getOperationAST, isUnionType, Kind, parse } from 'graphql';
 import type { GraphQLSchema } from 'graphql';
 
-import type { Rule } from '../platform/policy.ts';
-import type { Route, Section } from '../rest-compat/route.ts';
+import type { Rule } from '../platform/access/policy.ts';
+import type { Route, Section } from '../rest-compat/route/route.ts';
 
 /**
  * Who may call what, collected from the code: the rule of each root field, of each entity and of each REST route. Throws
@@ -66,7 +66,7 @@ export function collectPolicy(
 
 function checkedRule(rule: unknown, what: string): Rule {
   if (typeof rule === 'string' && Object.hasOwn(STRICTNESS, rule)) return rule as Rule;
-  throw new Error(`${what} has no rule (platform/policy.ts)`);
+  throw new Error(`${what} has no rule (platform/access/policy.ts)`);
 }
 
 function fieldsOf({ name: subgraph, schema }: { readonly name: string; readonly schema: GraphQLSchema }) {

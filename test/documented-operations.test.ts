@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Supergraph } from '@apollo/federation-internals';
 import { describe, expect, it } from 'vitest';
 
-import { buildOpenApi } from '../rest-compat/openapi.ts';
+import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { validateRoutes } from '../rest-compat/validate-routes.ts';
 import { documentedFacts, openApiAnswers, openApiFacts, tableFacts } from './documented-operations/facts.ts';

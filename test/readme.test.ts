@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import packageJson from '../package.json' with { type: 'json' };
-import { settingsTable } from '../platform/config.ts';
+import { settingsTable } from '../platform/config/config.ts';
 
 const readme = readFileSync(path.join(import.meta.dirname, '..', 'README.md'), 'utf8');
 

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { internalCaller } from '../platform/caller.ts';
-import { AppError } from '../platform/errors.ts';
-import type { SubgraphLink } from '../platform/graphql/subgraph.ts';
-import { newTraceId } from '../platform/ids.ts';
-import { createKeptAnswers } from '../platform/kept-answers.ts';
+import { internalCaller } from '../../platform/access/caller.ts';
+import { createKeptAnswers } from '../../platform/cache/promise-cache.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import { newTraceId } from '../../platform/ids.ts';
 import type { CallerLookup, Identity } from './credentials.ts';
 
 /**

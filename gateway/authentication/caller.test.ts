@@ -4,9 +4,9 @@ import { Socket } from 'node:net';
 
 import { expect, test } from 'vitest';
 
+import { traceIdOf } from '../request/request-context.ts';
 import { createCallerFinder } from './caller.ts';
 import { createCredentialResolver } from './credentials.ts';
-import { traceIdOf } from './request-context.ts';
 
 const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 

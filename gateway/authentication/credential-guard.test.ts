@@ -2,8 +2,8 @@ import { createClient } from 'graphql-ws';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
+import { startDoor, until, type Door } from '../server/server-under-test.fixture.ts';
 import type { Identity } from './credentials.ts';
-import { startDoor, until, type Door } from './door.fixture.ts';
 
 /** Whatever stays open ends with the credential it was opened with, over each transport. */
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { Caller } from '../platform/caller.ts';
-import { AppError, toError } from '../platform/errors.ts';
-import type { Logger } from '../platform/logger.ts';
+import type { Caller } from '../../platform/access/caller.ts';
+import { AppError, toError } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import type { CallerFinder } from './caller.ts';
 
 /**

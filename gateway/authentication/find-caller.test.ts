@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 
-import { AppError } from '../platform/errors.ts';
-import { post, startDoor, type Door } from './door.fixture.ts';
-import { createRateLimiter } from './rate-limit.ts';
+import { AppError } from '../../platform/errors.ts';
+import { createRateLimiter } from '../limits/rate-limit.ts';
+import { post, startDoor, type Door } from '../server/server-under-test.fixture.ts';
 
 let door: Door | undefined;
 afterEach(() => door?.close());

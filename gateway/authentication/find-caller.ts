@@ -1,12 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 
-import type { Caller } from '../platform/caller.ts';
-import { AppError } from '../platform/errors.ts';
-import { carriesOwnProof } from '../rest-compat/own-proof.ts';
+import type { Caller } from '../../platform/access/caller.ts';
+import { AppError } from '../../platform/errors.ts';
+import { carriesOwnProof } from '../../rest-compat/self-authenticating.ts';
+import { rateHeaders } from '../limits/rate-limit.ts';
+import type { RateLimiter } from '../limits/rate-limit.ts';
+import { attachContext, contextOf } from '../request/request-context.ts';
 import type { CallerFinder } from './caller.ts';
-import { rateHeaders } from './rate-limit.ts';
-import type { RateLimiter } from './rate-limit.ts';
-import { attachContext, contextOf } from './request-context.ts';
 
 /** The steps at the door that find out who sends a request, and count what nothing behind it counts. */
 

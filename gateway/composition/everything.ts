@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 
 import packageJson from '../../package.json' with { type: 'json' };
-import { publicUrlOf } from '../../platform/config.ts';
-import { createLocalLink } from '../../platform/graphql/local-link.ts';
-import { installationSecret, webhookSecret } from '../../platform/installation-secret.ts';
-import { localSecret } from '../../platform/local-secret.ts';
-import type { ProcessParts } from '../../platform/run-process.ts';
-import { startRuntime, type Runtime } from '../../platform/runtime.ts';
+import { publicUrlOf } from '../../platform/config/config.ts';
+import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
+import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
+import { localSecret } from '../../platform/secrets/local-secret.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
-import { mediaMigrations } from '../../subgraphs/media/migrations/index.ts';
+import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 import type { MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
-import { composeSelling } from '../../subgraphs/workflow/compose-selling.ts';
+import { composeSelling } from '../../subgraphs/workflow/compose-commerce.ts';
 import { composeSignIn } from '../../subgraphs/workflow/compose-sign-in.ts';
-import { workflowMigrations } from '../../subgraphs/workflow/migrations/index.ts';
+import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
-import type { BootstrapKey } from '../credentials.ts';
-import { openDoor, ownSupergraph, type Door } from './door.ts';
+import type { BootstrapKey } from '../authentication/credentials.ts';
 import { portOf } from './port.ts';
+import { openDoor, ownSupergraph, type Door } from './public-server.ts';
 import { startSandbox, type SandboxParts } from './sandbox.ts';
 
 /** A whole Kiln in one process, as `npm start` runs it; tests look inside. */

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 
-import { publicUrlOf } from '../../platform/config.ts';
+import { publicUrlOf } from '../../platform/config/config.ts';
 import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
-import { createRemoteLink } from '../../platform/graphql/remote-link.ts';
+import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
-import type { ProcessParts } from '../../platform/run-process.ts';
-import { startDatabase } from '../../platform/runtime.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { startDatabase } from '../../platform/runtime/runtime.ts';
 import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';
-import { createFileProxy } from '../file-proxy.ts';
-import { createHookProxy } from '../hook-proxy.ts';
-import { openSharedCounts, type SharedCounts } from '../shared-counts.ts';
-import { openDoor, ownSupergraph, type Door } from './door.ts';
+import { openSharedCounts, type SharedCounts } from '../limits/shared-counts.ts';
+import { createFileProxy } from '../server/file-proxy.ts';
+import { createHookProxy } from '../server/hook-proxy.ts';
 import { portOf } from './port.ts';
+import { openDoor, ownSupergraph, type Door } from './public-server.ts';
 
 /**
  * The gateway as a process of its own: Kiln's supergraph with its subgraphs elsewhere, or any Federation 2 supergraph

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 
 /** The port to listen on. For PORT=0 one that nobody uses: addresses given to callers must name it before the server listens. */
 export async function portOf({ host, port }: Config['server']): Promise<number> {

@@ -2,19 +2,19 @@ import { readFile } from 'node:fs/promises';
 
 import packageJson from '../../package.json' with { type: 'json' };
 import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
-import type { ProcessParts } from '../../platform/run-process.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { createRestRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { validateRoutes } from '../../rest-compat/validate-routes.ts';
-import { createCredentialResolver } from '../credentials.ts';
-import type { BootstrapKey } from '../credentials.ts';
+import { createKnownCallers } from '../authentication/caller-cache.ts';
+import { createCredentialResolver } from '../authentication/credentials.ts';
+import type { BootstrapKey } from '../authentication/credentials.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
-import { createKnownCallers } from '../known-callers.ts';
-import { createRateLimiter } from '../rate-limit.ts';
-import { contextOf } from '../request-context.ts';
-import type { Handler } from '../request-steps.ts';
-import { createGatewayServer, type GatewayServer } from '../server.ts';
-import type { SharedCounts } from '../shared-counts.ts';
+import { createRateLimiter } from '../limits/rate-limit.ts';
+import type { SharedCounts } from '../limits/shared-counts.ts';
+import { contextOf } from '../request/request-context.ts';
+import type { Handler } from '../server/request-steps.ts';
+import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 
 /** What a door is opened with, besides the settings. */
 export interface DoorOptions {

@@ -1,12 +1,12 @@
 import path from 'node:path';
 
-import type { HttpClient } from '../../platform/http-client.ts';
-import type { ProcessParts } from '../../platform/run-process.ts';
-import { sandboxWires, type SandboxWires } from '../../platform/sandbox-wires.ts';
+import { sandboxWires, type SandboxWires } from '../../platform/config/sandbox-addresses.ts';
+import type { HttpClient } from '../../platform/http/http-client.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import type { SandboxStripe } from '../../subgraphs/workflow/compose-selling.ts';
+import type { SandboxStripe } from '../../subgraphs/workflow/compose-commerce.ts';
 import type { SandboxIdentity } from '../../subgraphs/workflow/compose-sign-in.ts';
-import { sandboxElsewhere } from '../../subgraphs/workflow/sandbox-elsewhere.ts';
+import { sandboxElsewhere } from '../../subgraphs/workflow/remote-sandbox.ts';
 
 /** The sandbox as the composition sees it: the stand-ins' base URLs, and the page for people when it is embedded. */
 export interface SandboxParts {

@@ -13,17 +13,17 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
 import type { RequestContext, ResultStream } from '../../platform/graphql/executor.ts';
-import { createLocalLink } from '../../platform/graphql/local-link.ts';
-import { createRemoteLink } from '../../platform/graphql/remote-link.ts';
-import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
-import type { SubgraphServer } from '../../platform/graphql/subgraph-server.ts';
+import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
+import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph/server.ts';
+import type { SubgraphServer } from '../../platform/graphql/subgraph/server.ts';
 import {
   composeTwoSubgraphs,
   contextOf,
   createTwoSubgraphs,
-} from '../../platform/graphql/two-subgraphs.fixture.ts';
-import { silentLogger } from '../../platform/logger.ts';
+} from '../../platform/graphql/subgraph/two-subgraphs.fixture.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createFederation } from './federation.ts';
 import { linksFromSupergraph } from './links-from-supergraph.ts';
 

@@ -1,12 +1,12 @@
 import { ApolloGateway } from '@apollo/gateway';
 import type { GraphQLSchema, ValidationRule } from 'graphql';
 
-import { disableApolloTelemetry } from '../../platform/apollo-telemetry.ts';
 import { createDocuments } from '../../platform/graphql/documents.ts';
 import type { PreparedDocument } from '../../platform/graphql/documents.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
-import type { Logger } from '../../platform/logger.ts';
+import { disableApolloTelemetry } from '../../platform/process/apollo-telemetry.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import { dataSourceOf } from './data-sources.ts';
 import { createExecution } from './execution.ts';
 import { createPlanner } from './plans.ts';

@@ -2,13 +2,13 @@ import type { FetchNode } from '@apollo/query-planner';
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { createLocalLink } from '../../platform/graphql/local-link.ts';
+import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import {
   composeTwoSubgraphs,
   contextOf,
   createTwoSubgraphs,
-} from '../../platform/graphql/two-subgraphs.fixture.ts';
-import { silentLogger } from '../../platform/logger.ts';
+} from '../../platform/graphql/subgraph/two-subgraphs.fixture.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createPlanRunner } from './plan-runner.ts';
 import { createPlanner } from './plans.ts';
 import type { RequestPlan } from './plans.ts';

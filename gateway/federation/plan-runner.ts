@@ -5,7 +5,7 @@ import type { ExecutionResult } from 'graphql';
 
 import type { GraphqlRequest, RequestContext } from '../../platform/graphql/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import { dataSourcesOf, fetchRequest, linkTo, withAnswer } from './data-sources.ts';
 import type { OperationContext, Planner, RequestPlan, SubscriptionPlan } from './plans.ts';
 import { outwardResult } from './results.ts';

@@ -2,7 +2,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 import { failedResult, withExtensions } from '../../platform/graphql/errors.ts';
 import type { RequestContext } from '../../platform/graphql/executor.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 
 /** A result without what is nobody's business outside: which subgraph an error came from. */
 export function outwardResult(result: ExecutionResult): ExecutionResult {

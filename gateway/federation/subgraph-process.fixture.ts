@@ -1,6 +1,6 @@
-import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
-import { createTwoSubgraphs } from '../../platform/graphql/two-subgraphs.fixture.ts';
-import { silentLogger } from '../../platform/logger.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph/server.ts';
+import { createTwoSubgraphs } from '../../platform/graphql/subgraph/two-subgraphs.fixture.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 
 /** The media subgraph of the tests as a process of its own, with an event every 20 ms: something that can be killed. */
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { anonymousCaller } from '../platform/caller.ts';
-import type { Caller } from '../platform/caller.ts';
+import { anonymousCaller } from '../../platform/access/caller.ts';
+import type { Caller } from '../../platform/access/caller.ts';
 import { createRateLimiter, rateHeaders } from './rate-limit.ts';
 
 const anonymous = (address: string): Caller => anonymousCaller('trace', address);

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
-import type { Caller } from '../platform/caller.ts';
+import type { Caller } from '../../platform/access/caller.ts';
 import type { SharedCounts } from './shared-counts.ts';
 
 /** Kinds of requests that are counted apart: status reads, other reads, and what starts work. */

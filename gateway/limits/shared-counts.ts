@@ -1,10 +1,10 @@
 import type { QueryConfig, QueryResult } from 'pg';
 
-import type { Database } from '../platform/database.ts';
-import { toError } from '../platform/errors.ts';
-import type { Logger } from '../platform/logger.ts';
-import { migrate } from '../platform/migrations.ts';
-import { gatewayMigrations } from './migrations/index.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { migrate } from '../../platform/database/migrations.ts';
+import { toError } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import { gatewayMigrations } from '../migrations/index.ts';
 
 /**
  * The counts that several gateways share, in PostgreSQL. Limiting is no reason to fail or to wait: a question that is not

@@ -1,7 +1,7 @@
 import { GraphQLError, Kind } from 'graphql';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
 
-import type { Logger } from '../platform/logger.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 
 /**
  * What callers get to see of an error, the same on HTTP, WebSocket, SSE and multipart: errors that carry a code keep

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Caller } from '../platform/caller.ts';
-import type { RequestContext } from '../platform/graphql/executor.ts';
-import { newTraceId } from '../platform/ids.ts';
+import type { Caller } from '../../platform/access/caller.ts';
+import type { RequestContext } from '../../platform/graphql/executor.ts';
+import { newTraceId } from '../../platform/ids.ts';
 
 /** What goes along with a request behind the door. */
 

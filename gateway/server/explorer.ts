@@ -2,7 +2,7 @@ import { getDistDirectory, isSandboxFrame, renderAltair, SANDBOX_FRAME_CSP } fro
 import { Router, static as serveStatic } from 'express';
 import type { Request } from 'express';
 
-import { createTrust } from './client-address.ts';
+import { createTrust } from '../request/client-address.ts';
 
 /** The explorer at /explorer: Altair, served from this process alone. The browser is told to load nothing from elsewhere. */
 

@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises';
 
 import { Pool } from 'undici';
 
-import { AppError, toError } from '../platform/errors.ts';
-import type { Logger } from '../platform/logger.ts';
+import { AppError, toError } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 
 /** Hands /files/* on to the media process when the two are split; bytes stream through, ranges and caching headers included. */
 export interface FileProxy {

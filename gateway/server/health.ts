@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { Router } from 'express';
 
-import { toError } from '../platform/errors.ts';
-import type { Logger } from '../platform/logger.ts';
+import { toError } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 
 /** What health is judged by. */
 export interface HealthOptions {

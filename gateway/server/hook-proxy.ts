@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { Pool } from 'undici';
 
-import { AppError } from '../platform/errors.ts';
+import { AppError } from '../../platform/errors.ts';
 
 /** Hands notices of upstreams on to the media process when the two are split: it alone knows the attempts and their keys. */
 export interface HookProxy {

@@ -1,11 +1,11 @@
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 
-import { AppError, toError } from '../platform/errors.ts';
-import { guardUnreadBody } from '../platform/graphql/uploads.ts';
-import type { Logger } from '../platform/logger.ts';
-import { faceAt } from '../rest-compat/faces.ts';
-import type { Face } from '../rest-compat/replies/face.ts';
-import { traceIdOf } from './request-context.ts';
+import { AppError, toError } from '../../platform/errors.ts';
+import { guardUnreadBody } from '../../platform/graphql/uploads/uploads.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import type { Face } from '../../rest-compat/replies/response-style.ts';
+import { faceAt } from '../../rest-compat/response-styles.ts';
+import { traceIdOf } from '../request/request-context.ts';
 
 /** What happens to every request at the door, before and after the parts that serve it. */
 

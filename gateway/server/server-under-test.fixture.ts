@@ -7,13 +7,13 @@ import { parse } from 'graphql';
 import { GraphQLUpload } from 'graphql-upload-minimal';
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import { AppError } from '../platform/errors.ts';
-import type { RequestContext } from '../platform/graphql/executor.ts';
-import { createLocalLink } from '../platform/graphql/local-link.ts';
-import type { Subgraph } from '../platform/graphql/subgraph.ts';
-import { createLogger } from '../platform/logger.ts';
-import { createCredentialResolver } from './credentials.ts';
-import { createFederation } from './federation/federation.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { RequestContext } from '../../platform/graphql/executor.ts';
+import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
+import type { Subgraph } from '../../platform/graphql/subgraph.ts';
+import { createLogger } from '../../platform/process/logger.ts';
+import { createCredentialResolver } from '../authentication/credentials.ts';
+import { createFederation } from '../federation/federation.ts';
 import { createGatewayServer } from './server.ts';
 import type { GatewayServer, GatewayServerOptions } from './server.ts';
 

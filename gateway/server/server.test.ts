@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { getDistDirectory } from 'altair-static';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { post, SHOP_SECRET, startDoor, until } from './door.fixture.ts';
-import type { Door } from './door.fixture.ts';
-import { contextOf } from './request-context.ts';
+import { contextOf } from '../request/request-context.ts';
+import { post, SHOP_SECRET, startDoor, until } from './server-under-test.fixture.ts';
+import type { Door } from './server-under-test.fixture.ts';
 
 let door: Door | undefined;
 afterEach(async () => {

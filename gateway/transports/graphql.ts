@@ -2,10 +2,10 @@ import { json, Router } from 'express';
 import type { ErrorRequestHandler } from 'express';
 import { GraphQLError } from 'graphql';
 
-import { createUploadMiddleware } from '../../platform/graphql/uploads.ts';
-import type { Cors } from '../cors.ts';
-import type { ErrorFormatter } from '../errors.ts';
-import { contextOf } from '../request-context.ts';
+import { createUploadMiddleware } from '../../platform/graphql/uploads/uploads.ts';
+import type { Cors } from '../request/cors.ts';
+import type { ErrorFormatter } from '../request/errors.ts';
+import { contextOf } from '../request/request-context.ts';
 import { createHttpTransport } from './http.ts';
 import { createLandingPage } from './landing-page.ts';
 import { createMultipartTransport } from './multipart.ts';

@@ -1,9 +1,9 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { post, startDoor, until } from '../door.fixture.ts';
-import type { Door } from '../door.fixture.ts';
-import { createRateLimiter } from '../rate-limit.ts';
+import { createRateLimiter } from '../limits/rate-limit.ts';
+import { post, startDoor, until } from '../server/server-under-test.fixture.ts';
+import type { Door } from '../server/server-under-test.fixture.ts';
 import { HOSTILE } from './hostile-queries.fixture.ts';
 
 let door: Door | undefined;

@@ -7,10 +7,10 @@ import type { RequestHandler } from 'express';
 import { GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../platform/graphql/executor.ts';
-import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads.ts';
-import type { ErrorFormatter } from '../errors.ts';
-import { rateHeaders } from '../rate-limit.ts';
-import { contextOf } from '../request-context.ts';
+import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
+import { rateHeaders } from '../limits/rate-limit.ts';
+import type { ErrorFormatter } from '../request/errors.ts';
+import { contextOf } from '../request/request-context.ts';
 import type { MultipartTransport } from './multipart.ts';
 import { readOperation, readOperationOfUrl } from './read-operation.ts';
 import { refusedAnswer } from './transport.ts';

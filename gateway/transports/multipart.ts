@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 
-import { contextOf } from '../request-context.ts';
+import { contextOf } from '../request/request-context.ts';
 import type { OperationRequest } from './read-operation.ts';
 import { pumpResults } from './response-stream.ts';
 import type { ResponseStreams, StreamFormat } from './response-stream.ts';

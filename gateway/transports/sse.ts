@@ -3,9 +3,9 @@ import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../platform/graphql/executor.ts';
-import type { Cors } from '../cors.ts';
-import { rateHeaders } from '../rate-limit.ts';
-import { contextOf } from '../request-context.ts';
+import { rateHeaders } from '../limits/rate-limit.ts';
+import type { Cors } from '../request/cors.ts';
+import { contextOf } from '../request/request-context.ts';
 import type { Admitted } from './admission.ts';
 import { readOperation, readOperationOfUrl } from './read-operation.ts';
 import type { OperationRequest } from './read-operation.ts';

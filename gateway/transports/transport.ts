@@ -3,9 +3,9 @@ import type { Response } from 'express';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLSchema } from 'graphql';
 
 import type { GraphqlExecutor, ResultStream } from '../../platform/graphql/executor.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { ErrorFormatter } from '../errors.ts';
-import { rateHeaders } from '../rate-limit.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import { rateHeaders } from '../limits/rate-limit.ts';
+import type { ErrorFormatter } from '../request/errors.ts';
 import type { Admission, Refusal } from './admission.ts';
 
 /** What the transports need of the federation (gateway/federation): its executor, and what Apollo Server wants. */

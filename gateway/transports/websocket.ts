@@ -6,11 +6,11 @@ import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import { WebSocket, WebSocketServer } from 'ws';
 
 import { toError } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { CallerFinder } from '../caller.ts';
-import type { Cors } from '../cors.ts';
-import type { CredentialGuard } from '../credential-guard.ts';
-import type { RateLimiter } from '../rate-limit.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import type { CallerFinder } from '../authentication/caller.ts';
+import type { CredentialGuard } from '../authentication/credential-guard.ts';
+import type { RateLimiter } from '../limits/rate-limit.ts';
+import type { Cors } from '../request/cors.ts';
 import { watchSlowSockets } from './slow-sockets.ts';
 import type { TransportOptions } from './transport.ts';
 import { createSession, createSocketHooks } from './websocket-operations.ts';

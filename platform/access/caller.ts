@@ -1,5 +1,5 @@
 /**
- * Who is asking. Made once per request or socket at the door (gateway/caller.ts), or from a signed assertion between
+ * Who is asking. Made once per request or socket at the door (gateway/authentication/caller.ts), or from a signed assertion between
  * processes; everything behind takes it as given.
  */
 export interface Caller {

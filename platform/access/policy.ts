@@ -1,5 +1,5 @@
+import { AppError } from '../errors.ts';
 import type { Caller } from './caller.ts';
-import { AppError } from './errors.ts';
 
 /**
  * Who may call what, before any object is looked at. Every root field of both schemas carries a rule (a Pothos option

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { shareReads } from './shared-reads.ts';
+import { shareReads } from './batched-reads.ts';
 
 interface Row {
   readonly id: string;

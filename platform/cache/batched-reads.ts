@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts';
+import { AppError } from '../errors.ts';
 
 /**
  * Reads by id that many askers need at the same moment, as one statement. Thousands who poll for the state of their

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createKeptAnswers } from './kept-answers.ts';
+import { createKeptAnswers } from './promise-cache.ts';
 
 const options = { ttlMs: 60_000, max: 2 };
 

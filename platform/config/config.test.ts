@@ -330,7 +330,7 @@ test('the public address is the listening one until another is given', () => {
 });
 
 test('.env.example lists exactly the settings, with their defaults and meanings', () => {
-  const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
+  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
   const expected = settingsTable().map(({ name, default: standard, meaning }) => {
     return `# ${meaning} (default: ${standard})\n# ${name}=\n`;
   });

@@ -1,19 +1,19 @@
 import path from 'node:path';
 
-import { readCommandLine } from './config/command-line.ts';
-import { readGeneratorsFile, type GeneratorsFileText } from './config/generators-file.ts';
-import { paymentsOf, type PaymentsConfig } from './config/payments.ts';
-import { providersOf, type ProvidersConfig } from './config/providers.ts';
-import type { RateLimits } from './config/rate-limits.ts';
-import { checkTogether } from './config/rules.ts';
-import type { Facts, Values } from './config/rules.ts';
-import { readSettings } from './config/setting.ts';
-import type { SettingLine } from './config/setting.ts';
-import { settings } from './config/settings.ts';
-import { signInOf, type SignInConfig } from './config/sign-in.ts';
-import { storageOf, type StorageConfig } from './config/storage.ts';
-import type { LogLevel } from './logger.ts';
-import type { AuthMode } from './policy.ts';
+import type { AuthMode } from '../access/policy.ts';
+import type { LogLevel } from '../process/logger.ts';
+import { readCommandLine } from './command-line.ts';
+import { readGeneratorsFile, type GeneratorsFileText } from './generators-file.ts';
+import { paymentsOf, type PaymentsConfig } from './payments.ts';
+import { providersOf, type ProvidersConfig } from './providers.ts';
+import { checkTogether } from './rules.ts';
+import type { Facts, Values } from './rules.ts';
+import type { RateLimits } from './settings/rate-limits.ts';
+import { readSettings } from './settings/setting.ts';
+import type { SettingLine } from './settings/setting.ts';
+import { settings } from './settings/settings.ts';
+import { signInOf, type SignInConfig } from './sign-in.ts';
+import { storageOf, type StorageConfig } from './storage.ts';
 
 /**
  * The configuration of one process: the only reader of the environment. Sections are null where a feature is not

@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 
 import type { CommandLine } from './command-line.ts';
 import { checkPayments } from './payments.ts';
-import type { ValuesOf } from './setting.ts';
-import type { settings } from './settings.ts';
+import type { ValuesOf } from './settings/setting.ts';
+import type { settings } from './settings/settings.ts';
 import { checkSignIn } from './sign-in.ts';
 import { checkStorage } from './storage.ts';
 

@@ -1,4 +1,4 @@
-import type { S3Location } from '../object-store/s3-client.ts';
+import type { S3Location } from '../object-store/s3/client.ts';
 import type { Report, Values } from './rules.ts';
 
 /** Where the bytes of files are. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { testDatabase, type TestDatabase } from '../test/kit/postgres.ts';
+import { testDatabase, type TestDatabase } from '../../test/kit/postgres.ts';
+import { silentLogger } from '../process/logger.ts';
 import { unlessHeld } from './advisory-lock.ts';
 import { createDatabase, type Database } from './database.ts';
-import { silentLogger } from './logger.ts';
 
 /** Two processes, as far as the database can tell. */
 let home: TestDatabase;

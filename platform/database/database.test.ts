@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type TestDatabase, testDatabase } from '../test/kit/postgres.ts';
+import { type TestDatabase, testDatabase } from '../../test/kit/postgres.ts';
+import { createLogger, silentLogger } from '../process/logger.ts';
 import { createDatabase, type Database, isUniqueViolation } from './database.ts';
-import { createLogger, silentLogger } from './logger.ts';
 
 const logger = silentLogger();
 let home: TestDatabase;

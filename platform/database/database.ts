@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { Kysely, PostgresDialect } from 'kysely';
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, types } from 'pg';
 
-import { AppError, toError } from './errors.ts';
-import type { Logger } from './logger.ts';
+import { AppError, toError } from '../errors.ts';
+import type { Logger } from '../process/logger.ts';
 
 /**
  * One pool of connections to PostgreSQL, the embedded one or the operator's, and typed access to it. What is asked of

@@ -2,9 +2,9 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { PoolClient } from 'pg';
 
+import { AppError, toError } from '../errors.ts';
+import type { Logger } from '../process/logger.ts';
 import type { Database } from './database.ts';
-import { AppError, toError } from './errors.ts';
-import type { Logger } from './logger.ts';
 
 /**
  * Brings the database to what this version of Kiln expects. Each owner (a subgraph) has a PostgreSQL schema of its own

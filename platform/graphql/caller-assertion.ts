@@ -5,7 +5,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
-import type { Caller } from '../caller.ts';
+import type { Caller } from '../access/caller.ts';
 import { AppError } from '../errors.ts';
 
 /**

@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream';
 
 import type { Dispatcher } from 'undici';
 
-import { HttpFailure } from '../http-client.ts';
 import type { Deadline } from './deadline.ts';
 import { failureOf } from './failure.ts';
+import { HttpFailure } from './http-client.ts';
 
 export interface BodyOptions {
   readonly response: Dispatcher.ResponseData;

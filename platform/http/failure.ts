@@ -1,6 +1,6 @@
-import { HttpFailure } from '../http-client.ts';
-import { REFUSED_AT_CONNECT } from '../safe-url.ts';
 import type { Deadline } from './deadline.ts';
+import { HttpFailure } from './http-client.ts';
+import { REFUSED_AT_CONNECT } from './safe-url.ts';
 
 /** What undici threw, in Kiln's words. Messages name the origin only: paths and queries may carry secrets. */
 export function failureOf(

@@ -7,9 +7,9 @@ import { buffer, text } from 'node:stream/consumers';
 
 import { afterEach, describe, expect, test } from 'vitest';
 
+import { silentLogger } from '../process/logger.ts';
 import { HttpFailure } from './http-client.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
-import { silentLogger } from './logger.ts';
 import { createOutboundRule } from './safe-url.ts';
 import { createHttpClient } from './undici-http-client.ts';
 

@@ -5,14 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
 
+import type { Logger } from '../process/logger.ts';
+import { boundedBody, readBounded } from './body.ts';
+import { createDeadline } from './deadline.ts';
+import type { Deadline } from './deadline.ts';
+import { failureOf } from './failure.ts';
 import { HttpFailure } from './http-client.ts';
 import type { HttpClient, HttpDownload, HttpRequest } from './http-client.ts';
-import { boundedBody, readBounded } from './http/body.ts';
-import { createDeadline } from './http/deadline.ts';
-import type { Deadline } from './http/deadline.ts';
-import { failureOf } from './http/failure.ts';
-import { redirectOf } from './http/redirect.ts';
-import type { Logger } from './logger.ts';
+import { redirectOf } from './redirect.ts';
 import { publicLookup } from './safe-url.ts';
 import type { OutboundRule } from './safe-url.ts';
 

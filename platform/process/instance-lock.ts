@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { AppError, toError } from './errors.ts';
+import { AppError, toError } from '../errors.ts';
 
 /**
  * "Only one process may do this in that directory", as a lock that dies with its process.

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { toError } from './errors.ts';
+import { toError } from '../errors.ts';
 import type { Logger } from './logger.ts';
 
 /** Started in order, stopped in reverse, once: what a process consists of, and how it ends. */

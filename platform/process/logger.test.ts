@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { AppError } from './errors.ts';
+import { AppError } from '../errors.ts';
 import { createLogger } from './logger.ts';
 import type { Logger } from './logger.ts';
 import { REDACTED } from './redact.ts';

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 
-import type { Json } from './json.ts';
+import type { Json } from '../json.ts';
 
 /**
  * Work that must run once and survive a crash. Jobs are enqueued in the transaction of the row they belong to, so a

@@ -1,7 +1,7 @@
-import { ConfigError, readConfig, type Config } from './config.ts';
-import { AppError, toError } from './errors.ts';
-import { createLifecycle, type Lifecycle } from './lifecycle.ts';
-import { createLogger, type Logger } from './logger.ts';
+import { ConfigError, readConfig, type Config } from '../config/config.ts';
+import { AppError, toError } from '../errors.ts';
+import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
+import { createLogger, type Logger } from '../process/logger.ts';
 
 /** What a main.ts builds with. */
 export interface ProcessParts {

@@ -2,23 +2,23 @@ import path from 'node:path';
 
 import type { PoolConfig } from 'pg';
 
-import type { Config } from './config.ts';
-import { createDatabase, type Database } from './database.ts';
-import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
-import { toError } from './errors.ts';
-import type { EventBus } from './event-bus.ts';
-import type { HttpClient } from './http-client.ts';
-import { acquireInstanceLock } from './instance-lock.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import type { Logger } from './logger.ts';
-import { migrate, type MigrationSet } from './migrations.ts';
-import { createDiskStore } from './object-store/disk.ts';
-import type { ObjectStore } from './object-store/object-store.ts';
-import { createQueue } from './pg-boss-queue.ts';
-import { createEventBus } from './postgres-event-bus.ts';
-import type { Queue } from './queue.ts';
-import { createOutboundRule, type OutboundRule } from './safe-url.ts';
-import { createHttpClient } from './undici-http-client.ts';
+import type { Config } from '../config/config.ts';
+import { createDatabase, type Database } from '../database/database.ts';
+import { startEmbeddedPostgres } from '../database/embedded-postgres/embedded-postgres.ts';
+import { migrate, type MigrationSet } from '../database/migrations.ts';
+import { toError } from '../errors.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import { createEventBus } from '../events/postgres/postgres-event-bus.ts';
+import type { HttpClient } from '../http/http-client.ts';
+import { createOutboundRule, type OutboundRule } from '../http/safe-url.ts';
+import { createHttpClient } from '../http/undici-http-client.ts';
+import { createDiskStore } from '../object-store/disk.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { acquireInstanceLock } from '../process/instance-lock.ts';
+import type { Lifecycle } from '../process/lifecycle.ts';
+import type { Logger } from '../process/logger.ts';
+import { createQueue } from '../queue/pg-boss/pg-boss-queue.ts';
+import type { Queue } from '../queue/queue.ts';
 
 /**
  * The ground every process with a database stands on, started in order and handed to the lifecycle: embedded or given
@@ -79,7 +79,7 @@ async function openStore(options: Omit<RuntimeOptions, 'migrations'>): Promise<O
   const { s3, cdnBaseUrl } = config.files;
   if (s3 === null) return createDiskStore({ directory: path.join(config.data.dir, 'files') });
   // Loaded only when it is needed: the SDK costs a start 130 ms and 55 MB.
-  const { createS3Store } = await import('./object-store/s3.ts');
+  const { createS3Store } = await import('../object-store/s3/s3.ts');
   const store = createS3Store({ location: s3, cdnBaseUrl, logger });
   lifecycle.add('object storage', async () => store.close());
   // No reason not to start: it may be back before the first file comes, and finished work waits for it.

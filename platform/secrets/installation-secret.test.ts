@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readConfig } from './config.ts';
+import { readConfig } from '../config/config.ts';
 import { webhookSecret } from './installation-secret.ts';
 
 let DATA_DIR: string;

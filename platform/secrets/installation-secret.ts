@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { Config } from './config.ts';
+import type { Config } from '../config/config.ts';
 import { localSecret } from './local-secret.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { exampleOf } from './docs-example.ts';
-import type { Placed } from './docs-example.ts';
-import { code, escape } from './docs-html.ts';
-import { kindOf, limitsOf, notation } from './docs-schema.ts';
-import type { JsonSchema, OpenApiOperation, OpenApiResponse } from './openapi-types.ts';
+import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../openapi/components/types.ts';
+import { exampleOf } from './example.ts';
+import type { Placed } from './example.ts';
+import { code, escape } from './html.ts';
+import { kindOf, limitsOf, notation } from './schema.ts';
 
 /** One operation for people: what it takes, how it is called, what it answers. */
 

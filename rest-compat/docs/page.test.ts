@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { exampleOf } from './docs-example.ts';
-import { docsPage } from './docs-page.ts';
-import { buildOpenApi } from './openapi.ts';
+import { buildOpenApi } from '../openapi/openapi.ts';
+import { exampleOf } from './example.ts';
+import { docsPage } from './page.ts';
 
 const links = { document: 'openapi.json', other: { href: 'docs/workflow', text: 'the other' } };
 

@@ -1,8 +1,8 @@
-import type { Placed } from './docs-example.ts';
-import { code, escape, style } from './docs-html.ts';
-import { describeOperation, forms, titleOf } from './docs-operation.ts';
-import { notation } from './docs-schema.ts';
-import type { OpenApiDocument } from './openapi-types.ts';
+import type { OpenApiDocument } from '../openapi/components/types.ts';
+import type { Placed } from './example.ts';
+import { code, escape, style } from './html.ts';
+import { describeOperation, forms, titleOf } from './operation.ts';
+import { notation } from './schema.ts';
 
 /** An OpenAPI document as one readable page: no script, no request to anywhere. */
 

@@ -1,14 +1,14 @@
-import { query } from '../params.ts';
 import { success } from '../replies/envelope.ts';
 import type { Envelope } from '../replies/envelope.ts';
 import { submitted, taskReply } from '../replies/task.ts';
-import { route, routeAfter } from '../route.ts';
-import type { Section } from '../route.ts';
-import { describeFile, describeLink } from './describe-operations.ts';
+import { query } from '../route/params.ts';
+import { route, routeAfter } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { GenerateImage } from './documents/start.ts';
 import { CancelTask, TaskById } from './documents/task.ts';
-import { imageFields, optionalMultipart, references, seconds } from './inputs.ts';
-import { statusReply, taskOfGroup } from './status.ts';
+import { describeFile, describeLink } from './shared/describe-operations.ts';
+import { imageFields, optionalMultipart, references, seconds } from './shared/inputs.ts';
+import { statusReply, taskOfGroup } from './shared/status.ts';
 
 const generator = 'agg/imga';
 const group = { generators: [generator], kinds: ['IMAGE', 'DESCRIPTION'] };

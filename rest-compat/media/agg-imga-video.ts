@@ -1,6 +1,6 @@
-import type { Section } from '../route.ts';
-import { statusRoute } from './status.ts';
-import { submitVideo, waitForVideo } from './video-operations.ts';
+import type { Section } from '../route/route.ts';
+import { statusRoute } from './shared/status.ts';
+import { submitVideo, waitForVideo } from './shared/video-operations.ts';
 
 const generator = 'agg/imga';
 

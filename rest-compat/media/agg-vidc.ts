@@ -1,14 +1,14 @@
-import { file, form, path, query } from '../params.ts';
-import type { UploadedFile } from '../params.ts';
 import { submitted, taskReply } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { file, form, path, query } from '../route/params.ts';
+import type { UploadedFile } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { GenerateVideo } from './documents/start.ts';
 import { TaskById } from './documents/task.ts';
-import { inputOf, multipart, optional, pictureFields } from './inputs.ts';
-import { statusReply } from './status.ts';
-import { onePicture, videoInput, videoOptions } from './video-operations.ts';
-import type { VideoFields } from './video-operations.ts';
+import { inputOf, multipart, optional, pictureFields } from './shared/inputs.ts';
+import { statusReply } from './shared/status.ts';
+import { onePicture, videoInput, videoOptions } from './shared/video-operations.ts';
+import type { VideoFields } from './shared/video-operations.ts';
 
 const generator = 'agg/vidc';
 const group = { generators: [generator], kinds: ['VIDEO'] };

@@ -1,12 +1,12 @@
-import { form, query } from '../params.ts';
 import { failure, success } from '../replies/envelope.ts';
 import { submitted, taskReply } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { form, query } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { RunningNode } from './documents/questions.ts';
 import { RunComfyWorkflow } from './documents/start.ts';
-import { optional, urlencoded } from './inputs.ts';
-import { statusRoute } from './status.ts';
+import { optional, urlencoded } from './shared/inputs.ts';
+import { statusRoute } from './shared/status.ts';
 
 /** The largest number that the schema's integers hold; no pool has room for so many. */
 const most = 2 ** 31 - 1;

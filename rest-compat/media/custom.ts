@@ -1,14 +1,14 @@
-import { query } from '../params.ts';
 import { submitted } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
-import { chosenImage, chosenImageFields } from './chosen-image.ts';
+import { query } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { Models } from './documents/questions.ts';
 import { GenerateImage } from './documents/start.ts';
-import { multipart } from './inputs.ts';
-import { modelsReply } from './models.ts';
-import { statusRoute } from './status.ts';
-import { submitVideo } from './video-operations.ts';
+import { chosenImage, chosenImageFields } from './shared/chosen-image.ts';
+import { multipart } from './shared/inputs.ts';
+import { modelsReply } from './shared/models.ts';
+import { statusRoute } from './shared/status.ts';
+import { submitVideo } from './shared/video-operations.ts';
 
 const generator = 'custom';
 

@@ -1,11 +1,11 @@
 import { badInput } from '../../platform/errors.ts';
-import { file, form, query } from '../params.ts';
 import { submitted } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { file, form, query } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { CreateAvatar, GenerateAvatarVideo, UploadAvatarSource } from './documents/people.ts';
-import { inputNeeded, inputOf, optional, optionalMultipart, urlencoded } from './inputs.ts';
-import { statusRoute } from './status.ts';
+import { inputNeeded, inputOf, optional, optionalMultipart, urlencoded } from './shared/inputs.ts';
+import { statusRoute } from './shared/status.ts';
 
 const oneVideo = ['video_url', 'video_file'] as const;
 const oneSound = ['audio_file', 'audio_url', 'text'] as const;

@@ -1,12 +1,12 @@
-import { form } from '../params.ts';
 import { submitted } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { form } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { CreateCharacter, GenerateCharacterImage, GenerateFrameVideo } from './documents/people.ts';
 import { Models } from './documents/questions.ts';
-import { optional, urlencoded } from './inputs.ts';
-import { modelsReply } from './models.ts';
-import { statusRoute } from './status.ts';
+import { optional, urlencoded } from './shared/inputs.ts';
+import { modelsReply } from './shared/models.ts';
+import { statusRoute } from './shared/status.ts';
 
 const characters = 'custom/charv';
 const frames = 'custom/frame';

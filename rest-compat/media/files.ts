@@ -1,10 +1,10 @@
-import { file } from '../params.ts';
-import type { UploadedFile } from '../params.ts';
 import { success } from '../replies/envelope.ts';
 import type { Envelope } from '../replies/envelope.ts';
-import { localRoute } from '../route.ts';
-import type { Section } from '../route.ts';
-import { healthRoute } from './health.ts';
+import { file } from '../route/params.ts';
+import type { UploadedFile } from '../route/params.ts';
+import { localRoute } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
+import { healthRoute } from './shared/health.ts';
 
 const multipart = { type: 'multipart/form-data', required: true } as const;
 

@@ -1,13 +1,13 @@
-import { form, linkOrFile, query } from '../params.ts';
-import type { UploadedFile } from '../params.ts';
 import { submitted } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { form, linkOrFile, query } from '../route/params.ts';
+import type { UploadedFile } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { DetectPerson, GenerateHumanVideo } from './documents/people.ts';
 import type { MediaInput } from './documents/start.ts';
-import { inputNeeded, optional, optionalMultipart, pictureFields } from './inputs.ts';
-import { statusRoute } from './status.ts';
-import { onePicture } from './video-operations.ts';
+import { inputNeeded, optional, optionalMultipart, pictureFields } from './shared/inputs.ts';
+import { statusRoute } from './shared/status.ts';
+import { onePicture } from './shared/video-operations.ts';
 
 /** Human-video cloud generator: whether somebody is in a picture, and what they say. */
 export const humanVideo: Section = {

@@ -1,15 +1,15 @@
-import { form, query } from '../params.ts';
-import type { UploadedFile } from '../params.ts';
 import { success } from '../replies/envelope.ts';
 import { submitted, taskReply } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
-import { describeFile, describeLink } from './describe-operations.ts';
+import { form, query } from '../route/params.ts';
+import type { UploadedFile } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { CheckPrompt } from './documents/questions.ts';
 import { GenerateImage } from './documents/start.ts';
-import { healthRoute } from './health.ts';
-import { imageFields, multipart, optionalMultipart, references, seconds } from './inputs.ts';
-import { statusRoute } from './status.ts';
+import { describeFile, describeLink } from './shared/describe-operations.ts';
+import { healthRoute } from './shared/health.ts';
+import { imageFields, multipart, optionalMultipart, references, seconds } from './shared/inputs.ts';
+import { statusRoute } from './shared/status.ts';
 
 const generator = 'imga';
 const deprecated = true;

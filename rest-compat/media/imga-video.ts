@@ -1,13 +1,13 @@
-import { file, query } from '../params.ts';
-import type { UploadedFile } from '../params.ts';
 import { submitted, taskReply } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { file, query } from '../route/params.ts';
+import type { UploadedFile } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { GenerateVideo } from './documents/start.ts';
-import { healthRoute } from './health.ts';
-import { optional, optionalMultipart } from './inputs.ts';
-import { statusRoute } from './status.ts';
-import { onePicture, videoInput } from './video-operations.ts';
+import { healthRoute } from './shared/health.ts';
+import { optional, optionalMultipart } from './shared/inputs.ts';
+import { statusRoute } from './shared/status.ts';
+import { onePicture, videoInput } from './shared/video-operations.ts';
 
 const generator = 'imga';
 

@@ -1,14 +1,14 @@
-import { file, form } from '../params.ts';
-import type { UploadedFile } from '../params.ts';
 import { success } from '../replies/envelope.ts';
 import type { Envelope } from '../replies/envelope.ts';
 import { submitted } from '../replies/task.ts';
-import { localRoute, route } from '../route.ts';
-import type { Route, Section } from '../route.ts';
+import { file, form } from '../route/params.ts';
+import type { UploadedFile } from '../route/params.ts';
+import { localRoute, route } from '../route/route.ts';
+import type { Route, Section } from '../route/route.ts';
 import { LipSync } from './documents/people.ts';
 import type { MediaInput } from './documents/start.ts';
-import { inputOf, multipart, optional } from './inputs.ts';
-import { statusRoute } from './status.ts';
+import { inputOf, multipart, optional } from './shared/inputs.ts';
+import { statusRoute } from './shared/status.ts';
 
 /** Lip-sync, current and deprecated: two faces of the same generator. */
 

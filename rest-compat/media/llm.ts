@@ -1,14 +1,14 @@
 import type { Json } from '../../platform/json.ts';
-import { file, form } from '../params.ts';
 import { success } from '../replies/envelope.ts';
 import { analysisReply, languageExtra, submitted } from '../replies/task.ts';
-import { localRoute, route } from '../route.ts';
-import type { Route, Section } from '../route.ts';
+import { file, form } from '../route/params.ts';
+import { localRoute, route } from '../route/route.ts';
+import type { Route, Section } from '../route/route.ts';
 import { Chat } from './documents/questions.ts';
 import { AnalyzeMedia } from './documents/start.ts';
-import { multipart, optional, urlencoded } from './inputs.ts';
-import { modelsRoute } from './models.ts';
-import { statusRoute } from './status.ts';
+import { multipart, optional, urlencoded } from './shared/inputs.ts';
+import { modelsRoute } from './shared/models.ts';
+import { statusRoute } from './shared/status.ts';
 
 const main = 'llm';
 const alternative = 'llm/altllm';

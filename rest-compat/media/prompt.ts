@@ -1,10 +1,10 @@
 import { notFound } from '../../platform/errors.ts';
-import { query } from '../params.ts';
 import { success } from '../replies/envelope.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { query } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { VideoTemplates } from './documents/template.ts';
-import { healthRoute } from './health.ts';
+import { healthRoute } from './shared/health.ts';
 
 /** Prompt helper (deprecated). */
 export const prompt: Section = {

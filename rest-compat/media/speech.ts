@@ -1,13 +1,13 @@
 import { badInput } from '../../platform/errors.ts';
-import { file, form } from '../params.ts';
 import { success } from '../replies/envelope.ts';
 import { taskReply } from '../replies/task.ts';
-import { route, routeAfter, localRoute } from '../route.ts';
-import type { Section } from '../route.ts';
+import { file, form } from '../route/params.ts';
+import { route, routeAfter, localRoute } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { ProviderVoices, Voices } from './documents/questions.ts';
 import type { VoiceAnswer } from './documents/questions.ts';
 import { CloneVoice, SynthesizeSpeech } from './documents/start.ts';
-import { multipart, optional, urlencoded } from './inputs.ts';
+import { multipart, optional, urlencoded } from './shared/inputs.ts';
 
 const generator = 'agg/speech_router';
 

@@ -1,11 +1,11 @@
 import { notFound } from '../../platform/errors.ts';
-import { json, path } from '../params.ts';
 import { submitted, taskReply } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Route, Section } from '../route.ts';
+import { json, path } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Route, Section } from '../route/route.ts';
 import { CreateTask } from './documents/start.ts';
 import { TaskById } from './documents/task.ts';
-import { healthRoute } from './health.ts';
+import { healthRoute } from './shared/health.ts';
 
 /** Task management: recipes of the bundled video templates. */
 export const tasks: Section = {

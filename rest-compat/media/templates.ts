@@ -1,7 +1,7 @@
-import { json, path, query } from '../params.ts';
 import { success } from '../replies/envelope.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { json, path, query } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import {
   CreateVideoTemplate,
   DeleteVideoTemplate,
@@ -9,7 +9,7 @@ import {
   UpdateVideoTemplate,
   VideoTemplates,
 } from './documents/template.ts';
-import { templateInput, templateReply } from './video-template.ts';
+import { templateInput, templateReply } from './shared/video-template.ts';
 
 /** The documented word for "every category". */
 const everyCategory = '全部';

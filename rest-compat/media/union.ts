@@ -1,14 +1,14 @@
-import { path } from '../params.ts';
 import { taskReply } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
-import { chosenImage, chosenImageFields } from './chosen-image.ts';
+import { path } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { GenerateImage } from './documents/start.ts';
 import { TaskById } from './documents/task.ts';
-import { multipart } from './inputs.ts';
-import { modelsRoute } from './models.ts';
-import { statusReply } from './status.ts';
-import { submitVideo } from './video-operations.ts';
+import { chosenImage, chosenImageFields } from './shared/chosen-image.ts';
+import { multipart } from './shared/inputs.ts';
+import { modelsRoute } from './shared/models.ts';
+import { statusReply } from './shared/status.ts';
+import { submitVideo } from './shared/video-operations.ts';
 
 const generator = 'union';
 const videos = { generators: [generator], kinds: ['VIDEO'] };

@@ -1,12 +1,12 @@
-import { form } from '../params.ts';
 import { submitted } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { form } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { GenerateVideo } from './documents/start.ts';
-import { healthRoute } from './health.ts';
-import { optional, urlencoded } from './inputs.ts';
-import { statusRoute } from './status.ts';
-import { submitVideo, videoInput, videoOptions, waitForVideo } from './video-operations.ts';
+import { healthRoute } from './shared/health.ts';
+import { optional, urlencoded } from './shared/inputs.ts';
+import { statusRoute } from './shared/status.ts';
+import { submitVideo, videoInput, videoOptions, waitForVideo } from './shared/video-operations.ts';
 
 const generator = 'vidb';
 

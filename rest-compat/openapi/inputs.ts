@@ -1,8 +1,8 @@
-import { headersTakenBy } from './headers.ts';
-import { namesOf } from './names.ts';
-import type { JsonSchema, OpenApiOperation, OpenApiParameter } from './openapi-types.ts';
-import type { Param, ParamType } from './params.ts';
-import type { Route } from './route.ts';
+import { headersTakenBy } from '../route/headers.ts';
+import { namesOf } from '../route/names.ts';
+import type { Param, ParamType } from '../route/params.ts';
+import type { Route } from '../route/route.ts';
+import type { JsonSchema, OpenApiOperation, OpenApiParameter } from './components/types.ts';
 
 /** What an operation takes: its parameters and its body. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
+import { sections } from '../tables.ts';
 import { buildOpenApi } from './openapi.ts';
-import { sections } from './tables.ts';
 
 /** Everything that `$ref` says anywhere in a document. */
 function referencesIn(value: unknown): readonly string[] {

@@ -1,9 +1,9 @@
-import { bodyOf, parametersOf } from './openapi-inputs.ts';
-import { componentsOf, responsesOf } from './openapi-responses.ts';
-import { summaryOf } from './openapi-summaries.ts';
-import type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
-import type { Route, Section } from './route.ts';
-import { sections as allSections } from './tables.ts';
+import type { Route, Section } from '../route/route.ts';
+import { sections as allSections } from '../tables.ts';
+import type { OpenApiDocument, OpenApiOperation } from './components/types.ts';
+import { bodyOf, parametersOf } from './inputs.ts';
+import { componentsOf, responsesOf } from './responses.ts';
+import { summaryOf } from './summaries.ts';
 
 /** The same tables as OpenAPI 3.1.0. Nothing is described here that a table does not say. */
 

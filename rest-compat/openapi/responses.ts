@@ -1,9 +1,9 @@
-import { headersTakenBy } from './headers.ts';
-import { mediaSchemas } from './openapi-media.ts';
-import { anything, named, nothing, shape, text } from './openapi-shapes.ts';
-import type { JsonSchema, OpenApiComponents, OpenApiOperation, OpenApiResponse } from './openapi-types.ts';
-import { workflowAnswer, workflowSchemas } from './openapi-workflow.ts';
-import type { Route, Section } from './route.ts';
+import { headersTakenBy } from '../route/headers.ts';
+import type { Route, Section } from '../route/route.ts';
+import { mediaSchemas } from './components/media.ts';
+import { anything, named, nothing, shape, text } from './components/shapes.ts';
+import type { JsonSchema, OpenApiComponents, OpenApiOperation, OpenApiResponse } from './components/types.ts';
+import { workflowAnswer, workflowSchemas } from './components/workflow.ts';
 
 /** Which answers an operation has, and what is in them. */
 

@@ -1,4 +1,4 @@
-import type { AnswerName, Route } from './route.ts';
+import type { AnswerName, Route } from '../route/route.ts';
 
 /** What operations do, in a sentence. Those of the media service say it by what they answer. */
 

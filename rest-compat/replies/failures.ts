@@ -2,7 +2,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import type { AppErrorCode, Problem } from '../../platform/errors.ts';
-import { inRestWords } from '../field-names.ts';
+import { inRestWords } from './field-names.ts';
 
 /** How the codes of our errors look over REST, by service: application failure, or an HTTP status. */
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { AppError, badInput } from '../platform/errors.ts';
+import { AppError, badInput } from '../../platform/errors.ts';
 import { inSentNames } from './field-names.ts';
 
 it.each([

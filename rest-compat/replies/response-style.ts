@@ -1,4 +1,4 @@
-import type { Section } from '../route.ts';
+import type { Section } from '../route/route.ts';
 import { failure, withNotes } from './envelope.ts';
 import { failureFacts, mediaFailures, workflowFailures } from './failures.ts';
 import { validationError } from './validation.ts';

@@ -1,4 +1,4 @@
-import type { ProblemType } from '../values.ts';
+import type { ProblemType } from '../route/values.ts';
 
 /** One problem of a 422 body: where, what in words, and which kind. */
 export interface Problem {

@@ -1,5 +1,5 @@
-import { badInput } from '../platform/errors.ts';
-import type { BodySpec } from './route.ts';
+import { badInput } from '../../platform/errors.ts';
+import type { BodySpec } from '../route/route.ts';
 
 /** Fields that stand for each other: a file or its link, a graph or its name. */
 

@@ -1,8 +1,8 @@
-import { toError } from '../platform/errors.ts';
-import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
-import type { Logger } from '../platform/logger.ts';
+import { toError } from '../../platform/errors.ts';
+import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/executor.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import type { Param, UploadedFile } from '../route/params.ts';
 import type { IncomingFile } from './body/file-part.ts';
-import type { Param, UploadedFile } from './params.ts';
 import { isPermanent, removeFile, uploadPart } from './upload.ts';
 
 /**

@@ -1,11 +1,11 @@
-import { AppError } from '../platform/errors.ts';
-import type { AppErrorCode } from '../platform/errors.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { AppErrorCode } from '../../platform/errors.ts';
+import type { Problem } from '../replies/validation.ts';
+import { namesOf } from '../route/names.ts';
+import type { Param, UploadedFile } from '../route/params.ts';
+import type { Route } from '../route/route.ts';
 import type { IncomingFile } from './body/file-part.ts';
 import type { FormOptions } from './body/form.ts';
-import { namesOf } from './names.ts';
-import type { Param, UploadedFile } from './params.ts';
-import type { Problem } from './replies/validation.ts';
-import type { Route } from './route.ts';
 
 /**
  * Which file parts of a form are stored, and what is said of those that can't be: what is wrong with the request comes

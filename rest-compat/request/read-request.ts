@@ -1,6 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { JsonObject } from '../platform/json.ts';
+import type { JsonObject } from '../../platform/json.ts';
+import type { Problem } from '../replies/validation.ts';
+import { namesOf } from '../route/names.ts';
+import type { Param, UploadedFile } from '../route/params.ts';
+import type { Route } from '../route/route.ts';
 import { MalformedBody } from './body/failures.ts';
 import type { IncomingFile } from './body/file-part.ts';
 import { readFormBody } from './body/form.ts';
@@ -8,12 +12,8 @@ import type { FormBody, StoredPart } from './body/form.ts';
 import { readJsonBody } from './body/json.ts';
 import { readBytes } from './body/text.ts';
 import { settleGroups } from './groups.ts';
-import { namesOf } from './names.ts';
-import type { Param, UploadedFile } from './params.ts';
 import { createStoring } from './part-storing.ts';
 import type { FileParams } from './part-storing.ts';
-import type { Problem } from './replies/validation.ts';
-import type { Route } from './route.ts';
 
 /**
  * What a route's parameters hold in one request, or every problem with them at once. File parts are stored while they

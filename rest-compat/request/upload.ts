@@ -1,14 +1,14 @@
 import { Upload } from 'graphql-upload-minimal';
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
-import type { Json } from '../platform/json.ts';
+import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/executor.ts';
+import type { Json } from '../../platform/json.ts';
+import { dataOf } from '../replies/failures.ts';
+import type { Destination, Param, UploadedFile } from '../route/params.ts';
+import { operation } from '../route/route.ts';
+import type { Operation } from '../route/route.ts';
 import { MalformedBody } from './body/failures.ts';
 import type { IncomingFile } from './body/file-part.ts';
-import type { Destination, Param, UploadedFile } from './params.ts';
-import { dataOf } from './replies/failures.ts';
-import { operation } from './route.ts';
-import type { Operation } from './route.ts';
 
 /** A REST file part becomes a GraphQL `Upload` value: the same mutation, the same rules, nothing held whole. */
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../platform/json.ts';
+import type { Json, JsonObject } from '../../platform/json.ts';
 import {
   readBoolean,
   readChoice,

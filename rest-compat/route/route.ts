@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import type { AppErrorCode } from '../platform/errors.ts';
-import type { JsonObject } from '../platform/json.ts';
-import type { Rule } from '../platform/policy.ts';
-import type { mediaSchemas } from './openapi-media.ts';
-import type { JsonSchema } from './openapi-types.ts';
-import type { workflowSchemas } from './openapi-workflow.ts';
+import type { Rule } from '../../platform/access/policy.ts';
+import type { AppErrorCode } from '../../platform/errors.ts';
+import type { JsonObject } from '../../platform/json.ts';
+import type { mediaSchemas } from '../openapi/components/media.ts';
+import type { JsonSchema } from '../openapi/components/types.ts';
+import type { workflowSchemas } from '../openapi/components/workflow.ts';
 import type { Params, Values } from './params.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../platform/json.ts';
+import type { Json, JsonObject } from '../../platform/json.ts';
 
 /**
  * Raw value -> typed value, or what is wrong with it, in the words of the framework behind the documents. Pure; knows

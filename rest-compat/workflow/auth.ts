@@ -1,9 +1,9 @@
 import { AppError } from '../../platform/errors.ts';
-import { address, either, orNull, shape } from '../openapi-shapes.ts';
-import { json, path, query } from '../params.ts';
+import { address, either, orNull, shape } from '../openapi/components/shapes.ts';
 import { done } from '../replies/workflow-envelope.ts';
-import { route, routeAfter } from '../route.ts';
-import type { RequestFacts, Section } from '../route.ts';
+import { json, path, query } from '../route/params.ts';
+import { route, routeAfter } from '../route/route.ts';
+import type { RequestFacts, Section } from '../route/route.ts';
 import {
   BeginSignIn,
   CompleteSignIn,
@@ -24,7 +24,7 @@ import {
   signInShape,
   userData,
   userShape,
-} from './sign-in-replies.ts';
+} from './shared/sign-in-replies.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;

@@ -1,8 +1,8 @@
 import { AppError } from '../../platform/errors.ts';
-import { json, path, query } from '../params.ts';
 import { done } from '../replies/workflow-envelope.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { json, path, query } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import {
   CancelPayment,
   OpenCheckout,
@@ -14,8 +14,8 @@ import {
 } from './documents/payment.ts';
 import type { PaymentAnswer } from './documents/payment.ts';
 import { WorkflowHealth } from './documents/template.ts';
-import { pageOf, pageParameters } from './pages.ts';
-import { paymentShapes } from './shapes.ts';
+import { pageOf, pageParameters } from './shared/pages.ts';
+import { paymentShapes } from './shared/shapes.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;

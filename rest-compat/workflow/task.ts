@@ -1,13 +1,13 @@
 import { AppError } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/ids.ts';
 import type { JsonObject } from '../../platform/json.ts';
-import { json, path } from '../params.ts';
 import { done } from '../replies/workflow-envelope.ts';
-import { route, routeAfter } from '../route.ts';
-import type { Section } from '../route.ts';
+import { json, path } from '../route/params.ts';
+import { route, routeAfter } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { ExecuteTemplate, ExecutionByTask, TaskTaken } from './documents/execution.ts';
-import { taskShapes } from './shapes.ts';
-import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './task-replies.ts';
+import { taskShapes } from './shared/shapes.ts';
+import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './shared/task-replies.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;

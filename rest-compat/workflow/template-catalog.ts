@@ -1,8 +1,8 @@
 import { AppError } from '../../platform/errors.ts';
-import { json, path } from '../params.ts';
 import { done } from '../replies/workflow-envelope.ts';
-import { route } from '../route.ts';
-import type { Route } from '../route.ts';
+import { json, path } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Route } from '../route/route.ts';
 import {
   CatalogStates,
   ChangeTemplates,
@@ -11,7 +11,7 @@ import {
   SyncTemplates,
   Templates,
 } from './documents/template.ts';
-import { catalogShapes } from './shapes.ts';
+import { catalogShapes } from './shared/shapes.ts';
 
 /** Templates as products of the payment provider, and what is done to many of them. */
 

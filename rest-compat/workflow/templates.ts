@@ -1,8 +1,8 @@
 import { AppError } from '../../platform/errors.ts';
-import { json, path } from '../params.ts';
 import { done } from '../replies/workflow-envelope.ts';
-import { route } from '../route.ts';
-import type { Section } from '../route.ts';
+import { json, path } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { ExecuteTemplate, ExecutionByTask, ExecutionsOfUser } from './documents/execution.ts';
 import {
   CreateTemplate,
@@ -14,9 +14,9 @@ import {
   WorkflowHealth,
 } from './documents/template.ts';
 import type { TemplateAnswer } from './documents/template.ts';
-import { pageOf, pageParameters } from './pages.ts';
-import { taskShapes, templateShapes } from './shapes.ts';
-import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './task-replies.ts';
+import { pageOf, pageParameters } from './shared/pages.ts';
+import { taskShapes, templateShapes } from './shared/shapes.ts';
+import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './shared/task-replies.ts';
 import { templateCatalog } from './template-catalog.ts';
 
 const optional = { optional: true } as const;

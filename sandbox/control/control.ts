@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { z } from 'zod';
 
+import type { Faults } from '../faults/faults.ts';
 import { json } from '../http/answer.ts';
 import type { Answer } from '../http/answer.ts';
 import { readBody } from '../http/read-body.ts';
 import { sendAnswer } from '../http/send.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Journal } from '../jobs/journal.ts';
-import type { Faults } from './faults.ts';
-import type { Paces } from './paces.ts';
+import type { Paces } from './latency-profiles.ts';
 
 /** The tests' door to the stand-ins, /_control on the sandbox's own listener: misfortunes, pace, and what has been started. */
 export interface Control {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { DEFAULT_PACE } from '../jobs/pace.ts';
-import type { Pace } from '../jobs/pace.ts';
-import { coversWire } from './faults.ts';
+import { coversWire } from '../faults/faults.ts';
+import { DEFAULT_PACE } from '../jobs/latency-profile.ts';
+import type { Pace } from '../jobs/latency-profile.ts';
 
 const paceChange = z.strictObject({
   /** A wire's name, or `*` for all. */

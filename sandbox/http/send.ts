@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import type { FaultName } from '../control/faults.ts';
+import type { FaultName } from '../faults/faults.ts';
 import type { Answer } from './answer.ts';
 
 /** Writes an answer to its socket; one that was closed meanwhile is no error. */

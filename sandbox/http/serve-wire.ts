@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { FAULTS } from '../control/faults.ts';
-import type { Fault, Faults } from '../control/faults.ts';
+import { FAULTS } from '../faults/faults.ts';
+import type { Fault, Faults } from '../faults/faults.ts';
 import type { Answer } from './answer.ts';
 import { readBody } from './read-body.ts';
 import { sendAnswer, spoil } from './send.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import type { Fault } from '../control/faults.ts';
+import type { Fault } from '../faults/faults.ts';
 import type { Answer } from './answer.ts';
 
 /** One stand-in: an upstream's routes under a mount, spoken exactly as the real one speaks. */

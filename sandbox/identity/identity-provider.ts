@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { Provider, type ClientMetadata, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 
 import { toError } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import { createInteraction } from './interaction.ts';
 import { errorPage, logoutPage, PAGE_POLICY, signedOutPage } from './pages.ts';
 import { personOf } from './people.ts';

@@ -1,11 +1,11 @@
 import { toError } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import { hasEnded } from './job.ts';
 import type { Job } from './job.ts';
 import type { Journal } from './journal.ts';
+import type { Pace } from './latency-profile.ts';
 import { createLine } from './line.ts';
 import type { Line, Place } from './line.ts';
-import type { Pace } from './pace.ts';
 import { runJob } from './run-job.ts';
 import type { Perform } from './run-job.ts';
 import { createWaiters } from './waiters.ts';

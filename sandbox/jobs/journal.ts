@@ -1,7 +1,7 @@
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import { writeDurably } from './durable-file.ts';
 import { hasEnded } from './job.ts';
 import type { Job } from './job.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { Pace } from './pace.ts';
+import type { Pace } from './latency-profile.ts';
 
 /** The waiting line of one wire: who may run now, in the order of coming. Holds ids, never jobs. */
 export interface Line {

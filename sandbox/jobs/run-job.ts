@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { toError } from '../../platform/errors.ts';
 import type { Job, JobResult } from './job.ts';
-import type { Pace } from './pace.ts';
+import type { Pace } from './latency-profile.ts';
 
 /** What running one job needs from its runner. */
 export interface JobRun {

@@ -1,4 +1,4 @@
-import { BLANK_PRODUCT } from './blanks.ts';
+import { BLANK_PRODUCT } from './defaults.ts';
 import type { Events } from './events.ts';
 import { invalid } from './failure.ts';
 import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from './form.ts';

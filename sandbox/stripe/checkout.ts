@@ -1,5 +1,5 @@
-import { BLANK_SESSION } from './blanks.ts';
 import type { World } from './catalog.ts';
+import { BLANK_SESSION } from './defaults.ts';
 import { invalid } from './failure.ts';
 import { integerIn, listIn, metadataIn, textIn, type Form, type FormValue } from './form.ts';
 import { newId, nowSeconds, published, type Thing } from './state.ts';

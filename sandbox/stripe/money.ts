@@ -1,5 +1,5 @@
-import { BLANK_CHARGE, BLANK_DISPUTE, BLANK_INTENT, BLANK_REFUND } from './blanks.ts';
 import type { World } from './catalog.ts';
+import { BLANK_CHARGE, BLANK_DISPUTE, BLANK_INTENT, BLANK_REFUND } from './defaults.ts';
 import { invalid, StripeFailure } from './failure.ts';
 import { integerIn, metadataIn, textIn, type Form } from './form.ts';
 import { newId, nowSeconds, type Thing } from './state.ts';

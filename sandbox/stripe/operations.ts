@@ -1,4 +1,3 @@
-import { ACCOUNT_SETTINGS } from './blanks.ts';
 import {
   createPrice,
   createProduct,
@@ -10,6 +9,7 @@ import {
   type World,
 } from './catalog.ts';
 import { createSession, expireSession, sessionsOf } from './checkout.ts';
+import { ACCOUNT_SETTINGS } from './defaults.ts';
 import { invalid, StripeFailure } from './failure.ts';
 import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from './form.ts';
 import { createRefund } from './money.ts';

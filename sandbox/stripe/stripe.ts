@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import { failRequest } from '../http/listener.ts';
 import type { World } from './catalog.ts';
 import { expireOverdue } from './checkout.ts';

@@ -1,11 +1,11 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { silentLogger } from '../../platform/logger.ts';
-import { sizeFor } from './size.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createStudio } from './studio.ts';
-import type { Studio } from './types.ts';
-import { createWorkerPool } from './worker-pool.ts';
+import { sizeFor } from './types/size.ts';
+import type { Studio } from './types/studio.ts';
+import { createWorkerPool } from './worker/pool.ts';
 
 let studio: Studio;
 

@@ -1,5 +1,8 @@
-import type { Logger } from '../../platform/logger.ts';
-import { StudioRefusal } from './media-types.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import { checkPresenter, checkSpeech, checkVideo, planImage } from './plan/plan.ts';
+import type { StudioSize } from './plan/plan.ts';
+import { VOICES } from './speech/voices.ts';
+import { StudioRefusal } from './types/media-types.ts';
 import type {
   Analysis,
   MatchedVoice,
@@ -9,14 +12,11 @@ import type {
   StudioSpeech,
   StudioThumbnail,
   StudioVideo,
-} from './media-types.ts';
-import { checkPresenter, checkSpeech, checkVideo, planImage } from './plan.ts';
-import type { StudioSize } from './plan.ts';
-import { VOICES } from './speech/voices.ts';
-import type { Description, Studio, StudioCallOptions, StudioImage } from './types.ts';
-import type { WorkerRequest } from './worker-messages.ts';
-import { createWorkerPool } from './worker-pool.ts';
-import type { RunOptions } from './worker-pool.ts';
+} from './types/media-types.ts';
+import type { Description, Studio, StudioCallOptions, StudioImage } from './types/studio.ts';
+import type { WorkerRequest } from './worker/messages.ts';
+import { createWorkerPool } from './worker/pool.ts';
+import type { RunOptions } from './worker/pool.ts';
 
 export interface StudioOptions {
   /** Rendering processes (default 1); each is about 130 MB idle. */

@@ -1,8 +1,8 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Runtime } from '../../platform/runtime.ts';
-import { bundledBindings, type BundledOptions } from './generators/bundled-bindings.ts';
-import { withGeneratorsFile } from './generators/generators-file.ts';
-import { createGeneratorRegistry } from './generators/registry.ts';
+import type { Runtime } from '../../platform/runtime/runtime.ts';
+import { createGeneratorRegistry } from './generators/bindings/registry.ts';
+import { bundledBindings, type BundledOptions } from './generators/configuration/bundled-bindings.ts';
+import { withGeneratorsFile } from './generators/configuration/generators-file.ts';
 import { createProviders } from './providers/registry.ts';
 import { createMediaSubgraph, type MediaSubgraph } from './subgraph.ts';
 
@@ -16,7 +16,7 @@ export interface ComposeMediaOptions {
   readonly localUrl?: string;
   /** Signs expiring file addresses; the same in every process and after a restart. */
   readonly fileSecret: string;
-  /** Signs result webhooks: `whsec_` and base64 (webhookSecret of platform/installation-secret.ts). */
+  /** Signs result webhooks: `whsec_` and base64 (webhookSecret of platform/secrets/installation-secret.ts). */
   readonly webhookSecret: string;
 }
 

@@ -1,12 +1,12 @@
-import { publicUrlOf } from '../../platform/config.ts';
+import { publicUrlOf } from '../../platform/config/config.ts';
+import { sandboxWires } from '../../platform/config/sandbox-addresses.ts';
 import { AppError } from '../../platform/errors.ts';
-import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
-import { installationSecret, webhookSecret } from '../../platform/installation-secret.ts';
-import type { ProcessParts } from '../../platform/run-process.ts';
-import { startRuntime, type Runtime } from '../../platform/runtime.ts';
-import { sandboxWires } from '../../platform/sandbox-wires.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph/server.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
+import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
 import { composeMedia } from './compose.ts';
-import { mediaMigrations } from './migrations/index.ts';
+import { mediaMigrations } from './database/migrations/index.ts';
 import type { MediaSubgraph } from './subgraph.ts';
 
 /** The media subgraph (--role media) or its worker (--role worker) as a process of its own. */

@@ -1,18 +1,18 @@
 import { toError } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { QueueWorker } from '../../platform/queue.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import type { QueueWorker } from '../../platform/queue/queue.ts';
+import { createCatalogSync } from './catalog/sync.ts';
+import type { TemplateService } from './domain/template.ts';
 import type { ExecutionLifecycle } from './executions/lifecycle.ts';
 import type { MediaClient } from './executions/media-client.ts';
 import type { ExecutionStore, StoredExecution } from './executions/store.ts';
 import { workAutomaticRefunds } from './payments/automatic-refunds.ts';
 import type { CheckoutDependencies } from './payments/checkout.ts';
-import type { PayProvider } from './payments/pay-provider.ts';
+import type { PayProvider } from './payments/provider/pay-provider.ts';
 import type { ReconcileDependencies } from './payments/reconcile.ts';
 import { createPaymentService } from './payments/service.ts';
 import { createPaymentStore } from './payments/store.ts';
 import { createPaymentSweeper } from './payments/sweeper.ts';
-import { createCatalogSync } from './templates/catalog-sync.ts';
-import type { TemplateService } from './templates/template.ts';
 
 /** Who is paid, and how much a credit costs. */
 export interface SellingOptions {

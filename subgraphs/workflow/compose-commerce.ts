@@ -1,6 +1,6 @@
-import type { Config } from '../../platform/config.ts';
-import { createStripe } from './payments/stripe.ts';
-import type { SellingOptions } from './selling.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { SellingOptions } from './commerce.ts';
+import { createStripe } from './payments/provider/stripe.ts';
 
 /** The sandbox's stand-in for Stripe, as this process reaches it. */
 export interface SandboxStripe {

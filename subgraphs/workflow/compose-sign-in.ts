@@ -1,12 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 
-import type { Config } from '../../platform/config.ts';
-import type { HttpClient } from '../../platform/http-client.ts';
-import type { IdentityProviderSettings } from './sign-in/identity-provider.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { HttpClient } from '../../platform/http/http-client.ts';
 import { createAlipay } from './sign-in/platforms/alipay.ts';
 import { createDouyin } from './sign-in/platforms/douyin.ts';
 import type { Platform } from './sign-in/platforms/platform.ts';
 import { createWechat } from './sign-in/platforms/wechat.ts';
+import type { IdentityProviderSettings } from './sign-in/provider/identity-provider.ts';
 import type { SignInOptions } from './sign-in/services.ts';
 
 /** The sandbox's identity provider and platforms: what browsers call it, and where this process reaches them. */

@@ -1,4 +1,4 @@
-import { runProcess } from '../../platform/run-process.ts';
+import { runProcess } from '../../platform/runtime/run-process.ts';
 import { startWorkflowProcess } from './process.ts';
 
 // Everything in one process is gateway/main.ts.

@@ -1,16 +1,16 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { publicUrlOf } from '../../platform/config.ts';
+import { publicUrlOf } from '../../platform/config/config.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
-import { createRemoteLink } from '../../platform/graphql/remote-link.ts';
-import { createSubgraphServer } from '../../platform/graphql/subgraph-server.ts';
-import { installationSecret } from '../../platform/installation-secret.ts';
-import type { ProcessParts } from '../../platform/run-process.ts';
-import { startRuntime, type Runtime } from '../../platform/runtime.ts';
-import { composeSelling } from './compose-selling.ts';
+import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph/server.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
+import { installationSecret } from '../../platform/secrets/installation-secret.ts';
+import { composeSelling } from './compose-commerce.ts';
 import { composeSignIn } from './compose-sign-in.ts';
-import { workflowMigrations } from './migrations/index.ts';
-import { sandboxElsewhere, type SandboxElsewhere } from './sandbox-elsewhere.ts';
+import { workflowMigrations } from './database/migrations/index.ts';
+import { sandboxElsewhere, type SandboxElsewhere } from './remote-sandbox.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
 
 /** The workflow subgraph as a process of its own (--role workflow). */

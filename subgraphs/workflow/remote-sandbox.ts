@@ -8,8 +8,8 @@ import {
   type HttpClient,
   type HttpRequest,
   type HttpResponse,
-} from '../../platform/http-client.ts';
-import type { SandboxStripe } from './compose-selling.ts';
+} from '../../platform/http/http-client.ts';
+import type { SandboxStripe } from './compose-commerce.ts';
 import type { AlipayKeys, SandboxIdentity } from './compose-sign-in.ts';
 
 /** A sandbox that is another process, at SANDBOX_URL: what is known of it, and what it is asked for when it is needed. */

@@ -1,11 +1,12 @@
-import type { Database } from '../../platform/database.ts';
-import type { EventBus } from '../../platform/event-bus.ts';
+import type { AuthMode } from '../../platform/access/policy.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { EventBus } from '../../platform/events/event-bus.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/subgraph.ts';
-import type { HttpClient } from '../../platform/http-client.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { AuthMode } from '../../platform/policy.ts';
-import type { Queue } from '../../platform/queue.ts';
-import type { WorkflowTables } from './database.ts';
+import type { HttpClient } from '../../platform/http/http-client.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import type { Queue } from '../../platform/queue/queue.ts';
+import { createSelling, refundsFailures, type SellingOptions } from './commerce.ts';
+import type { WorkflowTables } from './database/database.ts';
 import { createExecutionLifecycle } from './executions/lifecycle.ts';
 import { createMediaClient } from './executions/media-client.ts';
 import { createExecutionService } from './executions/service.ts';
@@ -13,7 +14,6 @@ import { createExecutionStore } from './executions/store.ts';
 import { createExecutionWorker } from './executions/worker.ts';
 import { refundWhenFailed } from './payments/automatic-refunds.ts';
 import { createWorkflowContext, workflowSchema, type WorkflowServices } from './schema/index.ts';
-import { createSelling, refundsFailures, type SellingOptions } from './selling.ts';
 import { createSignIn, type SignInOptions } from './sign-in/services.ts';
 import { createTemplateService } from './templates/service.ts';
 

@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../../platform/lifecycle.ts';
+import type { Lifecycle } from '../../platform/process/lifecycle.ts';
 import type { Load } from './load/load.ts';
 
 /** What a bench is, and what it finds. Here belong words only; each bench has its own folder. */

@@ -1,5 +1,5 @@
-import { startEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
-import { silentLogger } from '../../platform/logger.ts';
+import { startEmbeddedPostgres } from '../../platform/database/embedded-postgres/embedded-postgres.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { startKilnProcess, temporaryDataDir, type KilnProcess } from '../kit/kiln-process.ts';
 import type { Workshop } from './bench.ts';
 

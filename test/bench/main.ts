@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, loadavg } from 'node:os';
 
-import { createLifecycle } from '../../platform/lifecycle.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { createLifecycle } from '../../platform/process/lifecycle.ts';
+import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
 import { federation } from './federation/federation.ts';
 import { startLoad } from './load/load.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { buildOpenApi } from '../../rest-compat/openapi.ts';
-import type { Section } from '../../rest-compat/route.ts';
+import { buildOpenApi } from '../../rest-compat/openapi/openapi.ts';
+import type { Section } from '../../rest-compat/route/route.ts';
 import { documentedFacts, openApiAnswers, openApiFacts, tableFacts } from './facts.ts';
 import { keyOf } from './operation.ts';
 import type { Documented } from './operation.ts';

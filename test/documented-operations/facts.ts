@@ -1,6 +1,10 @@
-import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../rest-compat/openapi-types.ts';
-import type { Params } from '../../rest-compat/params.ts';
-import type { Route, Section } from '../../rest-compat/route.ts';
+import type {
+  JsonSchema,
+  OpenApiDocument,
+  OpenApiOperation,
+} from '../../rest-compat/openapi/components/types.ts';
+import type { Params } from '../../rest-compat/route/params.ts';
+import type { Route, Section } from '../../rest-compat/route/route.ts';
 import { acceptedTypes, keyOf } from './operation.ts';
 import type { Documented, DocumentedBody } from './operation.ts';
 

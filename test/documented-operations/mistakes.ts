@@ -1,4 +1,4 @@
-import type { ProblemType } from '../../rest-compat/values.ts';
+import type { ProblemType } from '../../rest-compat/route/values.ts';
 import type { Documented, Field } from './operation.ts';
 import { carrierOf, unfitting } from './probes.ts';
 import type { Unfit } from './probes.ts';

@@ -1,4 +1,4 @@
-import type { Route, Section } from '../../rest-compat/route.ts';
+import type { Route, Section } from '../../rest-compat/route/route.ts';
 import { comparisons } from './differences.ts';
 import { keyOf } from './operation.ts';
 import type { Documented } from './operation.ts';

@@ -1,5 +1,5 @@
-import type { Param } from '../../rest-compat/params.ts';
-import type { Section } from '../../rest-compat/route.ts';
+import type { Param } from '../../rest-compat/route/params.ts';
+import type { Section } from '../../rest-compat/route/route.ts';
 import { keyOf } from './operation.ts';
 import type { Documented, Field } from './operation.ts';
 import { carrierOf, fitting, unfitting } from './probes.ts';

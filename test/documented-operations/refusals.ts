@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import type { ProblemType } from '../../rest-compat/values.ts';
+import type { ProblemType } from '../../rest-compat/route/values.ts';
 import type { Wrong } from './mistakes.ts';
 import type { Documented } from './operation.ts';
 

@@ -1,4 +1,4 @@
-import type { BodySpec, Method, Route, Section } from '../../rest-compat/route.ts';
+import type { BodySpec, Method, Route, Section } from '../../rest-compat/route/route.ts';
 import type { comparisons } from './differences.ts';
 
 /** One change of one table entry. */

@@ -31,7 +31,7 @@ async function npmStart(settings: Readonly<Record<string, string>> = {}): Promis
   expect(answer.errors).toBeUndefined();
   await until(
     async () => kiln.processes().map(({ command }) => command),
-    (commands) => commands.some((command) => command.endsWith('sandbox/studio/worker.ts')),
+    (commands) => commands.some((command) => command.endsWith('sandbox/studio/worker/worker.ts')),
   );
   return kiln;
 }

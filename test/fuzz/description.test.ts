@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { buildOpenApi } from '../../rest-compat/openapi.ts';
+import { buildOpenApi } from '../../rest-compat/openapi/openapi.ts';
 import { describedIn } from './description.ts';
 
 const json = 'application/json; charset=utf-8';

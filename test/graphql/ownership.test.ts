@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Caller } from '../../platform/caller.ts';
+import type { Caller } from '../../platform/access/caller.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { graphql, rest, until } from '../kit/requests.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { operation, route, localRoute } from '../../rest-compat/route.ts';
+import { operation, route, localRoute } from '../../rest-compat/route/route.ts';
 import { builder as mediaBuilder } from '../../subgraphs/media/schema/builder.ts';
 import { builder as workflowBuilder } from '../../subgraphs/workflow/schema/builder.ts';
 
 /**
  * A root field or route that does not say who may call it is refused by the types. What dodges them is refused by the
- * plugin at the start (platform/graphql/rule-plugin.ts) and by `npm run schema` (schema/policy.ts); test/policy asks all.
+ * plugin at the start (platform/graphql/schema/rule-plugin.ts) and by `npm run schema` (schema/policy.ts); test/policy asks all.
  */
 
 describe('root fields', () => {

@@ -6,7 +6,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { sandboxWires } from '../../platform/sandbox-wires.ts';
+import { sandboxWires } from '../../platform/config/sandbox-addresses.ts';
 import { startReceiver, type Receiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
 import { createBrowser } from '../kit/browser.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-import { socketFolder } from '../../platform/embedded-postgres/cluster.ts';
+import { socketFolder } from '../../platform/database/embedded-postgres/cluster.ts';
 import { compiledCode } from './compiled.ts';
 import { expectSilentOutput } from './log-watch.ts';
 import { type FoundProcess, isAlive, processesOf, signal } from './process-table.ts';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { startEverything, type Everything } from '../../gateway/composition/everything.ts';
-import { readConfig } from '../../platform/config.ts';
-import { createLifecycle } from '../../platform/lifecycle.ts';
-import { createLogger, type LogLevel } from '../../platform/logger.ts';
+import { readConfig } from '../../platform/config/config.ts';
+import { createLifecycle } from '../../platform/process/lifecycle.ts';
+import { createLogger, type LogLevel } from '../../platform/process/logger.ts';
 import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
 import { watchLog } from './log-watch.ts';
 import { testDatabase } from './postgres.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createRefund } from '../../sandbox/stripe/money.ts';
-import type { ExecutionError } from '../../subgraphs/workflow/executions/execution.ts';
+import type { ExecutionError } from '../../subgraphs/workflow/domain/execution.ts';
 import {
   refundFailed,
   refundQueue,

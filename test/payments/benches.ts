@@ -6,10 +6,10 @@ import path from 'node:path';
 
 import { Stripe } from 'stripe';
 
-import { silentLogger } from '../../platform/logger.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
-import type { StripeOptions } from '../../subgraphs/workflow/payments/stripe.ts';
+import type { StripeOptions } from '../../subgraphs/workflow/payments/provider/stripe.ts';
 import { until } from '../kit/requests.ts';
 
 /** What the adapter is held to: the stand-in always, and what else there is: Stripe itself, and stripe-mock. */

@@ -1,4 +1,4 @@
-import { internalCaller, type Caller } from '../../platform/caller.ts';
+import { internalCaller, type Caller } from '../../platform/access/caller.ts';
 
 /** Who buys, who is somebody else, and Kiln itself. */
 export const operator: Caller = internalCaller('test');

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { silentLogger } from '../../platform/logger.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
-import type { WorkflowTables } from '../../subgraphs/workflow/database.ts';
-import { createStripe } from '../../subgraphs/workflow/payments/stripe.ts';
-import { createCatalogSync } from '../../subgraphs/workflow/templates/catalog-sync.ts';
-import type { Template } from '../../subgraphs/workflow/templates/template.ts';
+import { createCatalogSync } from '../../subgraphs/workflow/catalog/sync.ts';
+import type { WorkflowTables } from '../../subgraphs/workflow/database/database.ts';
+import type { Template } from '../../subgraphs/workflow/domain/template.ts';
+import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** Templates as products: whatever was lost or changed, they are found again, and never twice. */

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { CatalogEntry, PayProvider } from '../../subgraphs/workflow/payments/pay-provider.ts';
-import { createStripe, type StripeOptions } from '../../subgraphs/workflow/payments/stripe.ts';
+import type { CatalogEntry, PayProvider } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
+import { createStripe, type StripeOptions } from '../../subgraphs/workflow/payments/provider/stripe.ts';
 import { benches, type Charged, type OpenBench } from './benches.ts';
 
 /**

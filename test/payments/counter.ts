@@ -1,10 +1,11 @@
 import type { PoolConfig } from 'pg';
 
-import { createDatabase } from '../../platform/database.ts';
-import { silentLogger } from '../../platform/logger.ts';
-import { createQueue } from '../../platform/pg-boss-queue.ts';
-import { createEventBus } from '../../platform/postgres-event-bus.ts';
-import type { WorkflowTables } from '../../subgraphs/workflow/database.ts';
+import { createDatabase } from '../../platform/database/database.ts';
+import { createEventBus } from '../../platform/events/postgres/postgres-event-bus.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
+import { createQueue } from '../../platform/queue/pg-boss/pg-boss-queue.ts';
+import { createCatalogSync, type CatalogSync } from '../../subgraphs/workflow/catalog/sync.ts';
+import type { WorkflowTables } from '../../subgraphs/workflow/database/database.ts';
 import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import {
   createExecutionStore,
@@ -12,12 +13,11 @@ import {
   type StoredExecution,
 } from '../../subgraphs/workflow/executions/store.ts';
 import { refundQueue } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
-import type { PayProvider } from '../../subgraphs/workflow/payments/pay-provider.ts';
+import type { PayProvider } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
+import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentService, type PaymentService } from '../../subgraphs/workflow/payments/service.ts';
 import { createPaymentStore } from '../../subgraphs/workflow/payments/store.ts';
-import { createStripe } from '../../subgraphs/workflow/payments/stripe.ts';
-import { createCatalogSync, type CatalogSync } from '../../subgraphs/workflow/templates/catalog-sync.ts';
 import { createTemplateService } from '../../subgraphs/workflow/templates/service.ts';
 
 /** All that sells, over a migrated database and an address of Stripe: in a test's process, or in one that dies. */

@@ -1,5 +1,5 @@
 import { refundFailed } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
-import type { PayProvider } from '../../subgraphs/workflow/payments/pay-provider.ts';
+import type { PayProvider } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { anna, operator } from './callers.ts';
 import { openCounter, type CounterOptions } from './counter.ts';

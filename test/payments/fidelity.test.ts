@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { silentLogger } from '../../platform/logger.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
-import { createStripe } from '../../subgraphs/workflow/payments/stripe.ts';
+import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
 
 /**
  * What the stand-in answers has the shapes of the installed SDK: every answer of a whole sale becomes a literal of the

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { anonymousCaller } from '../../platform/caller.ts';
-import type { Payment } from '../../subgraphs/workflow/payments/payment.ts';
+import { anonymousCaller } from '../../platform/access/caller.ts';
+import type { Payment } from '../../subgraphs/workflow/domain/payment.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { anna, ben, operator } from './callers.ts';
 import { openShop, type Shop } from './shop.ts';

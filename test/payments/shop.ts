@@ -2,13 +2,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-import { createDatabase } from '../../platform/database.ts';
-import { silentLogger } from '../../platform/logger.ts';
-import { migrate } from '../../platform/migrations.ts';
+import { createDatabase } from '../../platform/database/database.ts';
+import { migrate } from '../../platform/database/migrations.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
+import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
-import { workflowMigrations } from '../../subgraphs/workflow/migrations/index.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentSweeper, type PaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { testDatabase, type TestDatabase } from '../kit/postgres.ts';

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { silentLogger } from '../../platform/logger.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
-import { createStripe } from '../../subgraphs/workflow/payments/stripe.ts';
+import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
 
 /** The stand-in for Stripe is what Stripe is when its process ends: it still knows what was asked for, and under which key. */
 

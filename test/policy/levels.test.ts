@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Rule } from '../../platform/policy.ts';
+import type { Rule } from '../../platform/access/policy.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';

@@ -1,8 +1,8 @@
 import { Supergraph } from '@apollo/federation-internals';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ownSupergraph } from '../../gateway/composition/door.ts';
-import type { AuthMode, Rule } from '../../platform/policy.ts';
+import { ownSupergraph } from '../../gateway/composition/public-server.ts';
+import type { AuthMode, Rule } from '../../platform/access/policy.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';

@@ -1,4 +1,4 @@
-import type { AuthMode } from '../../platform/policy.ts';
+import type { AuthMode } from '../../platform/access/policy.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { graphql } from '../kit/requests.ts';
 import { signedIn } from '../kit/sign-in.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import type { StartContext, WatchedProgress } from '../../subgraphs/media/providers/provider.ts';
+import type { StartContext, WatchedProgress } from '../../subgraphs/media/providers/contract/provider.ts';
 import { comfyGraph } from './rows/comfyui.ts';
 import { must, openWorld, SECRET, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { createProgress } from '../../subgraphs/media/providers/comfyui/progress.ts';
-import type { JobStatus } from '../../subgraphs/media/providers/provider.ts';
+import type { JobStatus } from '../../subgraphs/media/providers/contract/provider.ts';
 import { comfyGraph } from './rows/comfyui.ts';
 import { useStage } from './use-stage.ts';
 import { readFixture } from './wire-shape.ts';

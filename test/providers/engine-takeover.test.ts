@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Binding } from '../../subgraphs/media/generators/binding.ts';
+import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
 import {
   image,
   me,

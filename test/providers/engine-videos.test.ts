@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { FaultName } from '../../sandbox/control/faults.ts';
-import type { Binding } from '../../subgraphs/media/generators/binding.ts';
-import type { Provider } from '../../subgraphs/media/providers/provider.ts';
-import type { StepInput } from '../../subgraphs/media/tasks/task.ts';
+import type { FaultName } from '../../sandbox/faults/faults.ts';
+import type { StepInput } from '../../subgraphs/media/domain/task.ts';
+import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
+import type { Provider } from '../../subgraphs/media/providers/contract/provider.ts';
 import {
   me,
   registryOf,

@@ -2,7 +2,11 @@ import { Readable } from 'node:stream';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import type { CallContext, StartContext, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
+import type {
+  CallContext,
+  StartContext,
+  WorkRequest,
+} from '../../subgraphs/media/providers/contract/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import { videoRequest } from './row.ts';
 import { useStage } from './use-stage.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
+import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/contract/provider.ts';
 import { generationId } from '../../subgraphs/media/providers/hedra/hedra.ts';
-import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
 import { isOver } from './job-bench.ts';
 import { useStage } from './use-stage.ts';
 import { useWorld } from './use-world.ts';

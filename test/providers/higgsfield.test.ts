@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
+import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/contract/provider.ts';
 import { openDoor } from './door.ts';
 import { filesOf, isOver, urlOf } from './job-bench.ts';
 import { useStage } from './use-stage.ts';

@@ -6,7 +6,7 @@ import type {
   JobCapability,
   JobStatus,
   RemoteFile,
-} from '../../subgraphs/media/providers/provider.ts';
+} from '../../subgraphs/media/providers/contract/provider.ts';
 import type { ContractRow, JobRow } from './row.ts';
 import { documented } from './wire-shape.ts';
 import { contextOf, must, type World } from './world.ts';

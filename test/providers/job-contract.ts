@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { FaultName } from '../../sandbox/control/faults.ts';
+import type { FaultName } from '../../sandbox/faults/faults.ts';
 import { openDoor, type SentRequest } from './door.ts';
 import { benchOf, filesOf, foundBy, headersOf, isOver, REFERENCE, urlOf, type Bench } from './job-bench.ts';
 import type { ContractRow, JobRow } from './row.ts';

@@ -1,7 +1,11 @@
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 
-import type { Connection, JobCapability, JobStatus } from '../../subgraphs/media/providers/provider.ts';
+import type {
+  Connection,
+  JobCapability,
+  JobStatus,
+} from '../../subgraphs/media/providers/contract/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import { isOver } from './job-bench.ts';
 import { videoRequest } from './row.ts';

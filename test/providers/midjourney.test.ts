@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { JobCapability } from '../../subgraphs/media/providers/provider.ts';
+import type { JobCapability } from '../../subgraphs/media/providers/contract/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import { imageRequest } from './row.ts';
 import { useStage } from './use-stage.ts';

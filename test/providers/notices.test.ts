@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Notice, Provider, StartContext } from '../../subgraphs/media/providers/provider.ts';
+import type { Notice, Provider, StartContext } from '../../subgraphs/media/providers/contract/provider.ts';
 import { REFERENCE } from './job-bench.ts';
 import { imageRequest, videoRequest } from './row.ts';
 import { rows } from './rows.ts';

@@ -1,5 +1,9 @@
-import type { FaultName } from '../../sandbox/control/faults.ts';
-import type { CallContext, Provider, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
+import type { FaultName } from '../../sandbox/faults/faults.ts';
+import type {
+  CallContext,
+  Provider,
+  WorkRequest,
+} from '../../subgraphs/media/providers/contract/provider.ts';
 import type { ScriptedAnswer } from './door.ts';
 import type { Fixture, SentFields } from './wire-shape.ts';
 import type { World } from './world.ts';

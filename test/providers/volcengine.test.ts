@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import type { CallContext, JobStatus, WorkRequest } from '../../subgraphs/media/providers/provider.ts';
+import type {
+  CallContext,
+  JobStatus,
+  WorkRequest,
+} from '../../subgraphs/media/providers/contract/provider.ts';
 import { isOver } from './job-bench.ts';
 import { uploadedVideo, volcengine } from './rows/volcengine.ts';
 import { useStage } from './use-stage.ts';

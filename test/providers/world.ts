@@ -6,12 +6,12 @@ import { inspect } from 'node:util';
 
 import { expect } from 'vitest';
 
-import type { HttpClient } from '../../platform/http-client.ts';
-import { silentLogger } from '../../platform/logger.ts';
-import { createOutboundRule } from '../../platform/safe-url.ts';
-import { createHttpClient } from '../../platform/undici-http-client.ts';
-import type { FaultInput } from '../../sandbox/control/faults.ts';
-import type { PaceChange } from '../../sandbox/control/paces.ts';
+import type { HttpClient } from '../../platform/http/http-client.ts';
+import { createOutboundRule } from '../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../platform/http/undici-http-client.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
+import type { PaceChange } from '../../sandbox/control/latency-profiles.ts';
+import type { FaultInput } from '../../sandbox/faults/faults.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import {
   UpstreamError,
@@ -19,7 +19,7 @@ import {
   type Connection,
   type InputFile,
   type Provider,
-} from '../../subgraphs/media/providers/provider.ts';
+} from '../../subgraphs/media/providers/contract/provider.ts';
 import { createProviders } from '../../subgraphs/media/providers/registry.ts';
 import { openDoor, type Door } from './door.ts';
 import { serveInputs, type InputKind } from './inputs.ts';

@@ -5,8 +5,8 @@ import { PassThrough } from 'node:stream';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import type { FileTables } from '../../subgraphs/media/database/file-tables.ts';
 import { createFileService } from '../../subgraphs/media/files/service.ts';
-import type { FileTables } from '../../subgraphs/media/files/tables.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { graphql, rest, taskEnd, until } from '../kit/requests.ts';
 import { startS3Server, type S3Server } from '../kit/s3-server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readConfig } from '../../platform/config.ts';
+import { readConfig } from '../../platform/config/config.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { rest } from '../kit/requests.ts';
 import { refusal, told } from './workflow-envelopes.ts';

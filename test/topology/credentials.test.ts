@@ -4,8 +4,8 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { internalCaller } from '../../platform/caller.ts';
-import { readConfig } from '../../platform/config.ts';
+import { internalCaller } from '../../platform/access/caller.ts';
+import { readConfig } from '../../platform/config/config.ts';
 import { CALLER_HEADER, createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
 import { graphql, rest, until } from '../kit/requests.ts';
 import { genuineSigner, signedIn, type SignInData } from '../kit/sign-in.ts';

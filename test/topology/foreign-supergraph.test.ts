@@ -8,14 +8,14 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { createSubgraphServer, type SubgraphServer } from '../../platform/graphql/subgraph-server.ts';
 import type { Subgraph } from '../../platform/graphql/subgraph.ts';
+import { createSubgraphServer, type SubgraphServer } from '../../platform/graphql/subgraph/server.ts';
 import {
   composeTwoSubgraphs,
   createTwoSubgraphs,
   type TwoSubgraphs,
-} from '../../platform/graphql/two-subgraphs.fixture.ts';
-import { silentLogger } from '../../platform/logger.ts';
+} from '../../platform/graphql/subgraph/two-subgraphs.fixture.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { graphql, rest, until } from '../kit/requests.ts';
 import { overEvents, overWebSocket } from '../subscriptions/bare-sockets.ts';
 import { freePorts, isReady, startProgram, temporaryFolder, type Program } from './processes.ts';

@@ -1,10 +1,10 @@
-import { readConfig } from '../../platform/config.ts';
-import { createLifecycle } from '../../platform/lifecycle.ts';
-import { createLogger } from '../../platform/logger.ts';
-import { startRuntime } from '../../platform/runtime.ts';
-import { sandboxWires } from '../../platform/sandbox-wires.ts';
+import { readConfig } from '../../platform/config/config.ts';
+import { sandboxWires } from '../../platform/config/sandbox-addresses.ts';
+import { createLifecycle } from '../../platform/process/lifecycle.ts';
+import { createLogger } from '../../platform/process/logger.ts';
+import { startRuntime } from '../../platform/runtime/runtime.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
-import { mediaMigrations } from '../../subgraphs/media/migrations/index.ts';
+import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 
 /** A worker whose every wake-up for other processes is lost on the way. */
 export interface MuteWorker {

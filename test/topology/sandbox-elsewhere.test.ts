@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { silentLogger } from '../../platform/logger.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { graphql, rest } from '../kit/requests.ts';

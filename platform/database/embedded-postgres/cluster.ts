@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import { canReach, dataDirectoryArgument, type RunAs } from './server-user.ts';
 
 /** The directories of an embedded server: its data, made once, and the folder of its socket. */

@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, type PoolConfig } from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { silentLogger } from '../logger.ts';
+import { silentLogger } from '../../process/logger.ts';
 import { socketFolder } from './cluster.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 
@@ -59,7 +59,7 @@ async function start(options: { systemCache?: string } = {}): Promise<EmbeddedPo
 
 /** The same in a process of its own, which can be killed. */
 async function startProcess(): Promise<{ child: ChildProcess; adopted: boolean; config: PoolConfig }> {
-  const program = fileURLToPath(new URL('../../test/kit/embedded-postgres-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../../../test/kit/embedded-postgres-process.ts', import.meta.url));
   const child = spawn(process.execPath, [program, dataDir, join(folder, 'cache')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { Client, type PoolConfig } from 'pg';
 
-import { AppError, toError } from '../errors.ts';
-import { tryInstanceLock } from '../instance-lock.ts';
-import type { Logger } from '../logger.ts';
+import { AppError, toError } from '../../errors.ts';
+import { tryInstanceLock } from '../../process/instance-lock.ts';
+import type { Logger } from '../../process/logger.ts';
 import { ensureCluster, ensureSocketFolder, removeSocketFolder, ROLE, socketFolder } from './cluster.ts';
 import { clearLeftover } from './postmaster.ts';
 import { prepareRuntime } from './runtime.ts';
@@ -16,7 +16,7 @@ import { serverUser } from './server-user.ts';
 /**
  * The database of a Kiln that was given none: a real PostgreSQL from an npm package, under our own supervision, reached
  * through a Unix socket that only its user can open. Here belongs its start and stop; what is done with it is in
- * platform/database.ts, as with any other PostgreSQL.
+ * platform/database/database.ts, as with any other PostgreSQL.
  */
 export interface EmbeddedPostgresOptions {
   /** Kiln's data directory; the server lives in its `postgres` folder. */

@@ -3,8 +3,8 @@ import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { AppError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { AppError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
 
 /** What an earlier server of the same data directory may have left behind: a pid file, or itself. */
 

@@ -13,7 +13,7 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import { canReach, type RunAs } from './server-user.ts';
 
 /**

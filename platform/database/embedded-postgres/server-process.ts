@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-import { AppError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { AppError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
 import { endServer, readPid } from './postmaster.ts';
 import { dataDirectoryArgument, type RunAs } from './server-user.ts';
 

@@ -1,6 +1,6 @@
-import { toError } from '../errors.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
 import type { WakeUpListener } from '../event-bus.ts';
-import type { Logger } from '../logger.ts';
 
 /** Who listens in this process. */
 export interface Listeners {

@@ -1,7 +1,7 @@
 import { Client, type PoolConfig } from 'pg';
 
-import { toError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
 
 /**
  * One connection that listens for NOTIFY and comes back by itself when it is lost. It needs a direct connection: a

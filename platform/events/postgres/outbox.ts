@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /**
  * Wake-ups that wait to be sent: the latest version per topic and key, so a key that changes a hundred times between two

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { type TestDatabase, testDatabase } from '../test/kit/postgres.ts';
-import { createDatabase, type Database } from './database.ts';
-import type { EventBus } from './event-bus.ts';
-import { silentLogger } from './logger.ts';
+import { type TestDatabase, testDatabase } from '../../../test/kit/postgres.ts';
+import { createDatabase, type Database } from '../../database/database.ts';
+import { silentLogger } from '../../process/logger.ts';
+import type { EventBus } from '../event-bus.ts';
 import { createEventBus } from './postgres-event-bus.ts';
 
 const logger = silentLogger();

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Database } from './database.ts';
-import type { EventBus } from './event-bus.ts';
-import type { Logger } from './logger.ts';
-import { createListeners } from './postgres-event-bus/listeners.ts';
-import { listenForever } from './postgres-event-bus/listening-connection.ts';
-import { createOutbox, readMessage } from './postgres-event-bus/outbox.ts';
-import { createSender } from './postgres-event-bus/sender.ts';
+import type { Database } from '../../database/database.ts';
+import type { Logger } from '../../process/logger.ts';
+import type { EventBus } from '../event-bus.ts';
+import { createListeners } from './listeners.ts';
+import { listenForever } from './listening-connection.ts';
+import { createOutbox, readMessage } from './outbox.ts';
+import { createSender } from './sender.ts';
 
 /** The event bus over PostgreSQL's LISTEN and NOTIFY: batches out through the pool, one listening connection in. */
 export interface EventBusOptions {

@@ -1,5 +1,5 @@
-import { toError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
 import type { Outbox } from './outbox.ts';
 
 /** Pause in which announcements are gathered. */

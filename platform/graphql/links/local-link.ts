@@ -1,13 +1,13 @@
 import { execute, subscribe } from 'graphql';
 import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
 
-import type { Logger } from '../logger.ts';
-import { createDocuments } from './documents.ts';
-import type { PreparedDocument } from './documents.ts';
-import { failedResult, publicResult } from './errors.ts';
-import type { ErrorOrigin } from './errors.ts';
-import { isStream, mapStream } from './streams.ts';
-import type { Subgraph, SubgraphLink, SubgraphRequest } from './subgraph.ts';
+import type { Logger } from '../../process/logger.ts';
+import { createDocuments } from '../documents.ts';
+import type { PreparedDocument } from '../documents.ts';
+import { failedResult, publicResult } from '../errors.ts';
+import type { ErrorOrigin } from '../errors.ts';
+import { isStream, mapStream } from '../streams.ts';
+import type { Subgraph, SubgraphLink, SubgraphRequest } from '../subgraph.ts';
 
 export interface LocalLinkOptions {
   readonly subgraph: Subgraph;

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 import { Pool } from 'undici';
 
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /** The HTTP side of a remote link: POST to one URL over kept connections, bounded in time and size. */
 export interface Poster {

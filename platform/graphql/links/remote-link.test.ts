@@ -7,12 +7,12 @@ import type { ExecutionResult } from 'graphql';
 import { Upload } from 'graphql-upload-minimal';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { AppError } from '../errors.ts';
-import { silentLogger } from '../logger.ts';
+import { AppError } from '../../errors.ts';
+import { silentLogger } from '../../process/logger.ts';
+import { isStream } from '../streams.ts';
+import { contextOf } from '../subgraph/two-subgraphs.fixture.ts';
 import { createRemoteLink } from './remote-link.ts';
 import type { RemoteLinkOptions } from './remote-link.ts';
-import { isStream } from './streams.ts';
-import { contextOf } from './two-subgraphs.fixture.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 

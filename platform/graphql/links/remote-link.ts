@@ -1,19 +1,19 @@
 import type { ExecutionResult } from 'graphql';
 import type { FormattedExecutionResult } from 'graphql-ws';
 
-import { internalCaller } from '../caller.ts';
-import type { Caller } from '../caller.ts';
-import { AppError } from '../errors.ts';
-import { newTraceId } from '../ids.ts';
-import type { Logger } from '../logger.ts';
-import { CALLER_HEADER } from './caller-assertion.ts';
-import type { CallerSigner } from './caller-assertion.ts';
-import { failedResult } from './errors.ts';
+import { internalCaller } from '../../access/caller.ts';
+import type { Caller } from '../../access/caller.ts';
+import { AppError } from '../../errors.ts';
+import { newTraceId } from '../../ids.ts';
+import type { Logger } from '../../process/logger.ts';
+import { CALLER_HEADER } from '../caller-assertion.ts';
+import type { CallerSigner } from '../caller-assertion.ts';
+import { failedResult } from '../errors.ts';
+import type { SubgraphLink, SubgraphRequest } from '../subgraph.ts';
+import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 import { createPoster } from './remote-http.ts';
 import type { PostAnswer } from './remote-http.ts';
 import { createRemoteSubscriptions, revivedResult } from './remote-subscriptions.ts';
-import type { SubgraphLink, SubgraphRequest } from './subgraph.ts';
-import { extractUploads, multipartRequest } from './upload-forwarding.ts';
 
 export interface RemoteLinkOptions {
   /** The subgraph's name, for errors and logs. */

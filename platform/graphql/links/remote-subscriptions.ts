@@ -4,14 +4,14 @@ import { createClient } from 'graphql-ws';
 import type { FormattedExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
-import { toError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import { CALLER_EXTENSION } from './caller-assertion.ts';
-import type { CallerSigner } from './caller-assertion.ts';
-import { codedError } from './errors.ts';
-import type { ResultStream } from './executor.ts';
-import { createPushStream } from './streams.ts';
-import type { SubgraphRequest } from './subgraph.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
+import { CALLER_EXTENSION } from '../caller-assertion.ts';
+import type { CallerSigner } from '../caller-assertion.ts';
+import { codedError } from '../errors.ts';
+import type { ResultStream } from '../executor.ts';
+import { createPushStream } from '../streams.ts';
+import type { SubgraphRequest } from '../subgraph.ts';
 
 /** The WebSocket side of a remote link: one connection for all subscriptions, opened by the first, closed after the last. */
 export interface RemoteSubscriptions {

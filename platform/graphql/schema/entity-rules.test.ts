@@ -2,8 +2,8 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { graphql, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { anonymousCaller } from '../caller.ts';
-import type { AuthMode } from '../policy.ts';
+import { anonymousCaller } from '../../access/caller.ts';
+import type { AuthMode } from '../../access/policy.ts';
 import { ruleEntities } from './entity-rules.ts';
 
 const schema = ruleEntities(

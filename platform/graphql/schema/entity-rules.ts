@@ -1,7 +1,7 @@
 import { isUnionType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 
-import { toError } from '../errors.ts';
-import { enforce, type Rule } from '../policy.ts';
+import { enforce, type Rule } from '../../access/policy.ts';
+import { toError } from '../../errors.ts';
 import type { RuleContext } from './rule-plugin.ts';
 
 /**
@@ -23,7 +23,8 @@ export function ruleEntities(schema: GraphQLSchema, rules: EntityRules): GraphQL
     throw new Error('the schema has no entities to rule');
   }
   for (const { name } of types.getTypes()) {
-    if (!Object.hasOwn(rules, name)) throw new Error(`the entity ${name} has no rule (platform/policy.ts)`);
+    if (!Object.hasOwn(rules, name))
+      throw new Error(`the entity ${name} has no rule (platform/access/policy.ts)`);
   }
   field.resolve = guarded(resolve, rules) as NonNullable<typeof field.resolve>;
   field.extensions = { ...field.extensions, entityRules: rules };

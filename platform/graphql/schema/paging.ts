@@ -1,5 +1,5 @@
-import { badInput } from '../errors.ts';
-import { isUuid } from '../ids.ts';
+import { badInput } from '../../errors.ts';
+import { isUuid } from '../../ids.ts';
 
 /** Lists that are read page by page behind a cursor, the same in every subgraph. */
 

@@ -2,7 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import { graphql } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { anonymousCaller } from '../caller.ts';
+import { anonymousCaller } from '../../access/caller.ts';
 import { rulePlugin, type RuleContext } from './rule-plugin.ts';
 
 function newBuilder() {

@@ -8,8 +8,8 @@ import SchemaBuilder, {
 } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
 
-import type { Caller } from '../caller.ts';
-import { enforce, type AuthMode, type Rule } from '../policy.ts';
+import type { Caller } from '../../access/caller.ts';
+import { enforce, type AuthMode, type Rule } from '../../access/policy.ts';
 import { refuseUnsoundTexts } from './sound-arguments.ts';
 
 /**
@@ -37,7 +37,7 @@ declare global {
       Args extends InputFieldMap,
       ResolveReturnShape,
     > {
-      /** Who may call this field (platform/policy.ts). */
+      /** Who may call this field (platform/access/policy.ts). */
       rule: Rule;
     }
     export interface MutationFieldOptions<
@@ -47,7 +47,7 @@ declare global {
       Args extends InputFieldMap,
       ResolveReturnShape,
     > {
-      /** Who may call this field (platform/policy.ts). */
+      /** Who may call this field (platform/access/policy.ts). */
       rule: Rule;
     }
     export interface SubscriptionFieldOptions<
@@ -58,7 +58,7 @@ declare global {
       ResolveShape,
       ResolveReturnShape,
     > {
-      /** Who may subscribe to this field (platform/policy.ts). */
+      /** Who may subscribe to this field (platform/access/policy.ts). */
       rule: Rule;
     }
   }
@@ -71,7 +71,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     if (!rootKinds.has(field.kind)) return field;
     const rule = ruleOf(field);
     if (rule === undefined)
-      throw new Error(`${field.parentType}.${field.name} has no rule (platform/policy.ts)`);
+      throw new Error(`${field.parentType}.${field.name} has no rule (platform/access/policy.ts)`);
     return { ...field, extensions: { ...field.extensions, rule } };
   }
 

@@ -1,6 +1,6 @@
 import { GraphQLError, Kind, valueFromASTUntyped, type ValueNode } from 'graphql';
 
-import type { Json } from '../json.ts';
+import type { Json } from '../../json.ts';
 
 /**
  * The scalars both subgraphs share. They must read, write and describe a value in the same way, else the supergraph

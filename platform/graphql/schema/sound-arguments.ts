@@ -1,4 +1,4 @@
-import { badInput } from '../errors.ts';
+import { badInput } from '../../errors.ts';
 
 /**
  * Refuses arguments with a NUL character, or half of a surrogate pair, in any text or name: PostgreSQL holds neither, so

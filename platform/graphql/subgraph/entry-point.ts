@@ -3,16 +3,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { GraphQLSchema, ValidationRule } from 'graphql';
 
-import { anonymousCaller } from '../caller.ts';
-import type { Caller } from '../caller.ts';
-import { newTraceId } from '../ids.ts';
-import type { Logger } from '../logger.ts';
-import { CALLER_HEADER, createCallerVerifier } from './caller-assertion.ts';
-import type { CallerVerifier } from './caller-assertion.ts';
-import { createDocuments } from './documents.ts';
-import type { PreparedDocument } from './documents.ts';
-import { createLocalLink } from './local-link.ts';
-import type { Subgraph, SubgraphLink } from './subgraph.ts';
+import { anonymousCaller } from '../../access/caller.ts';
+import type { Caller } from '../../access/caller.ts';
+import { newTraceId } from '../../ids.ts';
+import type { Logger } from '../../process/logger.ts';
+import { CALLER_HEADER, createCallerVerifier } from '../caller-assertion.ts';
+import type { CallerVerifier } from '../caller-assertion.ts';
+import { createDocuments } from '../documents.ts';
+import type { PreparedDocument } from '../documents.ts';
+import { createLocalLink } from '../links/local-link.ts';
+import type { Subgraph, SubgraphLink } from '../subgraph.ts';
 
 /** What the HTTP and WebSocket sides of a subgraph server share: who is asking, and whether the document is let in. */
 export interface SubgraphDoor {

@@ -5,12 +5,12 @@ import { getOperationAST, OperationTypeNode } from 'graphql';
 import type { ExecutionResult } from 'graphql';
 import { z } from 'zod';
 
-import { AppError } from '../errors.ts';
-import { newTraceId } from '../ids.ts';
-import type { Logger } from '../logger.ts';
-import { codedError, failedResult } from './errors.ts';
-import { httpCredentials } from './subgraph-door.ts';
-import type { SubgraphDoor } from './subgraph-door.ts';
+import { AppError } from '../../errors.ts';
+import { newTraceId } from '../../ids.ts';
+import type { Logger } from '../../process/logger.ts';
+import { codedError, failedResult } from '../errors.ts';
+import { httpCredentials } from './entry-point.ts';
+import type { SubgraphDoor } from './entry-point.ts';
 
 /** GraphQL over HTTP for one subgraph: one operation per POST, answered as JSON. */
 

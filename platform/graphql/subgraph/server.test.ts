@@ -5,11 +5,11 @@ import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { AppError } from '../errors.ts';
-import { silentLogger } from '../logger.ts';
-import { CALLER_HEADER, createCallerSigner } from './caller-assertion.ts';
-import { createSubgraphServer } from './subgraph-server.ts';
-import type { SubgraphServerOptions } from './subgraph-server.ts';
+import { AppError } from '../../errors.ts';
+import { silentLogger } from '../../process/logger.ts';
+import { CALLER_HEADER, createCallerSigner } from '../caller-assertion.ts';
+import { createSubgraphServer } from './server.ts';
+import type { SubgraphServerOptions } from './server.ts';
 import { contextOf, createTwoSubgraphs } from './two-subgraphs.fixture.ts';
 
 const KEY = 'the-internal-key-of-the-tests-0123456789';

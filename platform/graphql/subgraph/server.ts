@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { Express, RequestHandler } from 'express';
 
-import { toError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import { createSubgraphDoor } from './subgraph-door.ts';
-import type { SubgraphDoor, SubgraphDoorOptions } from './subgraph-door.ts';
-import { createErrorHandler, createGraphqlHandler } from './subgraph-http.ts';
-import { attachWebSocket } from './subgraph-websocket.ts';
-import { createUploadMiddleware } from './uploads.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
+import { createUploadMiddleware } from '../uploads/uploads.ts';
+import { createSubgraphDoor } from './entry-point.ts';
+import type { SubgraphDoor, SubgraphDoorOptions } from './entry-point.ts';
+import { createErrorHandler, createGraphqlHandler } from './http.ts';
+import { attachWebSocket } from './websocket.ts';
 
 /**
  * One subgraph as a process of its own: a plain federated subgraph (`_service`, `_entities`) that any federation router

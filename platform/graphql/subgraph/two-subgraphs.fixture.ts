@@ -6,12 +6,12 @@ import { GraphQLError, parse } from 'graphql';
 import type { FileUpload } from 'graphql-upload-minimal';
 import { GraphQLUpload } from 'graphql-upload-minimal';
 
-import type { Caller } from '../caller.ts';
-import { AppError, badInput } from '../errors.ts';
-import type { RequestContext } from './executor.ts';
-import { createPushStream } from './streams.ts';
-import type { PushStream } from './streams.ts';
-import type { Subgraph } from './subgraph.ts';
+import type { Caller } from '../../access/caller.ts';
+import { AppError, badInput } from '../../errors.ts';
+import type { RequestContext } from '../executor.ts';
+import { createPushStream } from '../streams.ts';
+import type { PushStream } from '../streams.ts';
+import type { Subgraph } from '../subgraph.ts';
 
 /** Two small subgraphs in memory, shaped like Kiln's own: what the tests of links and federation run against. */
 

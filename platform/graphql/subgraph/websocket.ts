@@ -5,13 +5,13 @@ import { useServer } from 'graphql-ws/use/ws';
 import type { Extra } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 
-import { newTraceId } from '../ids.ts';
-import { CALLER_EXTENSION } from './caller-assertion.ts';
-import { codedError, failedResult } from './errors.ts';
-import type { RequestContext } from './executor.ts';
-import { isStream, mapStream } from './streams.ts';
-import type { SubgraphDoor } from './subgraph-door.ts';
-import type { SubgraphRequest } from './subgraph.ts';
+import { newTraceId } from '../../ids.ts';
+import { CALLER_EXTENSION } from '../caller-assertion.ts';
+import { codedError, failedResult } from '../errors.ts';
+import type { RequestContext } from '../executor.ts';
+import { isStream, mapStream } from '../streams.ts';
+import type { SubgraphRequest } from '../subgraph.ts';
+import type { SubgraphDoor } from './entry-point.ts';
 
 /** Subscriptions on one socket for whoever is not vouched for by Kiln's own gateway (which brings everybody's). */
 const MAX_DIRECT_SUBSCRIPTIONS = 100;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { Upload } from 'graphql-upload-minimal';
 
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /**
  * Passing uploads on to a subgraph in another process, as a streamed graphql-multipart-request: nothing is held, each

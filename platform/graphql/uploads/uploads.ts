@@ -6,7 +6,7 @@ import type { RequestHandler } from 'express';
 import { processRequest } from 'graphql-upload-minimal';
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import { AppError, toError } from '../errors.ts';
+import { AppError, toError } from '../../errors.ts';
 import { guardUploadMap } from './upload-map.ts';
 
 /**

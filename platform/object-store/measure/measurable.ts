@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-import type { ByteRange } from './object-store.ts';
+import type { ByteRange } from '../object-store.ts';
 
 /** A stored file that can be read in pieces. */
 export interface Measurable {

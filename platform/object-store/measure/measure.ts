@@ -1,10 +1,10 @@
 import { fileTypeFromBuffer } from 'file-type';
 
+import { measureImage } from './image.ts';
 import { readRange } from './measurable.ts';
 import type { Measurable, Measures } from './measurable.ts';
-import { measureImage } from './measure-image.ts';
-import { measureRecording } from './measure-recording.ts';
-import { textTypeOf } from './measure-text.ts';
+import { measureRecording } from './recording.ts';
+import { textTypeOf } from './text.ts';
 
 const HEAD_BYTES = 64 * 1024;
 const UNKNOWN_TYPE = 'application/octet-stream';

@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 
 import type { Measurable } from './measurable.ts';
-import { measureRecording } from './measure-recording.ts';
+import { measureRecording } from './recording.ts';
 
-const clip = readFileSync(path.join(import.meta.dirname, '../../sandbox/studio/instant/clip.mp4'));
+const clip = readFileSync(path.join(import.meta.dirname, '../../../sandbox/studio/instant/clip.mp4'));
 
 function inMemory(content: Buffer): Measurable {
   return {

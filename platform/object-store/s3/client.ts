@@ -1,6 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../../process/logger.ts';
 
 /** Where the objects are, and as whom. */
 export interface S3Location {

@@ -1,4 +1,4 @@
-import { AppError, toError } from '../errors.ts';
+import { AppError, toError } from '../../errors.ts';
 
 /** What S3 servers answer, as the errors of Kiln. */
 

@@ -5,11 +5,11 @@ import { buffer } from 'node:stream/consumers';
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { givenS3Settings, startS3Server } from '../../test/kit/s3-server.ts';
-import { readConfig } from '../config.ts';
-import { silentLogger } from '../logger.ts';
-import { objectStoreContract } from './object-store.contract.ts';
-import { createS3Client, type S3Location } from './s3-client.ts';
+import { givenS3Settings, startS3Server } from '../../../test/kit/s3-server.ts';
+import { readConfig } from '../../config/config.ts';
+import { silentLogger } from '../../process/logger.ts';
+import { objectStoreContract } from '../object-store.contract.ts';
+import { createS3Client, type S3Location } from './client.ts';
 import { createS3Store, type S3Store } from './s3.ts';
 
 let location: S3Location;

@@ -9,14 +9,14 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 
-import { AppError, notFound } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import type { AddressOptions, ByteRange, ObjectStore } from './object-store.ts';
-import { createS3Client } from './s3-client.ts';
-import type { S3Location, S3Patience } from './s3-client.ts';
-import { isAbsent, isOutOfRange, s3Failure } from './s3-failures.ts';
-import { createUnfinishedUploads } from './s3-unfinished.ts';
-import { uploadToS3 } from './s3-upload.ts';
+import { AppError, notFound } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
+import type { AddressOptions, ByteRange, ObjectStore } from '../object-store.ts';
+import { createS3Client } from './client.ts';
+import type { S3Location, S3Patience } from './client.ts';
+import { isAbsent, isOutOfRange, s3Failure } from './failures.ts';
+import { createUnfinishedUploads } from './unfinished-uploads.ts';
+import { uploadToS3 } from './upload.ts';
 
 export interface S3StoreOptions {
   readonly location: S3Location;

@@ -1,9 +1,9 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import type { S3Client } from '@aws-sdk/client-s3';
 
-import { toError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import { isAbsent, isNotOffered } from './s3-failures.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
+import { isAbsent, isNotOffered } from './failures.ts';
 
 export interface UnfinishedUploadsOptions {
   readonly client: S3Client;

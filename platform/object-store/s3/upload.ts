@@ -6,10 +6,10 @@ import { AbortMultipartUploadCommand, CompleteMultipartUploadCommand } from '@aw
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 
-import { AppError, toError } from '../errors.ts';
-import { drain } from './drain.ts';
-import type { PutOptions, StoredObject } from './object-store.ts';
-import { s3Failure } from './s3-failures.ts';
+import { AppError, toError } from '../../errors.ts';
+import { drain } from '../drain.ts';
+import type { PutOptions, StoredObject } from '../object-store.ts';
+import { s3Failure } from './failures.ts';
 
 /** Parts under way at once: with the one that is being filled, all that is held of a body. */
 const PARTS_AT_ONCE = 3;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-import type { Json } from '../json.ts';
+import type { Json } from '../../json.ts';
 
 /**
  * What we say to pg-boss's job table ourselves. pg-boss makes the table, inserts, fetches, expires and deletes; a job that

@@ -1,13 +1,13 @@
 import { fromKysely, type Db, PgBoss, type UpdateQueueOptions } from 'pg-boss';
 
-import type { Database } from './database.ts';
-import { AppError } from './errors.ts';
-import type { EventBus } from './event-bus.ts';
-import type { Logger } from './logger.ts';
-import { createJobTable, SCHEMA } from './pg-boss-queue/job-table.ts';
-import { createTicker, type Ticker } from './pg-boss-queue/ticker.ts';
-import { type SlotWorker, startSlotWorker } from './pg-boss-queue/worker.ts';
-import type { NewJob, Queue, QueueOptions } from './queue.ts';
+import type { Database } from '../../database/database.ts';
+import { AppError } from '../../errors.ts';
+import type { EventBus } from '../../events/event-bus.ts';
+import type { Logger } from '../../process/logger.ts';
+import type { NewJob, Queue, QueueOptions } from '../queue.ts';
+import { createJobTable, SCHEMA } from './job-table.ts';
+import { createTicker, type Ticker } from './ticker.ts';
+import { type SlotWorker, startSlotWorker } from './worker.ts';
 
 /**
  * The queue on pg-boss. pg-boss keeps the tables, takes jobs in and hands them out; our own slot loop works them, because

@@ -1,8 +1,8 @@
 import type { JobWithMetadata } from 'pg-boss';
 
-import { AppError, toError } from '../errors.ts';
-import type { Json } from '../json.ts';
-import type { Logger } from '../logger.ts';
+import { AppError, toError } from '../../errors.ts';
+import type { Json } from '../../json.ts';
+import type { Logger } from '../../process/logger.ts';
 import type { JobHandler, JobOutcome } from '../queue.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
 import { createSettler, type Settler } from './settler.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { toError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
 
 /** Writes down how jobs ended, many in one statement, and does not give up while the database is away. */

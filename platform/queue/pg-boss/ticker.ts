@@ -1,5 +1,5 @@
-import { toError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
 import type { JobTable } from './job-table.ts';
 import type { SlotWorker } from './worker.ts';
 

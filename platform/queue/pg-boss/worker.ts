@@ -1,7 +1,7 @@
 import type { JobWithMetadata } from 'pg-boss';
 
-import { toError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
 import type { JobHandler, QueueWorker, WorkOptions } from '../queue.ts';
 import type { JobTable } from './job-table.ts';
 import { createRunningJobs, type RunningJobs } from './running-jobs.ts';

@@ -1,5 +1,5 @@
 import type { TaskAnswer } from '../../replies/task.ts';
-import { operation } from '../../route.ts';
+import { operation } from '../../route/route.ts';
 import type { MediaInput } from './start.ts';
 
 /** The GraphQL documents that start work with people in it, and videos between two frames. None of them is waited for. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../../platform/json.ts';
-import { operation } from '../../route.ts';
+import { operation } from '../../route/route.ts';
 
 /** The GraphQL documents that are answered at once. */
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../../platform/json.ts';
 import type { TaskAnswer } from '../../replies/task.ts';
-import { operation } from '../../route.ts';
+import { operation } from '../../route/route.ts';
 import { taskAnswer } from './task.ts';
 
 /** The GraphQL documents that start work. Those answer the whole task, so that a synchronous operation may wait for it. */

@@ -1,5 +1,5 @@
 import type { TaskAnswer } from '../../replies/task.ts';
-import { operation } from '../../route.ts';
+import { operation } from '../../route/route.ts';
 
 /** The GraphQL documents about tasks of any kind. `validateRoutes` holds every document against the schema. */
 

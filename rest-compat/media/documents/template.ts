@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../platform/json.ts';
-import { operation } from '../../route.ts';
+import { operation } from '../../route/route.ts';
 
 /** The GraphQL documents about the catalog of video templates. */
 

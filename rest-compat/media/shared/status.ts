@@ -1,12 +1,12 @@
-import { AppError, notFound } from '../../platform/errors.ts';
-import { query } from '../params.ts';
-import type { Param } from '../params.ts';
-import type { Envelope } from '../replies/envelope.ts';
-import { taskReply } from '../replies/task.ts';
-import type { TaskAnswer } from '../replies/task.ts';
-import { route } from '../route.ts';
-import type { AnswerName, Method, Route } from '../route.ts';
-import { TaskById } from './documents/task.ts';
+import { AppError, notFound } from '../../../platform/errors.ts';
+import type { Envelope } from '../../replies/envelope.ts';
+import { taskReply } from '../../replies/task.ts';
+import type { TaskAnswer } from '../../replies/task.ts';
+import { query } from '../../route/params.ts';
+import type { Param } from '../../route/params.ts';
+import { route } from '../../route/route.ts';
+import type { AnswerName, Method, Route } from '../../route/route.ts';
+import { TaskById } from '../documents/task.ts';
 
 /** Whose tasks a status path tells about: those of its generators and kinds, however they were started. */
 export interface TaskGroup {

@@ -14,8 +14,8 @@ import {
   told,
   truth,
   words,
-} from './openapi-shapes.ts';
-import type { JsonSchema } from './openapi-types.ts';
+} from './shapes.ts';
+import type { JsonSchema } from './types.ts';
 
 /** The named schemas of the media service's OpenAPI document. */
 

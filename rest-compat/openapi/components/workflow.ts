@@ -1,5 +1,5 @@
-import { list, moment, named, shape, text, told, truth } from './openapi-shapes.ts';
-import type { JsonSchema } from './openapi-types.ts';
+import { list, moment, named, shape, text, told, truth } from './shapes.ts';
+import type { JsonSchema } from './types.ts';
 
 /** The named schemas of the workflow service's OpenAPI document. */
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-import { AppError } from '../../platform/errors.ts';
+import { AppError } from '../../../platform/errors.ts';
 import { MalformedBody } from './failures.ts';
 
 /** A file part while it arrives. `body` may be read once; it fails with PAYLOAD_TOO_LARGE past the limit. */

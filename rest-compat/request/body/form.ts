@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 
 import busboy from 'busboy';
 
-import { AppError, toError } from '../../platform/errors.ts';
-import type { UploadedFile } from '../params.ts';
+import { AppError, toError } from '../../../platform/errors.ts';
+import type { UploadedFile } from '../../route/params.ts';
 import { HungUp, MalformedBody } from './failures.ts';
 import { guardedBody, isEmpty } from './file-part.ts';
 import type { IncomingFile } from './file-part.ts';

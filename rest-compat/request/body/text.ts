@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { AppError } from '../../platform/errors.ts';
+import { AppError } from '../../../platform/errors.ts';
 import { HungUp, MalformedBody } from './failures.ts';
 
 /** Refuses a compressed body: nothing in the documents says that one is understood. */

@@ -1,4 +1,4 @@
-import { operation } from '../../route.ts';
+import { operation } from '../../route/route.ts';
 
 /** The GraphQL documents about signing in. */
 

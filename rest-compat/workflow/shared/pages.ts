@@ -1,4 +1,4 @@
-import { query } from '../params.ts';
+import { query } from '../../route/params.ts';
 
 /** Parts of lists: not in the documents, which know whole lists only. */
 export const pageParameters = {

@@ -4,7 +4,7 @@ import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { jsonObject } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
-import { readForm } from '../shared/multipart.ts';
+import { readForm } from '../shared/inputs/multipart.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { createFiles } from './files.ts';
 import type { Files } from './files.ts';

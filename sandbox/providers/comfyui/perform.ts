@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { ImageRequest, Studio } from '../../studio/types.ts';
+import type { ImageRequest, Studio } from '../../studio/types/studio.ts';
 import { placeOf } from './files.ts';
 import type { FilePlace, Files } from './files.ts';
 import { linkOf, readGraph } from './graph.ts';

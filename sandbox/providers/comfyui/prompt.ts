@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
 import type { ComfyuiContext } from './comfyui.ts';
 import { placeOf } from './files.ts';
 import { readGraph } from './graph.ts';

@@ -1,11 +1,11 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import type { ImageRequest } from '../../studio/types.ts';
-import { askedOf } from '../shared/asked.ts';
+import type { ImageRequest } from '../../studio/types/studio.ts';
 import { renderVideo } from '../shared/film.ts';
+import { askedOf } from '../shared/inputs/requested.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
-import { textOf } from '../shared/text-of.ts';
 
 /** The shapes that the names of `image_size` stand for. */
 const SHAPES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
 import { bytes, empty, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
@@ -8,9 +8,9 @@ import type { Wire, WireRequest } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
+import type { Pace } from '../../jobs/latency-profile.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import type { StandIn } from '../shared/stand-in.ts';
-import { textOf } from '../shared/text-of.ts';
 import { invalid, platformError } from './answers.ts';
 
 /** The name of fal's other service in faults and paces, and its mount: storage, and the keys of its notices. */

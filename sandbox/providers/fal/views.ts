@@ -2,10 +2,10 @@ import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
-import { askedOf } from '../shared/asked.ts';
 import { barOf } from '../shared/bar.ts';
+import { askedOf } from '../shared/inputs/requested.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import type { Results } from '../shared/results.ts';
-import { textOf } from '../shared/text-of.ts';
 import { invalid, MODERATED, platformError } from './answers.ts';
 import { appOf } from './endpoints.ts';
 

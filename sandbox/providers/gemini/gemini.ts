@@ -1,4 +1,4 @@
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';

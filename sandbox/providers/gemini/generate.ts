@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
@@ -8,7 +8,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
 import { keepInputs } from '../shared/perform.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { exhausted, googleError, invalid, refuse } from './errors.ts';

@@ -1,10 +1,10 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioRefusal } from '../../studio/media-types.ts';
+import { StudioRefusal } from '../../studio/types/media-types.ts';
 import { renderVideo } from '../shared/film.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { renderPicture } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
-import { textOf } from '../shared/text-of.ts';
 import { UNREADABLE } from './generate.ts';
 
 const REMEDY = 'set GEMINI_API_KEY for real answers';

@@ -1,4 +1,4 @@
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { WireRequest } from '../../http/wire.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { bytes, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
@@ -9,10 +9,10 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { Expiry } from '../shared/expiry.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { keepInputs } from '../shared/perform.ts';
-import { textOf } from '../shared/text-of.ts';
 import { exhausted, googleError, invalid, noFile } from './errors.ts';
 import { MODERATED, noModel, problemOf } from './generate.ts';
 

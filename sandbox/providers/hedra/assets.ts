@@ -7,8 +7,8 @@ import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
 import { fileName, openPlace, take } from '../shared/hand-over.ts';
-import { readForm } from '../shared/multipart.ts';
-import { textOf } from '../shared/text-of.ts';
+import { readForm } from '../shared/inputs/multipart.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 
 interface Store {
   readonly runner: JobRunner;

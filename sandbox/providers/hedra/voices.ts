@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { Studio } from '../../studio/types.ts';
+import type { Studio } from '../../studio/types/studio.ts';
 
 /** The voices, as this wire knows them: with ids of its own form. */
 export function voicesOf(

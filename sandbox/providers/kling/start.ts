@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { keepInputs } from '../shared/perform.ts';
 import { refusal, success } from './codes.ts';

@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { pictureOfDataUrl } from '../shared/data-url.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
+import { pictureOfDataUrl } from '../shared/inputs/data-url.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { keepInputs } from '../shared/perform.ts';
-import { textOf } from '../shared/text-of.ts';
 import { CODE, submitResult } from './codes.ts';
 import { invalidParameter, parsePrompt } from './prompt.ts';
 

@@ -1,5 +1,5 @@
 import type { Job, JobState } from '../../jobs/job.ts';
-import { textOf } from '../shared/text-of.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 
 /** What a job looks like on the wire besides what the journal keeps of it. */
 export interface TaskView {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { keepInputs } from '../shared/perform.ts';
 import { refusal, refusalOf } from './answers.ts';

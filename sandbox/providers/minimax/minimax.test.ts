@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { silentLogger } from '../../../platform/logger.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
 import { createSandbox } from '../../sandbox.ts';
 import type { Sandbox } from '../../sandbox.ts';
 import { plan, postJson, startSandbox, temporaryFolder } from '../../test-kit.ts';

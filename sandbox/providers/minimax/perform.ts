@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioRefusal } from '../../studio/media-types.ts';
-import type { SpeechRequest, VideoRequest } from '../../studio/media-types.ts';
+import { StudioRefusal } from '../../studio/types/media-types.ts';
+import type { SpeechRequest, VideoRequest } from '../../studio/types/media-types.ts';
 import { renderVideo } from '../shared/film.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
-import { textOf } from '../shared/text-of.ts';
 import { voiceOf } from './voices.ts';
 
 /** Does the work of one job. What the studio will not do is told as the caller's to change. */

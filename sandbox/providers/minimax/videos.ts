@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { pictureOfDataUrl } from '../shared/data-url.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
+import { pictureOfDataUrl } from '../shared/inputs/data-url.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { keepInputs } from '../shared/perform.ts';
 import { FAILED, MODERATED, refusal, success } from './answers.ts';

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { pictureOfDataUrl } from '../shared/data-url.ts';
+import { pictureOfDataUrl } from '../shared/inputs/data-url.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
-import { textOf } from '../shared/text-of.ts';
 import { streamChat } from './chat-stream.ts';
 import { invalid } from './errors.ts';
 import { startAndWait } from './start.ts';

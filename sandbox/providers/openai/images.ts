@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { readForm } from '../shared/multipart.ts';
+import { readForm } from '../shared/inputs/multipart.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
-import { textOf } from '../shared/text-of.ts';
 import { invalid, openaiError } from './errors.ts';
 import { startAndWait } from './start.ts';
 import type { OpenaiContext, OpenaiStart } from './start.ts';

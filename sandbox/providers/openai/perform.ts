@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioRefusal } from '../../studio/media-types.ts';
-import type { StudioVoiceId } from '../../studio/media-types.ts';
-import type { ImageFormat, ImageRequest } from '../../studio/types.ts';
+import { StudioRefusal } from '../../studio/types/media-types.ts';
+import type { StudioVoiceId } from '../../studio/types/media-types.ts';
+import type { ImageFormat, ImageRequest } from '../../studio/types/studio.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
-import { textOf } from '../shared/text-of.ts';
 import { UNSPEAKABLE } from './start.ts';
 
 /** Does the work of a job of this wire. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { bytes } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
-import type { StudioVoiceId } from '../../studio/media-types.ts';
+import type { StudioVoiceId } from '../../studio/types/media-types.ts';
 import { invalid, openaiError } from './errors.ts';
 import { startAndWait } from './start.ts';
 import type { OpenaiContext } from './start.ts';

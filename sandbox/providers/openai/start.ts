@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { Expiry } from '../shared/expiry.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
 import { keepInputs } from '../shared/perform.ts';
 import { invalid, moderated, openaiError, refuse } from './errors.ts';
 

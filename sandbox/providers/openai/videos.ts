@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { bytes, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { readForm } from '../shared/multipart.ts';
+import { readForm } from '../shared/inputs/multipart.ts';
 import { invalid, openaiError } from './errors.ts';
 import { MODERATED, accept } from './start.ts';
 import type { OpenaiContext } from './start.ts';

@@ -1,10 +1,10 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { askedOf } from '../shared/asked.ts';
 import { renderVideo } from '../shared/film.ts';
+import { askedOf } from '../shared/inputs/requested.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { Workshop } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
-import { textOf } from '../shared/text-of.ts';
 
 /** Makes what the model of a job was asked for; a file that was handed over needs nothing done. */
 export async function perform(

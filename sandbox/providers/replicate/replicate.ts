@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { Webhook } from 'standardwebhooks';
 
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { bytes, empty, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
@@ -10,10 +10,10 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
-import { readForm } from '../shared/multipart.ts';
-import { isTurningPoint, startNotices } from '../shared/notices.ts';
+import { readForm } from '../shared/inputs/multipart.ts';
 import { createResults } from '../shared/results.ts';
 import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
+import { isTurningPoint, startNotices } from '../shared/webhooks.ts';
 import { MODELS } from './models.ts';
 import { perform } from './perform.ts';
 import { predictionJson } from './prediction-json.ts';

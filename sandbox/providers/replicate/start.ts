@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { picturesOf, withoutPictures } from '../shared/asked.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
+import { picturesOf, withoutPictures } from '../shared/inputs/requested.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { keepInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
-import { textOf } from '../shared/text-of.ts';
 import { MODELS, type ReplicateModel } from './models.ts';
 import { predictionJson } from './prediction-json.ts';
 

@@ -1,4 +1,4 @@
-import type { Fault } from '../../control/faults.ts';
+import type { Fault } from '../../faults/faults.ts';
 import type { Misfortune } from '../../jobs/job.ts';
 
 /** The misfortune that a fault at a start plans for its job; null for every other fault. */

@@ -1,5 +1,5 @@
 import type { JobResult } from '../../jobs/job.ts';
-import type { VideoRequest } from '../../studio/media-types.ts';
+import type { VideoRequest } from '../../studio/types/media-types.ts';
 import type { Workshop } from './perform.ts';
 
 /** Renders a video and keeps it under the job's id. */

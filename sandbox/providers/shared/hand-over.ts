@@ -7,7 +7,7 @@ import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { invalidField } from './fastapi.ts';
-import { textOf } from './text-of.ts';
+import { textOf } from './inputs/text-of.ts';
 
 interface Store {
   readonly runner: JobRunner;

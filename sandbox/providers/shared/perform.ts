@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { ImageRequest, Studio } from '../../studio/types.ts';
+import type { ImageRequest, Studio } from '../../studio/types/studio.ts';
 
 /** What turns a job into files and texts. */
 export interface Workshop {

@@ -1,5 +1,5 @@
 import type { JobResult } from '../../jobs/job.ts';
-import type { ImageRequest } from '../../studio/types.ts';
+import type { ImageRequest } from '../../studio/types/studio.ts';
 import { renderPicture } from './perform.ts';
 import type { Workshop } from './perform.ts';
 

@@ -1,9 +1,9 @@
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
 import type { Wire } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
-import type { Studio } from '../../studio/types.ts';
+import type { Pace } from '../../jobs/latency-profile.ts';
+import type { Studio } from '../../studio/types/studio.ts';
 
 /** A stand-in: what it answers, and what works behind it. */
 export interface StandIn {

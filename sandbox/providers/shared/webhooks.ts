@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { toError } from '../../../platform/errors.ts';
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
-import { loopbackUrl } from './loopback.ts';
+import { loopbackUrl } from './inputs/loopback.ts';
 
 export interface NoticesOptions {
   readonly runner: JobRunner;

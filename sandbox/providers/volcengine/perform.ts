@@ -1,9 +1,9 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import type { PresenterRequest } from '../../studio/media-types.ts';
-import { StudioRefusal } from '../../studio/media-types.ts';
-import { fetched } from '../shared/fetched.ts';
+import type { PresenterRequest } from '../../studio/types/media-types.ts';
+import { StudioRefusal } from '../../studio/types/media-types.ts';
+import { fetched } from '../shared/inputs/fetched.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import type { Workshop } from '../shared/perform.ts';
-import { textOf } from '../shared/text-of.ts';
 import { NOT_FETCHED, UNFIT } from './answers.ts';
 import { videoOf, type VodStore } from './vod.ts';
 

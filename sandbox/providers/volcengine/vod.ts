@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 
 import { z } from 'zod';
 
-import type { Logger } from '../../../platform/logger.ts';
-import type { Fault } from '../../control/faults.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/pace.ts';
-import { fetched } from '../shared/fetched.ts';
-import { misfortuneOf } from '../shared/misfortune.ts';
+import type { Pace } from '../../jobs/latency-profile.ts';
+import { misfortuneOf } from '../shared/fault-injection.ts';
+import { fetched } from '../shared/inputs/fetched.ts';
 import type { StandIn } from '../shared/stand-in.ts';
 import { doorError, vod } from './answers.ts';
 import { signatureProblem } from './signature.ts';

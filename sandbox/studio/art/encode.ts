@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 
-import type { Picture } from './art/picture.ts';
-import type { ImageFormat } from './types.ts';
+import type { ImageFormat } from '../types/studio.ts';
+import type { Picture } from './picture.ts';
 
 const PREVIEW_EDGE = 256;
 

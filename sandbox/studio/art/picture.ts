@@ -1,7 +1,7 @@
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import type { Canvas } from '@napi-rs/canvas';
 
-import type { Size } from '../size.ts';
+import type { Size } from '../types/size.ts';
 import { registerFonts, writeCaption } from './caption.ts';
 import { createEasel } from './easel.ts';
 import type { Easel } from './easel.ts';

@@ -11,8 +11,8 @@ import type { EncodedPacket } from 'mediabunny';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 
-import { createInstantStudio } from '../instant-studio.ts';
-import { planPresenter } from '../plan.ts';
+import { createInstantStudio } from '../instant/instant-studio.ts';
+import { planPresenter } from '../plan/plan.ts';
 import { makePresenter } from '../presenter/presenter.ts';
 import { writeWav } from '../sound/wav.ts';
 import { writeMp4 } from '../video/mp4.ts';

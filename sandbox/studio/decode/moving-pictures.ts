@@ -3,8 +3,8 @@ import type { Canvas } from '@napi-rs/canvas';
 import { ALL_FORMATS, BufferSource, Input, VideoSampleSink } from 'mediabunny';
 import type { InputVideoTrack, VideoSample } from 'mediabunny';
 
-import { StudioRefusal } from '../media-types.ts';
-import type { Size } from '../size.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { Size } from '../types/size.ts';
 import { canDecode } from './decoders.ts';
 
 /** The decoded pictures of a video, one after the other, from its beginning again after its end. */

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 
-import { UnreadablePicture } from '../types.ts';
-import type { Description } from '../types.ts';
+import { UnreadablePicture } from '../types/studio.ts';
+import type { Description } from '../types/studio.ts';
 import { measure } from './measure.ts';
 import { ownDescription } from './own-description.ts';
 import { paletteOf } from './palette.ts';

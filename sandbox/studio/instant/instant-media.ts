@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { checkPresenter, checkSpeech, checkVideo } from '../plan/plan.ts';
+import { durationOf } from '../sound/sound.ts';
+import { writeWav } from '../sound/wav.ts';
+import { readScript } from '../speech/script.ts';
 import type {
   MatchedVoice,
   PresenterRequest,
@@ -10,11 +14,7 @@ import type {
   StudioThumbnail,
   StudioVideo,
   VideoRequest,
-} from '../media-types.ts';
-import { checkPresenter, checkSpeech, checkVideo } from '../plan.ts';
-import { durationOf } from '../sound/sound.ts';
-import { writeWav } from '../sound/wav.ts';
-import { readScript } from '../speech/script.ts';
+} from '../types/media-types.ts';
 
 /** The videos and voices of the instant studio: real files that the studio made once and that lie beside this one. */
 

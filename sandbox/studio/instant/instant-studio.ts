@@ -1,17 +1,17 @@
 import sharp from 'sharp';
 
+import { probeMedia } from '../measure/probe.ts';
+import { detectPerson } from '../people/detect-person.ts';
+import { VOICES } from '../speech/voices.ts';
+import { sizeFor } from '../types/size.ts';
+import type { ImageFormat, ImageRequest, Studio, StudioImage } from '../types/studio.ts';
 import {
   INSTANT_VOICE,
   instantPresenter,
   instantSpeech,
   instantThumbnail,
   instantVideo,
-} from './instant/instant-media.ts';
-import { probeMedia } from './measure/probe.ts';
-import { detectPerson } from './people/detect-person.ts';
-import { sizeFor } from './size.ts';
-import { VOICES } from './speech/voices.ts';
-import type { ImageFormat, ImageRequest, Studio, StudioImage } from './types.ts';
+} from './instant-media.ts';
 
 /**
  * A studio for tests with hundreds of tasks at once: one tiny plain picture per aspect ratio and format, made once; one

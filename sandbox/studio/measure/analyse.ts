@@ -1,9 +1,9 @@
 import { describePicture } from '../describe/describe.ts';
-import { StudioRefusal } from '../media-types.ts';
-import type { Analysis, MediaFacts } from '../media-types.ts';
 import { decodeSound } from '../sound/decode.ts';
 import type { Sound } from '../sound/sound.ts';
-import { UnreadablePicture } from '../types.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { Analysis, MediaFacts } from '../types/media-types.ts';
+import { UnreadablePicture } from '../types/studio.ts';
 import { coverOf } from './cover.ts';
 import { probeMedia } from './probe.ts';
 

@@ -1,13 +1,13 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { silentLogger } from '../../../platform/logger.ts';
-import { createInstantStudio } from '../instant-studio.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
+import { createInstantStudio } from '../instant/instant-studio.ts';
 import { decodeSound } from '../sound/decode.ts';
 import { durationOf } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
 import { createStudio } from '../studio.ts';
-import type { Studio } from '../types.ts';
+import type { Studio } from '../types/studio.ts';
 
 let studio: Studio;
 

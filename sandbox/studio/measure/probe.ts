@@ -3,8 +3,8 @@ import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import type { InputAudioTrack, InputVideoTrack } from 'mediabunny';
 import sharp from 'sharp';
 
-import { StudioRefusal } from '../media-types.ts';
-import type { MediaFacts } from '../media-types.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { MediaFacts } from '../types/media-types.ts';
 
 /** Pictures beyond this are refused before they are decoded. */
 const MAX_PIXELS = 50_000_000;

@@ -1,4 +1,4 @@
-import type { FaceBox, PersonInPicture } from '../media-types.ts';
+import type { FaceBox, PersonInPicture } from '../types/media-types.ts';
 import { elementsNamed, propertyOf, readXml } from './xml.ts';
 import type { XmlElement } from './xml.ts';
 

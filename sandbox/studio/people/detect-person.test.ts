@@ -1,9 +1,9 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { silentLogger } from '../../../platform/logger.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
 import { createStudio } from '../studio.ts';
-import type { Studio } from '../types.ts';
+import type { Studio } from '../types/studio.ts';
 import { declaredPeople } from './declared.ts';
 import { detectPerson, largestFace } from './detect-person.ts';
 import { readXml } from './xml.ts';

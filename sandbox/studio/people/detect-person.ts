@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 
-import { StudioRefusal } from '../media-types.ts';
-import type { PersonDetection, PersonInPicture } from '../media-types.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { PersonDetection, PersonInPicture } from '../types/media-types.ts';
 import { declaredPeople } from './declared.ts';
 import type { DeclaredPeople } from './declared.ts';
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-import { StudioRefusal } from './media-types.ts';
-import type { PresenterRequest, SpeechRequest, VideoRequest } from './media-types.ts';
-import type { PresenterPlan } from './presenter/presenter.ts';
-import { sizeByShortEdge, sizeFor } from './size.ts';
-import type { Size } from './size.ts';
-import type { ImageRequest } from './types.ts';
-import { frameRatio } from './video/camera.ts';
-import type { VideoPlan } from './video/video.ts';
+import type { PresenterPlan } from '../presenter/presenter.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { PresenterRequest, SpeechRequest, VideoRequest } from '../types/media-types.ts';
+import { sizeByShortEdge, sizeFor } from '../types/size.ts';
+import type { Size } from '../types/size.ts';
+import type { ImageRequest } from '../types/studio.ts';
+import { frameRatio } from '../video/camera.ts';
+import type { VideoPlan } from '../video/video.ts';
 
 /** How large the studio makes things. */
 export type StudioSize = 'normal' | 'small';

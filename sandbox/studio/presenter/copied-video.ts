@@ -3,11 +3,11 @@ import type { EncodedPacket, InputVideoTrack } from 'mediabunny';
 import sharp from 'sharp';
 
 import { fileDuration } from '../measure/probe.ts';
-import { StudioRefusal } from '../media-types.ts';
-import type { StudioVideo } from '../media-types.ts';
 import { durationOf } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import { makeThumbnail } from '../thumbnail/thumbnail.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { StudioVideo } from '../types/media-types.ts';
 import { writeMp4 } from '../video/mp4.ts';
 import type { PictureTrack } from '../video/mp4.ts';
 import { coverFrom, labelsFor } from '../video/produce.ts';

@@ -2,7 +2,7 @@ import { EncodedPacket } from 'mediabunny';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 
-import { StudioRefusal } from '../media-types.ts';
+import { StudioRefusal } from '../types/media-types.ts';
 import type { Film } from '../video/film.ts';
 import { frameBytes, toRgb } from '../video/yuv.ts';
 import { createDrawnFilm } from './drawn-film.ts';

@@ -1,8 +1,8 @@
 import { createCanvas, ImageData } from '@napi-rs/canvas';
 import type { Canvas } from '@napi-rs/canvas';
 
-import type { FaceBox } from '../media-types.ts';
-import type { Size } from '../size.ts';
+import type { FaceBox } from '../types/media-types.ts';
+import type { Size } from '../types/size.ts';
 import { loadPixels } from '../video/camera.ts';
 import type { Film } from '../video/film.ts';
 import { writeI420 } from '../video/yuv.ts';

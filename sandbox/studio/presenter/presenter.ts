@@ -1,9 +1,9 @@
 import { seedsOf } from '../art/picture.ts';
 import { openMovingPictures } from '../decode/moving-pictures.ts';
-import type { PresenterRequest, StudioPresenter } from '../media-types.ts';
 import { largestFace } from '../people/detect-person.ts';
-import { sizeByShortEdge } from '../size.ts';
-import type { Size } from '../size.ts';
+import type { PresenterRequest, StudioPresenter } from '../types/media-types.ts';
+import { sizeByShortEdge } from '../types/size.ts';
+import type { Size } from '../types/size.ts';
 import type { Film, SlowFilm } from '../video/film.ts';
 import { produceVideo } from '../video/produce.ts';
 import { copyVideo } from './copied-video.ts';

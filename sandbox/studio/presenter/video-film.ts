@@ -1,7 +1,7 @@
 import { createCanvas } from '@napi-rs/canvas';
 
 import type { MovingPictures } from '../decode/moving-pictures.ts';
-import type { Size } from '../size.ts';
+import type { Size } from '../types/size.ts';
 import type { SlowFilm } from '../video/film.ts';
 import { writeI420 } from '../video/yuv.ts';
 import { frameAt } from './drawn-film.ts';

@@ -1,11 +1,11 @@
-import { StudioRefusal } from '../media-types.ts';
-import type { PresenterRequest } from '../media-types.ts';
 import { decodeSound } from '../sound/decode.ts';
 import { resample } from '../sound/reshape.ts';
 import { durationOf } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import type { Phone } from '../speech/flite.ts';
 import { speakText } from '../speech/speech.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { PresenterRequest } from '../types/media-types.ts';
 
 /** What a talking video says. */
 export interface Voice {

@@ -3,7 +3,7 @@ import type { InputAudioTrack } from 'mediabunny';
 import { MPEGDecoder } from 'mpg123-decoder';
 
 import { canDecode } from '../decode/decoders.ts';
-import { StudioRefusal } from '../media-types.ts';
+import { StudioRefusal } from '../types/media-types.ts';
 import { joined } from './sound.ts';
 import type { Sound } from './sound.ts';
 

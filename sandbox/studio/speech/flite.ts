@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
-import type { StudioVoiceId } from '../media-types.ts';
 import type { Sound } from '../sound/sound.ts';
 import { readPcmWav } from '../sound/wav.ts';
+import type { StudioVoiceId } from '../types/media-types.ts';
 import { runWasi } from './wasi-host.ts';
 
 /** How Flite is to speak. */

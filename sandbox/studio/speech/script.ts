@@ -1,4 +1,4 @@
-import { StudioRefusal } from '../media-types.ts';
+import { StudioRefusal } from '../types/media-types.ts';
 
 /** What of a text can be spoken, in pieces that the engine takes. */
 export interface Script {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { silentLogger } from '../../../platform/logger.ts';
-import type { StudioVoiceId } from '../media-types.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
 import { decodeSound } from '../sound/decode.ts';
 import { durationOf } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
 import { createStudio } from '../studio.ts';
-import type { Studio } from '../types.ts';
+import type { StudioVoiceId } from '../types/media-types.ts';
+import type { Studio } from '../types/studio.ts';
 import { readScript } from './script.ts';
 
 let studio: Studio;

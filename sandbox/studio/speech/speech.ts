@@ -1,10 +1,10 @@
 import { fileDuration } from '../measure/probe.ts';
-import type { MatchedVoice, SpeechRequest, StudioSpeech } from '../media-types.ts';
 import { writeMp3 } from '../sound/mp3.ts';
 import { shiftFormants } from '../sound/reshape.ts';
 import { durationOf, joined } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
+import type { MatchedVoice, SpeechRequest, StudioSpeech } from '../types/media-types.ts';
 import { speakPassage } from './flite.ts';
 import type { FliteManner, Phone } from './flite.ts';
 import { nothingToSpeak, readScript } from './script.ts';

@@ -1,4 +1,4 @@
-import type { StudioVoice, StudioVoiceId } from '../media-types.ts';
+import type { StudioVoice, StudioVoiceId } from '../types/media-types.ts';
 
 /** A voice and what was measured of it. */
 interface BaseVoice extends StudioVoice {

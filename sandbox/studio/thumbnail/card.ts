@@ -2,7 +2,7 @@ import { createCanvas } from '@napi-rs/canvas';
 import type { Canvas } from '@napi-rs/canvas';
 
 import { registerFonts } from '../art/caption.ts';
-import type { MediaFacts } from '../media-types.ts';
+import type { MediaFacts } from '../types/media-types.ts';
 
 const LONG_EDGE = 320;
 const SHORTEST_EDGE = 120;

@@ -2,10 +2,10 @@ import sharp from 'sharp';
 
 import { coverOf } from '../measure/cover.ts';
 import { probeMedia } from '../measure/probe.ts';
-import { StudioRefusal } from '../media-types.ts';
-import type { StudioThumbnail } from '../media-types.ts';
 import { decodeSound } from '../sound/decode.ts';
 import type { Sound } from '../sound/sound.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { StudioThumbnail } from '../types/media-types.ts';
 import { drawCard } from './card.ts';
 import { drawWaveform } from './waveform.ts';
 

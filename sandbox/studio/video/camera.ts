@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 
-import { StudioRefusal } from '../media-types.ts';
-import type { Size } from '../size.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { Size } from '../types/size.ts';
 import { toPlanes } from './yuv.ts';
 import type { Planes } from './yuv.ts';
 

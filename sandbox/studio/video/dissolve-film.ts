@@ -1,5 +1,5 @@
 import { createNoise } from '../art/random.ts';
-import type { Size } from '../size.ts';
+import type { Size } from '../types/size.ts';
 import { loadPlanes, shoot } from './camera.ts';
 import { eased } from './film.ts';
 import type { Film, FilmPlan } from './film.ts';

@@ -1,4 +1,4 @@
-import type { Size } from '../size.ts';
+import type { Size } from '../types/size.ts';
 
 /** A film that can be drawn frame by frame. */
 export interface Film {

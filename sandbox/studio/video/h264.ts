@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 
 import encoders from 'h264-mp4-encoder';
 
-import type { Size } from '../size.ts';
+import type { Size } from '../types/size.ts';
 import type { Film, SlowFilm } from './film.ts';
 import { frameBytes, toRgb } from './yuv.ts';
 

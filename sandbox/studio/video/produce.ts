@@ -2,9 +2,9 @@ import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 
 import { fileDuration } from '../measure/probe.ts';
-import type { StudioVideo } from '../media-types.ts';
-import type { Size } from '../size.ts';
 import type { Sound } from '../sound/sound.ts';
+import type { StudioVideo } from '../types/media-types.ts';
+import type { Size } from '../types/size.ts';
 import type { Film, SlowFilm } from './film.ts';
 import { encodeFilm } from './h264.ts';
 import { writeEncodedMp4 } from './mp4.ts';

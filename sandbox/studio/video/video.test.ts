@@ -2,9 +2,9 @@ import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny'
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { silentLogger } from '../../../platform/logger.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
 import { createStudio } from '../studio.ts';
-import type { Studio } from '../types.ts';
+import type { Studio } from '../types/studio.ts';
 import { createCameraFilm } from './camera-film.ts';
 import { createDissolveFilm } from './dissolve-film.ts';
 import { clearTimes } from './mp4-times.ts';

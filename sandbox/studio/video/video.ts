@@ -1,8 +1,8 @@
+import { encodePicture } from '../art/encode.ts';
 import { paintPicture, seedsOf } from '../art/picture.ts';
-import { encodePicture } from '../encode.ts';
-import type { StudioVideo, VideoRequest } from '../media-types.ts';
-import type { Size } from '../size.ts';
 import { composeAmbient } from '../sound/ambient.ts';
+import type { StudioVideo, VideoRequest } from '../types/media-types.ts';
+import type { Size } from '../types/size.ts';
 import { createCameraFilm } from './camera-film.ts';
 import { createDissolveFilm } from './dissolve-film.ts';
 import type { Film, FilmPlan } from './film.ts';

@@ -1,4 +1,4 @@
-import type { Size } from '../size.ts';
+import type { Size } from '../types/size.ts';
 
 /** Pixels of a video frame: BT.709, limited range, integers only, so they are the same on every machine. */
 

@@ -1,6 +1,6 @@
-import { StudioRefusal } from '../media-types.ts';
-import type { MatchedVoice, StudioVoiceId, VoiceMeasures } from '../media-types.ts';
 import { decodeSound } from '../sound/decode.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import type { MatchedVoice, StudioVoiceId, VoiceMeasures } from '../types/media-types.ts';
 import { measureVoice } from './measure-voice.ts';
 
 const MEASURED_SECONDS = 30;

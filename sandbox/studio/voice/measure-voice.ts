@@ -1,7 +1,7 @@
-import type { VoiceMeasures } from '../media-types.ts';
 import { resample } from '../sound/reshape.ts';
 import { durationOf } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
+import type { VoiceMeasures } from '../types/media-types.ts';
 import { formantsAt } from './formants.ts';
 import { PITCH_STEP_SECONDS, trackPitch } from './pitch.ts';
 

@@ -1,17 +1,17 @@
-import { paintPicture } from './art/picture.ts';
-import { describePicture } from './describe/describe.ts';
-import { encodePicture, encodePreview } from './encode.ts';
-import { analyseMedia } from './measure/analyse.ts';
-import { probeMedia } from './measure/probe.ts';
-import { detectPerson } from './people/detect-person.ts';
-import { planPresenter, planVideo } from './plan.ts';
-import { makePresenter } from './presenter/presenter.ts';
-import { makeSpeech } from './speech/speech.ts';
-import { makeThumbnail } from './thumbnail/thumbnail.ts';
-import type { StudioImage } from './types.ts';
-import { makeVideo } from './video/video.ts';
-import { matchVoice } from './voice/match-voice.ts';
-import type { WorkerRequest } from './worker-messages.ts';
+import { encodePicture, encodePreview } from '../art/encode.ts';
+import { paintPicture } from '../art/picture.ts';
+import { describePicture } from '../describe/describe.ts';
+import { analyseMedia } from '../measure/analyse.ts';
+import { probeMedia } from '../measure/probe.ts';
+import { detectPerson } from '../people/detect-person.ts';
+import { planPresenter, planVideo } from '../plan/plan.ts';
+import { makePresenter } from '../presenter/presenter.ts';
+import { makeSpeech } from '../speech/speech.ts';
+import { makeThumbnail } from '../thumbnail/thumbnail.ts';
+import type { StudioImage } from '../types/studio.ts';
+import { makeVideo } from '../video/video.ts';
+import { matchVoice } from '../voice/match-voice.ts';
+import type { WorkerRequest } from './messages.ts';
 
 type OnProgress = (percent: number, stage: string) => void;
 

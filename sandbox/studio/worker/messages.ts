@@ -1,6 +1,11 @@
-import type { PresenterRequest, SpeechRequest, StudioRefusalCode, VideoRequest } from './media-types.ts';
-import type { StudioSize } from './plan.ts';
-import type { ImageRequest } from './types.ts';
+import type { StudioSize } from '../plan/plan.ts';
+import type {
+  PresenterRequest,
+  SpeechRequest,
+  StudioRefusalCode,
+  VideoRequest,
+} from '../types/media-types.ts';
+import type { ImageRequest } from '../types/studio.ts';
 
 /** What a worker is asked; one at a time. */
 export type WorkerRequest =

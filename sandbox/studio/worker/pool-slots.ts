@@ -1,5 +1,5 @@
-import { startWorker } from './worker-process.ts';
-import type { WorkerProcess } from './worker-process.ts';
+import { startWorker } from './process.ts';
+import type { WorkerProcess } from './process.ts';
 
 /** A process and how often it was used. */
 interface Worker {

@@ -1,6 +1,6 @@
-import type { WorkerRequest } from './worker-messages.ts';
-import { createWorkerPlaces } from './worker-places.ts';
-import type { WorkerPlacesOptions } from './worker-places.ts';
+import type { WorkerRequest } from './messages.ts';
+import { createWorkerPlaces } from './pool-slots.ts';
+import type { WorkerPlacesOptions } from './pool-slots.ts';
 
 /** Rendering processes: started when they are needed, used one request at a time, replaced when worn out. */
 export interface WorkerPool {

@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 
-import { StudioRefusal } from './media-types.ts';
-import { UnreadablePicture } from './types.ts';
-import type { WorkerFailure, WorkerMessage, WorkerRequest } from './worker-messages.ts';
+import { StudioRefusal } from '../types/media-types.ts';
+import { UnreadablePicture } from '../types/studio.ts';
+import type { WorkerFailure, WorkerMessage, WorkerRequest } from './messages.ts';
 
 type OnProgress = (percent: number, stage: string) => void;
 

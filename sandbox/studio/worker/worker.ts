@@ -1,7 +1,7 @@
+import { StudioRefusal } from '../types/media-types.ts';
+import { UnreadablePicture } from '../types/studio.ts';
 import { carryOut } from './carry-out.ts';
-import { StudioRefusal } from './media-types.ts';
-import { UnreadablePicture } from './types.ts';
-import type { WorkerFailure, WorkerMessage, WorkerRequest } from './worker-messages.ts';
+import type { WorkerFailure, WorkerMessage, WorkerRequest } from './messages.ts';
 
 /**
  * One rendering process. It does one request per message and may be killed at any moment (that is how cancelling works);

@@ -1,12 +1,12 @@
 import { AppError, toError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import type { Logger } from '../../../platform/logger.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
 import type { ChatFailure, ChatReply } from './chat.ts';
 import { converse, type Converse } from './converse.ts';
 import { errorOf, failureOf, INTERRUPTED, TOO_SLOW } from './failures.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './media-parts.ts';
-import { createPlaces } from './places.ts';
 import { createRecorder } from './recorder.ts';
+import { createPlaces } from './semaphore.ts';
 import type { ChatStore, KeptUnder } from './store.ts';
 
 /** A conversation that was checked, and who may have it. */

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { createEventBus } from '../../../platform/postgres-event-bus.ts';
-import type { CatalogModel, GeneratorRegistry } from '../generators/binding.ts';
+import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
+import type { CatalogModel, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import {
   UpstreamError,
   type ChatOutcome,
   type ChatPiece,
   type ChatRequest,
   type Provider,
-} from '../providers/provider.ts';
+} from '../providers/contract/provider.ts';
 import {
   me,
   nobody,

@@ -1,5 +1,5 @@
-import type { Caller } from '../../../platform/caller.ts';
-import type { Failure } from '../tasks/task.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import type { Failure } from '../domain/task.ts';
 
 /**
  * Talking with a language model: no task, but an answer, at once or word by word. With an idempotency key the answer is

@@ -1,16 +1,16 @@
 import type { Json } from '../../../platform/json.ts';
-import type { Binding } from '../generators/binding.ts';
+import type { Binding } from '../generators/bindings/binding.ts';
 import {
   UpstreamError,
   type ChatOutcome,
   type ChatPiece,
   type ChatRequest,
   type Connection,
-} from '../providers/provider.ts';
+} from '../providers/contract/provider.ts';
 import type { ChatReply } from './chat.ts';
 import { chatModelOf } from './limits.ts';
 import type { Conversation } from './messages.ts';
-import type { Places } from './places.ts';
+import type { Places } from './semaphore.ts';
 
 /** One conversation at the bindings of its generator, in order: the next is asked when one fails before its first word. */
 export interface Converse {

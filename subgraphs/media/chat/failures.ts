@@ -1,7 +1,7 @@
 import { AppError } from '../../../platform/errors.ts';
-import { UpstreamError, failureOf as upstreamFailure } from '../providers/provider.ts';
+import type { FailureCode } from '../domain/task.ts';
+import { UpstreamError, failureOf as upstreamFailure } from '../providers/contract/provider.ts';
 import { CALLERS_CODES } from '../questions/ask.ts';
-import type { FailureCode } from '../tasks/task.ts';
 import type { ChatFailure } from './chat.ts';
 
 /** Why a reply failed: as it is kept and shown, and as it is thrown to a caller who waits for all of it. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { ChatChunk } from './chat.ts';
 import { INTERRUPTED } from './failures.ts';
 import { CHAT_TOPIC } from './recorder.ts';

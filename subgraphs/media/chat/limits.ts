@@ -1,5 +1,5 @@
 import { badInput } from '../../../platform/errors.ts';
-import type { Binding, CatalogModel, GeneratorRegistry } from '../generators/binding.ts';
+import type { Binding, CatalogModel, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { charactersOf, type Conversation } from './messages.ts';
 
 /** Most models that a refusal names. */

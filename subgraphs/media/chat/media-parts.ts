@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 
 import { AppError, badInput } from '../../../platform/errors.ts';
-import { HttpFailure, type HttpClient } from '../../../platform/http-client.ts';
+import { HttpFailure, type HttpClient } from '../../../platform/http/http-client.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { FileService, StoredFile } from '../files/files.ts';

@@ -1,5 +1,5 @@
 import { toError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { ChatStore } from './store.ts';
 
 /** The bus topic of kept replies: a reply has more pieces, or has ended. */

@@ -1,4 +1,4 @@
-import type { Binding } from '../generators/binding.ts';
+import type { Binding } from '../generators/bindings/binding.ts';
 
 /** The free places of each binding within this process: so many conversations at once, the rest waits in order. */
 export interface Places {

@@ -1,21 +1,21 @@
 import type { Kysely } from 'kysely';
 
 import { AppError, toError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import type { HttpClient } from '../../../platform/http-client.ts';
-import type { Logger } from '../../../platform/logger.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import type { HttpClient } from '../../../platform/http/http-client.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { ChatTables } from '../database/chat-tables.ts';
 import type { FileService } from '../files/files.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
-import { idempotencyOf } from '../tasks/idempotency.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { idempotencyOf } from '../tasks/rules/idempotency.ts';
+import { createMaker, type Ready } from './chat-runner.ts';
 import type { ChatChunk, ChatInput, ChatReply, ChatService } from './chat.ts';
 import { errorOf } from './failures.ts';
 import { follow } from './follow.ts';
 import { bindingsTaking } from './limits.ts';
-import { createMaker, type Ready } from './maker.ts';
 import { checkMedia } from './media-parts.ts';
 import { checkConversation } from './messages.ts';
 import { createChatStore, type ChatStore, type KeptUnder } from './store.ts';
-import type { ChatTables } from './tables.ts';
 
 export interface ChatServiceOptions {
   readonly database: Kysely<ChatTables>;

@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from 'kysely';
 
-import type { ChatTables } from './chat/tables.ts';
-import type { FileTables } from './files/tables.ts';
-import type { TaskTables } from './tasks/tables.ts';
-import type { VideoTemplateTables } from './video-templates/tables.ts';
-import type { WebhookTables } from './webhooks/tables.ts';
+import type { ChatTables } from './chat-tables.ts';
+import type { FileTables } from './file-tables.ts';
+import type { TaskTables } from './task-tables.ts';
+import type { VideoTemplateTables } from './video-template-tables.ts';
+import type { WebhookTables } from './webhook-tables.ts';
 
 /** Every table of the "media" schema, named with it. */
 export type MediaTables = TaskTables & VideoTemplateTables & ChatTables & FileTables & WebhookTables;

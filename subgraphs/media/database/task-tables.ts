@@ -1,5 +1,13 @@
 import type { JsonObject } from '../../../platform/json.ts';
-import type { AttemptState, Failure, StepInput, TaskKind, TaskOutcome, TaskState, Work } from './task.ts';
+import type {
+  AttemptState,
+  Failure,
+  StepInput,
+  TaskKind,
+  TaskOutcome,
+  TaskState,
+  Work,
+} from '../domain/task.ts';
 
 /** Table types of the task engine (migrations/0001-tasks.ts says why each column and index is there). */
 

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 
 import { describe, expect, it } from 'vitest';
 
-import type { Engine } from './engine.ts';
+import { prepareFile, type InputOptions } from '../tasks/work/inputs/input-files.ts';
+import type { Engine } from '../tasks/work/shared/engine.ts';
 import { wrongFormat, type FileKind } from './file-kinds.ts';
-import { prepareFile, type InputOptions } from './input-files.ts';
 
 describe('a file', () => {
   it.each<[FileKind, string]>([

@@ -5,16 +5,16 @@ import path from 'node:path';
 import type { Kysely } from 'kysely';
 import type { PoolConfig } from 'pg';
 
-import { createDatabase } from '../../../platform/database.ts';
-import { silentLogger } from '../../../platform/logger.ts';
-import { migrate } from '../../../platform/migrations.ts';
+import { createDatabase } from '../../../platform/database/database.ts';
+import { migrate } from '../../../platform/database/migrations.ts';
 import { createDiskStore } from '../../../platform/object-store/disk.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
-import { files as filesMigration } from '../migrations/0002-files.ts';
-import { providerResources } from '../migrations/0004-provider-resources.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
+import type { FileTables } from '../database/file-tables.ts';
+import { files as filesMigration } from '../database/migrations/0002-files.ts';
+import { providerResources } from '../database/migrations/0004-provider-resources.ts';
 import { createFileService } from './service.ts';
 import type { FileServiceOptions } from './service.ts';
-import type { FileTables } from './tables.ts';
 
 /** A database with the table of files and a store on disk, for the tests of this folder. Takes over the database it is given. */
 export async function fileWorld(fresh: { readonly config: PoolConfig; drop(): Promise<void> }) {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
-import type { Caller } from '../../../platform/caller.ts';
-import type { AnyTransaction } from '../../../platform/queue.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import type { AnyTransaction } from '../../../platform/queue/queue.ts';
 
 /** Stored files and their measured facts. Implemented by createFileService (service.ts). */
 export interface FileService {

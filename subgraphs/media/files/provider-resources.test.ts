@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { newId } from '../../../platform/ids.ts';
 import { testDatabase } from '../../../test/kit/postgres.ts';
-import type { UploadedFile } from '../providers/provider.ts';
+import type { UploadedFile } from '../providers/contract/provider.ts';
 import { fileWorld, type FileWorld } from './files.fixture.ts';
 import {
   createProviderResources,

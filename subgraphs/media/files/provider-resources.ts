@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { sql, type Kysely, type Selectable } from 'kysely';
 
 import type { Json } from '../../../platform/json.ts';
-import type { Connection, UploadedFile } from '../providers/provider.ts';
-import type { ProviderResourceTable } from './tables.ts';
+import type { ProviderResourceTable } from '../database/file-tables.ts';
+import type { Connection, UploadedFile } from '../providers/contract/provider.ts';
 
 /**
  * What providers keep of our files. The file stays ours (its row and bytes are in files/), so work may name it by our

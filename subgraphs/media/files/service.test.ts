@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { anonymousCaller } from '../../../platform/caller.ts';
-import type { Caller } from '../../../platform/caller.ts';
+import { anonymousCaller } from '../../../platform/access/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';

@@ -1,14 +1,15 @@
 import type { Kysely } from 'kysely';
 
-import type { Caller } from '../../../platform/caller.ts';
-import { mayChange } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import { mayChange } from '../../../platform/access/caller.ts';
+import { shareReads } from '../../../platform/cache/batched-reads.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-store/measure.ts';
+import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-store/measure/measure.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { peek } from '../../../platform/object-store/peek.ts';
-import { shareReads } from '../../../platform/shared-reads.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { FileTables } from '../database/file-tables.ts';
 import { dispositionOf } from './file-headers.ts';
 import type { FileDoor, FileService, NewFile, StoredFile } from './files.ts';
 import { idOfPath, objectKeyOf, pathOf, plainType, storedName } from './names.ts';
@@ -22,7 +23,6 @@ import {
   keepFiles,
   readFiles,
 } from './store.ts';
-import type { FileTables } from './tables.ts';
 
 export interface FileServiceOptions {
   readonly database: Kysely<FileTables>;

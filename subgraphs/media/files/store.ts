@@ -1,10 +1,10 @@
 import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
 
-import type { Measures } from '../../../platform/object-store/measurable.ts';
+import type { Measures } from '../../../platform/object-store/measure/measurable.ts';
 import type { StoredObject } from '../../../platform/object-store/object-store.ts';
-import type { AnyTransaction } from '../../../platform/queue.ts';
+import type { AnyTransaction } from '../../../platform/queue/queue.ts';
+import type { FileTables, MediaTable } from '../database/file-tables.ts';
 import type { StoredFile } from './files.ts';
-import type { FileTables, MediaTable } from './tables.ts';
 
 /**
  * The SQL of files. Rows come before bytes and go after them: whenever a process dies, a row is left that the pruner

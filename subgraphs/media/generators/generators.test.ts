@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ProvidersConfig } from '../../../platform/config/providers.ts';
+import { sandboxWires, type SandboxWires } from '../../../platform/config/sandbox-addresses.ts';
 import { AppError } from '../../../platform/errors.ts';
-import { sandboxWires, type SandboxWires } from '../../../platform/sandbox-wires.ts';
-import type { Provider } from '../providers/provider.ts';
-import type { StepInput, Work } from '../tasks/task.ts';
-import { bundledBindings } from './bundled-bindings.ts';
-import { bindingsTaking, checkWork, isAspectRatio } from './limits.ts';
-import { createGeneratorRegistry } from './registry.ts';
+import type { StepInput, Work } from '../domain/task.ts';
+import type { Provider } from '../providers/contract/provider.ts';
+import { createGeneratorRegistry } from './bindings/registry.ts';
+import { bundledBindings } from './configuration/bundled-bindings.ts';
+import { bindingsTaking, checkWork, isAspectRatio } from './limits/limits.ts';
 
 const job = { start: async () => ({}), status: async () => ({ state: 'queued' }) as const, pollMs: 1 };
 const call = { call: async () => ({ files: [], texts: [] }) };

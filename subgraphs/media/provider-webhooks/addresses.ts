@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 
-import { isPublicAddress } from '../../../platform/safe-url.ts';
-import type { Binding } from '../generators/binding.ts';
+import { isPublicAddress } from '../../../platform/http/safe-url.ts';
+import type { Binding } from '../generators/bindings/binding.ts';
 
 /** The addresses at which upstreams tell that something happened to an attempt: each carries which, and a proof that we made it. */
 export interface NoticeAddresses {

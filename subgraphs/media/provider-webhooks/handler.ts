@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { MediaDatabase } from '../database.ts';
-import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
-import { UpstreamError, type Notice } from '../providers/provider.ts';
-import { readAttempts, type AttemptKey } from '../tasks/attempt-store.ts';
-import type { Hints } from './hints.ts';
-import type { NoticeAddresses } from './notice-addresses.ts';
-import { readNotice } from './read-notice.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { MediaDatabase } from '../database/database.ts';
+import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { UpstreamError, type Notice } from '../providers/contract/provider.ts';
+import { readAttempts, type AttemptKey } from '../tasks/storage/attempt-store.ts';
+import type { NoticeAddresses } from './addresses.ts';
+import { readNotice } from './read-webhook.ts';
+import type { Hints } from './wake-ups.ts';
 
 /** Answers one notice of an upstream. */
 export type NoticeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { newId } from '../../../platform/ids.ts';
-import type { Notice, Provider } from '../providers/provider.ts';
+import type { Notice, Provider } from '../providers/contract/provider.ts';
 import { image, me, registryOf, startEngine, until, type TestEngine } from '../tasks/testing/engine.ts';
 import { testBinding, testProvider } from '../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
-import { createHints, type Hints } from './hints.ts';
-import { createNoticeAddresses, isPublicHttps } from './notice-addresses.ts';
-import { createNoticeHandler } from './notice-handler.ts';
+import { createNoticeAddresses, isPublicHttps } from './addresses.ts';
+import { createNoticeHandler } from './handler.ts';
+import { createHints, type Hints } from './wake-ups.ts';
 
 let engine: TestEngine;
 let upstream: Upstream;

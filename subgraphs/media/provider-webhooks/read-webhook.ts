@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { Notice } from '../providers/provider.ts';
+import type { Notice } from '../providers/contract/provider.ts';
 
 /** Largest notice in bytes. */
 const MAX_BYTES = 1024 * 1024;

@@ -1,10 +1,10 @@
 import { toError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { MediaDatabase } from '../database.ts';
-import type { AttemptKey } from '../tasks/attempt-store.ts';
-import { pollAttemptNow } from '../tasks/poll-store.ts';
-import { POLL_TOPIC } from '../tasks/transactor.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { MediaDatabase } from '../database/database.ts';
+import type { AttemptKey } from '../tasks/storage/attempt-store.ts';
+import { pollAttemptNow } from '../tasks/storage/poll-store.ts';
+import { POLL_TOPIC } from '../tasks/storage/transactor.ts';
 
 /** Makes attempts due because somebody said that something happened to them. */
 export interface Hints {

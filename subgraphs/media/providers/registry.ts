@@ -1,5 +1,6 @@
-import type { HttpClient } from '../../../platform/http-client.ts';
+import type { HttpClient } from '../../../platform/http/http-client.ts';
 import { createComfyui } from './comfyui/comfyui.ts';
+import type { Provider } from './contract/provider.ts';
 import { createFal } from './fal/fal.ts';
 import { createGemini } from './gemini/gemini.ts';
 import { createHedra } from './hedra/hedra.ts';
@@ -8,7 +9,6 @@ import { createKling } from './kling/kling.ts';
 import { createMidjourney } from './midjourney/midjourney.ts';
 import { createMinimax } from './minimax/minimax.ts';
 import { createOpenai } from './openai/openai.ts';
-import type { Provider } from './provider.ts';
 import { createReplicate } from './replicate/replicate.ts';
 import { createVolcengine } from './volcengine/volcengine.ts';
 

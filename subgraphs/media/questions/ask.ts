@@ -1,6 +1,6 @@
 import { AppError, badInput, type AppErrorCode } from '../../../platform/errors.ts';
-import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
-import { UpstreamError, type Provider, type UpstreamCode } from '../providers/provider.ts';
+import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { UpstreamError, type Provider, type UpstreamCode } from '../providers/contract/provider.ts';
 
 /**
  * Asking a generator's providers something at once, without a task: which bindings can be asked, fall-back in their

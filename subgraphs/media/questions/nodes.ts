@@ -1,5 +1,5 @@
-import type { GeneratorRegistry } from '../generators/binding.ts';
-import type { NodeLoad } from '../providers/provider.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { NodeLoad } from '../providers/contract/provider.ts';
 import { bindingsWith, firstAnswer } from './ask.ts';
 
 /** The generator whose machines are asked. */

@@ -1,4 +1,4 @@
-import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 
 /**
  * Whether anything is known that speaks against a prompt, before it is paid for. A guess from a short list of words

@@ -3,19 +3,19 @@ import { Readable } from 'node:stream';
 import type { FileUpload } from 'graphql-upload-minimal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import { testDatabase } from '../../../test/kit/postgres.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
 import { createProviderResources, type ProviderResources } from '../files/provider-resources.ts';
-import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
-import { createGeneratorRegistry } from '../generators/registry.ts';
+import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { createGeneratorRegistry } from '../generators/bindings/registry.ts';
 import {
   UpstreamError,
   type NodeLoad,
   type Provider,
   type UploadRequest,
   type VoiceList,
-} from '../providers/provider.ts';
+} from '../providers/contract/provider.ts';
 import { testBinding } from '../tasks/testing/provider.ts';
 import { runningNode } from './nodes.ts';
 import { checkPrompt } from './prompt-check.ts';

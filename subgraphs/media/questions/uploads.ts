@@ -1,14 +1,14 @@
 import type { FileUpload } from 'graphql-upload-minimal';
 import type { Kysely } from 'kysely';
 
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { ProviderResources } from '../files/provider-resources.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
-import type { UploadRequest } from '../providers/provider.ts';
-import { storeUpload } from '../submissions/input-files.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { UploadRequest } from '../providers/contract/provider.ts';
+import { storeUpload } from '../submissions/requests/input-files.ts';
 import { bindingsWith, firstAnswer } from './ask.ts';
 
 /** A file of ours that a provider has a copy of. */

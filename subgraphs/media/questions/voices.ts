@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 
 import { AppError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
-import type { VoiceList } from '../providers/provider.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { VoiceList } from '../providers/contract/provider.ts';
 import { bindingsWith, firstAnswer } from './ask.ts';
 
 /** A voice that can speak. */

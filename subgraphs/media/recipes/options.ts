@@ -1,5 +1,5 @@
-import type { GeneratorRegistry } from '../generators/binding.ts';
-import { bindingsTaking } from '../generators/limits.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { bindingsTaking } from '../generators/limits/limits.ts';
 import type { RecipeOptions } from './recipe.ts';
 
 /** Generators of the steps of recipes: the same for the service that accepts a task and the worker that does it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { RecipeWork, StepInput, TaskOutcome, Work } from '../tasks/task.ts';
+import type { RecipeWork, StepInput, TaskOutcome, Work } from '../domain/task.ts';
 import { nextSteps, progressOf, type NextSteps, type StepSoFar } from './recipe.ts';
 
 const options = { generator: 'agg/imga' };

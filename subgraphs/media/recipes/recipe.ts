@@ -1,5 +1,5 @@
-import type { StepState } from '../tasks/tables.ts';
-import type { RecipeWork, StepInput, TaskOutcome, Work } from '../tasks/task.ts';
+import type { StepState } from '../database/task-tables.ts';
+import type { RecipeWork, StepInput, TaskOutcome, Work } from '../domain/task.ts';
 import { isSpokenFirst, progressOfSpoken, spokenSteps } from './spoken-avatar.ts';
 
 /**

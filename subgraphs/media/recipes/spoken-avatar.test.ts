@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Work } from '../tasks/task.ts';
+import type { Work } from '../domain/task.ts';
 import { nextSteps, progressOf, type StepSoFar } from './recipe.ts';
 
 const options = { generator: 'agg/imga' };

@@ -1,4 +1,4 @@
-import type { AvatarVideoWork, StepInput, Work } from '../tasks/task.ts';
+import type { AvatarVideoWork, StepInput, Work } from '../domain/task.ts';
 import type { NextSteps, StepSoFar } from './recipe.ts';
 
 /**

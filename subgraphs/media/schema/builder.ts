@@ -3,7 +3,7 @@ import DirectivesPlugin from '@pothos/plugin-directives';
 import FederationPlugin from '@pothos/plugin-federation';
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import { rulePlugin } from '../../../platform/graphql/rule-plugin.ts';
+import { rulePlugin } from '../../../platform/graphql/schema/rule-plugin.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { MediaContext } from './context.ts';
 

@@ -1,16 +1,16 @@
 import DataLoader from 'dataloader';
 
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import type { AuthMode } from '../../../platform/access/policy.ts';
 import type { RequestContext } from '../../../platform/graphql/executor.ts';
-import type { AuthMode } from '../../../platform/policy.ts';
 import type { ChatService } from '../chat/chat.ts';
+import type { Attempt, Task } from '../domain/task.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Uploads } from '../questions/uploads.ts';
 import type { Voices } from '../questions/voices.ts';
-import type { SubmissionService } from '../submissions/submissions.ts';
+import type { SubmissionService } from '../submissions/requests/submissions.ts';
 import type { TaskService } from '../tasks/service-types.ts';
-import type { Attempt, Task } from '../tasks/task.ts';
 import type { VideoTemplate, VideoTemplateService } from '../video-templates/video-template.ts';
 import type { WebhookService } from '../webhooks/service.ts';
 

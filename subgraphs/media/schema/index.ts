@@ -28,7 +28,7 @@ import './recipe.ts';
 import './webhook-delivery.ts';
 import './model.ts';
 import './health.ts';
-import { ruleEntities } from '../../../platform/graphql/entity-rules.ts';
+import { ruleEntities } from '../../../platform/graphql/schema/entity-rules.ts';
 import { builder } from './builder.ts';
 
 export { createMediaContext, type MediaContext, type MediaHealth, type MediaServices } from './context.ts';

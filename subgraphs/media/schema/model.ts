@@ -1,4 +1,4 @@
-import type { CatalogModel } from '../generators/binding.ts';
+import type { CatalogModel } from '../generators/bindings/binding.ts';
 import { builder } from './builder.ts';
 
 const Model = builder.objectRef<CatalogModel>('Model').implement({

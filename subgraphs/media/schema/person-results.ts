@@ -1,5 +1,5 @@
 import type { Json } from '../../../platform/json.ts';
-import type { Task as TaskShape, TaskOutcome } from '../tasks/task.ts';
+import type { Task as TaskShape, TaskOutcome } from '../domain/task.ts';
 import { builder } from './builder.ts';
 
 /** The typed results of work with people in it. */

@@ -1,4 +1,4 @@
-import type { NodeLoad } from '../providers/provider.ts';
+import type { NodeLoad } from '../providers/contract/provider.ts';
 import { runningNode } from '../questions/nodes.ts';
 import { builder } from './builder.ts';
 

@@ -1,6 +1,6 @@
 import { GraphQLUpload } from 'graphql-upload-minimal';
 
-import { dateTimeScalar, jsonScalar } from '../../../platform/graphql/scalars.ts';
+import { dateTimeScalar, jsonScalar } from '../../../platform/graphql/schema/scalars.ts';
 import { builder } from './builder.ts';
 
 builder.scalarType('DateTime', dateTimeScalar);

@@ -1,6 +1,6 @@
-import { boundedFirst, checkedCursor, pageInfoOf } from '../../../platform/graphql/paging.ts';
+import { boundedFirst, checkedCursor, pageInfoOf } from '../../../platform/graphql/schema/paging.ts';
+import type { Task as TaskShape } from '../domain/task.ts';
 import type { TaskFilter as TaskFilterShape, TaskPage } from '../tasks/service-types.ts';
-import type { Task as TaskShape } from '../tasks/task.ts';
 import { builder } from './builder.ts';
 import { PageInfo } from './page-info.ts';
 import { Task, TaskKind, TaskProgress, TaskState } from './task.ts';

@@ -1,6 +1,6 @@
 import { notFound } from '../../../platform/errors.ts';
-import { boundedFirst } from '../../../platform/graphql/paging.ts';
-import type { Task as TaskShape, TaskEvent, TaskKind as TaskKindWord, taskStates } from '../tasks/task.ts';
+import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
+import type { Task as TaskShape, TaskEvent, TaskKind as TaskKindWord, taskStates } from '../domain/task.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
 

@@ -1,25 +1,30 @@
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
+import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import type { OutboundRule } from '../../../platform/safe-url.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
+import type { Task } from '../domain/task.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { TaskService } from '../tasks/service-types.ts';
-import type { Task } from '../tasks/task.ts';
 import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
-import { prepareAnalysis } from './analysis.ts';
-import { prepareAvatar, prepareAvatarSource, prepareAvatarVideo, type AvatarDependencies } from './avatar.ts';
-import { prepareCharacter, prepareCharacterImage } from './character.ts';
-import { prepareComfy } from './comfy.ts';
-import { prepareDetection, prepareHumanVideo } from './human-video.ts';
-import { prepareDescription, prepareImage } from './image.ts';
-import { storeUpload } from './input-files.ts';
-import { prepareLipSync } from './lip-sync.ts';
-import type { Asker, Prepared } from './prepared.ts';
-import { prepareRecipe, type RecipeDependencies } from './recipe.ts';
-import { prepareSpeech, prepareVoiceClone } from './speech.ts';
+import { prepareAnalysis } from './kinds/analysis.ts';
+import {
+  prepareAvatar,
+  prepareAvatarSource,
+  prepareAvatarVideo,
+  type AvatarDependencies,
+} from './kinds/avatar.ts';
+import { prepareCharacter, prepareCharacterImage } from './kinds/character.ts';
+import { prepareComfy } from './kinds/comfy.ts';
+import { prepareDetection, prepareHumanVideo } from './kinds/human-video.ts';
+import { prepareDescription, prepareImage } from './kinds/image.ts';
+import { prepareLipSync } from './kinds/lip-sync.ts';
+import { prepareRecipe, type RecipeDependencies } from './kinds/recipe.ts';
+import { prepareSpeech, prepareVoiceClone } from './kinds/speech.ts';
+import { prepareFrameVideo, prepareVideo } from './kinds/video.ts';
+import { storeUpload } from './requests/input-files.ts';
+import type { Asker, Prepared } from './requests/prepared.ts';
+import type { StartRequest, SubmissionOptions, SubmissionService } from './requests/submissions.ts';
 import { checkAddresses, fittingComfy, withGenerator } from './startable.ts';
-import type { StartRequest, SubmissionOptions, SubmissionService } from './submissions.ts';
-import { prepareFrameVideo, prepareVideo } from './video.ts';
 
 /** What all submissions together need. */
 export interface SubmissionDependencies extends RecipeDependencies, AvatarDependencies {

@@ -1,12 +1,12 @@
 import { badInput } from '../../../platform/errors.ts';
-import { HttpFailure } from '../../../platform/http-client.ts';
-import type { OutboundRule } from '../../../platform/safe-url.ts';
+import { HttpFailure } from '../../../platform/http/http-client.ts';
+import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
 import { isObject } from '../comfy-workflows/graph.ts';
-import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
-import { serves } from '../generators/registry.ts';
-import type { InputRef, Work } from '../tasks/task.ts';
-import type { ComfyRequest } from './submissions.ts';
+import type { InputRef, Work } from '../domain/task.ts';
+import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { serves } from '../generators/bindings/registry.ts';
+import type { ComfyRequest } from './requests/submissions.ts';
 
 /** What only the work that another service asks for needs: nobody chose its generator, and it is checked before it is paid. */
 

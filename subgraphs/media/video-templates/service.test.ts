@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createDatabase, type Database } from '../../../platform/database.ts';
-import { migrate } from '../../../platform/migrations.ts';
+import { createDatabase, type Database } from '../../../platform/database/database.ts';
+import { migrate } from '../../../platform/database/migrations.ts';
 import { testDatabase, type TestDatabase } from '../../../test/kit/postgres.ts';
-import { videoTemplates } from '../migrations/0003-video-templates.ts';
+import { videoTemplates } from '../database/migrations/0003-video-templates.ts';
+import type { VideoTemplateTables } from '../database/video-template-tables.ts';
 import { createVideoTemplateService } from './service.ts';
-import type { VideoTemplateTables } from './tables.ts';
 import type { VideoTemplateService } from './video-template.ts';
 
 const logger = pino({ level: 'silent' });

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 
-import { isUniqueViolation } from '../../../platform/database.ts';
+import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
+import type { VideoTemplateTables } from '../database/video-template-tables.ts';
 import bundled from './bundled-video-templates.json' with { type: 'json' };
 import { checkedFields, checkedPresetPrompts, checkedQuery, checkedTaskType, checkedText } from './rules.ts';
 import { createVideoTemplateStore, type NewVideoTemplate, type VideoTemplateStore } from './store.ts';
-import type { VideoTemplateTables } from './tables.ts';
 import type { VideoTemplate, VideoTemplateChange, VideoTemplateService } from './video-template.ts';
 
 /**

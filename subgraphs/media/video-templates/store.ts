@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Selectable, type Updateable } from 'kysely';
 
-import type { VideoTemplateTable, VideoTemplateTables } from './tables.ts';
+import type { VideoTemplateTable, VideoTemplateTables } from '../database/video-template-tables.ts';
 import type { VideoTemplate, VideoTemplateQuery } from './video-template.ts';
 
 /** A whole new row, as the service has checked it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createOutboundRule } from '../../../platform/safe-url.ts';
+import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { checkedCallbackUrl } from './callback-url.ts';
 
 const outbound = createOutboundRule({ allow: ['127.0.0.1:4999'] });

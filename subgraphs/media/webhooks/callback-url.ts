@@ -1,6 +1,6 @@
 import { badInput } from '../../../platform/errors.ts';
-import { HttpFailure } from '../../../platform/http-client.ts';
-import type { OutboundRule } from '../../../platform/safe-url.ts';
+import { HttpFailure } from '../../../platform/http/http-client.ts';
+import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 
 /** Longest callback address, in characters. */
 const MAX_URL = 2_000;

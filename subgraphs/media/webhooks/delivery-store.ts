@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
+import type { DeliveryState, WebhookDeliveryTable } from '../database/webhook-tables.ts';
 import type { WebhookJob } from './enqueue.ts';
-import type { DeliveryState, WebhookDeliveryTable } from './tables.ts';
 
 /** SQL of deliveries. Inserting one is in enqueue.ts. */
 

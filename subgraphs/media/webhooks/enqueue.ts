@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
 import { newId } from '../../../platform/ids.ts';
-import type { Queue } from '../../../platform/queue.ts';
-import type { TransactionScope } from '../tasks/transactor.ts';
+import type { Queue } from '../../../platform/queue/queue.ts';
+import type { TransactionScope } from '../tasks/storage/transactor.ts';
 
 /** How a delivery gets into the queue: in the transaction that ends its task. */
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../platform/json.ts';
+import type { Task } from '../domain/task.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
-import type { Task } from '../tasks/task.ts';
 
 /**
  * The body of a webhook: the end of a task in JSON. The same at each attempt, but for addresses that expire, which are

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 
-import { HttpFailure, type HttpClient, type HttpDownload } from '../../../platform/http-client.ts';
+import { HttpFailure, type HttpClient, type HttpDownload } from '../../../platform/http/http-client.ts';
 
 /** One attempt over the wire: signed by Standard Webhooks, bounded in time and size, redirects refused. */
 export interface Sender {

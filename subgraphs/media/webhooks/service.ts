@@ -1,14 +1,14 @@
-import { mayChange, type Caller } from '../../../platform/caller.ts';
+import { mayChange, type Caller } from '../../../platform/access/caller.ts';
 import { notFound } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import type { Queue } from '../../../platform/queue.ts';
-import type { MediaDatabase } from '../database.ts';
-import { readTasks } from '../tasks/task-store.ts';
-import { createTransactor, type Transactor } from '../tasks/transactor.ts';
+import type { Queue } from '../../../platform/queue/queue.ts';
+import type { MediaDatabase } from '../database/database.ts';
+import type { WebhookDeliveryTable } from '../database/webhook-tables.ts';
+import { readTasks } from '../tasks/storage/task-store.ts';
+import { createTransactor, type Transactor } from '../tasks/storage/transactor.ts';
 import { beginRound, deliveriesOf, readDelivery } from './delivery-store.ts';
 import { enqueueRound } from './enqueue.ts';
-import type { WebhookDeliveryTable } from './tables.ts';
 
 /** The log of result webhooks, as the owners of their tasks see it. */
 export interface WebhookService {

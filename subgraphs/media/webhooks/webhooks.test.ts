@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { createOutboundRule } from '../../../platform/safe-url.ts';
-import { createHttpClient } from '../../../platform/undici-http-client.ts';
-import { prune } from '../tasks/pruner.ts';
+import { createOutboundRule } from '../../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
+import type { WebhookDeliveryTable } from '../database/webhook-tables.ts';
 import {
   image,
   me,
@@ -20,9 +20,9 @@ import {
 } from '../tasks/testing/engine.ts';
 import { testBinding, testProvider } from '../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
+import { prune } from '../tasks/work/pruner.ts';
 import { startReceiver, type Receiver } from './receiver.fixture.ts';
 import { createWebhookService } from './service.ts';
-import type { WebhookDeliveryTable } from './tables.ts';
 import { createWebhookWorker, type WebhookWorkerOptions } from './worker.ts';
 
 /** Result webhooks on a real database, queue and sockets. */

@@ -1,5 +1,5 @@
-import { createOutboundRule } from '../../../platform/safe-url.ts';
-import { createHttpClient } from '../../../platform/undici-http-client.ts';
+import { createOutboundRule } from '../../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { startEngine } from '../tasks/testing/engine.ts';
 import { createWebhookWorker } from './worker.ts';
 

@@ -1,8 +1,8 @@
-import type { HttpClient } from '../../../platform/http-client.ts';
-import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue.ts';
-import type { MediaDatabase } from '../database.ts';
+import type { HttpClient } from '../../../platform/http/http-client.ts';
+import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
+import type { MediaDatabase } from '../database/database.ts';
 import type { FileService } from '../files/files.ts';
-import { readTasks, toTask } from '../tasks/task-store.ts';
+import { readTasks, toTask } from '../tasks/storage/task-store.ts';
 import { beginAttempt, endAttempt, secondsUntilDue, type AttemptEnd } from './delivery-store.ts';
 import { defineWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from './enqueue.ts';
 import { messageOf } from './message.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 import { AppError, badInput } from '../../../platform/errors.ts';
-import type { CatalogSync } from './catalog-sync.ts';
-import type { Template, TemplateService } from './template.ts';
+import type { Template, TemplateService } from '../domain/template.ts';
+import type { CatalogSync } from './sync.ts';
 
 /** What is done to many templates, or for trying things. */
 

@@ -1,8 +1,8 @@
-import type { WorkflowDatabase } from '../database.ts';
-import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/pay-provider.ts';
-import { amountOf, type CatalogMoney } from './catalog-offer.ts';
-import { readReferences, type TemplateReference } from './catalog-references.ts';
-import type { Template } from './template.ts';
+import type { WorkflowDatabase } from '../database/database.ts';
+import type { Template } from '../domain/template.ts';
+import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/provider/pay-provider.ts';
+import { amountOf, type CatalogMoney } from './offer.ts';
+import { readReferences, type TemplateReference } from './references.ts';
 
 /** What is wrong about one template, and what would help. */
 export interface CatalogFinding {

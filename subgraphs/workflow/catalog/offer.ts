@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
+import type { Template } from '../domain/template.ts';
 import { notConfigured } from '../payments/failures.ts';
-import type { PayProvider } from '../payments/pay-provider.ts';
-import type { Template } from './template.ts';
+import type { PayProvider } from '../payments/provider/pay-provider.ts';
 
 /** In what money, and for how much of it, templates are sold. */
 export interface CatalogMoney {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { WorkflowDatabase } from '../database.ts';
+import type { WorkflowDatabase } from '../database/database.ts';
 
 /** The provider's ids of a template. */
 export interface TemplateReference {

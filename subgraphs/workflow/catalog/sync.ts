@@ -1,8 +1,9 @@
 import { toError } from '../../../platform/errors.ts';
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { Template } from '../domain/template.ts';
 import type { Price, Prices } from '../payments/checkout.ts';
 import { notConfigured } from '../payments/failures.ts';
-import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/pay-provider.ts';
+import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/provider/pay-provider.ts';
 import {
   diagnose,
   NOT_SET_UP,
@@ -10,10 +11,9 @@ import {
   type CatalogDiagnosis,
   type CatalogFinding,
   type FindingOptions,
-} from './catalog-findings.ts';
-import { amountOf, createAccount, hashOf, lookupKeyOf } from './catalog-offer.ts';
-import { readReferences, saveReference, type TemplateReference } from './catalog-references.ts';
-import type { Template } from './template.ts';
+} from './findings.ts';
+import { amountOf, createAccount, hashOf, lookupKeyOf } from './offer.ts';
+import { readReferences, saveReference, type TemplateReference } from './references.ts';
 
 /** Templates as products of the payment provider: made, changed, found again by lookup key when ids were lost. */
 export interface CatalogSync extends Prices {

@@ -1,10 +1,10 @@
 import type { Generated, JSONColumnType, Kysely, Transaction } from 'kysely';
 
-import type { JsonObject } from '../../platform/json.ts';
-import type { ExecutionError, ExecutionStatus } from './executions/execution.ts';
-import type { PaymentTables } from './payments/tables.ts';
-import type { SignInTables } from './sign-in/tables.ts';
-import type { TemplateType } from './templates/template.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { ExecutionError, ExecutionStatus } from '../domain/execution.ts';
+import type { TemplateType } from '../domain/template.ts';
+import type { PaymentTables } from './payment-tables.ts';
+import type { SignInTables } from './sign-in-tables.ts';
 
 /** Sellable workflows, by code. */
 export interface TemplateTable {

@@ -1,7 +1,7 @@
 import type { Generated, JSONColumnType } from 'kysely';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import type { PaymentStatus, RefundReason } from './payment.ts';
+import type { PaymentStatus, RefundReason } from '../domain/payment.ts';
 
 /** One purchase; its status is written by reconcile alone. */
 export interface PaymentTable {

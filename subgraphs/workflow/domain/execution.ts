@@ -1,4 +1,4 @@
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 
-import { createDatabase, type Database } from '../../../platform/database.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import { createLogger } from '../../../platform/logger.ts';
-import { migrate } from '../../../platform/migrations.ts';
-import { createEventBus } from '../../../platform/postgres-event-bus.ts';
-import { createOutboundRule } from '../../../platform/safe-url.ts';
-import { createHttpClient } from '../../../platform/undici-http-client.ts';
+import { createDatabase, type Database } from '../../../platform/database/database.ts';
+import { migrate } from '../../../platform/database/migrations.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
+import { createOutboundRule } from '../../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
+import { createLogger } from '../../../platform/process/logger.ts';
 import { testDatabase } from '../../../test/kit/postgres.ts';
-import type { WorkflowTables } from '../database.ts';
-import { workflowMigrations } from '../migrations/index.ts';
-import { createSignIn, type SignInOptions } from './services.ts';
+import type { WorkflowTables } from '../database/database.ts';
+import { workflowMigrations } from '../database/migrations/index.ts';
+import { createSignIn, type SignInOptions } from '../sign-in/services.ts';
 import type { PlatformIdentity, SignInServices } from './sign-in.ts';
 
 /** A database of its own, and sign-in services over it: as many as there are processes. */

@@ -3,11 +3,11 @@ import { createHash, createHmac } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { anonymousCaller, type Caller } from '../../../platform/caller.ts';
-import type { WorkflowTables } from '../database.ts';
-import { createLoginCodes } from './login-codes.ts';
-import { pruneSignIn } from './pruning.ts';
-import { createSealer } from './sealer.ts';
+import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
+import type { WorkflowTables } from '../database/database.ts';
+import { pruneSignIn } from '../sign-in/pruning.ts';
+import { createSealer } from '../sign-in/secrets/encryption.ts';
+import { createLoginCodes } from '../sign-in/sessions/login-codes.ts';
 import { identity, openBench, type SignInBench } from './sign-in.fixture.ts';
 import type { SignedIn, SignInServices } from './sign-in.ts';
 

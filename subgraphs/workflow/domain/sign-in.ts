@@ -1,10 +1,10 @@
 import type { JWK } from 'jose';
 
-import type { Caller } from '../../../platform/caller.ts';
-import type { BrowserSignIn } from './browser-sign-in.ts';
-import type { PlatformSignIn } from './platform-sign-in.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import type { BrowserSignIn } from '../sign-in/browser/browser-sign-in.ts';
+import type { PlatformSignIn } from '../sign-in/platforms/platform-sign-in.ts';
 
-/** The words of signing in. Who enforces what is in platform/policy.ts; who asks is found by `callerOf`. */
+/** The words of signing in. Who enforces what is in platform/access/policy.ts; who asks is found by `callerOf`. */
 
 /** Ways in: the identity provider, and the mini-programs' platforms. */
 const platformNames = ['idp', 'wechat', 'alipay', 'douyin'] as const;

@@ -1,6 +1,6 @@
-import { mayRead, type Caller } from '../../../platform/caller.ts';
+import { mayRead, type Caller } from '../../../platform/access/caller.ts';
 import { AppError, badInput } from '../../../platform/errors.ts';
-import type { Execution } from './execution.ts';
+import type { Execution } from '../domain/execution.ts';
 
 /** Who may see an execution, and for whom one may be started. Pure. */
 

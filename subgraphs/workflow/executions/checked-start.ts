@@ -1,7 +1,7 @@
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
-import type { Template } from '../templates/template.ts';
+import type { Template } from '../domain/template.ts';
 import { isFinalRefusal, type MediaClient } from './media-client.ts';
 import { checkedParameters } from './parameters.ts';
 import { startOf } from './workflows.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 import { sql } from 'kysely';
 
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError, badInput } from '../../../platform/errors.ts';
-import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 
 /** One guarded request: under which key, and what makes another request the same. */
 export interface Guard {

@@ -1,8 +1,8 @@
 import { toError, type AppError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { newTraceId } from '../../../platform/ids.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import { isEnded, statusOfTask, type LiveTask } from './execution.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import { isEnded, statusOfTask, type LiveTask } from '../domain/execution.ts';
 import { isFinalRefusal, type MediaClient } from './media-client.ts';
 import type { AlsoWrite, ExecutionStore, StoredExecution } from './store.ts';
 

@@ -1,11 +1,11 @@
 import type { ExecutionResult } from 'graphql';
 
-import { internalCaller } from '../../../platform/caller.ts';
+import { internalCaller } from '../../../platform/access/caller.ts';
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
 import { isStream } from '../../../platform/graphql/streams.ts';
 import type { SubgraphLink } from '../../../platform/graphql/subgraph.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { LiveTask } from './execution.ts';
+import type { LiveTask } from '../domain/execution.ts';
 
 /**
  * The media service as the workflow service sees it: only through its GraphQL API, in this process or another. Errors

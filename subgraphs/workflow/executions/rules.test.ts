@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Template } from '../templates/template.ts';
+import type { Template } from '../domain/template.ts';
 import { fingerprintOf } from './idempotency.ts';
 import { checkedParameters } from './parameters.ts';
 import { startOf } from './workflows.ts';

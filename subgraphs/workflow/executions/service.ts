@@ -1,11 +1,17 @@
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import { badInput, notFound, toError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { isUuid, newTraceId } from '../../../platform/ids.ts';
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type {
+  Execution,
+  ExecutionKey,
+  ExecutionPage,
+  ExecutionService,
+  LiveTask,
+} from '../domain/execution.ts';
 import { mayReadExecution } from './access.ts';
 import { execute, type ExecuteDependencies } from './execute.ts';
-import type { Execution, ExecutionKey, ExecutionPage, ExecutionService, LiveTask } from './execution.ts';
 import type { MediaClient } from './media-client.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
 import { watchExecution } from './watch.ts';

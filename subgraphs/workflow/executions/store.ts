@@ -1,9 +1,9 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import type { ExecutionTable, WorkflowDatabase, WorkflowTransaction } from '../database.ts';
-import { isListed, type ListedRows, type ListOptions } from '../listed-rows.ts';
-import type { Execution, ExecutionError, ExecutionStatus } from './execution.ts';
+import type { ExecutionTable, WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
+import { isListed, type ListedRows, type ListOptions } from '../database/listed-rows.ts';
+import type { Execution, ExecutionError, ExecutionStatus } from '../domain/execution.ts';
 
 /** An execution with what only this folder needs of it. */
 export interface StoredExecution extends Execution {

@@ -1,6 +1,6 @@
 import { notFound } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import { isEnded, statusOfTask, type ExecutionEvent } from './execution.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import { isEnded, statusOfTask, type ExecutionEvent } from '../domain/execution.ts';
 import { executionTopic, type ExecutionLifecycle } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';

@@ -1,9 +1,9 @@
-import { unlessHeld } from '../../../platform/advisory-lock.ts';
+import { unlessHeld } from '../../../platform/database/advisory-lock.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue.ts';
-import type { WorkflowDatabase } from '../database.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
+import type { WorkflowDatabase } from '../database/database.ts';
 import { pruneSignIn } from '../sign-in/pruning.ts';
 import { pruneKeys } from './idempotency.ts';
 import { endedQueue, startQueue, type ExecutionLifecycle } from './lifecycle.ts';

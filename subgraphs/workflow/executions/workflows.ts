@@ -1,6 +1,6 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Template } from '../templates/template.ts';
+import type { Template } from '../domain/template.ts';
 
 /**
  * What a template's `workflow` name makes of template and parameters: the StartInput that media is asked to start. The

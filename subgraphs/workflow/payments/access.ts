@@ -1,5 +1,5 @@
-import { mayChange, mayRead, type Caller } from '../../../platform/caller.ts';
-import type { Payment } from './payment.ts';
+import { mayChange, mayRead, type Caller } from '../../../platform/access/caller.ts';
+import type { Payment } from '../domain/payment.ts';
 
 /** As for executions: its owner, and the user for whom it was bought, unless an anonymous buyer merely claimed so. Pure. */
 export function mayReadPayment(caller: Caller, payment: Payment): boolean {

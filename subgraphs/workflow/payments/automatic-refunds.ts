@@ -1,10 +1,10 @@
 import { AppError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue.ts';
-import type { Execution } from '../executions/execution.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
+import type { Execution } from '../domain/execution.ts';
 import type { AlsoWrite, ExecutionStore } from '../executions/store.ts';
-import { PayProviderError } from './pay-provider.ts';
+import { PayProviderError } from './provider/pay-provider.ts';
 import { reconcile, type ReconcileDependencies } from './reconcile.ts';
 import { refund, type RefundDependencies } from './refunds.ts';
 import type { StoredPayment } from './store.ts';

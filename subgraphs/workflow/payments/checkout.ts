@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Caller } from '../../../platform/caller.ts';
-import { isUniqueViolation } from '../../../platform/database.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
+import type { Template, TemplateService } from '../domain/template.ts';
 import { beneficiaryOf } from '../executions/access.ts';
 import { checkedStart } from '../executions/checked-start.ts';
 import { fingerprintOf } from '../executions/idempotency.ts';
 import type { MediaClient } from '../executions/media-client.ts';
-import type { Template, TemplateService } from '../templates/template.ts';
 import { asked } from './failures.ts';
-import type { PayProvider } from './pay-provider.ts';
+import type { PayProvider } from './provider/pay-provider.ts';
 import type { PaymentStore, StoredPayment } from './store.ts';
 
 /** What a template costs at the provider, made there when it is missing. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
-import type { WorkflowDatabase } from '../database.ts';
+import type { WorkflowDatabase } from '../database/database.ts';
 import { asked } from './failures.ts';
-import type { PayEvent, PayProvider } from './pay-provider.ts';
+import type { PayEvent, PayProvider } from './provider/pay-provider.ts';
 import type { PaymentStore } from './store.ts';
 
 /** The provider's events: where to look, never what is true. One counts as seen only once it was processed. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../../platform/errors.ts';
-import { PayProviderError } from './pay-provider.ts';
+import { PayProviderError } from './provider/pay-provider.ts';
 
 /** The payment provider's errors as callers hear them; everything else stays what it is. */
 function callersError(error: unknown): unknown {

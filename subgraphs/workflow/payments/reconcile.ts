@@ -1,13 +1,13 @@
 import { badInput, notFound, AppError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { Queue } from '../../../platform/queue.ts';
-import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import type { Queue } from '../../../platform/queue/queue.ts';
+import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
+import { startsExecution, statusBy, type MoneyTruth } from '../domain/payment.ts';
 import { startQueue } from '../executions/lifecycle.ts';
 import { insertExecution, type StoredExecution } from '../executions/store.ts';
 import { asked } from './failures.ts';
-import type { PayProvider } from './pay-provider.ts';
-import { startsExecution, statusBy, type MoneyTruth } from './payment.ts';
+import type { PayProvider } from './provider/pay-provider.ts';
 import { updatePayment, type PaymentStore, type StoredPayment } from './store.ts';
 
 /**

@@ -1,11 +1,11 @@
-import { isUniqueViolation } from '../../../platform/database.ts';
+import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, badInput } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { WorkflowDatabase } from '../database.ts';
+import type { WorkflowDatabase } from '../database/database.ts';
+import type { Refund, RefundReason } from '../domain/payment.ts';
 import { asked } from './failures.ts';
-import type { PayProvider } from './pay-provider.ts';
-import type { Refund, RefundReason } from './payment.ts';
+import type { PayProvider } from './provider/pay-provider.ts';
 import type { StoredPayment } from './store.ts';
 
 /** How much is given back, and why. */

@@ -1,6 +1,7 @@
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import type { Payment, Refund } from '../domain/payment.ts';
 import { mayEndPayment, mayReadPayment } from './access.ts';
 import {
   checkout,
@@ -10,8 +11,7 @@ import {
 } from './checkout.ts';
 import { processEvent } from './events.ts';
 import { notConfigured } from './failures.ts';
-import type { PayProvider } from './pay-provider.ts';
-import type { Payment, Refund } from './payment.ts';
+import type { PayProvider } from './provider/pay-provider.ts';
 import { reconcile, type ReconcileDependencies } from './reconcile.ts';
 import { refund, type RefundRequest } from './refunds.ts';
 import type { PaymentStore, StoredPayment } from './store.ts';

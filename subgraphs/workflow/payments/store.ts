@@ -1,9 +1,9 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 
-import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
-import { isListed, type ListedRows, type ListOptions } from '../listed-rows.ts';
-import type { Payment } from './payment.ts';
-import type { PaymentTable } from './tables.ts';
+import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
+import { isListed, type ListedRows, type ListOptions } from '../database/listed-rows.ts';
+import type { PaymentTable } from '../database/payment-tables.ts';
+import type { Payment } from '../domain/payment.ts';
 
 /** The SQL of payments; no rules here. */
 export interface PaymentStore {

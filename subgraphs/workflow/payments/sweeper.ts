@@ -1,6 +1,6 @@
-import { unlessHeld } from '../../../platform/advisory-lock.ts';
+import { unlessHeld } from '../../../platform/database/advisory-lock.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
 import type { CheckoutDependencies } from './checkout.ts';
 import { processEvent, pruneEvents } from './events.ts';
 import { reconcile, type ReconcileDependencies } from './reconcile.ts';

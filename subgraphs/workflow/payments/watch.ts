@@ -1,6 +1,6 @@
 import { notFound } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import type { Payment } from './payment.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import type { Payment } from '../domain/payment.ts';
 import { paymentTopic } from './reconcile.ts';
 import type { PaymentStore } from './store.ts';
 

@@ -2,7 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import DirectivesPlugin from '@pothos/plugin-directives';
 import FederationPlugin from '@pothos/plugin-federation';
 
-import { rulePlugin } from '../../../platform/graphql/rule-plugin.ts';
+import { rulePlugin } from '../../../platform/graphql/schema/rule-plugin.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { WorkflowContext } from './context.ts';
 

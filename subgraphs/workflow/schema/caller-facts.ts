@@ -1,4 +1,4 @@
-import type { CallerFacts as CallerFactsShape } from '../sign-in/sign-in.ts';
+import type { CallerFacts as CallerFactsShape } from '../domain/sign-in.ts';
 import { builder } from './builder.ts';
 
 const CallerFacts = builder.objectRef<CallerFactsShape | 'invalid'>('CallerFacts').implement({

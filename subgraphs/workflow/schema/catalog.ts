@@ -1,7 +1,7 @@
 import { notFound } from '../../../platform/errors.ts';
-import type { CatalogFinding } from '../templates/catalog-findings.ts';
-import type { TemplateReference } from '../templates/catalog-references.ts';
-import type { Template as TemplateShape } from '../templates/template.ts';
+import type { CatalogFinding } from '../catalog/findings.ts';
+import type { TemplateReference } from '../catalog/references.ts';
+import type { Template as TemplateShape } from '../domain/template.ts';
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 import { Template } from './template.ts';

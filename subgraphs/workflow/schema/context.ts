@@ -1,15 +1,15 @@
 import DataLoader from 'dataloader';
 
-import type { Caller } from '../../../platform/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import { enforceSelf, type AuthMode } from '../../../platform/access/policy.ts';
 import type { RequestContext } from '../../../platform/graphql/executor.ts';
-import { enforceSelf, type AuthMode } from '../../../platform/policy.ts';
-import type { Execution, ExecutionService, LiveTask } from '../executions/execution.ts';
+import type { TemplateReference } from '../catalog/references.ts';
+import type { CatalogSync } from '../catalog/sync.ts';
+import type { Execution, ExecutionService, LiveTask } from '../domain/execution.ts';
+import type { SignInServices, User } from '../domain/sign-in.ts';
+import type { Template, TemplateService } from '../domain/template.ts';
 import type { PaymentService } from '../payments/service.ts';
-import type { SignInServices, User } from '../sign-in/sign-in.ts';
-import { mayReadUser } from '../sign-in/users.ts';
-import type { TemplateReference } from '../templates/catalog-references.ts';
-import type { CatalogSync } from '../templates/catalog-sync.ts';
-import type { Template, TemplateService } from '../templates/template.ts';
+import { mayReadUser } from '../sign-in/people/users.ts';
 
 /** What the workflow schema's resolvers call. */
 export interface WorkflowServices {

@@ -1,5 +1,5 @@
-import { boundedFirst, checkedCursor, pageInfoOf } from '../../../platform/graphql/paging.ts';
-import type { Execution as ExecutionShape, ExecutionPage } from '../executions/execution.ts';
+import { boundedFirst, checkedCursor, pageInfoOf } from '../../../platform/graphql/schema/paging.ts';
+import type { Execution as ExecutionShape, ExecutionPage } from '../domain/execution.ts';
 import { builder } from './builder.ts';
 import { namedUser } from './context.ts';
 import { Execution, ExecutionProgress } from './execution.ts';

@@ -4,7 +4,7 @@ import type {
   ExecutionError as ExecutionErrorShape,
   ExecutionEvent,
   executionStatuses,
-} from '../executions/execution.ts';
+} from '../domain/execution.ts';
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 import { Template, templateOf } from './template.ts';

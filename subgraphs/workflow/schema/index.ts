@@ -14,7 +14,7 @@ import './sign-in.ts';
 import './service-key.ts';
 import './caller-facts.ts';
 import './health.ts';
-import { ruleEntities } from '../../../platform/graphql/entity-rules.ts';
+import { ruleEntities } from '../../../platform/graphql/schema/entity-rules.ts';
 import { builder } from './builder.ts';
 
 export { createWorkflowContext, type WorkflowContext, type WorkflowServices } from './context.ts';

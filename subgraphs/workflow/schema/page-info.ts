@@ -1,4 +1,4 @@
-import type { PageInfoShape } from '../../../platform/graphql/paging.ts';
+import type { PageInfoShape } from '../../../platform/graphql/schema/paging.ts';
 import { builder } from './builder.ts';
 
 /** Both subgraphs have this type: the descriptions must stay equal, or composition gives hints. */

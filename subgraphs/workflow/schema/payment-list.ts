@@ -1,6 +1,6 @@
 import { badInput } from '../../../platform/errors.ts';
-import { boundedFirst, pageInfoOf } from '../../../platform/graphql/paging.ts';
-import type { Payment as PaymentShape } from '../payments/payment.ts';
+import { boundedFirst, pageInfoOf } from '../../../platform/graphql/schema/paging.ts';
+import type { Payment as PaymentShape } from '../domain/payment.ts';
 import type { PaymentPage } from '../payments/service.ts';
 import { builder } from './builder.ts';
 import { namedUser } from './context.ts';

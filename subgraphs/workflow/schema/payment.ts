@@ -1,13 +1,13 @@
-import { internalCaller } from '../../../platform/caller.ts';
+import { internalCaller } from '../../../platform/access/caller.ts';
 import { badInput, notFound } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { OpenedCheckout } from '../payments/checkout.ts';
 import type {
   Payment as PaymentShape,
   Refund as RefundShape,
   paymentStatuses,
   refundReasons,
-} from '../payments/payment.ts';
+} from '../domain/payment.ts';
+import type { OpenedCheckout } from '../payments/checkout.ts';
 import type { PaymentKey } from '../payments/service.ts';
 import { builder } from './builder.ts';
 import { namedUser, type WorkflowContext } from './context.ts';

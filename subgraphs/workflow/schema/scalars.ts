@@ -1,4 +1,4 @@
-import { dateTimeScalar, jsonScalar } from '../../../platform/graphql/scalars.ts';
+import { dateTimeScalar, jsonScalar } from '../../../platform/graphql/schema/scalars.ts';
 import { builder } from './builder.ts';
 
 builder.scalarType('DateTime', dateTimeScalar);

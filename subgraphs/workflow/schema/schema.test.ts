@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 
 import { describe, expect, it } from 'vitest';
 
-import { undescribed } from '../../../platform/graphql/undescribed.fixture.ts';
+import { undescribed } from '../../../platform/graphql/schema/undescribed.fixture.ts';
 import { workflowSchema } from './index.ts';
 
 describe('the workflow schema', () => {

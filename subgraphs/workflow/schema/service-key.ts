@@ -1,4 +1,4 @@
-import type { ServiceKey as ServiceKeyShape } from '../sign-in/sign-in.ts';
+import type { ServiceKey as ServiceKeyShape } from '../domain/sign-in.ts';
 import { builder } from './builder.ts';
 
 const ServiceKey = builder.objectRef<ServiceKeyShape>('ServiceKey').implement({

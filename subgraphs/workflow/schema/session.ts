@@ -1,5 +1,5 @@
 import { AppError } from '../../../platform/errors.ts';
-import type { Session as SessionShape, SignedIn } from '../sign-in/sign-in.ts';
+import type { Session as SessionShape, SignedIn } from '../domain/sign-in.ts';
 import { builder } from './builder.ts';
 import { User } from './user.ts';
 

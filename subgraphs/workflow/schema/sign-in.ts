@@ -1,4 +1,4 @@
-import type { CompletedSignIn as CompletedShape } from '../sign-in/browser-sign-in.ts';
+import type { CompletedSignIn as CompletedShape } from '../sign-in/browser/browser-sign-in.ts';
 import { builder } from './builder.ts';
 import { SignIn } from './session.ts';
 

@@ -1,4 +1,4 @@
-import { changeTemplates, createTestTemplate, type BulkShape } from '../templates/bulk.ts';
+import { changeTemplates, createTestTemplate, type BulkShape } from '../catalog/bulk.ts';
 import { builder } from './builder.ts';
 import { Template, TemplateType } from './template.ts';
 

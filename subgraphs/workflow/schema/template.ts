@@ -1,5 +1,5 @@
 import { notFound } from '../../../platform/errors.ts';
-import type { Template as TemplateShape, templateTypes } from '../templates/template.ts';
+import type { Template as TemplateShape, templateTypes } from '../domain/template.ts';
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 

@@ -1,5 +1,5 @@
-import { boundedFirst, checkedCursor } from '../../../platform/graphql/paging.ts';
-import type { User as UserShape } from '../sign-in/sign-in.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
+import type { User as UserShape } from '../domain/sign-in.ts';
 import { builder } from './builder.ts';
 import { ExecutionConnection } from './execution-fields.ts';
 import { Execution } from './execution.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { WorkflowDatabase } from '../database.ts';
+import type { WorkflowDatabase } from '../database/database.ts';
 
 /**
  * Forgets login codes that nobody exchanged in time, and sessions that ended a day ago, at most `limit` of each: both may

@@ -1,7 +1,7 @@
 import { AppError, type Problem } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
+import type { TemplateChange, TemplateRequest, TemplateType } from '../domain/template.ts';
 import type { NewTemplate } from './store.ts';
-import type { TemplateChange, TemplateRequest, TemplateType } from './template.ts';
 
 /** What a template may be. Pure. */
 

@@ -1,16 +1,16 @@
-import { isUniqueViolation } from '../../../platform/database.ts';
+import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, notFound, toError } from '../../../platform/errors.ts';
-import type { WorkflowDatabase } from '../database.ts';
-import bundled from './bundled-templates.json' with { type: 'json' };
-import { checkChange, newTemplate } from './rules.ts';
-import { createTemplateStore, type NewTemplate, type TemplateStore } from './store.ts';
+import type { WorkflowDatabase } from '../database/database.ts';
 import {
   templateTypes,
   type ImportedTemplate,
   type Template,
   type TemplateService,
   type TemplateType,
-} from './template.ts';
+} from '../domain/template.ts';
+import bundled from './bundled-templates.json' with { type: 'json' };
+import { checkChange, newTemplate } from './rules.ts';
+import { createTemplateStore, type NewTemplate, type TemplateStore } from './store.ts';
 
 /** Longest list of templates that is answered at once. */
 const listLimit = 1000;

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 
-import type { TemplateTable, WorkflowDatabase } from '../database.ts';
-import type { Template, TemplateChange } from './template.ts';
+import type { TemplateTable, WorkflowDatabase } from '../database/database.ts';
+import type { Template, TemplateChange } from '../domain/template.ts';
 
 /** What insertMissing needs of a template. */
 export type NewTemplate = Omit<Template, 'isActive' | 'createdAt'>;

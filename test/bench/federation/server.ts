@@ -8,9 +8,9 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express from 'express';
 
 import { createFederation } from '../../../gateway/federation/federation.ts';
-import { createGatewayServer } from '../../../gateway/server.ts';
-import { createLocalLink } from '../../../platform/graphql/local-link.ts';
-import { createLogger } from '../../../platform/logger.ts';
+import { createGatewayServer } from '../../../gateway/server/server.ts';
+import { createLocalLink } from '../../../platform/graphql/links/local-link.ts';
+import { createLogger } from '../../../platform/process/logger.ts';
 import { schemaOf, supergraphOf, type SubgraphName } from './world.ts';
 
 /**

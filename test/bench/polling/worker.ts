@@ -4,21 +4,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { PoolConfig } from 'pg';
 
-import { createDatabase } from '../../../platform/database.ts';
-import { silentLogger } from '../../../platform/logger.ts';
-import { migrate } from '../../../platform/migrations.ts';
-import { createQueue } from '../../../platform/pg-boss-queue.ts';
-import { createEventBus } from '../../../platform/postgres-event-bus.ts';
-import { createOutboundRule } from '../../../platform/safe-url.ts';
-import { createHttpClient } from '../../../platform/undici-http-client.ts';
-import type { MediaTables } from '../../../subgraphs/media/database.ts';
-import { createGeneratorRegistry } from '../../../subgraphs/media/generators/registry.ts';
-import { mediaMigrations } from '../../../subgraphs/media/migrations/index.ts';
-import { createExchange } from '../../../subgraphs/media/providers/exchange.ts';
-import type { JobCapability, Provider } from '../../../subgraphs/media/providers/provider.ts';
+import { createDatabase } from '../../../platform/database/database.ts';
+import { migrate } from '../../../platform/database/migrations.ts';
+import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
+import { createOutboundRule } from '../../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
+import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
+import type { MediaTables } from '../../../subgraphs/media/database/database.ts';
+import { mediaMigrations } from '../../../subgraphs/media/database/migrations/index.ts';
+import { createGeneratorRegistry } from '../../../subgraphs/media/generators/bindings/registry.ts';
+import type { JobCapability, Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { createExchange } from '../../../subgraphs/media/providers/shared/exchange.ts';
 import { memoryFiles } from '../../../subgraphs/media/tasks/testing/memory-files.ts';
 import { testBinding } from '../../../subgraphs/media/tasks/testing/provider.ts';
-import { createTaskWorker } from '../../../subgraphs/media/tasks/worker.ts';
+import { createTaskWorker } from '../../../subgraphs/media/tasks/work/worker.ts';
 import type { Lag, PollOrder } from './polling.ts';
 
 // One worker over tasks that run already, at an upstream that is asked every 2 to 5 s. The words are the connection as

@@ -2,13 +2,13 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import { Pool, type PoolConfig } from 'pg';
 import { type Db, PgBoss } from 'pg-boss';
 
-import { createDatabase } from '../../../platform/database.ts';
+import { createDatabase } from '../../../platform/database/database.ts';
+import { migrate } from '../../../platform/database/migrations.ts';
 import { newId } from '../../../platform/ids.ts';
-import { silentLogger } from '../../../platform/logger.ts';
-import { migrate } from '../../../platform/migrations.ts';
-import type { MediaTables, MediaTransaction } from '../../../subgraphs/media/database.ts';
-import { mediaMigrations } from '../../../subgraphs/media/migrations/index.ts';
-import { insertTask, type NewTask } from '../../../subgraphs/media/tasks/submission-store.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
+import type { MediaTables, MediaTransaction } from '../../../subgraphs/media/database/database.ts';
+import { mediaMigrations } from '../../../subgraphs/media/database/migrations/index.ts';
+import { insertTask, type NewTask } from '../../../subgraphs/media/tasks/storage/submission-store.ts';
 import type { BareOrder } from './submits.ts';
 
 // The least that takes a task in durably: the transaction with Kiln's own inserts and pg-boss's, through pg, without HTTP,

@@ -1,6 +1,6 @@
 import { Client, type ClientConfig } from 'pg';
 
-import type { NewStep, NewTask } from '../../../subgraphs/media/tasks/submission-store.ts';
+import type { NewStep, NewTask } from '../../../subgraphs/media/tasks/storage/submission-store.ts';
 import { temporaryDataDir } from '../../kit/kiln-process.ts';
 import { rest } from '../../kit/requests.ts';
 import { startSandboxProcess } from '../../kit/sandbox-process.ts';

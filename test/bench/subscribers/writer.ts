@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { PoolConfig } from 'pg';
 
-import { createDatabase } from '../../../platform/database.ts';
+import { createDatabase } from '../../../platform/database/database.ts';
+import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { newId } from '../../../platform/ids.ts';
-import { createLogger } from '../../../platform/logger.ts';
-import { createEventBus } from '../../../platform/postgres-event-bus.ts';
-import type { MediaTables } from '../../../subgraphs/media/database.ts';
-import { appendEvents } from '../../../subgraphs/media/tasks/event-store.ts';
-import { TASK_TOPIC } from '../../../subgraphs/media/tasks/transactor.ts';
+import { createLogger } from '../../../platform/process/logger.ts';
+import type { MediaTables } from '../../../subgraphs/media/database/database.ts';
+import { appendEvents } from '../../../subgraphs/media/tasks/storage/event-store.ts';
+import { TASK_TOPIC } from '../../../subgraphs/media/tasks/storage/transactor.ts';
 
 // Makes running tasks and writes progress to them as a worker does, from a process of its own: rows, then wake-ups. The
 // words are the connection as JSON and how many tasks.

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import type { ChatPiece, Outcome } from '../../../subgraphs/media/providers/provider.ts';
+import type { ChatPiece, Outcome } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { imageRequest, videoRequest, type ContractRow, type ShortRow } from '../row.ts';
 import { readFixture } from '../wire-shape.ts';
 import { isPng, must, picture, SECRET } from '../world.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import type { CallContext, Outcome, Provider } from '../../../subgraphs/media/providers/provider.ts';
+import type { CallContext, Outcome, Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { videoRequest, type ContractRow } from '../row.ts';
 import { readFixture } from '../wire-shape.ts';
 import { must, picture, SECRET } from '../world.ts';

@@ -5,7 +5,7 @@ import type {
   ChatPiece,
   Outcome,
   Provider,
-} from '../../../subgraphs/media/providers/provider.ts';
+} from '../../../subgraphs/media/providers/contract/provider.ts';
 import { imageRequest, type ContractRow, type ImageRequest, type ShortRow } from '../row.ts';
 import { readFixture } from '../wire-shape.ts';
 import { isPng, must, picture, SECRET } from '../world.ts';

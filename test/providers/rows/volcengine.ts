@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
 import { TRIAL_AVATAR } from '../../../sandbox/providers/volcengine/perform.ts';
-import type { InputFile } from '../../../subgraphs/media/providers/provider.ts';
+import type { InputFile } from '../../../subgraphs/media/providers/contract/provider.ts';
 import type { InputKind } from '../inputs.ts';
 import type { ContractRow, JobRow } from '../row.ts';
 import { readFixture } from '../wire-shape.ts';

@@ -1,4 +1,4 @@
-import type { Journal } from '../../jobs/journal.ts';
+import type { Journal } from '../../../jobs/journal.ts';
 import { pictureOfDataUrl } from './data-url.ts';
 
 /** Address of a file at this sandbox. */

@@ -1,6 +1,6 @@
 import busboy from 'busboy';
 
-import type { WireRequest } from '../../http/wire.ts';
+import type { WireRequest } from '../../../http/wire.ts';
 
 /** A multipart form, read whole (the request body is bounded already). */
 export interface Form {

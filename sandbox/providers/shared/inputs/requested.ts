@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../platform/json.ts';
-import type { Job } from '../../jobs/job.ts';
-import type { Journal } from '../../jobs/journal.ts';
-import { givenPicture } from './given-picture.ts';
+import type { JsonObject } from '../../../../platform/json.ts';
+import type { Job } from '../../../jobs/job.ts';
+import type { Journal } from '../../../jobs/journal.ts';
+import { givenPicture } from './input-picture.ts';
 
 /** For wires whose models each have fields of their own: a job keeps them under `asked`, without the pictures. */
 export function askedOf({ input }: Job): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import type { Connection, Provider } from '../providers/provider.ts';
+import type { Connection, Provider } from '../../providers/contract/provider.ts';
 
 /**
  * A generator is what an API caller names ("agg/imga"); a binding says who does its work: provider, model, address,

@@ -1,5 +1,5 @@
-import { AppError, badInput } from '../../../platform/errors.ts';
-import { requestKind, type Provider, type WorkKind } from '../providers/provider.ts';
+import { AppError, badInput } from '../../../../platform/errors.ts';
+import { requestKind, type Provider, type WorkKind } from '../../providers/contract/provider.ts';
 import type { Binding, GeneratorRegistry } from './binding.ts';
 
 /** Generators and their bindings. What the bundled ones are is in bundled-bindings.ts. */

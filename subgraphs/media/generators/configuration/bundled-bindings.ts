@@ -1,9 +1,9 @@
-import type { ProvidersConfig } from '../../../platform/config/providers.ts';
-import type { SandboxWires } from '../../../platform/sandbox-wires.ts';
-import type { Provider } from '../providers/provider.ts';
-import type { Binding, ModelLimits } from './binding.ts';
-import { modelsOf, namesModel } from './catalog.ts';
-import { isAble, type RegistryOptions } from './registry.ts';
+import type { ProvidersConfig } from '../../../../platform/config/providers.ts';
+import type { SandboxWires } from '../../../../platform/config/sandbox-addresses.ts';
+import type { Provider } from '../../providers/contract/provider.ts';
+import type { Binding, ModelLimits } from '../bindings/binding.ts';
+import { isAble, type RegistryOptions } from '../bindings/registry.ts';
+import { modelsOf, namesModel } from '../models/catalog.ts';
 import {
   aggregated,
   comfyui,

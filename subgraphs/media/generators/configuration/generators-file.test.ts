@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { AppError } from '../../../platform/errors.ts';
-import type { Provider } from '../providers/provider.ts';
+import { AppError } from '../../../../platform/errors.ts';
+import type { Provider } from '../../providers/contract/provider.ts';
+import { createGeneratorRegistry, type RegistryOptions } from '../bindings/registry.ts';
 import { withGeneratorsFile } from './generators-file.ts';
 import { parseWithLines } from './json-with-lines.ts';
-import { createGeneratorRegistry, type RegistryOptions } from './registry.ts';
 
 const job = { start: async () => ({}), status: async () => ({ state: 'queued' }) as const, pollMs: 1 };
 const call = { call: async () => ({ files: [], texts: [] }) };

@@ -2,16 +2,16 @@ import path from 'node:path';
 
 import type { z } from 'zod';
 
-import type { GeneratorsFileText } from '../../../platform/config/generators-file.ts';
-import { AppError } from '../../../platform/errors.ts';
-import type { Json } from '../../../platform/json.ts';
-import type { Provider } from '../providers/provider.ts';
-import type { Binding, ModelLimits } from './binding.ts';
+import type { GeneratorsFileText } from '../../../../platform/config/generators-file.ts';
+import { AppError } from '../../../../platform/errors.ts';
+import type { Json } from '../../../../platform/json.ts';
+import type { Provider } from '../../providers/contract/provider.ts';
+import type { Binding, ModelLimits } from '../bindings/binding.ts';
+import { isAble, type RegistryOptions } from '../bindings/registry.ts';
+import { modelsOf, namesModel, unknownModel } from '../models/catalog.ts';
 import { LIMITS } from './bundled-bindings.ts';
-import { modelsOf, namesModel, unknownModel } from './catalog.ts';
 import { generatorsFileSchema, type WrittenBinding } from './generators-file.schema.ts';
 import { JsonMistake, parseWithLines, type JsonWithLines } from './json-with-lines.ts';
-import { isAble, type RegistryOptions } from './registry.ts';
 
 /**
  * GENERATORS_FILE: generator -> its bindings, in the order of fall-back. A generator that it names has these bindings

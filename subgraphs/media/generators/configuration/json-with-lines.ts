@@ -1,4 +1,4 @@
-import type { Json } from '../../../platform/json.ts';
+import type { Json } from '../../../../platform/json.ts';
 
 /** JSON that people write by hand: what it means, and on which line each part of it stands. */
 export interface JsonWithLines {

@@ -1,5 +1,5 @@
-import type { ProvidersConfig } from '../../../platform/config/providers.ts';
-import type { SandboxWires } from '../../../platform/sandbox-wires.ts';
+import type { ProvidersConfig } from '../../../../platform/config/providers.ts';
+import type { SandboxWires } from '../../../../platform/config/sandbox-addresses.ts';
 
 /** Where the bundled generators find their upstreams: what the settings say, or the sandbox. */
 

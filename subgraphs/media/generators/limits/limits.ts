@@ -1,9 +1,9 @@
-import { AppError, type Problem } from '../../../platform/errors.ts';
-import type { StepInput, Work } from '../tasks/task.ts';
-import type { Binding, CatalogModel, GeneratorRegistry } from './binding.ts';
+import { AppError, type Problem } from '../../../../platform/errors.ts';
+import type { StepInput, Work } from '../../domain/task.ts';
+import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
+import { serves } from '../bindings/registry.ts';
 import { promptProblems, ratioProblems } from './field-problems.ts';
 import { problemsOf } from './problems.ts';
-import { serves } from './registry.ts';
 
 export { isAspectRatio } from './field-problems.ts';
 

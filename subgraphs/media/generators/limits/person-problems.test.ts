@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import type { StepInput } from '../tasks/task.ts';
-import { hedra } from './models/hedra.ts';
-import { higgsfield } from './models/higgsfield.ts';
-import { volcengine } from './models/volcengine.ts';
+import type { StepInput } from '../../domain/task.ts';
+import { hedra } from '../models/hedra.ts';
+import { higgsfield } from '../models/higgsfield.ts';
+import { volcengine } from '../models/volcengine.ts';
 import { problemsOf } from './problems.ts';
 
 /** What work with people in it is refused for, before it costs anything. */

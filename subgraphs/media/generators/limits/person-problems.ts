@@ -1,5 +1,5 @@
-import type { Problem } from '../../../platform/errors.ts';
-import type { StepInput } from '../tasks/task.ts';
+import type { Problem } from '../../../../platform/errors.ts';
+import type { StepInput } from '../../domain/task.ts';
 import {
   countProblems,
   notTaken,

@@ -1,16 +1,16 @@
-import type { ModelLimits } from './binding.ts';
-import { comfyui } from './models/comfyui.ts';
-import { fal } from './models/fal.ts';
-import { gemini } from './models/gemini.ts';
-import { hedra } from './models/hedra.ts';
-import { higgsfield } from './models/higgsfield.ts';
-import { kling } from './models/kling.ts';
-import { midjourney } from './models/midjourney.ts';
-import { minimax } from './models/minimax.ts';
-import { model } from './models/model.ts';
-import { openai } from './models/openai.ts';
-import { replicate } from './models/replicate.ts';
-import { volcengine } from './models/volcengine.ts';
+import type { ModelLimits } from '../bindings/binding.ts';
+import { comfyui } from './comfyui.ts';
+import { fal } from './fal.ts';
+import { gemini } from './gemini.ts';
+import { hedra } from './hedra.ts';
+import { higgsfield } from './higgsfield.ts';
+import { kling } from './kling.ts';
+import { midjourney } from './midjourney.ts';
+import { minimax } from './minimax.ts';
+import { model } from './model.ts';
+import { openai } from './openai.ts';
+import { replicate } from './replicate.ts';
+import { volcengine } from './volcengine.ts';
 
 /**
  * The models that Kiln knows, by the wire that speaks for them (models/), with the limits their vendors publish. The

@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../binding.ts';
+import type { ModelLimits } from '../bindings/binding.ts';
 import { model, VIDEO_INPUTS, videoKinds } from './model.ts';
 
 /** Kling's videos. */

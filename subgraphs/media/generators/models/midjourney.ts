@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../binding.ts';
+import type { ModelLimits } from '../bindings/binding.ts';
 import { model } from './model.ts';
 
 /** The midjourney wire: one model of pictures, one of videos. */

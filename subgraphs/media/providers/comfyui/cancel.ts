@@ -1,5 +1,5 @@
-import type { Exchange } from '../exchange.ts';
-import { UpstreamError, type CallContext, type Handle } from '../provider.ts';
+import { UpstreamError, type CallContext, type Handle } from '../contract/provider.ts';
+import type { Exchange } from '../shared/exchange.ts';
 import { at, readHandle } from './handle.ts';
 import { askQueue } from './status.ts';
 import { throwHttpRefusal } from './wire.ts';

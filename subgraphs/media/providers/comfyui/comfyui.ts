@@ -1,6 +1,6 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { createExchange } from '../exchange.ts';
-import { UpstreamError, type Provider } from '../provider.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { UpstreamError, type Provider } from '../contract/provider.ts';
+import { createExchange } from '../shared/exchange.ts';
 import { cancelJob } from './cancel.ts';
 import { createPool, type Pool } from './pool.ts';
 import { startPrompt } from './prompt.ts';

@@ -1,5 +1,5 @@
-import { addressOf } from '../exchange.ts';
-import type { CallContext, Outcome, RemoteFile } from '../provider.ts';
+import type { CallContext, Outcome, RemoteFile } from '../contract/provider.ts';
+import { addressOf } from '../shared/exchange.ts';
 
 /**
  * What a graph made. Every node has lists of items under names of its own choosing: `images` (pictures, and the MP4 of

@@ -1,5 +1,5 @@
-import type { Exchange } from '../exchange.ts';
-import { UpstreamError, type CallContext, type Handle, type NodeLoad } from '../provider.ts';
+import { UpstreamError, type CallContext, type Handle, type NodeLoad } from '../contract/provider.ts';
+import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf, readHandle } from './handle.ts';
 import { queueOf, throwHttpRefusal } from './wire.ts';
 

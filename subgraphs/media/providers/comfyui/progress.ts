@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { WatchedProgress } from '../provider.ts';
+import type { WatchedProgress } from '../contract/provider.ts';
 import type { PromptHandle } from './handle.ts';
 
 /** How far a prompt is, from the messages of its machine's socket. Pure. */

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../../platform/json.ts';
-import { readInput, type Exchange, type ExchangeAnswer } from '../exchange.ts';
-import { encodeForm } from '../form.ts';
 import {
   UpstreamError,
   type Handle,
   type InputFile,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { encodeForm } from '../shared/form.ts';
 import { at, handleOf, promptIdOf } from './handle.ts';
 import type { Pool } from './pool.ts';
 import { brokenNodes, refusedGraph } from './refusal.ts';

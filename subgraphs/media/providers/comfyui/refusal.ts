@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../platform/json.ts';
-import { errorOfStatus, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError } from '../provider.ts';
+import { UpstreamError } from '../contract/provider.ts';
+import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { refusalOf, type NodeErrors } from './wire.ts';
 
 /** Why a machine refused a graph, in words that name the node, its class and its input. Pure. */

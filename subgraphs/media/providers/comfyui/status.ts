@@ -1,5 +1,5 @@
-import type { Exchange } from '../exchange.ts';
-import { UpstreamError, type CallContext, type Handle, type JobStatus } from '../provider.ts';
+import { UpstreamError, type CallContext, type Handle, type JobStatus } from '../contract/provider.ts';
+import type { Exchange } from '../shared/exchange.ts';
 import { at, handleOf, nodesOf, promptIdOf, readHandle } from './handle.ts';
 import { outcomeOf } from './outputs.ts';
 import { graphIn, historyOf, queueOf, throwHttpRefusal, type HistoryEntry } from './wire.ts';

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { WebSocket } from 'ws';
 
-import { addressOf, type Exchange } from '../exchange.ts';
-import { UpstreamError, type CallContext, type Handle, type WatchedProgress } from '../provider.ts';
+import { UpstreamError, type CallContext, type Handle, type WatchedProgress } from '../contract/provider.ts';
+import { addressOf, type Exchange } from '../shared/exchange.ts';
 import { at, readHandle } from './handle.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { askHistory } from './status.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { errorOfStatus, type ExchangeAnswer } from '../exchange.ts';
-import { createReader } from '../reader.ts';
+import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { createReader } from '../shared/reader.ts';
 
 /** The bodies of the ComfyUI server, read leniently: only what Kiln uses. */
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
-import type { Json, JsonObject } from '../../../platform/json.ts';
-import type { Failure, FailureCode } from '../tasks/task.ts';
+import type { Json, JsonObject } from '../../../../platform/json.ts';
+import type { Failure, FailureCode } from '../../domain/task.ts';
 
 /**
  * THE provider contract. A provider speaks one real upstream wire protocol and knows nothing of tasks, tables or files.

@@ -1,6 +1,4 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { createEventStream, type EventStream } from '../event-stream.ts';
-import { beforeStart, createExchange, type Exchange } from '../exchange.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -11,10 +9,12 @@ import {
   type StartContext,
   type WatchedProgress,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import { createEventStream, type EventStream } from '../shared/event-stream.ts';
+import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { imageCall, videoCall, type FalCall } from './inputs.ts';
-import { noticeCheck } from './notices.ts';
 import { addressOfInput, LIFECYCLE } from './storage.ts';
+import { noticeCheck } from './webhooks.ts';
 import {
   cancelVerdict,
   completedStatus,

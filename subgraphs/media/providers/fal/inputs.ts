@@ -1,4 +1,4 @@
-import { UpstreamError, type InputFile, type WorkRequest } from '../provider.ts';
+import { UpstreamError, type InputFile, type WorkRequest } from '../contract/provider.ts';
 
 /**
  * What the models behind fal's queue are asked with: every endpoint has fields of its own. A model that is not named here

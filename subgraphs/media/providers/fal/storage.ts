@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { dataUri, type Exchange } from '../exchange.ts';
-import { UpstreamError, type CallContext, type InputFile } from '../provider.ts';
-import { putFile } from '../upload-address.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { UpstreamError, type CallContext, type InputFile } from '../contract/provider.ts';
+import { dataUri, type Exchange } from '../shared/exchange.ts';
+import { putFile } from '../shared/upload-address.ts';
 import { read, throwRefusal } from './wire.ts';
 
 /** Largest file that goes inside the request as a data: URI; larger ones go to fal's storage. */

@@ -2,9 +2,9 @@ import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto
 
 import { z } from 'zod';
 
-import type { Exchange } from '../exchange.ts';
-import type { CallContext, Notice } from '../provider.ts';
-import { isRecent, keepKeys } from '../signed-notice.ts';
+import type { CallContext, Notice } from '../contract/provider.ts';
+import type { Exchange } from '../shared/exchange.ts';
+import { isRecent, keepKeys } from '../shared/signed-webhook.ts';
 import { restContext } from './storage.ts';
 import { read, throwRefusal } from './wire.ts';
 

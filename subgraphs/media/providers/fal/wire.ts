@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { remoteFileOf, retryAfterOf, throwStatus, type ExchangeAnswer } from '../exchange.ts';
-import { percentOfLogs } from '../log-progress.ts';
-import { UpstreamError, type JobStatus } from '../provider.ts';
-import { createReader, text } from '../reader.ts';
+import { UpstreamError, type JobStatus } from '../contract/provider.ts';
+import { remoteFileOf, retryAfterOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { percentOfLogs } from '../shared/log-progress.ts';
+import { createReader, text } from '../shared/reader.ts';
 
 /**
  * The bodies of fal's queue, read leniently. There is no state for failed work: COMPLETED is followed by a result that may

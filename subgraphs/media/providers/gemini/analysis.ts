@@ -1,12 +1,12 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import type { Exchange } from '../exchange.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import {
   UpstreamError,
   type InputFile,
   type Outcome,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import type { Exchange } from '../shared/exchange.ts';
 import { generateText } from './chat.ts';
 import { uploadFile } from './files.ts';
 import { inlinePart } from './images.ts';

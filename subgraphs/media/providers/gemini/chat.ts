@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../../platform/json.ts';
-import type { EventStream } from '../event-stream.ts';
-import type { Exchange } from '../exchange.ts';
 import {
   UpstreamError,
   type CallContext,
   type ChatOutcome,
   type ChatPiece,
   type ChatRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import type { EventStream } from '../shared/event-stream.ts';
+import type { Exchange } from '../shared/exchange.ts';
 import { contentsOf } from './contents.ts';
 import { generatedOf, throwBlocked, throwRefusal, unreadable, type Generated } from './wire.ts';
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../../platform/json.ts';
-import type { ChatRequest } from '../provider.ts';
+import type { ChatRequest } from '../contract/provider.ts';
 import { refuseInput } from './wire.ts';
 
 /** A conversation in OpenAI's words, as Gemini takes it. Pure. */

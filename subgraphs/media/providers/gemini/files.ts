@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { z } from 'zod';
 
-import type { HttpClient, HttpResponse } from '../../../../platform/http-client.ts';
+import type { HttpClient, HttpResponse } from '../../../../platform/http/http-client.ts';
 import type { Json } from '../../../../platform/json.ts';
-import { addressOf, httpRequestOf, transportError, type Exchange } from '../exchange.ts';
 import {
   UpstreamError,
   type CallContext,
   type Connection,
   type InputFile,
   type UploadedFile,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import { addressOf, httpRequestOf, transportError, type Exchange } from '../shared/exchange.ts';
 import { read, refuseInput, throwRefusal, unreadable } from './wire.ts';
 
 /** The Files API: a resumable upload in one piece, then waiting until Google has looked at the file. */

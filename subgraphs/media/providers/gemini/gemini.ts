@@ -1,7 +1,7 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { createEventStream } from '../event-stream.ts';
-import { createExchange } from '../exchange.ts';
-import type { Provider } from '../provider.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import type { Provider } from '../contract/provider.ts';
+import { createEventStream } from '../shared/event-stream.ts';
+import { createExchange } from '../shared/exchange.ts';
 import { analyse } from './analysis.ts';
 import { chat, chatStream } from './chat.ts';
 import { uploadFile } from './files.ts';

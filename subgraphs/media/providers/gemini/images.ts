@@ -1,11 +1,11 @@
-import { readInput, type Exchange } from '../exchange.ts';
 import {
   UpstreamError,
   type InputFile,
   type Outcome,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import { readInput, type Exchange } from '../shared/exchange.ts';
 import { generatedOf, refuseInput, refuseKind, throwBlocked, throwRefusal, unreadable } from './wire.ts';
 
 /** Images from words and images: generateContent of a model that answers with pictures. */

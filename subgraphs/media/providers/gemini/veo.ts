@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { addressOf, readInput, type Exchange, type ExchangeAnswer } from '../exchange.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -11,7 +10,8 @@ import {
   type RemoteFile,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import { addressOf, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
 import {
   isAboutContent,
   read,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError, type ChatOutcome, type RemoteFile, type WorkRequest } from '../provider.ts';
-import { createReader, text } from '../reader.ts';
+import { UpstreamError, type ChatOutcome, type RemoteFile, type WorkRequest } from '../contract/provider.ts';
+import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { createReader, text } from '../shared/reader.ts';
 
 /** The bodies of the Gemini API, read leniently: only what Kiln uses, everything else may change. */
 

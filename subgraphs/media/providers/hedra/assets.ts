@@ -1,9 +1,9 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Json } from '../../../../platform/json.ts';
-import { readInput, type Exchange } from '../exchange.ts';
-import { encodeForm } from '../form.ts';
-import { UpstreamError, type CallContext, type InputFile, type UploadedFile } from '../provider.ts';
-import { putFile } from '../upload-address.ts';
+import { UpstreamError, type CallContext, type InputFile, type UploadedFile } from '../contract/provider.ts';
+import { readInput, type Exchange } from '../shared/exchange.ts';
+import { encodeForm } from '../shared/form.ts';
+import { putFile } from '../shared/upload-address.ts';
 import { asAsset, throwRefusal } from './wire.ts';
 
 const UPLOAD_TIMEOUT_MS = 120_000;

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { beforeStart, createExchange, type Exchange } from '../exchange.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -9,7 +8,8 @@ import {
   type Provider,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { createAsset, type Given } from './assets.ts';
 import { asGeneration, firstVoice, jobStatus } from './wire.ts';
 

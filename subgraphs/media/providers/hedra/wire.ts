@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../exchange.ts';
-import { detailOf } from '../fastapi-detail.ts';
-import { UpstreamError, type JobStatus, type UpstreamCode } from '../provider.ts';
-import { createReader, text } from '../reader.ts';
+import { UpstreamError, type JobStatus, type UpstreamCode } from '../contract/provider.ts';
+import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { detailOf } from '../shared/fastapi-detail.ts';
+import { createReader, text } from '../shared/reader.ts';
 
 /** The bodies of Hedra's API, read leniently. */
 

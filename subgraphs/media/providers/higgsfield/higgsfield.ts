@@ -1,5 +1,4 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { addressOf, beforeStart, createExchange, type Exchange } from '../exchange.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -10,8 +9,9 @@ import {
   type Provider,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
-import { putFile } from '../upload-address.ts';
+} from '../contract/provider.ts';
+import { addressOf, beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
+import { putFile } from '../shared/upload-address.ts';
 import { asCharacter, asPlace, asRequest, characterStatus, requestStatus, throwRefusal } from './wire.ts';
 
 interface Wire {

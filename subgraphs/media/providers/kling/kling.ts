@@ -1,5 +1,4 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { createExchange, readInput, type Exchange } from '../exchange.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -8,7 +7,8 @@ import {
   type Provider,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import { createExchange, readInput, type Exchange } from '../shared/exchange.ts';
 import { loginHeaders } from './login.ts';
 import { asTask, jobStatus, listedTasks, submittedId, type KlingTask } from './wire.ts';
 

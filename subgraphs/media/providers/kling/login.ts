@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
 
-import type { Connection } from '../provider.ts';
+import type { Connection } from '../contract/provider.ts';
 
 const LIFETIME_SECONDS = 1_800;
 /** The vendor's clock may be a little behind ours. */

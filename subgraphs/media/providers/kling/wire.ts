@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { retryAfterOf, throwStatus, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
-import { createReader, id, text } from '../reader.ts';
+import { UpstreamError, type JobStatus, type RemoteFile } from '../contract/provider.ts';
+import { retryAfterOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { createReader, id, text } from '../shared/reader.ts';
 
 /**
  * The bodies of the Kling wire, read leniently, and its result codes: an HTTP status and a `code` in the body, which

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { errorOfStatus, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
-import { createReader, text } from '../reader.ts';
+import { UpstreamError, type JobStatus, type RemoteFile } from '../contract/provider.ts';
+import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { createReader, text } from '../shared/reader.ts';
 
 /** The bodies of midjourney-proxy, read leniently: only what Kiln uses, everything else may change. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { JsonObject } from '../../../../platform/json.ts';
-import type { Notice } from '../provider.ts';
+import type { Notice } from '../contract/provider.ts';
 
 const challenge = z.object({ challenge: z.union([z.string().max(1_000), z.number()]) });
 

@@ -1,6 +1,6 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { createExchange } from '../exchange.ts';
-import type { Provider } from '../provider.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import type { Provider } from '../contract/provider.ts';
+import { createExchange } from '../shared/exchange.ts';
 import { answerChallenge } from './challenge.ts';
 import { synthesize } from './speech.ts';
 import { startVideo, videoStatus } from './video.ts';

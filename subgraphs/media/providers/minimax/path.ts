@@ -1,4 +1,4 @@
-import type { Connection } from '../provider.ts';
+import type { Connection } from '../contract/provider.ts';
 
 /** A path with its query. Keys of older accounts work only together with their group. */
 export function pathOf(

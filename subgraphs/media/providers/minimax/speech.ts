@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { Exchange } from '../exchange.ts';
-import { UpstreamError, type Outcome, type StartContext, type WorkRequest } from '../provider.ts';
+import { UpstreamError, type Outcome, type StartContext, type WorkRequest } from '../contract/provider.ts';
+import type { Exchange } from '../shared/exchange.ts';
 import { pathOf } from './path.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { dataUri, type Exchange } from '../exchange.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -10,8 +9,9 @@ import {
   type RemoteFile,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
-import { id, text } from '../reader.ts';
+} from '../contract/provider.ts';
+import { dataUri, type Exchange } from '../shared/exchange.ts';
+import { id, text } from '../shared/reader.ts';
 import { pathOf } from './path.ts';
 import { failureOfVideo, read, throwRefusal } from './wire.ts';
 

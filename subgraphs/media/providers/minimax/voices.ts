@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import type { Json } from '../../../../platform/json.ts';
-import { readInput, type Exchange, type ExchangeAnswer } from '../exchange.ts';
-import { encodeForm } from '../form.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -15,8 +13,10 @@ import {
   type UploadRequest,
   type VoiceList,
   type WorkRequest,
-} from '../provider.ts';
-import { id, text } from '../reader.ts';
+} from '../contract/provider.ts';
+import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { encodeForm } from '../shared/form.ts';
+import { id, text } from '../shared/reader.ts';
 import { pathOf } from './path.ts';
 import { DEFAULT_SPEECH_MODEL } from './speech.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError } from '../provider.ts';
-import { createReader, text } from '../reader.ts';
+import { UpstreamError } from '../contract/provider.ts';
+import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { createReader, text } from '../shared/reader.ts';
 
 /**
  * The bodies of the MiniMax wire, read leniently, and its result codes: HTTP 200 nearly always, what happened is in

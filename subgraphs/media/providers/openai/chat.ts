@@ -1,12 +1,12 @@
-import type { EventStream } from '../event-stream.ts';
-import type { Exchange } from '../exchange.ts';
 import {
   UpstreamError,
   type CallContext,
   type ChatOutcome,
   type ChatPiece,
   type ChatRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import type { EventStream } from '../shared/event-stream.ts';
+import type { Exchange } from '../shared/exchange.ts';
 import { chatChunk, chatOutcome, throwRefusal, unreadable, withheld, type ChatChunk } from './wire.ts';
 
 /** Chat completions. Messages go as they are: their parts (text, image_url, input_audio, file) are this wire's own. */

@@ -1,6 +1,6 @@
-import { readInput, type Exchange, type ExchangeRequest } from '../exchange.ts';
-import { encodeForm } from '../form.ts';
-import type { Outcome, StartContext, WorkRequest } from '../provider.ts';
+import type { Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
+import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
+import { encodeForm } from '../shared/form.ts';
 import { imageFiles, refuseKind, throwRefusal } from './wire.ts';
 
 /** Images from words (/images/generations) and from images (/images/edits): one call that answers with the pictures. */

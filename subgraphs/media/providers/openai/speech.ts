@@ -1,5 +1,5 @@
-import type { ByteExchange } from '../exchange.ts';
-import { UpstreamError, type Outcome, type StartContext, type WorkRequest } from '../provider.ts';
+import { UpstreamError, type Outcome, type StartContext, type WorkRequest } from '../contract/provider.ts';
+import type { ByteExchange } from '../shared/exchange.ts';
 import { refuseKind, throwRefusal, unreadable } from './wire.ts';
 
 /** Speech (/audio/speech): one call whose answer is the sound itself. */

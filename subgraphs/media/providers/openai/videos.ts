@@ -1,5 +1,3 @@
-import { addressOf, readInput, type Exchange } from '../exchange.ts';
-import { encodeForm } from '../form.ts';
 import {
   UpstreamError,
   type CallContext,
@@ -8,7 +6,9 @@ import {
   type JobStatus,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import { addressOf, readInput, type Exchange } from '../shared/exchange.ts';
+import { encodeForm } from '../shared/form.ts';
 import { refuseKind, throwRefusal, videoFailure, videoOf } from './wire.ts';
 
 /**

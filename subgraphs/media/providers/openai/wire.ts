@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError, type ChatOutcome, type RemoteFile, type WorkRequest } from '../provider.ts';
-import { createReader } from '../reader.ts';
+import { UpstreamError, type ChatOutcome, type RemoteFile, type WorkRequest } from '../contract/provider.ts';
+import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { createReader } from '../shared/reader.ts';
 
 /** The bodies of the OpenAI wire, read leniently: only what Kiln uses. */
 

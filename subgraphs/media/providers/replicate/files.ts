@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { dataUri, readInput, type Exchange } from '../exchange.ts';
-import { encodeForm } from '../form.ts';
-import type { CallContext, InputFile } from '../provider.ts';
+import type { CallContext, InputFile } from '../contract/provider.ts';
+import { dataUri, readInput, type Exchange } from '../shared/exchange.ts';
+import { encodeForm } from '../shared/form.ts';
 import { read, throwRefusal } from './wire.ts';
 
 /** Largest file that goes inside the input as a data: URI, as the vendor asks. */

@@ -1,4 +1,4 @@
-import { UpstreamError, type InputFile, type WorkRequest } from '../provider.ts';
+import { UpstreamError, type InputFile, type WorkRequest } from '../contract/provider.ts';
 
 /**
  * What the models at Replicate are asked with: each has an input schema of its own. A model that is not named here (a

@@ -1,5 +1,4 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { beforeStart, createExchange, type Exchange } from '../exchange.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import {
   UpstreamError,
   type Handle,
@@ -7,10 +6,11 @@ import {
   type Provider,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
+import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { addressOfInput } from './files.ts';
 import { DEFAULT_MODELS, imageInput, videoInput, type AddressOfInput } from './inputs.ts';
-import { noticeCheck } from './notices.ts';
+import { noticeCheck } from './webhooks.ts';
 import { asPrediction, jobStatus, throwRefusal } from './wire.ts';
 
 /**

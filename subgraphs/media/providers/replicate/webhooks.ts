@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 
-import type { Exchange } from '../exchange.ts';
-import type { CallContext, Notice } from '../provider.ts';
-import { isRecent, keepKeys } from '../signed-notice.ts';
+import type { CallContext, Notice } from '../contract/provider.ts';
+import type { Exchange } from '../shared/exchange.ts';
+import { isRecent, keepKeys } from '../shared/signed-webhook.ts';
 import { read, throwRefusal } from './wire.ts';
 
 const secret = z.object({ key: z.string().startsWith('whsec_') });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../exchange.ts';
-import { percentOfLogs } from '../log-progress.ts';
-import { UpstreamError, type JobStatus, type RemoteFile } from '../provider.ts';
-import { createReader, text } from '../reader.ts';
+import { UpstreamError, type JobStatus, type RemoteFile } from '../contract/provider.ts';
+import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { percentOfLogs } from '../shared/log-progress.ts';
+import { createReader, text } from '../shared/reader.ts';
 
 /** The bodies of Replicate's API, read leniently. */
 

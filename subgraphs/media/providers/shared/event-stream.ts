@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
-import type { HttpClient } from '../../../platform/http-client.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { UpstreamError, type CallContext } from '../contract/provider.ts';
 import { httpRequestOf, transportError, type ExchangeAnswer, type ExchangeRequest } from './exchange.ts';
-import { UpstreamError, type CallContext } from './provider.ts';
 
 /** Server-sent events of an upstream, for wires that answer word by word. */
 

@@ -3,14 +3,14 @@ import {
   type HttpClient,
   type HttpRequest,
   type HttpResponse,
-} from '../../../platform/http-client.ts';
+} from '../../../../platform/http/http-client.ts';
 import {
   UpstreamError,
   type CallContext,
   type Connection,
   type InputFile,
   type RemoteFile,
-} from './provider.ts';
+} from '../contract/provider.ts';
 
 /**
  * The HTTP steps that every provider shares: address and headers of the connection, transport failures and plain HTTP

@@ -1,6 +1,6 @@
-import type { HttpClient } from '../../../platform/http-client.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import type { CallContext, InputFile } from '../contract/provider.ts';
 import { httpRequestOf, transportError, type ExchangeAnswer } from './exchange.ts';
-import type { CallContext, InputFile } from './provider.ts';
 
 const UPLOAD_TIMEOUT_MS = 5 * 60_000;
 

@@ -1,4 +1,4 @@
-import { UpstreamError, type InputFile } from '../provider.ts';
+import { UpstreamError, type InputFile } from '../contract/provider.ts';
 
 /** Where Volcengine can fetch a file: it takes addresses only. Refused before anything is sent when there is none. */
 export function addressFor(file: InputFile, field: string): string {

@@ -1,5 +1,5 @@
-import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError, type WorkRequest } from '../provider.ts';
+import { UpstreamError, type WorkRequest } from '../contract/provider.ts';
+import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 
 /** What Volcengine's codes mean. A code of the visual service comes with a telling HTTP status, but says more. */
 

@@ -1,6 +1,6 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { addressOf, createExchange, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError, type CallContext, type Connection } from '../provider.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { UpstreamError, type CallContext, type Connection } from '../contract/provider.ts';
+import { addressOf, createExchange, type ExchangeAnswer } from '../shared/exchange.ts';
 import { signedHeaders } from './signature.ts';
 
 /** One action of one of Volcengine's services. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import type { ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError, type Connection, type JobCapability, type JobStatus } from '../provider.ts';
-import { text } from '../reader.ts';
+import { UpstreamError, type Connection, type JobCapability, type JobStatus } from '../contract/provider.ts';
+import type { ExchangeAnswer } from '../shared/exchange.ts';
+import { text } from '../shared/reader.ts';
 import { addressFor } from './inputs.ts';
 import { errorOfDoor } from './refusals.ts';
 import type { Ask } from './request.ts';

@@ -1,4 +1,4 @@
-import type { HttpClient } from '../../../../platform/http-client.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import {
   UpstreamError,
   type Handle,
@@ -7,7 +7,7 @@ import {
   type Provider,
   type StartContext,
   type WorkRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
 import { addressFor } from './inputs.ts';
 import { createAsk, type Ask } from './request.ts';
 import { avatarSources } from './vod.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { remoteFileOf, type ExchangeAnswer } from '../exchange.ts';
-import { UpstreamError, type JobStatus, type Outcome, type WorkRequest } from '../provider.ts';
-import { createReader, text } from '../reader.ts';
+import { UpstreamError, type JobStatus, type Outcome, type WorkRequest } from '../contract/provider.ts';
+import { remoteFileOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { createReader, text } from '../shared/reader.ts';
 import { errorOfCode, errorOfDoor, isOfQuestion, SUCCESS } from './refusals.ts';
 
 /** The bodies of Volcengine's visual service, read leniently. */

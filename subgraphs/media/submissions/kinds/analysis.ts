@@ -1,7 +1,14 @@
-import type { AnalysisWork } from '../tasks/task.ts';
-import type { InputFileDependencies } from './input-files.ts';
-import { notEmpty, prepared, resolveNamed, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
-import type { AnalysisRequest } from './submissions.ts';
+import type { AnalysisWork } from '../../domain/task.ts';
+import type { InputFileDependencies } from '../requests/input-files.ts';
+import {
+  notEmpty,
+  prepared,
+  resolveNamed,
+  withoutAbsent,
+  type Asker,
+  type Prepared,
+} from '../requests/prepared.ts';
+import type { AnalysisRequest } from '../requests/submissions.ts';
 
 /** Words about a picture, a recording or a video. */
 export async function prepareAnalysis(

@@ -1,12 +1,12 @@
-import { badInput } from '../../../platform/errors.ts';
-import { AVATAR_SOURCE_TYPE, type AvatarVideoWork, type AvatarWork } from '../tasks/task.ts';
-import type { InputFileDependencies } from './input-files.ts';
+import { badInput } from '../../../../platform/errors.ts';
+import { AVATAR_SOURCE_TYPE, type AvatarVideoWork, type AvatarWork } from '../../domain/task.ts';
+import type { InputFileDependencies } from '../requests/input-files.ts';
 import {
   DEFAULT_GENERATORS,
   type AvatarRequest,
   type AvatarSourceRequest,
   type AvatarVideoRequest,
-} from './person-requests.ts';
+} from '../requests/person-requests.ts';
 import {
   exactlyOne,
   notEmpty,
@@ -17,7 +17,7 @@ import {
   withoutAbsent,
   type Asker,
   type Prepared,
-} from './prepared.ts';
+} from '../requests/prepared.ts';
 
 /** The avatar's three tasks: its video to the cloud, the avatar itself, and what it says. */
 

@@ -1,8 +1,12 @@
-import { badInput } from '../../../platform/errors.ts';
-import type { CharacterImageWork } from '../tasks/task.ts';
-import { resolveInputs, type InputFileDependencies, type NamedInput } from './input-files.ts';
-import { DEFAULT_GENERATORS, type CharacterImageRequest, type CharacterRequest } from './person-requests.ts';
-import { notEmpty, prepared, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
+import { badInput } from '../../../../platform/errors.ts';
+import type { CharacterImageWork } from '../../domain/task.ts';
+import { resolveInputs, type InputFileDependencies, type NamedInput } from '../requests/input-files.ts';
+import {
+  DEFAULT_GENERATORS,
+  type CharacterImageRequest,
+  type CharacterRequest,
+} from '../requests/person-requests.ts';
+import { notEmpty, prepared, withoutAbsent, type Asker, type Prepared } from '../requests/prepared.ts';
 
 /** A person who is to appear in several pictures, and those pictures. */
 

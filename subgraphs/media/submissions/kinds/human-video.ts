@@ -1,6 +1,10 @@
-import type { HumanVideoWork } from '../tasks/task.ts';
-import type { InputFileDependencies } from './input-files.ts';
-import { DEFAULT_GENERATORS, type DetectionRequest, type HumanVideoRequest } from './person-requests.ts';
+import type { HumanVideoWork } from '../../domain/task.ts';
+import type { InputFileDependencies } from '../requests/input-files.ts';
+import {
+  DEFAULT_GENERATORS,
+  type DetectionRequest,
+  type HumanVideoRequest,
+} from '../requests/person-requests.ts';
 import {
   prepared,
   preparedNamed,
@@ -8,7 +12,7 @@ import {
   withoutAbsent,
   type Asker,
   type Prepared,
-} from './prepared.ts';
+} from '../requests/prepared.ts';
 
 /** Whether somebody is in a picture, and a video of them saying what is heard. */
 

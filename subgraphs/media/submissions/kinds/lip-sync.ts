@@ -1,6 +1,6 @@
-import type { LipSyncWork } from '../tasks/task.ts';
-import type { InputFile, InputFileDependencies } from './input-files.ts';
-import type { LipSyncRequest } from './person-requests.ts';
+import type { LipSyncWork } from '../../domain/task.ts';
+import type { InputFile, InputFileDependencies } from '../requests/input-files.ts';
+import type { LipSyncRequest } from '../requests/person-requests.ts';
 import {
   exactlyOne,
   preparedNamed,
@@ -9,7 +9,7 @@ import {
   withoutAbsent,
   type Asker,
   type Prepared,
-} from './prepared.ts';
+} from '../requests/prepared.ts';
 
 /** A face that says something. */
 export async function prepareLipSync(

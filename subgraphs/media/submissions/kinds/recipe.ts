@@ -1,10 +1,17 @@
-import { badInput } from '../../../platform/errors.ts';
-import { isAspectRatio } from '../generators/limits.ts';
-import type { RecipeWork } from '../tasks/task.ts';
-import type { VideoTemplateService } from '../video-templates/video-template.ts';
-import { resolveInputs, type InputFileDependencies } from './input-files.ts';
-import { notEmpty, prepared, quoted, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
-import type { RecipeRequest } from './submissions.ts';
+import { badInput } from '../../../../platform/errors.ts';
+import type { RecipeWork } from '../../domain/task.ts';
+import { isAspectRatio } from '../../generators/limits/limits.ts';
+import type { VideoTemplateService } from '../../video-templates/video-template.ts';
+import { resolveInputs, type InputFileDependencies } from '../requests/input-files.ts';
+import {
+  notEmpty,
+  prepared,
+  quoted,
+  withoutAbsent,
+  type Asker,
+  type Prepared,
+} from '../requests/prepared.ts';
+import type { RecipeRequest } from '../requests/submissions.ts';
 
 /** What recipes need besides: the templates with their prompts. */
 export interface RecipeDependencies extends InputFileDependencies {

@@ -1,7 +1,14 @@
-import type { SpeechWork, VoiceCloneWork } from '../tasks/task.ts';
-import type { InputFileDependencies } from './input-files.ts';
-import { notEmpty, prepared, resolveNamed, withoutAbsent, type Asker, type Prepared } from './prepared.ts';
-import type { SpeechRequest, VoiceCloneRequest } from './submissions.ts';
+import type { SpeechWork, VoiceCloneWork } from '../../domain/task.ts';
+import type { InputFileDependencies } from '../requests/input-files.ts';
+import {
+  notEmpty,
+  prepared,
+  resolveNamed,
+  withoutAbsent,
+  type Asker,
+  type Prepared,
+} from '../requests/prepared.ts';
+import type { SpeechRequest, VoiceCloneRequest } from '../requests/submissions.ts';
 
 /** Speech, and voices after a sample. */
 

@@ -1,7 +1,7 @@
-import { badInput } from '../../../platform/errors.ts';
-import type { VideoWork } from '../tasks/task.ts';
-import type { InputFileDependencies } from './input-files.ts';
-import { DEFAULT_GENERATORS, type FrameVideoRequest } from './person-requests.ts';
+import { badInput } from '../../../../platform/errors.ts';
+import type { VideoWork } from '../../domain/task.ts';
+import type { InputFileDependencies } from '../requests/input-files.ts';
+import { DEFAULT_GENERATORS, type FrameVideoRequest } from '../requests/person-requests.ts';
 import {
   exactlyOne,
   preparedNamed,
@@ -10,8 +10,8 @@ import {
   withoutAbsent,
   type Asker,
   type Prepared,
-} from './prepared.ts';
-import type { VideoRequest } from './submissions.ts';
+} from '../requests/prepared.ts';
+import type { VideoRequest } from '../requests/submissions.ts';
 
 const pictures = { image: 'picture', firstFrame: 'picture', lastFrame: 'picture' } as const;
 

@@ -1,8 +1,8 @@
-import type { Caller } from '../../../platform/caller.ts';
-import { badInput } from '../../../platform/errors.ts';
-import type { FileKind } from '../tasks/file-kinds.ts';
-import type { Submission } from '../tasks/service-types.ts';
-import type { Work } from '../tasks/task.ts';
+import type { Caller } from '../../../../platform/access/caller.ts';
+import { badInput } from '../../../../platform/errors.ts';
+import type { FileKind } from '../../domain/file-kinds.ts';
+import type { Work } from '../../domain/task.ts';
+import type { Submission } from '../../tasks/service-types.ts';
 import { resolveInputs, type InputFile, type InputFileDependencies, type NamedInput } from './input-files.ts';
 import type { MediaInput } from './submissions.ts';
 

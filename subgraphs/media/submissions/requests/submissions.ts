@@ -1,8 +1,8 @@
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import type { Caller } from '../../../platform/caller.ts';
-import type { StoredFile } from '../files/files.ts';
-import type { Task } from '../tasks/task.ts';
+import type { Caller } from '../../../../platform/access/caller.ts';
+import type { Task } from '../../domain/task.ts';
+import type { StoredFile } from '../../files/files.ts';
 import type {
   AvatarRequest,
   AvatarSourceRequest,

@@ -1,11 +1,11 @@
-import { AppError, toError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { MediaDatabase } from '../database.ts';
-import { readEvents, readHeads, type EventCursor } from './event-store.ts';
+import { AppError, toError } from '../../../../platform/errors.ts';
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
+import type { MediaDatabase } from '../../database/database.ts';
+import { isFinal, type TaskEvent, type TaskState } from '../../domain/task.ts';
+import { readEvents, readHeads, type EventCursor } from '../storage/event-store.ts';
+import { TASK_TOPIC } from '../storage/transactor.ts';
 import { createEventSubscriber, type EventSubscriber } from './event-subscriber.ts';
-import { isFinal, type TaskEvent, type TaskState } from './task.ts';
-import { TASK_TOPIC } from './transactor.ts';
 
 /**
  * Everybody in this process who follows a task's events. One per process. A subscriber registers first, then reads the

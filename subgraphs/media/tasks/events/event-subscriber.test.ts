@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
-import type { EventBus } from '../../../platform/event-bus.ts';
-import { silentLogger } from '../../../platform/logger.ts';
-import type { MediaDatabase } from '../database.ts';
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { silentLogger } from '../../../../platform/process/logger.ts';
+import type { MediaDatabase } from '../../database/database.ts';
 import { createEventHub } from './event-hub.ts';
 
 it('is over at once for somebody who left while the task was looked up, and registers nobody', async () => {

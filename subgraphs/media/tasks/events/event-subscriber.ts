@@ -1,5 +1,5 @@
-import { AppError } from '../../../platform/errors.ts';
-import { isFinal, type TaskEvent } from './task.ts';
+import { AppError } from '../../../../platform/errors.ts';
+import { isFinal, type TaskEvent } from '../../domain/task.ts';
 
 /**
  * One follower of one task: a cursor, the few events it has read and not handed out yet, and who waits for the next

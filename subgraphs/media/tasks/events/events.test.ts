@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { EventBus } from '../../../platform/event-bus.ts';
-import { newId } from '../../../platform/ids.ts';
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { newId } from '../../../../platform/ids.ts';
+import type { TaskEvent } from '../../domain/task.ts';
+import { appendEvents } from '../storage/event-store.ts';
+import { insertTask } from '../storage/submission-store.ts';
+import { createTransactor } from '../storage/transactor.ts';
+import { lossyBus, me, nobody, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { testBinding } from '../testing/provider.ts';
+import { createProgressWriter } from '../work/progress/progress-writer.ts';
 import { createEventHub, type EventHub } from './event-hub.ts';
-import { appendEvents } from './event-store.ts';
-import { createProgressWriter } from './progress-writer.ts';
-import { insertTask } from './submission-store.ts';
-import type { TaskEvent } from './task.ts';
-import { lossyBus, me, nobody, registryOf, startEngine, type TestEngine, until } from './testing/engine.ts';
-import { testBinding } from './testing/provider.ts';
-import { createTransactor } from './transactor.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {

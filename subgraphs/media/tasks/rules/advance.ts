@@ -1,16 +1,16 @@
-import type { GeneratorRegistry } from '../generators/binding.ts';
-import { bindingsTaking, checkWork } from '../generators/limits.ts';
-import { nextSteps, progressOf, type PlannedStep, type RecipeOptions } from '../recipes/recipe.ts';
-import { enqueueDelivery } from '../webhooks/enqueue.ts';
-import { closeUnsentAttempts, hasOpenAttempts, type AttemptKey } from './attempt-store.ts';
+import type { TaskStepTable, TaskTable } from '../../database/task-tables.ts';
+import { asJson, type Failure, type TaskOutcome } from '../../domain/task.ts';
+import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { bindingsTaking, checkWork } from '../../generators/limits/limits.ts';
+import { nextSteps, progressOf, type PlannedStep, type RecipeOptions } from '../../recipes/recipe.ts';
+import { enqueueDelivery } from '../../webhooks/enqueue.ts';
+import { closeUnsentAttempts, hasOpenAttempts, type AttemptKey } from '../storage/attempt-store.ts';
+import { pollNow } from '../storage/poll-store.ts';
+import { closeSteps, insertSteps, moveStep, readSteps } from '../storage/step-store.ts';
+import type { NewStep } from '../storage/submission-store.ts';
+import { CANCEL_TOPIC, type TransactionScope } from '../storage/transactor.ts';
 import { isTransient } from './failures.ts';
-import { pollNow } from './poll-store.ts';
 import { startQueue, type StepJob } from './queues.ts';
-import { closeSteps, insertSteps, moveStep, readSteps } from './step-store.ts';
-import type { NewStep } from './submission-store.ts';
-import type { TaskStepTable, TaskTable } from './tables.ts';
-import { asJson, type Failure, type TaskOutcome } from './task.ts';
-import { CANCEL_TOPIC, type TransactionScope } from './transactor.ts';
 
 /**
  * How a task goes on: the next steps of its recipe, the next attempt of a step, its end. Every function runs inside a

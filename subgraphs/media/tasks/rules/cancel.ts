@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 
-import { AppError, notFound } from '../../../platform/errors.ts';
-import type { MediaDatabase } from '../database.ts';
+import { AppError, notFound } from '../../../../platform/errors.ts';
+import type { MediaDatabase } from '../../database/database.ts';
+import type { TaskTable } from '../../database/task-tables.ts';
+import { isFinal } from '../../domain/task.ts';
+import { closeUnsentAttempts, hasOpenAttempts } from '../storage/attempt-store.ts';
+import { pollNow } from '../storage/poll-store.ts';
+import { readSteps } from '../storage/step-store.ts';
+import { lockTask, readTasks } from '../storage/task-store.ts';
+import { CANCEL_TOPIC, type Transactor, type TransactionScope } from '../storage/transactor.ts';
 import type { Advancer } from './advance.ts';
-import { closeUnsentAttempts, hasOpenAttempts } from './attempt-store.ts';
-import { pollNow } from './poll-store.ts';
-import { readSteps } from './step-store.ts';
-import type { TaskTable } from './tables.ts';
-import { lockTask, readTasks } from './task-store.ts';
-import { isFinal } from './task.ts';
-import { CANCEL_TOPIC, type Transactor, type TransactionScope } from './transactor.ts';
 
 /** Asking a task to stop. The row is the truth; the announcement only makes it quick. */
 export interface CancelOptions {

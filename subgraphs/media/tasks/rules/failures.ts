@@ -1,5 +1,5 @@
-import { failureOf, UpstreamError } from '../providers/provider.ts';
-import type { Failure } from './task.ts';
+import type { Failure } from '../../domain/task.ts';
+import { failureOf, UpstreamError } from '../../providers/contract/provider.ts';
 
 /** Failures as tasks and attempts keep them. */
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import type { Caller } from '../../../platform/caller.ts';
-import { badInput } from '../../../platform/errors.ts';
-import type { IdempotencyEntry } from './submission-store.ts';
+import type { Caller } from '../../../../platform/access/caller.ts';
+import { badInput } from '../../../../platform/errors.ts';
+import type { IdempotencyEntry } from '../storage/submission-store.ts';
 
 /** Idempotency keys and fingerprints. Pure. */
 

@@ -1,8 +1,8 @@
-import { AppError, toError } from '../../../platform/errors.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { MediaDatabase } from '../database.ts';
-import type { Binding } from '../generators/binding.ts';
-import { countLines, readLines } from './step-store.ts';
+import { AppError, toError } from '../../../../platform/errors.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
+import type { MediaDatabase } from '../../database/database.ts';
+import type { Binding } from '../../generators/bindings/binding.ts';
+import { countLines, readLines } from '../storage/step-store.ts';
 
 /**
  * How long each binding's waiting line is, and who stands where. Both are snapshots, refreshed about once a second and

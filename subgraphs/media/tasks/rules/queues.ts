@@ -1,6 +1,6 @@
-import type { Queue } from '../../../platform/queue.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
-import { defineWebhookQueue } from '../webhooks/enqueue.ts';
+import type { Queue } from '../../../../platform/queue/queue.ts';
+import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { defineWebhookQueue } from '../../webhooks/enqueue.ts';
 
 /** Names and options of the task engine's queues. */
 

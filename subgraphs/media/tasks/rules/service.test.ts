@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { internalCaller } from '../../../platform/caller.ts';
-import { newId } from '../../../platform/ids.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
-import { canonicalJson } from './idempotency.ts';
-import { prune } from './pruner.ts';
-import type { RunningTaskService } from './service.ts';
-import type { Task } from './task.ts';
+import { internalCaller } from '../../../../platform/access/caller.ts';
+import { newId } from '../../../../platform/ids.ts';
+import type { Task } from '../../domain/task.ts';
+import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import {
   image,
   me,
@@ -16,8 +13,11 @@ import {
   stranger,
   type TestEngine,
   until,
-} from './testing/engine.ts';
-import { testBinding, testProvider } from './testing/provider.ts';
+} from '../testing/engine.ts';
+import { testBinding, testProvider } from '../testing/provider.ts';
+import { prune } from '../work/pruner.ts';
+import { canonicalJson } from './idempotency.ts';
+import type { RunningTaskService } from './service.ts';
 
 let engine: TestEngine;
 let registry: GeneratorRegistry;

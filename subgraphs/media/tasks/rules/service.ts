@@ -1,26 +1,26 @@
-import { mayChange, mayRead, type Caller } from '../../../platform/caller.ts';
-import { AppError, badInput, notFound } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import { isUuid } from '../../../platform/ids.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { Queue } from '../../../platform/queue.ts';
-import { shareReads, type SharedRead } from '../../../platform/shared-reads.ts';
-import type { MediaDatabase } from '../database.ts';
-import type { FileService } from '../files/files.ts';
-import type { GeneratorRegistry } from '../generators/binding.ts';
-import { recipeOptionsOf, type RecipeGenerators } from '../recipes/options.ts';
+import { mayChange, mayRead, type Caller } from '../../../../platform/access/caller.ts';
+import { shareReads, type SharedRead } from '../../../../platform/cache/batched-reads.ts';
+import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { isUuid } from '../../../../platform/ids.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
+import type { Queue } from '../../../../platform/queue/queue.ts';
+import type { MediaDatabase } from '../../database/database.ts';
+import type { TaskTable } from '../../database/task-tables.ts';
+import type { Attempt, TaskEvent } from '../../domain/task.ts';
+import type { FileService } from '../../files/files.ts';
+import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { recipeOptionsOf, type RecipeGenerators } from '../../recipes/options.ts';
+import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
+import type { TaskService } from '../service-types.ts';
+import { readAttempts, toAttempt } from '../storage/attempt-store.ts';
+import { readEvents } from '../storage/event-store.ts';
+import { listTasks, readTasks, toTask } from '../storage/task-store.ts';
+import { createTransactor } from '../storage/transactor.ts';
 import { createAdvancer } from './advance.ts';
-import { readAttempts, toAttempt } from './attempt-store.ts';
 import { cancelTask } from './cancel.ts';
-import { createEventHub, type EventHub, type EventHubLimits } from './event-hub.ts';
-import { readEvents } from './event-store.ts';
-import type { TaskService } from './service-types.ts';
+import { createWaitingLines } from './queue-positions.ts';
 import { createSubmitter } from './submit.ts';
-import type { TaskTable } from './tables.ts';
-import { listTasks, readTasks, toTask } from './task-store.ts';
-import type { Attempt, TaskEvent } from './task.ts';
-import { createTransactor } from './transactor.ts';
-import { createWaitingLines } from './waiting-lines.ts';
 
 /** The rules of tasks as callers meet them: who may see and change what, and what is refused before it is written. */
 export interface TaskServiceOptions extends RecipeGenerators {

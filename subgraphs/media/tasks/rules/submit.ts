@@ -1,28 +1,28 @@
-import type { Caller } from '../../../platform/caller.ts';
-import { AppError, badInput } from '../../../platform/errors.ts';
-import { isUuid, newId } from '../../../platform/ids.ts';
-import type { Queue } from '../../../platform/queue.ts';
-import type { MediaDatabase } from '../database.ts';
-import type { FileService } from '../files/files.ts';
-import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
-import { checkWork } from '../generators/limits.ts';
-import { nextSteps, type RecipeOptions } from '../recipes/recipe.ts';
-import { enqueueStarts, stepRows } from './advance.ts';
-import { idempotencyOf } from './idempotency.ts';
-import { defineTaskQueues } from './queues.ts';
-import type { Submission, TaskService } from './service-types.ts';
+import type { Caller } from '../../../../platform/access/caller.ts';
+import { AppError, badInput } from '../../../../platform/errors.ts';
+import { isUuid, newId } from '../../../../platform/ids.ts';
+import type { Queue } from '../../../../platform/queue/queue.ts';
+import type { MediaDatabase } from '../../database/database.ts';
+import type { TaskTable } from '../../database/task-tables.ts';
+import type { Task, Work } from '../../domain/task.ts';
+import type { FileService } from '../../files/files.ts';
+import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { checkWork } from '../../generators/limits/limits.ts';
+import { nextSteps, type RecipeOptions } from '../../recipes/recipe.ts';
+import type { Submission, TaskService } from '../service-types.ts';
 import {
   findIdempotency,
   insertTask,
   type IdempotencyEntry,
   type NewStep,
   type NewTask,
-} from './submission-store.ts';
-import type { TaskTable } from './tables.ts';
-import { readTasks, toTask } from './task-store.ts';
-import type { Task, Work } from './task.ts';
-import type { Transactor } from './transactor.ts';
-import type { WaitingLines } from './waiting-lines.ts';
+} from '../storage/submission-store.ts';
+import { readTasks, toTask } from '../storage/task-store.ts';
+import type { Transactor } from '../storage/transactor.ts';
+import { enqueueStarts, stepRows } from './advance.ts';
+import { idempotencyOf } from './idempotency.ts';
+import type { WaitingLines } from './queue-positions.ts';
+import { defineTaskQueues } from './queues.ts';
 
 /** Accepting work: everything that can be refused is refused before the one transaction that writes. */
 export interface SubmitOptions {

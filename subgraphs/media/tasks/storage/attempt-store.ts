@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../database.ts';
-import type { Binding } from '../generators/binding.ts';
-import type { Handle } from '../providers/provider.ts';
-import { jsonText } from './json-text.ts';
-import type { AttemptTable } from './tables.ts';
-import { asJson, type Attempt, type AttemptState, type Failure } from './task.ts';
+import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import { jsonText } from '../../database/json-text.ts';
+import type { AttemptTable } from '../../database/task-tables.ts';
+import { asJson, type Attempt, type AttemptState, type Failure } from '../../domain/task.ts';
+import type { Binding } from '../../generators/bindings/binding.ts';
+import type { Handle } from '../../providers/contract/provider.ts';
 
 /** SQL of attempts: opening, claiming, closing. Polling is in poll-store.ts. */
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import { jsonText } from '../../database/json-text.ts';
+import type { AttemptTable, StepState } from '../../database/task-tables.ts';
+import type { StepInput, TaskState, Work } from '../../domain/task.ts';
 import type { AttemptKey } from './attempt-store.ts';
-import { jsonText } from './json-text.ts';
-import type { AttemptTable, StepState } from './tables.ts';
-import type { StepInput, TaskState, Work } from './task.ts';
 
 /** SQL of asking upstreams: which attempts are due, and when they are due again. */
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../database.ts';
-import { jsonText } from './json-text.ts';
+import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import { jsonText } from '../../database/json-text.ts';
+import type { FinishedWork, StepState, TaskStepTable } from '../../database/task-tables.ts';
+import type { TaskOutcome } from '../../domain/task.ts';
 import type { NewStep } from './submission-store.ts';
-import type { FinishedWork, StepState, TaskStepTable } from './tables.ts';
-import type { TaskOutcome } from './task.ts';
 
 /** SQL of task steps. Whoever changes one holds the lock on its task (task-store.ts). */
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../database.ts';
-import { jsonText } from './json-text.ts';
-import type { TaskTable } from './tables.ts';
-import type { StepInput, TaskKind, Work } from './task.ts';
+import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import { jsonText } from '../../database/json-text.ts';
+import type { TaskTable } from '../../database/task-tables.ts';
+import type { StepInput, TaskKind, Work } from '../../domain/task.ts';
 
 /** SQL of accepting work: as few statements as possible, because every submission waits for them. */
 

@@ -1,6 +1,6 @@
-import type { EventBus } from '../../../platform/event-bus.ts';
-import type { NewJob, Queue } from '../../../platform/queue.ts';
-import type { MediaDatabase, MediaTransaction } from '../database.ts';
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import type { NewJob, Queue } from '../../../../platform/queue/queue.ts';
+import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { appendEvents, type AppendedEvent, type NewEvent } from './event-store.ts';
 
 /**

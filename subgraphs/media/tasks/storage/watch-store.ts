@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase } from '../database.ts';
+import type { MediaDatabase } from '../../database/database.ts';
+import { jsonText } from '../../database/json-text.ts';
 import type { AttemptKey } from './attempt-store.ts';
-import { jsonText } from './json-text.ts';
 
 /** SQL of following attempts: one process at a time has the upstream's stream of one attempt. */
 

@@ -1,24 +1,24 @@
 import { sql } from 'kysely';
 
-import { anonymousCaller, type Caller } from '../../../../platform/caller.ts';
-import { createDatabase } from '../../../../platform/database.ts';
-import type { EventBus } from '../../../../platform/event-bus.ts';
-import { silentLogger } from '../../../../platform/logger.ts';
-import { migrate } from '../../../../platform/migrations.ts';
-import { createQueue } from '../../../../platform/pg-boss-queue.ts';
-import { createEventBus } from '../../../../platform/postgres-event-bus.ts';
-import { createOutboundRule } from '../../../../platform/safe-url.ts';
-import { createHttpClient } from '../../../../platform/undici-http-client.ts';
+import { anonymousCaller, type Caller } from '../../../../platform/access/caller.ts';
+import { createDatabase } from '../../../../platform/database/database.ts';
+import { migrate } from '../../../../platform/database/migrations.ts';
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { createEventBus } from '../../../../platform/events/postgres/postgres-event-bus.ts';
+import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
+import { silentLogger } from '../../../../platform/process/logger.ts';
+import { createQueue } from '../../../../platform/queue/pg-boss/pg-boss-queue.ts';
 import { testDatabase } from '../../../../test/kit/postgres.ts';
-import type { MediaTables } from '../../database.ts';
-import type { Binding, GeneratorRegistry } from '../../generators/binding.ts';
-import { createGeneratorRegistry } from '../../generators/registry.ts';
-import { mediaMigrations } from '../../migrations/index.ts';
-import type { WorkerLimits } from '../engine.ts';
+import type { MediaTables } from '../../database/database.ts';
+import { mediaMigrations } from '../../database/migrations/index.ts';
+import { isFinal, type Task } from '../../domain/task.ts';
+import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { createGeneratorRegistry } from '../../generators/bindings/registry.ts';
+import { createTaskService, type RunningTaskService, type TaskServiceOptions } from '../rules/service.ts';
 import type { Submission } from '../service-types.ts';
-import { createTaskService, type RunningTaskService, type TaskServiceOptions } from '../service.ts';
-import { isFinal, type Task } from '../task.ts';
-import { createTaskWorker, type TaskWorker, type TaskWorkerOptions } from '../worker.ts';
+import type { WorkerLimits } from '../work/shared/engine.ts';
+import { createTaskWorker, type TaskWorker, type TaskWorkerOptions } from '../work/worker.ts';
 import { memoryFiles } from './memory-files.ts';
 
 /** What the tests of the task engine share: a real database, queue and bus. */

@@ -1,12 +1,12 @@
-import { HttpFailure, type HttpClient, type HttpResponse } from '../../../../platform/http-client.ts';
-import type { Binding } from '../../generators/binding.ts';
+import { HttpFailure, type HttpClient, type HttpResponse } from '../../../../platform/http/http-client.ts';
+import type { Binding } from '../../generators/bindings/binding.ts';
 import {
   UpstreamError,
   type Handle,
   type JobCapability,
   type JobStatus,
   type Provider,
-} from '../../providers/provider.ts';
+} from '../../providers/contract/provider.ts';
 import type { UpstreamStatus } from './upstream.ts';
 
 /** What a wire of the tests can do besides starting and telling. */

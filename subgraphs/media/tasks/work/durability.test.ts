@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { RunningTaskService } from './service.ts';
-import type { Task } from './task.ts';
-import { image, me, registryOf, startEngine, until, type TestEngine } from './testing/engine.ts';
-import { testBinding, testProvider } from './testing/provider.ts';
-import { startUpstream, type StartAnswer, type Upstream } from './testing/upstream.ts';
+import type { Task } from '../../domain/task.ts';
+import type { RunningTaskService } from '../rules/service.ts';
+import { image, me, registryOf, startEngine, until, type TestEngine } from '../testing/engine.ts';
+import { testBinding, testProvider } from '../testing/provider.ts';
+import { startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
 
 /** What is left of tasks when workers are killed or paused; the upstream counts starts outside of what is killed. */
 let engine: TestEngine;
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 async function startWorker(find = 'find'): Promise<ChildProcess> {
-  const script = fileURLToPath(new URL('testing/worker-process.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../testing/worker-process.ts', import.meta.url));
   const args = [script, engine.connectionString, upstream.url, find];
   const worker = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   workers.push(worker);

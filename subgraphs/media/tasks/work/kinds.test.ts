@@ -3,20 +3,20 @@ import { text } from 'node:stream/consumers';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createProviderResources } from '../files/provider-resources.ts';
-import type { CatalogModel } from '../generators/binding.ts';
+import type { StepInput } from '../../domain/task.ts';
+import { createProviderResources } from '../../files/provider-resources.ts';
+import type { CatalogModel } from '../../generators/bindings/binding.ts';
 import {
   UpstreamError,
   type CallCapability,
   type Provider,
   type WorkRequest,
-} from '../providers/provider.ts';
-import type { Submission } from './service-types.ts';
-import type { RunningTaskService } from './service.ts';
-import type { StepInput } from './task.ts';
-import { me, registryOf, startEngine, type TestEngine } from './testing/engine.ts';
-import { testBinding } from './testing/provider.ts';
-import { PNG } from './testing/upstream.ts';
+} from '../../providers/contract/provider.ts';
+import type { RunningTaskService } from '../rules/service.ts';
+import type { Submission } from '../service-types.ts';
+import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.ts';
+import { testBinding } from '../testing/provider.ts';
+import { PNG } from '../testing/upstream.ts';
 
 /** One engine, whose provider answers every kind of work at once, and remembers what it was asked. */
 let engine: TestEngine;

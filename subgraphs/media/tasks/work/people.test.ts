@@ -3,12 +3,12 @@ import { buffer } from 'node:stream/consumers';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { CallCapability, Outcome, Provider, WorkRequest } from '../providers/provider.ts';
-import type { RunningTaskService } from './service.ts';
-import type { StepInput } from './task.ts';
-import { me, registryOf, startEngine, type TestEngine } from './testing/engine.ts';
-import { testBinding } from './testing/provider.ts';
-import { PNG } from './testing/upstream.ts';
+import type { StepInput } from '../../domain/task.ts';
+import type { CallCapability, Outcome, Provider, WorkRequest } from '../../providers/contract/provider.ts';
+import type { RunningTaskService } from '../rules/service.ts';
+import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.ts';
+import { testBinding } from '../testing/provider.ts';
+import { PNG } from '../testing/upstream.ts';
 
 /** Avatars through an engine whose providers answer at once and remember what they were asked. */
 

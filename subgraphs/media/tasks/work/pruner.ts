@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../database.ts';
-import type { FileService } from '../files/files.ts';
-import { createProviderResources } from '../files/provider-resources.ts';
-import { pruneDeliveries } from '../webhooks/delivery-store.ts';
+import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import type { FileService } from '../../files/files.ts';
+import { createProviderResources } from '../../files/provider-resources.ts';
+import { pruneDeliveries } from '../../webhooks/delivery-store.ts';
 
 /** Removes what is kept for a time only: event logs, webhook deliveries, idempotency records, temporary files, what providers kept of files. */
 export interface PruneOptions {

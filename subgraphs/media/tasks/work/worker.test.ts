@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { newId } from '../../../platform/ids.ts';
-import { createOutboundRule } from '../../../platform/safe-url.ts';
-import { createHttpClient } from '../../../platform/undici-http-client.ts';
-import type { Binding } from '../generators/binding.ts';
-import { UpstreamError, type Provider } from '../providers/provider.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from './testing/engine.ts';
-import { testBinding, testProvider } from './testing/provider.ts';
-import { PNG, startUpstream, type StartAnswer, type Upstream } from './testing/upstream.ts';
+import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
+import { newId } from '../../../../platform/ids.ts';
+import type { Binding } from '../../generators/bindings/binding.ts';
+import { UpstreamError, type Provider } from '../../providers/contract/provider.ts';
+import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { testBinding, testProvider } from '../testing/provider.ts';
+import { PNG, startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
 import type { TaskWorkerOptions } from './worker.ts';
 
 let engine: TestEngine;
@@ -88,7 +88,7 @@ describe('the limit of a binding', () => {
   });
 
   async function startSecondWorker(registry: Parameters<TestEngine['worker']>[0]) {
-    const { createQueue } = await import('../../../platform/pg-boss-queue.ts');
+    const { createQueue } = await import('../../../../platform/queue/pg-boss/pg-boss-queue.ts');
     const queue = await createQueue({
       database: engine.platformDatabase,
       bus: engine.bus,

@@ -1,26 +1,26 @@
-import { toError } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import type { HttpClient } from '../../../platform/http-client.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { Queue, QueueWorker } from '../../../platform/queue.ts';
-import type { MediaDatabase } from '../database.ts';
-import type { FileService } from '../files/files.ts';
-import { createProviderResources } from '../files/provider-resources.ts';
-import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
-import { recipeOptionsOf, type RecipeGenerators } from '../recipes/options.ts';
-import { createAdvancer } from './advance.ts';
-import { createCallRunner } from './call-runner.ts';
-import type { Engine, WorkerLimits } from './engine.ts';
-import type { InputAddress } from './input-addresses.ts';
-import { createLoop } from './loop.ts';
-import { createPoller } from './poller.ts';
-import { createProgressWriter } from './progress-writer.ts';
+import { toError } from '../../../../platform/errors.ts';
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
+import type { Queue, QueueWorker } from '../../../../platform/queue/queue.ts';
+import type { MediaDatabase } from '../../database/database.ts';
+import type { FileService } from '../../files/files.ts';
+import { createProviderResources } from '../../files/provider-resources.ts';
+import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { recipeOptionsOf, type RecipeGenerators } from '../../recipes/options.ts';
+import { createAdvancer } from '../rules/advance.ts';
+import { defineTaskQueues, startQueue, STORE_QUEUE } from '../rules/queues.ts';
+import { createTransactor } from '../storage/transactor.ts';
+import type { InputAddress } from './inputs/input-addresses.ts';
+import { createPoller } from './progress/poller.ts';
+import { createProgressWriter } from './progress/progress-writer.ts';
 import { prune } from './pruner.ts';
-import { defineTaskQueues, startQueue, STORE_QUEUE } from './queues.ts';
-import { createRecovery } from './recovery.ts';
-import { createStartWorker } from './start-worker.ts';
-import { createStoreHandler } from './store-worker.ts';
-import { createTransactor } from './transactor.ts';
+import { createStoreHandler } from './results/store-worker.ts';
+import type { Engine, WorkerLimits } from './shared/engine.ts';
+import { createLoop } from './shared/loop.ts';
+import { createCallRunner } from './start/call-runner.ts';
+import { createRecovery } from './start/recovery.ts';
+import { createStartWorker } from './start/start-worker.ts';
 
 /** Does the work of tasks. Any number of processes may run one over the same database. */
 export interface TaskWorker {

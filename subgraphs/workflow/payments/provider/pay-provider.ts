@@ -1,4 +1,4 @@
-import type { MoneyTruth, RefundReason } from './payment.ts';
+import type { MoneyTruth, RefundReason } from '../../domain/payment.ts';
 
 /**
  * THE payment provider contract: one adapter (stripe.ts) against the real service or its stand-in, by address alone. No

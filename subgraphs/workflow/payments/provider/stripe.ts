@@ -1,7 +1,7 @@
 import { Stripe } from 'stripe';
 
+import type { MoneyTruth, RefundReason } from '../../domain/payment.ts';
 import { PayProviderError, type PayProvider } from './pay-provider.ts';
-import type { MoneyTruth, RefundReason } from './payment.ts';
 import { createStripeCatalog } from './stripe-catalog.ts';
 import { called, payErrorOf } from './stripe-errors.ts';
 import { eventOf } from './stripe-events.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { badInput } from '../../../platform/errors.ts';
-import type { SignInSecrets } from './identity-provider.ts';
-import type { Sealer } from './sealer.ts';
+import { badInput } from '../../../../platform/errors.ts';
+import type { SignInSecrets } from '../provider/identity-provider.ts';
+import type { Sealer } from '../secrets/encryption.ts';
 
 /**
  * A sign-in on its way, kept by the browser alone: one sealed cookie for each, so that several tabs do not disturb each

@@ -1,9 +1,9 @@
-import { AppError, badInput } from '../../../platform/errors.ts';
+import { AppError, badInput } from '../../../../platform/errors.ts';
+import type { NewSession, SessionService, SignedIn, UserService } from '../../domain/sign-in.ts';
+import type { IdentityProvider } from '../provider/identity-provider.ts';
+import { checkChallenge, type LoginCodes } from '../sessions/login-codes.ts';
 import type { Attempts, AttemptCookie } from './attempts.ts';
-import type { IdentityProvider } from './identity-provider.ts';
-import { checkChallenge, type LoginCodes } from './login-codes.ts';
 import { checkedRedirect, type RedirectRule } from './redirects.ts';
-import type { NewSession, SessionService, SignedIn, UserService } from './sign-in.ts';
 
 /** Signing in with a browser: off to the identity provider, and back. */
 export interface BrowserSignIn {

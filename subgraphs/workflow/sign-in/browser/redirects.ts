@@ -1,4 +1,4 @@
-import { badInput } from '../../../platform/errors.ts';
+import { badInput } from '../../../../platform/errors.ts';
 
 /**
  * Where a browser may be sent after signing in: a path of our own, or an address of an app that the operator has listed.

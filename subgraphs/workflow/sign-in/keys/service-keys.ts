@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { sql, type Selectable } from 'kysely';
 
-import { badInput, notFound } from '../../../platform/errors.ts';
-import type { WorkflowDatabase } from '../database.ts';
-import { keyScopes, type ServiceKey, type ServiceKeyService } from './sign-in.ts';
-import type { ServiceKeyTable } from './tables.ts';
+import { badInput, notFound } from '../../../../platform/errors.ts';
+import type { WorkflowDatabase } from '../../database/database.ts';
+import type { ServiceKeyTable } from '../../database/sign-in-tables.ts';
+import { keyScopes, type ServiceKey, type ServiceKeyService } from '../../domain/sign-in.ts';
 
 /** What every secret of a service key begins with, so that it is known for one where it turns up. */
 const PREFIX = 'kiln_';

@@ -1,4 +1,4 @@
-import type { WorkflowTransaction } from '../database.ts';
+import type { WorkflowTransaction } from '../../database/database.ts';
 
 /** Somebody's first sign-in, by the word that their identity provider has for them. */
 interface FirstSignIn {

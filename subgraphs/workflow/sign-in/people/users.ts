@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 import { sql } from 'kysely';
 
-import { mayRead, type Caller } from '../../../platform/caller.ts';
-import { AppError, notFound } from '../../../platform/errors.ts';
-import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
+import { mayRead, type Caller } from '../../../../platform/access/caller.ts';
+import { AppError, notFound } from '../../../../platform/errors.ts';
+import type { WorkflowDatabase, WorkflowTransaction } from '../../database/database.ts';
+import type { PlatformIdentity, User, UserService } from '../../domain/sign-in.ts';
+import type { Sealer } from '../secrets/encryption.ts';
+import type { EndedSession } from '../sessions/sessions.ts';
 import { claimHistory } from './claim-history.ts';
-import type { Sealer } from './sealer.ts';
-import type { EndedSession } from './sessions.ts';
-import type { PlatformIdentity, User, UserService } from './sign-in.ts';
 
 export interface UsersOptions {
   readonly database: WorkflowDatabase;

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 
 import { z } from 'zod';
 
-import type { HttpClient } from '../../../../platform/http-client.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { signedNode, signedParameters } from './alipay-signature.ts';
 import { askPlatform, neededCode, refusal, secretsOf, subjectIn, type RefusalKind } from './ask.ts';
 import type { Platform } from './platform.ts';

@@ -1,6 +1,6 @@
 import { AppError, badInput, type AppErrorCode } from '../../../../platform/errors.ts';
-import { HttpFailure, type HttpClient, type HttpRequest } from '../../../../platform/http-client.ts';
-import type { PlatformName } from '../sign-in.ts';
+import { HttpFailure, type HttpClient, type HttpRequest } from '../../../../platform/http/http-client.ts';
+import type { PlatformName } from '../../domain/sign-in.ts';
 
 /** What the platforms share: one question, and their refusals in our words. Nothing here names an address or a secret. */
 

@@ -1,9 +1,15 @@
-import type { Caller } from '../../../platform/caller.ts';
-import { badInput } from '../../../platform/errors.ts';
-import type { IdentityProvider } from './identity-provider.ts';
-import type { LoginCodes } from './login-codes.ts';
-import type { Platform } from './platforms/platform.ts';
-import type { NewSession, PlatformIdentity, SessionService, SignedIn, UserService } from './sign-in.ts';
+import type { Caller } from '../../../../platform/access/caller.ts';
+import { badInput } from '../../../../platform/errors.ts';
+import type {
+  NewSession,
+  PlatformIdentity,
+  SessionService,
+  SignedIn,
+  UserService,
+} from '../../domain/sign-in.ts';
+import type { IdentityProvider } from '../provider/identity-provider.ts';
+import type { LoginCodes } from '../sessions/login-codes.ts';
+import type { Platform } from './platform.ts';
 
 /** Signing in without a browser: a login code, an ID token or a code of a native app, a mini-program's code. */
 export interface PlatformSignIn {

@@ -1,4 +1,4 @@
-import type { PlatformIdentity } from '../sign-in.ts';
+import type { PlatformIdentity } from '../../domain/sign-in.ts';
 
 /** A mini-program's platform: exchanges the code of its app for who is there. A new one is a file here and a setting. */
 export interface Platform {

@@ -5,10 +5,10 @@ import { inspect } from 'node:util';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import type { HttpClient } from '../../../../platform/http-client.ts';
-import { silentLogger } from '../../../../platform/logger.ts';
-import { createOutboundRule } from '../../../../platform/safe-url.ts';
-import { createHttpClient } from '../../../../platform/undici-http-client.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
+import { silentLogger } from '../../../../platform/process/logger.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { plan, startSandbox } from '../../../../sandbox/test-kit.ts';
 import { nodeText } from './alipay-signature.ts';

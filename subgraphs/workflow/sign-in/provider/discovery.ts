@@ -1,8 +1,8 @@
 import * as oidc from 'openid-client';
 
+import { createProviderFetch } from './fetch.ts';
 import type { IdentityProviderOptions } from './identity-provider.ts';
-import { createProviderFetch } from './provider-fetch.ts';
-import { unavailable } from './provider-refusals.ts';
+import { unavailable } from './refusals.ts';
 
 const TIMEOUT_SECONDS = 5;
 

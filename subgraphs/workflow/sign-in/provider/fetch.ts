@@ -1,6 +1,6 @@
 import type { CustomFetch } from 'openid-client';
 
-import type { HttpClient } from '../../../platform/http-client.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
 
 /** How the identity provider's library reaches it: by our own client, with its limits and the outbound rule. */
 

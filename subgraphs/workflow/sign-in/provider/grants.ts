@@ -1,6 +1,7 @@
 import * as oidc from 'openid-client';
 
-import { AppError } from '../../../platform/errors.ts';
+import { AppError } from '../../../../platform/errors.ts';
+import type { PlatformIdentity } from '../../domain/sign-in.ts';
 import { verifyIdToken } from './id-tokens.ts';
 import type {
   AppCode,
@@ -9,8 +10,7 @@ import type {
   ProvedIdentity,
   SignInSecrets,
 } from './identity-provider.ts';
-import { refusalOf } from './provider-refusals.ts';
-import type { PlatformIdentity } from './sign-in.ts';
+import { refusalOf } from './refusals.ts';
 
 /** The address of the login page, and what proves afterwards that this sign-in was begun here. */
 export async function begin(

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from 'jose';
 import type { CustomFetch } from 'openid-client';
 
-import { AppError } from '../../../platform/errors.ts';
+import { AppError } from '../../../../platform/errors.ts';
 
 /** ID tokens that a native app brings, instead of a browser that went through our own callback. */
 export interface IdTokenRules {

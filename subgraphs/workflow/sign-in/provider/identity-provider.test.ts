@@ -5,13 +5,13 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import type { HttpClient } from '../../../platform/http-client.ts';
-import { silentLogger } from '../../../platform/logger.ts';
-import { createOutboundRule } from '../../../platform/safe-url.ts';
-import { createHttpClient } from '../../../platform/undici-http-client.ts';
-import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { startSandbox } from '../../../sandbox/test-kit.ts';
-import { createBrowser } from '../../../test/kit/browser.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
+import { silentLogger } from '../../../../platform/process/logger.ts';
+import type { Sandbox } from '../../../../sandbox/sandbox.ts';
+import { startSandbox } from '../../../../sandbox/test-kit.ts';
+import { createBrowser } from '../../../../test/kit/browser.ts';
 import {
   createIdentityProvider,
   type IdentityProvider,

@@ -1,9 +1,9 @@
 import * as oidc from 'openid-client';
 
-import type { HttpClient } from '../../../platform/http-client.ts';
-import { discover } from './provider-discovery.ts';
-import { begin, complete, exchange, identityOfToken } from './provider-grants.ts';
-import type { PlatformIdentity } from './sign-in.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import type { PlatformIdentity } from '../../domain/sign-in.ts';
+import { discover } from './discovery.ts';
+import { begin, complete, exchange, identityOfToken } from './grants.ts';
 
 /** The identity provider (OpenID Connect), asked when somebody signs in and never at the start. */
 export interface IdentityProvider {

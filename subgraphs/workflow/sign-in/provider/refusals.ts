@@ -1,6 +1,6 @@
 import * as oidc from 'openid-client';
 
-import { AppError } from '../../../platform/errors.ts';
+import { AppError } from '../../../../platform/errors.ts';
 
 /** No answer of the identity provider, or one that is an outage. */
 export function unavailable(cause: unknown): AppError {

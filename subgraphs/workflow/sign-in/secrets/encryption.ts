@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto';
 
 import { compactDecrypt, CompactEncrypt } from 'jose';
 
-import type { Json } from '../../../platform/json.ts';
+import type { Json } from '../../../../platform/json.ts';
 
 /**
  * Seals values that leave our hands (cookies) or lie in the database (other people's tokens): encrypted and

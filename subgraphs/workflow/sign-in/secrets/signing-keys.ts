@@ -8,8 +8,8 @@ import {
 } from 'jose';
 import { sql } from 'kysely';
 
-import type { WorkflowDatabase, WorkflowTransaction } from '../database.ts';
-import type { Sealer } from './sealer.ts';
+import type { WorkflowDatabase, WorkflowTransaction } from '../../database/database.ts';
+import type { Sealer } from './encryption.ts';
 
 /**
  * The keys of access tokens: EdDSA, kept sealed in the database and shared by all processes. One signs for a month; its

@@ -1,7 +1,7 @@
 import { jwtVerify, SignJWT, type JWTPayload } from 'jose';
 import { z } from 'zod';
 
-import type { SigningKeys } from './signing-keys.ts';
+import type { SigningKeys } from '../secrets/signing-keys.ts';
 
 /** What an access token says of its bearer. */
 interface AccessClaims {

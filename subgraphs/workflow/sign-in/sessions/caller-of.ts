@@ -1,11 +1,11 @@
-import type { AccessTokens } from './access-tokens.ts';
 import type {
   CallerFacts,
   ServiceKeyService,
   SessionService,
   SignInServices,
   UserService,
-} from './sign-in.ts';
+} from '../../domain/sign-in.ts';
+import type { AccessTokens } from './access-tokens.ts';
 
 export interface CallerOfOptions {
   readonly tokens: AccessTokens;

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { sql } from 'kysely';
 
-import { AppError, badInput } from '../../../platform/errors.ts';
-import type { WorkflowDatabase } from '../database.ts';
-import type { Sealer } from './sealer.ts';
-import type { NewSession, PlatformName } from './sign-in.ts';
+import { AppError, badInput } from '../../../../platform/errors.ts';
+import type { WorkflowDatabase } from '../../database/database.ts';
+import type { NewSession, PlatformName } from '../../domain/sign-in.ts';
+import type { Sealer } from '../secrets/encryption.ts';
 
 /**
  * Codes that travel in an address instead of tokens: used once, within a minute, by the app that asked (which proves

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 
 import { sql, type Selectable } from 'kysely';
 
-import { AppError, badInput, notFound } from '../../../platform/errors.ts';
-import type { EventBus } from '../../../platform/event-bus.ts';
-import { createKeptAnswers } from '../../../platform/kept-answers.ts';
-import type { WorkflowDatabase } from '../database.ts';
+import { createKeptAnswers } from '../../../../platform/cache/promise-cache.ts';
+import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import type { WorkflowDatabase } from '../../database/database.ts';
+import type { SessionTable } from '../../database/sign-in-tables.ts';
+import type { NewSession, Session, SessionService, SignedIn } from '../../domain/sign-in.ts';
+import type { Sealer } from '../secrets/encryption.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { isSameToken, readRefreshToken, refreshTokenOf } from './refresh-tokens.ts';
-import type { Sealer } from './sealer.ts';
-import type { NewSession, Session, SessionService, SignedIn } from './sign-in.ts';
-import type { SessionTable } from './tables.ts';
 
 export interface SessionsOptions {
   readonly database: WorkflowDatabase;

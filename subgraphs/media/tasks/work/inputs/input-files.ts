@@ -1,11 +1,11 @@
-import { AppError } from '../../../platform/errors.ts';
-import { HttpFailure } from '../../../platform/http-client.ts';
-import type { StoredFile } from '../files/files.ts';
-import type { Binding } from '../generators/binding.ts';
-import { UpstreamError, type InputFile } from '../providers/provider.ts';
-import type { Engine } from './engine.ts';
-import { wrongFormat, type FileKind } from './file-kinds.ts';
-import type { InputRef } from './task.ts';
+import { AppError } from '../../../../../platform/errors.ts';
+import { HttpFailure } from '../../../../../platform/http/http-client.ts';
+import { wrongFormat, type FileKind } from '../../../domain/file-kinds.ts';
+import type { InputRef } from '../../../domain/task.ts';
+import type { StoredFile } from '../../../files/files.ts';
+import type { Binding } from '../../../generators/bindings/binding.ts';
+import { UpstreamError, type InputFile } from '../../../providers/contract/provider.ts';
+import type { Engine } from '../shared/engine.ts';
 
 /**
  * An input file as its provider takes it. Files of ours are opened in the object store; a foreign URL is fetched by the

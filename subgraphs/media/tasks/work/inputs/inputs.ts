@@ -1,11 +1,11 @@
-import type { ModelLimits } from '../generators/binding.ts';
-import { spelledAs } from '../generators/field-problems.ts';
-import { modelFor } from '../generators/limits.ts';
-import type { InputFile, WorkRequest } from '../providers/provider.ts';
-import type { Engine } from './engine.ts';
+import type { InputRef, StepInput } from '../../../domain/task.ts';
+import type { ModelLimits } from '../../../generators/bindings/binding.ts';
+import { spelledAs } from '../../../generators/limits/field-problems.ts';
+import { modelFor } from '../../../generators/limits/limits.ts';
+import type { InputFile, WorkRequest } from '../../../providers/contract/provider.ts';
+import type { Engine } from '../shared/engine.ts';
 import { prepareFile, type InputOptions } from './input-files.ts';
 import { personRefsOf, personRequest, type PreparePlace } from './person-inputs.ts';
-import type { InputRef, StepInput } from './task.ts';
 
 /** A step's input as its provider takes it. Throws UpstreamError INVALID_INPUT, naming the field, when an input can't be had. */
 export async function prepareRequest(

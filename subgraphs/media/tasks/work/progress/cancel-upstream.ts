@@ -1,7 +1,7 @@
-import { toError } from '../../../platform/errors.ts';
-import { endAttempt } from './engine.ts';
-import { contextOf, type Scene } from './poll-scene.ts';
-import type { Failure } from './task.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import type { Failure } from '../../../domain/task.ts';
+import { endAttempt } from '../shared/engine.ts';
+import { contextOf, type Scene } from './attempt-context.ts';
 
 /** Failed cancel calls after which the attempt is closed all the same. */
 const MAX_CANCEL_CALLS = 3;

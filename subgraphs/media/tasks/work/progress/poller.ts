@@ -1,15 +1,15 @@
-import { toError } from '../../../platform/errors.ts';
-import { failureOf, UpstreamError, type JobStatus } from '../providers/provider.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import { isFinal } from '../../../domain/task.ts';
+import { failureOf, UpstreamError, type JobStatus } from '../../../providers/contract/provider.ts';
+import { leaseDue, scheduleNext, type DueAttempt, type NextPoll } from '../../storage/poll-store.ts';
+import { CANCEL_TOPIC, POLL_TOPIC } from '../../storage/transactor.ts';
+import { finishAttempt } from '../results/finish.ts';
+import { endAttempt, jobOf, type Engine } from '../shared/engine.ts';
+import { createLoop, type Loop } from '../shared/loop.ts';
+import { contextOf, type Scene } from './attempt-context.ts';
 import { cancelUpstream } from './cancel-upstream.ts';
-import { endAttempt, jobOf, type Engine } from './engine.ts';
-import { finishAttempt } from './finish.ts';
-import { createLoop, type Loop } from './loop.ts';
-import { contextOf, type Scene } from './poll-scene.ts';
-import { leaseDue, scheduleNext, type DueAttempt, type NextPoll } from './poll-store.ts';
 import type { ProgressWriter } from './progress-writer.ts';
 import { reportOf } from './progress.ts';
-import { isFinal } from './task.ts';
-import { CANCEL_TOPIC, POLL_TOPIC } from './transactor.ts';
 import { createWatchers, type Watchers } from './watchers.ts';
 
 /**

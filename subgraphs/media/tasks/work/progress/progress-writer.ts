@@ -1,8 +1,8 @@
-import { toError } from '../../../platform/errors.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { MediaDatabase } from '../database.ts';
-import { raiseStepProgress } from './step-store.ts';
-import type { Transactor } from './transactor.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import type { Logger } from '../../../../../platform/process/logger.ts';
+import type { MediaDatabase } from '../../../database/database.ts';
+import { raiseStepProgress } from '../../storage/step-store.ts';
+import type { Transactor } from '../../storage/transactor.ts';
 
 /** What an upstream says about a running step. */
 export interface ProgressReport {

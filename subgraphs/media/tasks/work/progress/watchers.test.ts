@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { createQueue } from '../../../platform/pg-boss-queue.ts';
-import type { JobCapability, Provider } from '../providers/provider.ts';
-import { image, me, registryOf, startEngine, until, type TestEngine } from './testing/engine.ts';
-import { testBinding, testProvider } from './testing/provider.ts';
-import { startUpstream, type Upstream } from './testing/upstream.ts';
+import { createQueue } from '../../../../../platform/queue/pg-boss/pg-boss-queue.ts';
+import type { JobCapability, Provider } from '../../../providers/contract/provider.ts';
+import { image, me, registryOf, startEngine, until, type TestEngine } from '../../testing/engine.ts';
+import { testBinding, testProvider } from '../../testing/provider.ts';
+import { startUpstream, type Upstream } from '../../testing/upstream.ts';
 
 let engine: TestEngine;
 let upstream: Upstream;

@@ -1,13 +1,13 @@
-import { toError } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
-import type { WatchedProgress } from '../providers/provider.ts';
-import type { AttemptKey } from './attempt-store.ts';
-import { connectionFor, keyOf, type Engine } from './engine.ts';
-import { createLoop, type Loop } from './loop.ts';
-import type { Scene } from './poll-scene.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import { newId } from '../../../../../platform/ids.ts';
+import type { WatchedProgress } from '../../../providers/contract/provider.ts';
+import type { AttemptKey } from '../../storage/attempt-store.ts';
+import { endWatch, holdWatches } from '../../storage/watch-store.ts';
+import { connectionFor, keyOf, type Engine } from '../shared/engine.ts';
+import { createLoop, type Loop } from '../shared/loop.ts';
+import type { Scene } from './attempt-context.ts';
 import type { ProgressWriter } from './progress-writer.ts';
 import { reportOf } from './progress.ts';
-import { endWatch, holdWatches } from './watch-store.ts';
 
 /**
  * Follows running attempts over the streams of their upstreams, where those have one. What comes is shown, and the end

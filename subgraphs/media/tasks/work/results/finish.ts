@@ -1,13 +1,13 @@
-import type { Outcome, RemoteFile } from '../providers/provider.ts';
-import { closeAttempt } from './attempt-store.ts';
-import { keyOf, stageOf, type Engine } from './engine.ts';
-import { STORE_QUEUE, startQueue, type StepJob } from './queues.ts';
-import { resultKindOf } from './result-kinds.ts';
-import { moveStep, readSteps } from './step-store.ts';
-import type { AttemptTable, FinishedWork, TaskTable } from './tables.ts';
-import { lockTask } from './task-store.ts';
-import { asJson, isFinal, type AttemptState, type Failure, type TaskOutcome } from './task.ts';
-import type { TransactionScope } from './transactor.ts';
+import type { AttemptTable, FinishedWork, TaskTable } from '../../../database/task-tables.ts';
+import { resultKindOf } from '../../../domain/result-kinds.ts';
+import { asJson, isFinal, type AttemptState, type Failure, type TaskOutcome } from '../../../domain/task.ts';
+import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
+import { STORE_QUEUE, startQueue, type StepJob } from '../../rules/queues.ts';
+import { closeAttempt } from '../../storage/attempt-store.ts';
+import { moveStep, readSteps } from '../../storage/step-store.ts';
+import { lockTask } from '../../storage/task-store.ts';
+import type { TransactionScope } from '../../storage/transactor.ts';
+import { keyOf, stageOf, type Engine } from '../shared/engine.ts';
 
 /** What happens when an upstream has finished: its attempt is closed, and its files are fetched or its texts kept. */
 

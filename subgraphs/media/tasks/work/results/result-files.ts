@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 
-import { AppError } from '../../../platform/errors.ts';
-import { HttpFailure } from '../../../platform/http-client.ts';
-import type { StoredFile } from '../files/files.ts';
-import type { Binding } from '../generators/binding.ts';
-import type { Connection, RemoteFile } from '../providers/provider.ts';
-import type { Engine } from './engine.ts';
-import type { ResultKind } from './result-kinds.ts';
+import { AppError } from '../../../../../platform/errors.ts';
+import { HttpFailure } from '../../../../../platform/http/http-client.ts';
+import type { ResultKind } from '../../../domain/result-kinds.ts';
+import type { StoredFile } from '../../../files/files.ts';
+import type { Binding } from '../../../generators/bindings/binding.ts';
+import type { Connection, RemoteFile } from '../../../providers/contract/provider.ts';
+import type { Engine } from '../shared/engine.ts';
 import { isWhole } from './whole-file.ts';
 
 /** Bringing one result file into the object store. */

@@ -1,7 +1,14 @@
-import { toError } from '../../../platform/errors.ts';
-import type { JobHandler, JobOutcome } from '../../../platform/queue.ts';
-import type { Outcome, RemoteFile } from '../providers/provider.ts';
-import { closeAttempt } from './attempt-store.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import type { JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
+import type { AttemptTable } from '../../../database/task-tables.ts';
+import { resultKindOf } from '../../../domain/result-kinds.ts';
+import type { TaskOutcome } from '../../../domain/task.ts';
+import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
+import { storageFailure } from '../../rules/failures.ts';
+import { startQueue, type StepJob } from '../../rules/queues.ts';
+import { closeAttempt } from '../../storage/attempt-store.ts';
+import { countStoreTry, readSteps, rememberStored } from '../../storage/step-store.ts';
+import { lockOpenTask } from '../../storage/task-store.ts';
 import {
   connectionFor,
   jobOf,
@@ -10,16 +17,9 @@ import {
   newestAttempt,
   type AttemptScene,
   type Engine,
-} from './engine.ts';
-import { storageFailure } from './failures.ts';
+} from '../shared/engine.ts';
 import { outcomeOf } from './finish.ts';
-import { startQueue, type StepJob } from './queues.ts';
 import { HopelessResult, isStoreAway, storeResultFile } from './result-files.ts';
-import { resultKindOf } from './result-kinds.ts';
-import { countStoreTry, readSteps, rememberStored } from './step-store.ts';
-import type { AttemptTable } from './tables.ts';
-import { lockOpenTask } from './task-store.ts';
-import type { TaskOutcome } from './task.ts';
 
 const GONE = 'the generator that made it is no longer configured';
 

@@ -1,4 +1,4 @@
-import type { FileService, StoredFile } from '../files/files.ts';
+import type { FileService, StoredFile } from '../../../files/files.ts';
 
 /** Bytes at the end of a file in which its format's own end mark is looked for: some tools leave a little behind it. */
 const TAIL_BYTES = 4_096;

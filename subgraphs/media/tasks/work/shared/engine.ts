@@ -1,23 +1,28 @@
-import type { EventBus } from '../../../platform/event-bus.ts';
-import type { HttpClient } from '../../../platform/http-client.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import type { Queue } from '../../../platform/queue.ts';
-import type { MediaDatabase } from '../database.ts';
-import type { FileService } from '../files/files.ts';
-import type { ProviderResources } from '../files/provider-resources.ts';
-import type { Binding, GeneratorRegistry } from '../generators/binding.ts';
-import { modelFor } from '../generators/limits.ts';
-import { requestKind, type Connection, type JobCapability, type WorkKind } from '../providers/provider.ts';
-import type { Advancer } from './advance.ts';
-import { closeAttempt, readAttempts, type AttemptKey } from './attempt-store.ts';
-import { isTransient, START_UNKNOWN } from './failures.ts';
-import type { InputAddress } from './input-addresses.ts';
-import { startQueue } from './queues.ts';
-import { readSteps } from './step-store.ts';
-import type { AttemptTable, TaskStepTable, TaskTable } from './tables.ts';
-import { lockTask, readTasks } from './task-store.ts';
-import { isFinal, type AttemptState, type Failure, type StepInput } from './task.ts';
-import type { Transactor } from './transactor.ts';
+import type { EventBus } from '../../../../../platform/events/event-bus.ts';
+import type { HttpClient } from '../../../../../platform/http/http-client.ts';
+import type { Logger } from '../../../../../platform/process/logger.ts';
+import type { Queue } from '../../../../../platform/queue/queue.ts';
+import type { MediaDatabase } from '../../../database/database.ts';
+import type { AttemptTable, TaskStepTable, TaskTable } from '../../../database/task-tables.ts';
+import { isFinal, type AttemptState, type Failure, type StepInput } from '../../../domain/task.ts';
+import type { FileService } from '../../../files/files.ts';
+import type { ProviderResources } from '../../../files/provider-resources.ts';
+import type { Binding, GeneratorRegistry } from '../../../generators/bindings/binding.ts';
+import { modelFor } from '../../../generators/limits/limits.ts';
+import {
+  requestKind,
+  type Connection,
+  type JobCapability,
+  type WorkKind,
+} from '../../../providers/contract/provider.ts';
+import type { Advancer } from '../../rules/advance.ts';
+import { isTransient, START_UNKNOWN } from '../../rules/failures.ts';
+import { startQueue } from '../../rules/queues.ts';
+import { closeAttempt, readAttempts, type AttemptKey } from '../../storage/attempt-store.ts';
+import { readSteps } from '../../storage/step-store.ts';
+import { lockTask, readTasks } from '../../storage/task-store.ts';
+import type { Transactor } from '../../storage/transactor.ts';
+import type { InputAddress } from '../inputs/input-addresses.ts';
 
 /** What every part of the worker works with. */
 export interface Engine {

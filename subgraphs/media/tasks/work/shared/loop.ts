@@ -1,5 +1,5 @@
-import { toError } from '../../../platform/errors.ts';
-import type { Logger } from '../../../platform/logger.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import type { Logger } from '../../../../../platform/process/logger.ts';
 
 /** Something done again and again: one run at a time, a pause between, at once when woken. */
 export interface Loop {

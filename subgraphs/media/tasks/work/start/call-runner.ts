@@ -1,20 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { toError } from '../../../platform/errors.ts';
-import { requestKind, UpstreamError, type Outcome, type WorkRequest } from '../providers/provider.ts';
-import { closeAttempt, renewClaim } from './attempt-store.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import { resultKindOf } from '../../../domain/result-kinds.ts';
+import { isFinal } from '../../../domain/task.ts';
+import {
+  requestKind,
+  UpstreamError,
+  type Outcome,
+  type WorkRequest,
+} from '../../../providers/contract/provider.ts';
+import { failureFrom, START_UNKNOWN, storageFailure } from '../../rules/failures.ts';
+import { startQueue } from '../../rules/queues.ts';
+import { closeAttempt, renewClaim } from '../../storage/attempt-store.ts';
+import { moveStep } from '../../storage/step-store.ts';
+import { lockTask } from '../../storage/task-store.ts';
+import { CANCEL_TOPIC } from '../../storage/transactor.ts';
+import { finishAttempt, outcomeOf, writable } from '../results/finish.ts';
+import { HopelessResult, isStoreAway, storeResultFile } from '../results/result-files.ts';
+import { completeStep } from '../results/store-worker.ts';
+import {
+  connectionFor,
+  endAttempt,
+  keyOf,
+  stageOf,
+  type AttemptScene,
+  type Engine,
+} from '../shared/engine.ts';
 import type { HeldClaim } from './claim.ts';
-import { connectionFor, endAttempt, keyOf, stageOf, type AttemptScene, type Engine } from './engine.ts';
-import { failureFrom, START_UNKNOWN, storageFailure } from './failures.ts';
-import { finishAttempt, outcomeOf, writable } from './finish.ts';
-import { startQueue } from './queues.ts';
-import { HopelessResult, isStoreAway, storeResultFile } from './result-files.ts';
-import { resultKindOf } from './result-kinds.ts';
-import { moveStep } from './step-store.ts';
-import { completeStep } from './store-worker.ts';
-import { lockTask } from './task-store.ts';
-import { isFinal } from './task.ts';
-import { CANCEL_TOPIC } from './transactor.ts';
 
 /** Short work: one call that answers with the outcome. It has no handle, so its claim is held until all is stored. */
 export interface CallRunner {

@@ -1,10 +1,10 @@
-import type { MediaTransaction } from '../database.ts';
-import type { Binding } from '../generators/binding.ts';
-import { countOpen, insertAttempt, lockBinding, readAttempts } from './attempt-store.ts';
-import { connectionFor, stageOf, type AttemptScene, type Engine } from './engine.ts';
-import type { StepJob } from './queues.ts';
-import { moveStep, readSteps } from './step-store.ts';
-import { lockOpenTask } from './task-store.ts';
+import type { MediaTransaction } from '../../../database/database.ts';
+import type { Binding } from '../../../generators/bindings/binding.ts';
+import type { StepJob } from '../../rules/queues.ts';
+import { countOpen, insertAttempt, lockBinding, readAttempts } from '../../storage/attempt-store.ts';
+import { moveStep, readSteps } from '../../storage/step-store.ts';
+import { lockOpenTask } from '../../storage/task-store.ts';
+import { connectionFor, stageOf, type AttemptScene, type Engine } from '../shared/engine.ts';
 
 /** What a start job finds. */
 export type Opening =

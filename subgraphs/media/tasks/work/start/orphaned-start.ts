@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { toError } from '../../../platform/errors.ts';
-import type { Handle, JobCapability } from '../providers/provider.ts';
-import { readAttempts } from './attempt-store.ts';
-import { connectionFor, firstPollMs, type AttemptScene, type Engine } from './engine.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import type { AttemptTable } from '../../../database/task-tables.ts';
+import type { Handle, JobCapability } from '../../../providers/contract/provider.ts';
+import { readAttempts } from '../../storage/attempt-store.ts';
+import { connectionFor, firstPollMs, type AttemptScene, type Engine } from '../shared/engine.ts';
 import { recordHandle } from './record-handle.ts';
-import type { AttemptTable } from './tables.ts';
 
 /** A start that was answered, and the wire it was sent over. */
 export interface LateHandle {

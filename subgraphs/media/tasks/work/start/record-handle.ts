@@ -1,9 +1,9 @@
-import type { Handle } from '../providers/provider.ts';
-import { saveHandle } from './attempt-store.ts';
-import { keyOf, stageOf, type AttemptScene, type Engine } from './engine.ts';
-import { pollNow } from './poll-store.ts';
-import { lockTask } from './task-store.ts';
-import { isFinal } from './task.ts';
+import { isFinal } from '../../../domain/task.ts';
+import type { Handle } from '../../../providers/contract/provider.ts';
+import { saveHandle } from '../../storage/attempt-store.ts';
+import { pollNow } from '../../storage/poll-store.ts';
+import { lockTask } from '../../storage/task-store.ts';
+import { keyOf, stageOf, type AttemptScene, type Engine } from '../shared/engine.ts';
 
 /** Saves the handle under our claim. A cancel request that came meanwhile is served by the poller at once. */
 export async function recordHandle(

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { toError } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
-import type { Handle } from '../providers/provider.ts';
-import { findStaleClaims, takeOverClaim } from './attempt-store.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import { newId } from '../../../../../platform/ids.ts';
+import type { AttemptTable } from '../../../database/task-tables.ts';
+import type { Handle } from '../../../providers/contract/provider.ts';
+import { START_LOST, START_UNKNOWN } from '../../rules/failures.ts';
+import { findStaleClaims, takeOverClaim } from '../../storage/attempt-store.ts';
 import {
   connectionFor,
   endAttempt,
@@ -13,10 +15,8 @@ import {
   loadScene,
   type AttemptScene,
   type Engine,
-} from './engine.ts';
-import { START_LOST, START_UNKNOWN } from './failures.ts';
+} from '../shared/engine.ts';
 import { recordHandle } from './record-handle.ts';
-import type { AttemptTable } from './tables.ts';
 
 /**
  * What becomes of a start of which nobody knows whether it happened: found at the upstream, certainly absent (the next

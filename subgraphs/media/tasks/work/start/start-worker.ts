@@ -1,11 +1,19 @@
-import { toError } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
-import type { Job, JobHandler, JobOutcome } from '../../../platform/queue.ts';
-import type { Binding } from '../generators/binding.ts';
-import { UpstreamError, type Handle, type JobCapability, type WorkRequest } from '../providers/provider.ts';
-import { closeUnsentAttempts, countOpen, takeClaim } from './attempt-store.ts';
-import type { CallRunner } from './call-runner.ts';
-import { holdClaim, now, type HeldClaim } from './claim.ts';
+import { toError } from '../../../../../platform/errors.ts';
+import { newId } from '../../../../../platform/ids.ts';
+import type { Job, JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
+import { isFinal } from '../../../domain/task.ts';
+import type { Binding } from '../../../generators/bindings/binding.ts';
+import {
+  UpstreamError,
+  type Handle,
+  type JobCapability,
+  type WorkRequest,
+} from '../../../providers/contract/provider.ts';
+import { failureFrom, START_LOST } from '../../rules/failures.ts';
+import type { StepJob } from '../../rules/queues.ts';
+import { closeUnsentAttempts, countOpen, takeClaim } from '../../storage/attempt-store.ts';
+import { lockTask } from '../../storage/task-store.ts';
+import { fetchesInput, prepareRequest } from '../inputs/inputs.ts';
 import {
   connectionFor,
   endAttempt,
@@ -15,16 +23,13 @@ import {
   stageOf,
   type AttemptScene,
   type Engine,
-} from './engine.ts';
-import { failureFrom, START_LOST } from './failures.ts';
-import { fetchesInput, prepareRequest } from './inputs.ts';
-import { bringLateHandle } from './late-handle.ts';
+} from '../shared/engine.ts';
+import type { CallRunner } from './call-runner.ts';
+import { holdClaim, now, type HeldClaim } from './claim.ts';
 import { openAttempt, type Opening } from './open-attempt.ts';
-import type { StepJob } from './queues.ts';
+import { bringLateHandle } from './orphaned-start.ts';
 import { recordHandle } from './record-handle.ts';
 import type { Recovery } from './recovery.ts';
-import { lockTask } from './task-store.ts';
-import { isFinal } from './task.ts';
 
 /** The work behind a start job: at most one start per attempt (docs/decisions/2026-11-20-at-most-once-starts.md). */
 export interface StartWorkerOptions {
