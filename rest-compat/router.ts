@@ -9,8 +9,8 @@ import type { GraphqlExecutor, RequestContext } from '../platform/graphql/execut
 import type { Logger } from '../platform/process/logger.ts';
 import { docsPage } from './docs/page.ts';
 import { buildOpenApi } from './openapi/openapi.ts';
-import { faceOf } from './replies/response-style.ts';
-import type { Face } from './replies/response-style.ts';
+import { responseStyleOf } from './replies/response-style.ts';
+import type { ResponseStyle } from './replies/response-style.ts';
 import { drain } from './request/body/drain.ts';
 import { HungUp } from './request/body/failures.ts';
 import { createMatcher } from './route/match.ts';
@@ -53,7 +53,7 @@ export interface RestRouterSettings extends RestSettings {
   readonly sunset?: Date;
 }
 
-const mediaFace = faceOf({ service: 'media' });
+const mediaStyle = responseStyleOf({ service: 'media' });
 
 /** Since when the deprecated operations are (RFC 9745): the version 1.0.6 of the interface description. */
 const deprecatedSince = '@1735689600';
@@ -77,14 +77,14 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<b
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly face: Face;
+  readonly style: ResponseStyle;
   readonly context: RequestContext;
 }
 
 function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Handler {
   const match = createMatcher(sections.flatMap(({ routes }) => routes));
-  const faces = new Map(
-    sections.flatMap((section) => section.routes.map((route) => [route, faceOf(section)] as const)),
+  const styles = new Map(
+    sections.flatMap((section) => section.routes.map((route) => [route, responseStyleOf(section)] as const)),
   );
   const pages = createPages(deps.settings, sections);
   return async (request, response) => {
@@ -93,8 +93,8 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
     const matched = page === undefined ? match(request.method ?? 'GET', path) : null;
     if (page === undefined && matched === null) return false;
     const known = matched === null ? undefined : 'route' in matched ? matched.route : matched.sibling;
-    const face = (known && faces.get(known)) ?? mediaFace;
-    const exchange = { request, response, face, context: deps.contextFor(request) };
+    const style = (known && styles.get(known)) ?? mediaStyle;
+    const exchange = { request, response, style, context: deps.contextFor(request) };
     try {
       const rateClass = matched !== null && 'route' in matched ? matched.route.rateClass : 'read';
       await countRequest(deps, exchange, rateClass);
@@ -146,15 +146,15 @@ function refuseMethod(exchange: Exchange, allow: readonly string[]): void {
   const status = 405;
   const message = `this path takes ${allow.join(', ')}`;
   const { traceId } = exchange.context.caller;
-  const body = exchange.face.refusal({ status, message, detail: 'Method Not Allowed', traceId });
+  const body = exchange.style.refusal({ status, message, detail: 'Method Not Allowed', traceId });
   send(exchange, { status, body });
 }
 
 function answerFailure(deps: RestRouterDeps, exchange: Exchange, error: unknown): void {
-  const { response, context, face } = exchange;
+  const { response, context, style } = exchange;
   // Nobody is left to answer.
   if (error instanceof HungUp || response.destroyed || context.signal.aborted) return;
-  const { status, body, headers, unexpected } = face.failure(error, context.caller.traceId);
+  const { status, body, headers, unexpected } = style.failure(error, context.caller.traceId);
   if (unexpected) deps.logger.error({ error, traceId: context.caller.traceId }, 'a REST request failed');
   send(exchange, { status, body, headers });
 }

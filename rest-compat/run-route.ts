@@ -8,7 +8,7 @@ import type { Logger } from '../platform/process/logger.ts';
 import { TaskById } from './media/documents/task.ts';
 import { dataOf } from './replies/failures.ts';
 import { inSentNames, renamed } from './replies/field-names.ts';
-import type { Face } from './replies/response-style.ts';
+import type { ResponseStyle } from './replies/response-style.ts';
 import type { TaskAnswer } from './replies/task.ts';
 import { createPartStore } from './request/part-store.ts';
 import { readRequest } from './request/read-request.ts';
@@ -31,7 +31,7 @@ export interface RunRequest {
   readonly request: IncomingMessage;
   readonly route: Route;
   /** How the route's service answers. */
-  readonly face: Face;
+  readonly style: ResponseStyle;
   readonly pathParams: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly rawQuery: string;
@@ -53,7 +53,7 @@ export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestAnsw
   const { route, context } = run;
   if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
   const read = await readParts(deps, run);
-  if ('problems' in read) return run.face.invalid(read.problems, context.caller.traceId);
+  if ('problems' in read) return run.style.invalid(read.problems, context.caller.traceId);
   return answerTo(deps, run, read);
 }
 
@@ -77,11 +77,11 @@ async function answerTo(deps: RunDeps, run: RunRequest, read: Sound): Promise<Re
 }
 
 function bodyOf(
-  { route, face, context }: RunRequest,
+  { route, style, context }: RunRequest,
   reply: object,
   told: { readonly status: number; readonly notes: readonly string[] },
 ): object {
-  return route.isBare === true ? reply : face.success(reply, { ...told, traceId: context.caller.traceId });
+  return route.isBare === true ? reply : style.success(reply, { ...told, traceId: context.caller.traceId });
 }
 
 function factsOf({ request, rawQuery }: RunRequest, { rawBody }: Sound): RequestFacts {
@@ -94,7 +94,7 @@ async function readParts(deps: RunDeps, run: RunRequest): Promise<RestRequest> {
   let inUse: readonly unknown[] = [];
   try {
     const fileMaxBytes = deps.settings.uploadMaxBytes;
-    const { isStrict } = run.face;
+    const { isStrict } = run.style;
     const read = await readRequest({ ...run, isStrict, fileMaxBytes, store: parts.store });
     if ('input' in read) inUse = Object.values(read.input);
     return read;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { sandboxWires, type SandboxWires } from '../platform/config/sandbox-addresses.ts';
+import { sandboxAddresses, type SandboxAddresses } from '../platform/config/sandbox-addresses.ts';
 import { createControl } from './control/control.ts';
 import { createPaces } from './control/latency-profiles.ts';
 import type { PaceChange } from './control/latency-profiles.ts';
@@ -29,7 +29,7 @@ export interface Sandbox {
   /** Origin of the listener. */
   readonly url: string;
   /** Base URL of each stand-in, as its provider's setting takes it. */
-  readonly wires: SandboxWires;
+  readonly wires: SandboxAddresses;
   /** Address of the identity provider's discovery document, up to /.well-known. Reached at `identityUrl`, too. */
   readonly issuer: string;
   /** The identity provider behind this listener, for Kiln itself, whatever browsers call it. */
@@ -114,7 +114,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   for (const runner of runners) runner.resume();
   return {
     url: origin,
-    wires: sandboxWires(origin),
+    wires: sandboxAddresses(origin),
     issuer: identity.issuer,
     identityUrl: `${origin}/${IDENTITY}`,
     platforms: platforms.at(origin),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import { internalCaller } from '../../platform/access/caller.ts';
-import { createKeptAnswers } from '../../platform/cache/promise-cache.ts';
+import { createPromiseCache } from '../../platform/cache/promise-cache.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
 import { newTraceId } from '../../platform/ids.ts';
@@ -38,7 +38,7 @@ const answer = z.object({
 type Found = Identity | 'invalid' | 'foreign';
 
 /** The lookup, and the link to be used for everything that is asked of workflow: it tells what ends a credential. */
-export interface KnownCallers {
+export interface CallerCache {
   readonly lookup: CallerLookup;
   readonly link: SubgraphLink;
 }
@@ -47,8 +47,8 @@ export interface KnownCallers {
 const ENDS = /\b(?:revokeSession|revokeServiceKey|deleteAccount)\b/;
 
 /** Makes the lookup over the link to the workflow subgraph. It throws UNAVAILABLE when nobody answers there. */
-export function createKnownCallers(workflow: SubgraphLink): KnownCallers {
-  const kept = createKeptAnswers<Found>({ max: MAX_KEPT, ttlMs: FRESH_MS });
+export function createCallerCache(workflow: SubgraphLink): CallerCache {
+  const kept = createPromiseCache<Found>({ max: MAX_KEPT, ttlMs: FRESH_MS });
   return {
     async lookup(credential) {
       // By the hash: a cache is no place for credentials.

@@ -6,7 +6,7 @@ import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { createRestRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { validateRoutes } from '../../rest-compat/validate-routes.ts';
-import { createKnownCallers } from '../authentication/caller-cache.ts';
+import { createCallerCache } from '../authentication/caller-cache.ts';
 import { createCredentialResolver } from '../authentication/credentials.ts';
 import type { BootstrapKey } from '../authentication/credentials.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
@@ -43,7 +43,7 @@ export async function openDoor(parts: ProcessParts, options: DoorOptions): Promi
   const { config, logger, lifecycle } = parts;
   // A foreign supergraph is shown nobody's credentials.
   const workflow = config.split.supergraphFile === null ? options.links['workflow'] : undefined;
-  const known = workflow && createKnownCallers(workflow);
+  const known = workflow && createCallerCache(workflow);
   const federation = await createFederation({
     supergraphSdl: options.supergraphSdl,
     links: known === undefined ? options.links : { ...options.links, workflow: known.link },

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { sandboxWires, type SandboxWires } from '../../platform/config/sandbox-addresses.ts';
+import { sandboxAddresses, type SandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
@@ -10,7 +10,7 @@ import { sandboxElsewhere } from '../../subgraphs/workflow/remote-sandbox.ts';
 
 /** The sandbox as the composition sees it: the stand-ins' base URLs, and the page for people when it is embedded. */
 export interface SandboxParts {
-  readonly wires: SandboxWires;
+  readonly wires: SandboxAddresses;
   readonly browser: Sandbox['browser'] | null;
   /** Who signs people in. */
   readonly identity: SandboxIdentity;
@@ -26,7 +26,7 @@ export async function startSandbox(
   if (config.sandbox === null) return null;
   const { url } = config.sandbox;
   const { publicUrl, localUrl, http } = place;
-  if (url !== null) return { wires: sandboxWires(url), browser: null, ...sandboxElsewhere(url, http) };
+  if (url !== null) return { wires: sandboxAddresses(url), browser: null, ...sandboxElsewhere(url, http) };
   const sandbox = await createSandbox({
     dataDir: path.join(config.data.dir, 'sandbox'),
     identity: {

@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Respon
 import { AppError, toError } from '../../platform/errors.ts';
 import { guardUnreadBody } from '../../platform/graphql/uploads/uploads.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import type { Face } from '../../rest-compat/replies/response-style.ts';
+import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
 import { faceAt } from '../../rest-compat/response-styles.ts';
 import { traceIdOf } from '../request/request-context.ts';
 
@@ -55,7 +55,7 @@ export function answerError(logger: Logger, basePath: string): ErrorRequestHandl
     const error = toError(thrown);
     if (error instanceof AppError) {
       // A credential that is not valid, or that nobody can be asked about now.
-      const answer = faceOf(request, basePath).failure(error, traceIdOf(request));
+      const answer = responseStyleOf(request, basePath).failure(error, traceIdOf(request));
       if (answer.unexpected) logger.error({ traceId: traceIdOf(request), error }, 'a request failed');
       return send(response.set(answer.headers), answer);
     }
@@ -77,11 +77,11 @@ interface Refused {
 
 /** In the envelope of the service that the path belongs to. */
 function refuse(request: Request, response: Response, { basePath, ...refused }: Refused): void {
-  const body = faceOf(request, basePath).refusal({ ...refused, traceId: traceIdOf(request) });
+  const body = responseStyleOf(request, basePath).refusal({ ...refused, traceId: traceIdOf(request) });
   send(response, { status: refused.status, body });
 }
 
-function faceOf({ originalUrl }: Request, basePath: string): Face {
+function responseStyleOf({ originalUrl }: Request, basePath: string): ResponseStyle {
   const path = originalUrl.split('?', 1)[0] ?? '/';
   return faceAt(path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path);
 }

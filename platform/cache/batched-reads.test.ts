@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { shareReads } from './batched-reads.ts';
+import { batchReads } from './batched-reads.ts';
 
 interface Row {
   readonly id: string;
@@ -27,7 +27,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 describe('shared reads', () => {
   it('answers everybody of one turn from one statement that names each id once', async () => {
     const { statements, read, answer } = manualRead();
-    const share = shareReads({ read, idOf });
+    const share = batchReads({ read, idOf });
     const asked = [share(['a']), share(['b', 'a']), share(['none'])];
     await turn();
     expect(statements.map(({ ids }) => ids)).toEqual([['a', 'b', 'none']]);
@@ -40,7 +40,7 @@ describe('shared reads', () => {
 
   it('lets who comes while enough statements run share the next, which begins after they asked', async () => {
     const { statements, read, answer } = manualRead();
-    const share = shareReads({ read, idOf, maxRunning: 1 });
+    const share = batchReads({ read, idOf, maxRunning: 1 });
     const first = share(['a']);
     await turn();
     const later = [share(['a']), share(['b'])];
@@ -59,7 +59,7 @@ describe('shared reads', () => {
 
   it('splits what is too much for one statement, and passes a single large asker whole', async () => {
     const { statements, read, answer } = manualRead();
-    const share = shareReads({ read, idOf, maxIds: 3, maxRunning: 9 });
+    const share = batchReads({ read, idOf, maxIds: 3, maxRunning: 9 });
     const asked = [share(['a', 'b', 'c', 'd', 'e']), share(['f', 'g']), share(['h']), share(['i'])];
     await expect.poll(() => statements.length).toBe(3);
     expect(statements.map(({ ids }) => ids)).toEqual([['a', 'b', 'c', 'd', 'e'], ['f', 'g', 'h'], ['i']]);
@@ -69,7 +69,7 @@ describe('shared reads', () => {
 
   it('fails those of a broken statement only, and goes on', async () => {
     const { statements, read, answer } = manualRead();
-    const share = shareReads({ read, idOf });
+    const share = batchReads({ read, idOf });
     const broken = [share(['a']), share(['b'])];
     await turn();
     statements[0]?.reject(new Error('the connection broke'));
@@ -82,7 +82,7 @@ describe('shared reads', () => {
 
   it('refuses askers beyond its bound, and asks nothing for no ids', async () => {
     const { statements, read, answer } = manualRead();
-    const share = shareReads({ read, idOf, maxWaiting: 2 });
+    const share = batchReads({ read, idOf, maxWaiting: 2 });
     expect((await share([])).size).toBe(0);
     const asked = [share(['a']), share(['b'])];
     await expect(share(['c'])).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 });

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
  * Reads by id that many askers need at the same moment, as one statement. Thousands who poll for the state of their
  * work then cost a few statements instead of thousands, and hold `maxRunning` connections of the pool at most.
  */
-export interface SharedReadOptions<Row> {
+export interface BatchedReadOptions<Row> {
   /** Reads the rows of distinct ids, in any order; ids without a row are left out. */
   readonly read: (ids: readonly string[]) => Promise<readonly Row[]>;
   readonly idOf: (row: Row) => string;
@@ -17,7 +17,7 @@ export interface SharedReadOptions<Row> {
 }
 
 /** Answers the rows of the ids by their id. What was committed before the call is seen: no statement is older than its askers. */
-export type SharedRead<Row> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Row>>;
+export type BatchedRead<Row> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Row>>;
 
 interface Asker<Row> {
   readonly ids: readonly string[];
@@ -26,7 +26,7 @@ interface Asker<Row> {
 }
 
 /** Makes the shared form of a read. All askers of a statement get the same row objects, and the same error. */
-export function shareReads<Row>(options: SharedReadOptions<Row>): SharedRead<Row> {
+export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<Row> {
   const { read, idOf, maxIds = 500, maxRunning = 2, maxWaiting = 10_000 } = options;
   let waiting: Asker<Row>[] = [];
   let running = 0;

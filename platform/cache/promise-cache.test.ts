@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createKeptAnswers } from './promise-cache.ts';
+import { createPromiseCache } from './promise-cache.ts';
 
 const options = { ttlMs: 60_000, max: 2 };
 
@@ -18,7 +18,7 @@ function askings() {
 describe('kept answers', () => {
   it('are asked for once, by whoever comes first', async () => {
     const { open, ask } = askings();
-    const answers = createKeptAnswers<string>(options);
+    const answers = createPromiseCache<string>(options);
     const asked = [answers.of('a', ask), answers.of('a', ask)];
     open[0]?.resolve('yes');
     expect(await Promise.all([...asked, answers.of('a', ask)])).toEqual(['yes', 'yes', 'yes']);
@@ -30,7 +30,7 @@ describe('kept answers', () => {
     ['all', undefined],
   ])('reach who waits while %s is forgotten, and nobody later', async (_, key) => {
     const { open, ask } = askings();
-    const answers = createKeptAnswers<string>(options);
+    const answers = createPromiseCache<string>(options);
     const early = answers.of('a', ask);
     answers.forget(key);
     const late = answers.of('a', ask);
@@ -41,7 +41,7 @@ describe('kept answers', () => {
 
   it('are no failures', async () => {
     const { open, ask } = askings();
-    const answers = createKeptAnswers<string>(options);
+    const answers = createPromiseCache<string>(options);
     const failed = answers.of('a', ask);
     open[0]?.reject(new Error('away'));
     await expect(failed).rejects.toThrow('away');
@@ -52,7 +52,7 @@ describe('kept answers', () => {
 
   it('are as many as are allowed', async () => {
     const { open, ask } = askings();
-    const answers = createKeptAnswers<string>(options);
+    const answers = createPromiseCache<string>(options);
     for (const key of ['a', 'b', 'c', 'a']) void answers.of(key, ask);
     expect(open).toHaveLength(4);
   });

@@ -1,7 +1,7 @@
 /** Where the sandbox's stand-ins are, told once: the sandbox mounts them there, and who uses one elsewhere finds them there. */
 
 /** Base URL of each stand-in, as its provider's setting takes it. */
-export interface SandboxWires {
+export interface SandboxAddresses {
   readonly midjourney: string;
   readonly openai: string;
   readonly minimax: string;
@@ -21,7 +21,7 @@ export interface SandboxWires {
 }
 
 /** Where each stand-in of the sandbox at this address is reached. */
-export function sandboxWires(url: string): SandboxWires {
+export function sandboxAddresses(url: string): SandboxAddresses {
   const base = url.replace(/\/+$/, '');
   return {
     midjourney: `${base}/midjourney`,

@@ -5,7 +5,7 @@
  */
 export interface EventBus {
   /** After commit: `key` of `topic` has reached `version`. Coalesced and sent in batches every 50 ms, never in a writer's transaction. */
-  announce(topic: string, key: string, version: number): void;
+  publish(topic: string, key: string, version: number): void;
   /** Calls the listener for each wake-up of the topic, this process's own included (those at once). Returns its removal. */
   listen(topic: string, listener: WakeUpListener): () => void;
   /** Called after the LISTEN connection was lost and is back: wake-ups may be missing, look at everything you wait for. */

@@ -7,7 +7,7 @@ import { issueData, issuesOf, messageOf } from './workflow-envelope.ts';
 import type { Done, WorkflowEnvelope } from './workflow-envelope.ts';
 
 /** How a service answers. The two documents differ in envelope and statuses; the machinery behind is one. */
-export interface Face {
+export interface ResponseStyle {
   /** Whether query parameters given twice are refused and a JSON null counts as absent. */
   readonly isStrict: boolean;
   /** The body of a success. */
@@ -43,13 +43,13 @@ interface Refused {
   readonly detail?: string;
 }
 
-/** The face of a section. */
-export function faceOf({ service, envelope }: Pick<Section, 'service' | 'envelope'>): Face {
-  if (service === 'media') return mediaFace;
+/** The response style of a section. */
+export function responseStyleOf({ service, envelope }: Pick<Section, 'service' | 'envelope'>): ResponseStyle {
+  if (service === 'media') return mediaStyle;
   return envelope === 'sign-in' ? signInFace : plainWorkflowFace;
 }
 
-const mediaFace: Face = {
+const mediaStyle: ResponseStyle = {
   isStrict: false,
   success: (reply, { notes }) => withNotes(reply, notes),
   invalid: (problems) => ({ status: 422, body: validationError(problems) }),
@@ -63,7 +63,7 @@ const mediaFace: Face = {
 const plainWorkflowFace = workflowFace({ tellsSuccess: false });
 const signInFace = workflowFace({ tellsSuccess: true });
 
-function workflowFace({ tellsSuccess }: { readonly tellsSuccess: boolean }): Face {
+function workflowFace({ tellsSuccess }: { readonly tellsSuccess: boolean }): ResponseStyle {
   const envelope = (code: number, { message, data }: Done, traceId: string): WorkflowEnvelope => ({
     ...(tellsSuccess ? { success: code < 400 } : {}),
     code,

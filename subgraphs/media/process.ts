@@ -1,5 +1,5 @@
 import { publicUrlOf } from '../../platform/config/config.ts';
-import { sandboxWires } from '../../platform/config/sandbox-addresses.ts';
+import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph/server.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
@@ -27,7 +27,7 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   const runtime = await startRuntime({ ...parts, migrations });
   const sandboxUrl = config.sandbox?.url ?? null;
   const media = composeMedia(runtime, {
-    sandboxUrls: sandboxUrl === null ? null : sandboxWires(sandboxUrl),
+    sandboxUrls: sandboxUrl === null ? null : sandboxAddresses(sandboxUrl),
     publicUrl: publicUrlOf(config.server, GATEWAY_PORT),
     fileSecret: await installationSecret(config, 'file-secret'),
     webhookSecret: await webhookSecret(config),

@@ -6,7 +6,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { sandboxWires } from '../../platform/config/sandbox-addresses.ts';
+import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { startReceiver, type Receiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
 import { createBrowser } from '../kit/browser.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
@@ -64,7 +64,7 @@ afterAll(async () => {
 
 /** A key of our own for every provider, at its stand-in. */
 function providerKeys(sandboxUrl: string): Record<string, string> {
-  const wires = sandboxWires(sandboxUrl);
+  const wires = sandboxAddresses(sandboxUrl);
   return {
     OPENAI_BASE_URL: wires.openai,
     OPENAI_API_KEY: made('OPENAI_API_KEY', 'sk-'),

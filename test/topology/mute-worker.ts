@@ -1,5 +1,5 @@
 import { readConfig } from '../../platform/config/config.ts';
-import { sandboxWires } from '../../platform/config/sandbox-addresses.ts';
+import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import { startRuntime } from '../../platform/runtime/runtime.ts';
@@ -21,11 +21,11 @@ export async function startMuteWorker(settings: Readonly<Record<string, string>>
   const migrations = [{ schema: 'media', migrations: mediaMigrations }];
   const runtime = await startRuntime({ config, logger, lifecycle, migrations });
   let lost = 0;
-  const bus = { ...runtime.bus, announce: () => void (lost += 1) };
+  const bus = { ...runtime.bus, publish: () => void (lost += 1) };
   const media = composeMedia(
     { ...runtime, bus },
     {
-      sandboxUrls: sandboxWires(config.sandbox?.url ?? ''),
+      sandboxUrls: sandboxAddresses(config.sandbox?.url ?? ''),
       publicUrl: config.server.publicUrl ?? '',
       fileSecret: 'f'.repeat(64),
       webhookSecret: `whsec_${'f'.repeat(44)}`,

@@ -69,8 +69,8 @@ test('drops the oldest keys when it is full, and says that there is a gap once',
 
 test('refuses a key that could not be sent', () => {
   const outbox = createOutbox('me');
-  expect(() => outbox.add('task', 'x'.repeat(501), 1)).toThrow('cannot announce');
-  expect(() => outbox.add('task', 'x', Number.NaN)).toThrow('cannot announce');
+  expect(() => outbox.add('task', 'x'.repeat(501), 1)).toThrow('cannot publish');
+  expect(() => outbox.add('task', 'x', Number.NaN)).toThrow('cannot publish');
 });
 
 test('reads only what is one of ours', () => {

@@ -62,7 +62,7 @@ export function createOutbox(origin: string, capacity = 100_000): Outbox {
   return {
     add(topic, key, version) {
       if (topic.length > LONGEST_NAME || key.length > LONGEST_NAME || !Number.isSafeInteger(version)) {
-        throw new AppError('INTERNAL', `cannot announce ${topic.slice(0, 50)} ${key.slice(0, 50)}`);
+        throw new AppError('INTERNAL', `cannot publish ${topic.slice(0, 50)} ${key.slice(0, 50)}`);
       }
       add(topic, key, version);
     },

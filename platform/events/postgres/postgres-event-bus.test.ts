@@ -37,11 +37,11 @@ test('wakes listeners of the topic in this process at once, and in others soon',
   here.bus.listen('task', (...wakeUp) => heardHere.push(wakeUp));
   there.bus.listen('task', (...wakeUp) => heardThere.push(wakeUp));
   there.bus.listen('other', () => heardThere.push('wrong topic'));
-  here.bus.announce('task', 'a', 1);
+  here.bus.publish('task', 'a', 1);
   expect(heardHere).toEqual([['a', 1]]);
   await expect.poll(() => heardThere, WAIT).toEqual([['a', 1]]);
   // Its own notification comes back to the sender too; by the time a second one was heard it would have been heard.
-  there.bus.announce('task', 'b', 1);
+  there.bus.publish('task', 'b', 1);
   await expect
     .poll(() => heardHere, WAIT)
     .toEqual([
@@ -54,7 +54,7 @@ test('sends the latest version of a key that changes many times', async () => {
   const [here, there] = [await join('latest'), await join('latest')];
   const heard: number[] = [];
   there.bus.listen('task', (_key, version) => heard.push(version));
-  for (let version = 1; version <= 500; version += 1) here.bus.announce('task', 'a', version);
+  for (let version = 1; version <= 500; version += 1) here.bus.publish('task', 'a', version);
   await expect.poll(() => heard.at(-1), WAIT).toBe(500);
   expect(heard.length).toBeLessThan(100);
 });
@@ -63,7 +63,7 @@ test('delivers thousands of keys', async () => {
   const [here, there] = [await join('many'), await join('many')];
   const heard = new Set<string>();
   there.bus.listen('task', (key) => heard.add(key));
-  for (let number = 0; number < 5000; number += 1) here.bus.announce('task', `key-${number}`, 1);
+  for (let number = 0; number < 5000; number += 1) here.bus.publish('task', `key-${number}`, 1);
   await expect.poll(() => heard.size, WAIT).toBe(5000);
 });
 
@@ -78,7 +78,7 @@ test('says that there was a gap when the listening connection was lost, and hear
   );
   expect(rowCount).toBe(2);
   await expect.poll(() => gap.mock.calls.length, WAIT).toBe(1);
-  here.bus.announce('task', 'after', 1);
+  here.bus.publish('task', 'after', 1);
   await expect.poll(() => heard, WAIT).toEqual(['after']);
 });
 
@@ -97,9 +97,9 @@ test('keeps what it cannot send until the database takes it', async () => {
   const client = await database.pool.connect();
   client.on('error', () => undefined);
   const failing = vi.spyOn(database.pool, 'query').mockRejectedValue(new Error('no connection'));
-  bus.announce('task', 'a', 1);
+  bus.publish('task', 'a', 1);
   await expect.poll(() => failing.mock.calls.length, WAIT).toBeGreaterThan(1);
-  bus.announce('task', 'a', 2);
+  bus.publish('task', 'a', 2);
   failing.mockRestore();
   client.release();
   await expect.poll(() => heard, WAIT).toEqual([['a', 2]]);
@@ -110,7 +110,7 @@ test('sends what waits before it closes', async () => {
   const here = await join('last');
   const heard: string[] = [];
   there.bus.listen('task', (key) => heard.push(key));
-  here.bus.announce('task', 'last words', 1);
+  here.bus.publish('task', 'last words', 1);
   await here.bus.close();
   await expect.poll(() => heard, WAIT).toEqual(['last words']);
 });
@@ -135,7 +135,7 @@ test('goes on when one listener throws, and when a stranger notifies', async () 
   });
   there.bus.listen('task', (key) => heard.push(key));
   await here.database.pool.query(`select pg_notify('robust', 'not ours')`);
-  here.bus.announce('task', 'a', 1);
+  here.bus.publish('task', 'a', 1);
   await expect.poll(() => heard, WAIT).toEqual(['a']);
 });
 

@@ -54,7 +54,7 @@ export async function createEventBus({
   });
   let closing: Promise<void> | undefined;
   return {
-    announce(topic, key, version) {
+    publish(topic, key, version) {
       outbox.add(topic, key, version);
       sender.wake();
       listeners.deliver(topic, key, version);

@@ -47,10 +47,10 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   return {
     define: (name, options) => define(boss, name, options),
     enqueue: (transaction, ...jobs) => enqueue(boss, fromKysely(transaction), jobs),
-    wake: (name) => bus.announce(TOPIC, name, Date.now()),
+    wake: (name) => bus.publish(TOPIC, name, Date.now()),
     async work(name, options, handler) {
       if (workers.has(name)) throw new AppError('INTERNAL', `queue ${name} has a handler already`);
-      const wake = () => bus.announce(TOPIC, name, Date.now());
+      const wake = () => bus.publish(TOPIC, name, Date.now());
       const fetch = fetcher(boss, name);
       const worker = startSlotWorker({
         queue: name,

@@ -50,7 +50,7 @@ export function createRecorder({ id, store, bus, onLost }: RecorderOptions): Rec
     if (delta === null) return;
     gathered = gathered.slice(delta.length);
     position += 1;
-    bus.announce(CHAT_TOPIC, id, position);
+    bus.publish(CHAT_TOPIC, id, position);
   }
   // One at a time, so that pieces keep their order; what could not be written is tried again.
   function schedule(): Promise<void> {
@@ -81,7 +81,7 @@ export function createRecorder({ id, store, bus, onLost }: RecorderOptions): Rec
     },
     close() {
       clearInterval(timer);
-      bus.announce(CHAT_TOPIC, id, position + 1);
+      bus.publish(CHAT_TOPIC, id, position + 1);
     },
   };
 }

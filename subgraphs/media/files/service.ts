@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { mayChange } from '../../../platform/access/caller.ts';
-import { shareReads } from '../../../platform/cache/batched-reads.ts';
+import { batchReads } from '../../../platform/cache/batched-reads.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-store/measure/measure.ts';
@@ -107,7 +107,7 @@ function reading({ database, store }: Parts): Pick<FileService & FileDoor, 'byId
     const [row] = await readFiles(database, [id].filter(isUuid));
     return row ?? null;
   }
-  const readShared = shareReads({ read: (ids) => readFiles(database, ids), idOf: ({ file }) => file.id });
+  const readShared = batchReads({ read: (ids) => readFiles(database, ids), idOf: ({ file }) => file.id });
   return {
     locate,
     async byIds(ids) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ProvidersConfig } from '../../../platform/config/providers.ts';
-import { sandboxWires, type SandboxWires } from '../../../platform/config/sandbox-addresses.ts';
+import { sandboxAddresses, type SandboxAddresses } from '../../../platform/config/sandbox-addresses.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { StepInput, Work } from '../domain/task.ts';
 import type { Provider } from '../providers/contract/provider.ts';
@@ -38,9 +38,9 @@ const none: ProvidersConfig = {
   comfyui: null,
   aggregator: null,
 };
-const sandboxUrls = sandboxWires('http://127.0.0.1:1');
+const sandboxUrls = sandboxAddresses('http://127.0.0.1:1');
 
-const registry = (settings: Partial<ProvidersConfig> = {}, urls: SandboxWires | null = sandboxUrls) =>
+const registry = (settings: Partial<ProvidersConfig> = {}, urls: SandboxAddresses | null = sandboxUrls) =>
   createGeneratorRegistry(
     bundledBindings({ sandboxUrls: urls, settings: { ...none, ...settings }, providers }),
   );

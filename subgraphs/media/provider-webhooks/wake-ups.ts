@@ -34,7 +34,7 @@ export function createHints({ database, bus, logger, pauseMs = 1_000 }: HintsOpt
   function write(name: string, key: AttemptKey): void {
     const written = pollAttemptNow(database, key)
       .then((isRunning) => {
-        if (isRunning) bus.announce(POLL_TOPIC, name, Date.now());
+        if (isRunning) bus.publish(POLL_TOPIC, name, Date.now());
       })
       .catch((error: unknown) => logger.warn({ error: toError(error) }, 'a hint at an attempt was lost'))
       .finally(() => writing.delete(written));

@@ -64,7 +64,7 @@ async function start(
     );
     return 'later';
   }
-  announce(dependencies, await store.markStarted(execution.id));
+  publish(dependencies, await store.markStarted(execution.id));
   return 'done';
 }
 
@@ -80,7 +80,7 @@ async function refuse(
     error: { code, message },
     taken: false,
   } as const;
-  announce(dependencies, await dependencies.store.markEnded(id, change, dependencies.onEnd));
+  publish(dependencies, await dependencies.store.markEnded(id, change, dependencies.onEnd));
 }
 
 async function settle(
@@ -93,7 +93,7 @@ async function settle(
   const isLost = task === null && execution.status === 'RUNNING';
   if (!isLost && (task === null || !isEnded(statusOfTask(task.state)))) return 'open';
   const end = task === null ? lostEnd : endOf(task);
-  announce(dependencies, await dependencies.store.markEnded(execution.id, end, dependencies.onEnd));
+  publish(dependencies, await dependencies.store.markEnded(execution.id, end, dependencies.onEnd));
   return 'ended';
 }
 
@@ -109,6 +109,6 @@ function endOf({ state, stage, progress, error }: LiveTask) {
   return { status: statusOfTask(state), stage, progress, error, taken: true };
 }
 
-function announce({ bus }: LifecycleDependencies, execution: StoredExecution | null): void {
-  if (execution !== null) bus.announce(executionTopic, execution.id, execution.version);
+function publish({ bus }: LifecycleDependencies, execution: StoredExecution | null): void {
+  if (execution !== null) bus.publish(executionTopic, execution.id, execution.version);
 }

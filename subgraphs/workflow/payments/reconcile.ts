@@ -81,7 +81,7 @@ async function unopened(
   const updated = await database
     .transaction()
     .execute((transaction) => updatePayment(transaction, payment, { status: 'CANCELLED' }));
-  if (updated !== null) bus.announce(paymentTopic, updated.id, updated.version);
+  if (updated !== null) bus.publish(paymentTopic, updated.id, updated.version);
   return updated;
 }
 
@@ -138,7 +138,7 @@ async function apply(
     });
   if (written === null) return null;
   onStep?.('committed');
-  bus.announce(paymentTopic, written.updated.id, written.updated.version);
+  bus.publish(paymentTopic, written.updated.id, written.updated.version);
   if (written.execution !== null) startSoon(written.execution);
   return written.updated;
 }

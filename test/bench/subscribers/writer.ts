@@ -51,7 +51,7 @@ async function write(perSecond: number, ms: number): Promise<{ readonly written:
       return { taskId, stage: `frame ${frame}` };
     });
     const appended = await appendEvents(media, events);
-    for (const { taskId, seq } of appended) bus.announce(TASK_TOPIC, taskId, seq);
+    for (const { taskId, seq } of appended) bus.publish(TASK_TOPIC, taskId, seq);
     written += appended.length;
   }
   return { written };

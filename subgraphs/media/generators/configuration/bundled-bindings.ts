@@ -1,5 +1,5 @@
 import type { ProvidersConfig } from '../../../../platform/config/providers.ts';
-import type { SandboxWires } from '../../../../platform/config/sandbox-addresses.ts';
+import type { SandboxAddresses } from '../../../../platform/config/sandbox-addresses.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding, ModelLimits } from '../bindings/binding.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
@@ -27,7 +27,7 @@ import {
  */
 export interface BundledOptions {
   /** Base URLs of the sandbox's stand-ins; null in production. */
-  readonly sandboxUrls: SandboxWires | null;
+  readonly sandboxUrls: SandboxAddresses | null;
   /** `config.providers`. */
   readonly settings: ProvidersConfig;
   /** Every provider, by name. */

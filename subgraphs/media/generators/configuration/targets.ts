@@ -1,5 +1,5 @@
 import type { ProvidersConfig } from '../../../../platform/config/providers.ts';
-import type { SandboxWires } from '../../../../platform/config/sandbox-addresses.ts';
+import type { SandboxAddresses } from '../../../../platform/config/sandbox-addresses.ts';
 
 /** Where the bundled generators find their upstreams: what the settings say, or the sandbox. */
 
@@ -18,7 +18,7 @@ export interface Route {
   /** The real upstream, or null when its settings are absent. */
   readonly real: (settings: ProvidersConfig) => Target | null;
   /** The sandbox's stand-in for it. */
-  readonly sandbox: (wires: SandboxWires) => Target;
+  readonly sandbox: (wires: SandboxAddresses) => Target;
   /** The settings that would configure it, for the error that says so. */
   readonly settings: string;
   /** Whether a start that can't be known may be made again: the machines are one's own and cost nothing. */

@@ -175,7 +175,7 @@ async function endTask(
     await closeSteps(scope.transaction, task.id, failedStep ?? null);
     await closeUnsentAttempts(scope.transaction, task.id);
     await pollNow(scope.transaction, task.id);
-    scope.announce(CANCEL_TOPIC, task.id, appended.seq);
+    scope.publish(CANCEL_TOPIC, task.id, appended.seq);
   }
   if (appended.onEnd !== null) {
     await scope.enqueue({ queue: appended.onEnd, data: { taskId: task.id, state: end.state } });

@@ -56,7 +56,7 @@ async function request(
   }
   const [appended] = await scope.append([{ taskId: task.id, cancel: true, stage: 'cancelling' }]);
   await pollNow(transaction, task.id);
-  if (appended !== undefined) scope.announce(CANCEL_TOPIC, task.id, appended.seq);
+  if (appended !== undefined) scope.publish(CANCEL_TOPIC, task.id, appended.seq);
 }
 
 function tooLate(reason: string): AppError {

@@ -1,5 +1,5 @@
 import { mayChange, mayRead, type Caller } from '../../../../platform/access/caller.ts';
-import { shareReads, type SharedRead } from '../../../../platform/cache/batched-reads.ts';
+import { batchReads, type BatchedRead } from '../../../../platform/cache/batched-reads.ts';
 import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import { isUuid } from '../../../../platform/ids.ts';
@@ -55,7 +55,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   const lines = createWaitingLines({ database, logger });
   const hub = createEventHub({ database, bus, logger, ...options.hub });
   const submitter = createSubmitter({ ...options, transactor, lines, recipe });
-  const readShared = shareReads({ read: (ids) => readTasks(database, ids), idOf: ({ id }) => id });
+  const readShared = batchReads({ read: (ids) => readTasks(database, ids), idOf: ({ id }) => id });
   return {
     submit: (caller, submission) => submitter.submit(caller, submission),
     start: (submission) => submitter.start(submission),
@@ -75,7 +75,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   };
 }
 
-async function readMany(readShared: SharedRead<TaskTable>, caller: Caller, ids: readonly string[]) {
+async function readMany(readShared: BatchedRead<TaskTable>, caller: Caller, ids: readonly string[]) {
   const wanted = ids.map((id) => id.toLowerCase());
   const byId = await readShared(wanted.filter(isUuid));
   return wanted.map((id) => {

@@ -22,7 +22,7 @@ export interface TransactionScope {
   /** Wakes a queue after commit though nothing was enqueued: a place has become free. */
   wake(queue: string): void;
   /** Announces on another topic after commit. */
-  announce(topic: string, key: string, version: number): void;
+  publish(topic: string, key: string, version: number): void;
 }
 
 export interface TransactorOptions {
@@ -43,8 +43,8 @@ const MAX_RUNS = 4;
 
 /** Makes it for one process. */
 export function createTransactor({ database, queue, bus }: TransactorOptions): Transactor {
-  const announce = (events: readonly AppendedEvent[]): void => {
-    for (const event of events) bus.announce(TASK_TOPIC, event.taskId, event.seq);
+  const publish = (events: readonly AppendedEvent[]): void => {
+    for (const event of events) bus.publish(TASK_TOPIC, event.taskId, event.seq);
   };
   async function once<Result>(body: (scope: TransactionScope) => Promise<Result>): Promise<Result> {
     const appended: AppendedEvent[] = [];
@@ -63,11 +63,11 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
           for (const job of jobs) if (job.startAfterSeconds === undefined) queues.add(job.queue);
         },
         wake: (name) => void queues.add(name),
-        announce: (...announcement) => void announcements.push(announcement),
+        publish: (...announcement) => void announcements.push(announcement),
       }),
     );
-    announce(appended);
-    for (const announcement of announcements) bus.announce(...announcement);
+    publish(appended);
+    for (const announcement of announcements) bus.publish(...announcement);
     for (const name of queues) queue.wake(name);
     return result;
   }
@@ -83,7 +83,7 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
     },
     async append(events) {
       const rows = await appendEvents(database, events);
-      announce(rows);
+      publish(rows);
       return rows;
     },
   };

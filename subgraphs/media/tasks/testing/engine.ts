@@ -137,5 +137,5 @@ export function registryOf(...bindings: Binding[]): GeneratorRegistry {
 
 /** A bus that loses what `loses` says, as a real one may. */
 export function lossyBus(bus: EventBus, loses: () => boolean): EventBus {
-  return { ...bus, announce: (...wakeUp) => void (loses() || bus.announce(...wakeUp)) };
+  return { ...bus, publish: (...wakeUp) => void (loses() || bus.publish(...wakeUp)) };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { sql, type Selectable } from 'kysely';
 
-import { createKeptAnswers } from '../../../../platform/cache/promise-cache.ts';
+import { createPromiseCache } from '../../../../platform/cache/promise-cache.ts';
 import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
@@ -42,14 +42,14 @@ export function createSessionService(options: SessionsOptions): SessionService &
   close(): void;
 } {
   const { database, tokens, bus } = options;
-  const open = createKeptAnswers<boolean>({ max: MAX_KEPT, ttlMs: OPEN_MS });
+  const open = createPromiseCache<boolean>({ max: MAX_KEPT, ttlMs: OPEN_MS });
   const isOpen = (id: string) => open.of(id, () => readOpen(database, id));
   const stopListening = bus.listen(SESSIONS, (id) => open.forget(id));
   const stopGaps = bus.onGap(() => open.forget());
   const forget = (ids: readonly string[]) => {
     for (const id of ids) {
       open.forget(id);
-      bus.announce(SESSIONS, id, 1);
+      bus.publish(SESSIONS, id, 1);
     }
   };
   const closed = async (rows: readonly EndedSession[]) => {
