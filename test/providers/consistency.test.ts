@@ -10,7 +10,9 @@ import { capabilitiesOf, must, registeredNames } from './world.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../subgraphs/media/providers');
 const standIns = path.resolve(import.meta.dirname, '../../sandbox/providers');
-const folders = foldersIn(folder);
+/** Rooms beside the providers: what a provider is, and what several of them use. */
+const rooms = ['contract', 'shared'];
+const folders = foldersIn(folder).filter((name) => !rooms.includes(name));
 const names = registeredNames();
 
 function foldersIn(where: string): string[] {
