@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-import type { World } from './catalog.ts';
-import { StripeFailure } from './failure.ts';
-import { pay, settle, type PayMethod } from './money.ts';
-import type { Thing } from './state.ts';
+import type { World } from './objects/catalog.ts';
+import { StripeFailure } from './objects/failure.ts';
+import { pay, settle, type PayMethod } from './objects/money.ts';
+import type { Thing } from './objects/state.ts';
 
 /** The hosted page of a checkout: what is bought, and buttons instead of a card. It loads nothing and needs no script. */
 

@@ -5,13 +5,13 @@ import path from 'node:path';
 
 import type { Logger } from '../../platform/process/logger.ts';
 import { failRequest } from '../http/listener.ts';
-import type { World } from './catalog.ts';
-import { expireOverdue } from './checkout.ts';
-import { createEvents, type Events, type WebhookTarget } from './events.ts';
-import { dispute, failRefund, pay, settle, type PayMethod } from './money.ts';
+import { createApi, type ApiFault } from './api/serve.ts';
+import type { World } from './objects/catalog.ts';
+import { expireOverdue } from './objects/checkout.ts';
+import { createEvents, type Events, type WebhookTarget } from './objects/events.ts';
+import { dispute, failRefund, pay, settle, type PayMethod } from './objects/money.ts';
+import { openState, type State } from './objects/state.ts';
 import { serveCheckoutPage } from './page.ts';
-import { createApi, type ApiFault } from './serve.ts';
-import { openState, type State } from './state.ts';
 
 /**
  * The sandbox's stand-in for Stripe: what the adapter needs of its API, with state that survives a crash, signed

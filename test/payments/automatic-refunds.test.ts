@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createRefund } from '../../sandbox/stripe/money.ts';
+import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { ExecutionError } from '../../subgraphs/workflow/domain/execution.ts';
 import {
   refundFailed,

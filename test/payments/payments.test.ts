@@ -137,7 +137,7 @@ describe('a payment', () => {
     shop.standIn.events.hold();
     await shop.standIn.control.pay(sessionId);
     const session = shop.standIn.state.get('checkout.session', sessionId);
-    const { createRefund } = await import('../../sandbox/stripe/money.ts');
+    const { createRefund } = await import('../../sandbox/stripe/objects/money.ts');
     createRefund(shop.standIn, { payment_intent: String(session['payment_intent']) });
     const before = await shop.counts();
     shop.standIn.events.release((ids) => ids.toReversed());
@@ -319,7 +319,7 @@ describe('an event', () => {
   it('of another app of the account is nothing to us', async () => {
     const { priceId } = await shop.catalog.priceOf((await shop.templates.byCodes(['poster']))[0] as never);
     const before = shop.hookAnswers.length;
-    const { createSession } = await import('../../sandbox/stripe/checkout.ts');
+    const { createSession } = await import('../../sandbox/stripe/objects/checkout.ts');
     const form = {
       mode: 'payment',
       line_items: [{ price: priceId, quantity: '1' }],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import { StripeFailure } from './failure.ts';
-import { nowSeconds, type State, type Thing } from './state.ts';
+import { StripeFailure } from '../objects/failure.ts';
+import { nowSeconds, type State, type Thing } from '../objects/state.ts';
 
 /** The first answer of an idempotency key, given again to whoever repeats the request: for a day, and after a crash. */
 export interface Idempotency {

@@ -7,13 +7,13 @@ import {
   updatePrice,
   updateProduct,
   type World,
-} from './catalog.ts';
-import { createSession, expireSession, sessionsOf } from './checkout.ts';
-import { ACCOUNT_SETTINGS } from './defaults.ts';
-import { invalid, StripeFailure } from './failure.ts';
-import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from './form.ts';
-import { createRefund } from './money.ts';
-import { published, type Kind, type Thing } from './state.ts';
+} from '../objects/catalog.ts';
+import { createSession, expireSession, sessionsOf } from '../objects/checkout.ts';
+import { ACCOUNT_SETTINGS } from '../objects/defaults.ts';
+import { invalid, StripeFailure } from '../objects/failure.ts';
+import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from '../objects/form.ts';
+import { createRefund } from '../objects/money.ts';
+import { published, type Kind, type Thing } from '../objects/state.ts';
 
 /** The operations of the API that Kiln needs, and the parameters each takes: an unknown one is refused, as at Stripe. */
 export interface OperationScene extends World {

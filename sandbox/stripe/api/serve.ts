@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-import type { World } from './catalog.ts';
-import { StripeFailure } from './failure.ts';
-import { readForm } from './form.ts';
+import type { World } from '../objects/catalog.ts';
+import { StripeFailure } from '../objects/failure.ts';
+import { readForm } from '../objects/form.ts';
+import { outage } from '../objects/money.ts';
+import { newId } from '../objects/state.ts';
 import { createIdempotency, type KeptAnswer } from './idempotency.ts';
-import { outage } from './money.ts';
 import { runOperation } from './operations.ts';
-import { newId } from './state.ts';
 
 /** The API over HTTP: keys, idempotency, misfortunes. Every refusal has Stripe's own shape: its SDK reads nothing else. */
 export interface Api {

@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe';
 
-import type { Logger } from '../../platform/process/logger.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
 import { newId, nowSeconds, published, type State, type Thing } from './state.ts';
 
 /** Where events go, and how they are signed. */

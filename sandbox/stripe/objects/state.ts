@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { writeDurably } from '../jobs/durable-file.ts';
+import { writeDurably } from '../../jobs/durable-file.ts';
 import { missing } from './failure.ts';
 
 /** An object of the API. Names that begin with an underscore are ours and never leave. */

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
 import type { WorkflowTables } from '../database/database.ts';
-import { pruneSignIn } from '../sign-in/pruning.ts';
-import { createSealer } from '../sign-in/secrets/encryption.ts';
-import { createLoginCodes } from '../sign-in/sessions/login-codes.ts';
+import type { SignedIn, SignInServices } from '../domain/sign-in.ts';
+import { pruneSignIn } from './pruning.ts';
+import { createSealer } from './secrets/encryption.ts';
+import { createLoginCodes } from './sessions/login-codes.ts';
 import { identity, openBench, type SignInBench } from './sign-in.fixture.ts';
-import type { SignedIn, SignInServices } from './sign-in.ts';
 
 let bench: SignInBench;
 let here: SignInServices;

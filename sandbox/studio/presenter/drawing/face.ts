@@ -1,6 +1,6 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-import { css, disc } from '../art/easel.ts';
+import { css, disc } from '../../art/easel.ts';
 import { drawMouth } from './draw-mouth.ts';
 import type { Pose } from './figure.ts';
 import { eyesAt } from './look.ts';

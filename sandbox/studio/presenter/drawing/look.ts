@@ -1,5 +1,5 @@
-import type { Colour } from '../art/easel.ts';
-import { createRandom } from '../art/random.ts';
+import type { Colour } from '../../art/easel.ts';
+import { createRandom } from '../../art/random.ts';
 
 /** What a drawn presenter looks like. */
 export interface Look {

@@ -1,6 +1,6 @@
-import { durationOf } from '../sound/sound.ts';
-import type { Sound } from '../sound/sound.ts';
-import type { Phone } from '../speech/flite.ts';
+import { durationOf } from '../../sound/sound.ts';
+import type { Sound } from '../../sound/sound.ts';
+import type { Phone } from '../../speech/flite.ts';
 
 /** How a mouth stands in one frame; everything from 0 to 1. */
 export interface Mouth {

@@ -1,6 +1,6 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-import type { Size } from '../types/size.ts';
+import type { Size } from '../../types/size.ts';
 import type { Mouth } from './mouth.ts';
 
 const BARS = 48;

@@ -2,15 +2,15 @@ import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, Mp4OutputFormat } 
 import type { EncodedPacket, InputVideoTrack } from 'mediabunny';
 import sharp from 'sharp';
 
-import { fileDuration } from '../measure/probe.ts';
-import { durationOf } from '../sound/sound.ts';
-import type { Sound } from '../sound/sound.ts';
-import { makeThumbnail } from '../thumbnail/thumbnail.ts';
-import { StudioRefusal } from '../types/media-types.ts';
-import type { StudioVideo } from '../types/media-types.ts';
-import { writeMp4 } from '../video/mp4.ts';
-import type { PictureTrack } from '../video/mp4.ts';
-import { coverFrom, labelsFor } from '../video/produce.ts';
+import { fileDuration } from '../../measure/probe.ts';
+import { durationOf } from '../../sound/sound.ts';
+import type { Sound } from '../../sound/sound.ts';
+import { makeThumbnail } from '../../thumbnail/thumbnail.ts';
+import { StudioRefusal } from '../../types/media-types.ts';
+import type { StudioVideo } from '../../types/media-types.ts';
+import { writeMp4 } from '../../video/mp4.ts';
+import type { PictureTrack } from '../../video/mp4.ts';
+import { coverFrom, labelsFor } from '../../video/produce.ts';
 import { repeated } from './repeated.ts';
 
 /** A video that gets another sound. */

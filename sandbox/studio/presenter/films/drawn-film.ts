@@ -1,15 +1,15 @@
 import { createCanvas } from '@napi-rs/canvas';
 import type { Canvas } from '@napi-rs/canvas';
 
-import { css, disc } from '../art/easel.ts';
-import { paintPicture } from '../art/picture.ts';
-import { createRandom } from '../art/random.ts';
-import type { Film, FilmPlan } from '../video/film.ts';
-import { writeI420 } from '../video/yuv.ts';
-import { drawFigure } from './figure.ts';
-import { createLook } from './look.ts';
-import type { Mouth } from './mouth.ts';
-import { drawRibbon } from './ribbon.ts';
+import { css, disc } from '../../art/easel.ts';
+import { paintPicture } from '../../art/picture.ts';
+import { createRandom } from '../../art/random.ts';
+import type { Film, FilmPlan } from '../../video/film.ts';
+import { writeI420 } from '../../video/yuv.ts';
+import { drawFigure } from '../drawing/figure.ts';
+import { createLook } from '../drawing/look.ts';
+import type { Mouth } from '../drawing/mouth.ts';
+import { drawRibbon } from '../drawing/ribbon.ts';
 
 /** How a talking film is told the voice. */
 export interface Performance {

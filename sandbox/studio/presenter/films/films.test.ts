@@ -2,13 +2,13 @@ import { EncodedPacket } from 'mediabunny';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 
-import { StudioRefusal } from '../types/media-types.ts';
-import type { Film } from '../video/film.ts';
-import { frameBytes, toRgb } from '../video/yuv.ts';
+import { StudioRefusal } from '../../types/media-types.ts';
+import type { Film } from '../../video/film.ts';
+import { frameBytes, toRgb } from '../../video/yuv.ts';
+import { createLook, eyesAt } from '../drawing/look.ts';
+import { framesOf, mouthTrack } from '../drawing/mouth.ts';
+import type { Mouth } from '../drawing/mouth.ts';
 import { createDrawnFilm } from './drawn-film.ts';
-import { createLook, eyesAt } from './look.ts';
-import { framesOf, mouthTrack } from './mouth.ts';
-import type { Mouth } from './mouth.ts';
 import { createPictureFilm } from './picture-film.ts';
 import { repeated } from './repeated.ts';
 

@@ -1,16 +1,16 @@
 import { createCanvas, ImageData } from '@napi-rs/canvas';
 import type { Canvas } from '@napi-rs/canvas';
 
-import type { FaceBox } from '../types/media-types.ts';
-import type { Size } from '../types/size.ts';
-import { loadPixels } from '../video/camera.ts';
-import type { Film } from '../video/film.ts';
-import { writeI420 } from '../video/yuv.ts';
-import { drawMouth } from './draw-mouth.ts';
-import type { MouthPlace } from './draw-mouth.ts';
+import type { FaceBox } from '../../types/media-types.ts';
+import type { Size } from '../../types/size.ts';
+import { loadPixels } from '../../video/camera.ts';
+import type { Film } from '../../video/film.ts';
+import { writeI420 } from '../../video/yuv.ts';
+import { drawMouth } from '../drawing/draw-mouth.ts';
+import type { MouthPlace } from '../drawing/draw-mouth.ts';
+import { drawRibbon } from '../drawing/ribbon.ts';
 import { frameAt } from './drawn-film.ts';
 import type { Performance } from './drawn-film.ts';
-import { drawRibbon } from './ribbon.ts';
 
 /** A picture that shall move as long as somebody speaks. */
 export interface PictureFilmPlan {

@@ -1,6 +1,6 @@
 import type { EncodedPacket } from 'mediabunny';
 
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioRefusal } from '../../types/media-types.ts';
 
 /** The packets of a video, laid one after the other as often as it takes. */
 interface Repeated {

@@ -1,13 +1,13 @@
 import { createCanvas } from '@napi-rs/canvas';
 
-import type { MovingPictures } from '../decode/moving-pictures.ts';
-import type { Size } from '../types/size.ts';
-import type { SlowFilm } from '../video/film.ts';
-import { writeI420 } from '../video/yuv.ts';
+import type { MovingPictures } from '../../decode/moving-pictures.ts';
+import type { Size } from '../../types/size.ts';
+import type { SlowFilm } from '../../video/film.ts';
+import { writeI420 } from '../../video/yuv.ts';
+import { drawRibbon } from '../drawing/ribbon.ts';
 import { frameAt } from './drawn-film.ts';
 import type { Performance } from './drawn-film.ts';
 import { zoomTrack } from './picture-film.ts';
-import { drawRibbon } from './ribbon.ts';
 
 /** The video itself, a little nearer as the voice gets louder; it covers the frame. */
 export function createVideoFilm(pictures: MovingPictures, size: Size, performance: Performance): SlowFilm {
