@@ -7,6 +7,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
 import { createSelling, refundsFailures, type SellingOptions } from './commerce.ts';
 import type { WorkflowTables } from './database/database.ts';
+import { pruneKeys } from './executions/idempotency.ts';
 import { createExecutionLifecycle } from './executions/lifecycle.ts';
 import { createMediaClient } from './executions/media-client.ts';
 import { createExecutionService } from './executions/service.ts';
@@ -14,6 +15,7 @@ import { createExecutionStore } from './executions/store.ts';
 import { createExecutionWorker } from './executions/worker.ts';
 import { refundWhenFailed } from './payments/automatic-refunds.ts';
 import { createWorkflowContext, workflowSchema, type WorkflowServices } from './schema/index.ts';
+import { pruneSignIn } from './sign-in/pruning.ts';
 import { createSignIn, type SignInOptions } from './sign-in/services.ts';
 import { createTemplateService } from './templates/service.ts';
 
@@ -60,7 +62,11 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
   const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd });
   const shared = { database, store, lifecycle, queue, logger };
   const executions = createExecutionService({ ...shared, templates, media, bus });
-  const worker = createExecutionWorker(shared);
+  const prune = async (limit: number) => {
+    await pruneKeys(database, limit);
+    await pruneSignIn(database, limit);
+  };
+  const worker = createExecutionWorker({ ...shared, prune });
   const signIn = createSignIn({
     database,
     bus,

@@ -6,8 +6,8 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { readForm } from '../shared/inputs/multipart.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
+import type { ComfyuiContext } from './context.ts';
 import { createFiles } from './files.ts';
-import type { Files } from './files.ts';
 import { perform } from './perform.ts';
 import { submitPrompt } from './prompt.ts';
 import { createSockets } from './socket.ts';
@@ -21,12 +21,6 @@ export interface ComfyuiOptions extends StandInOptions {
   readonly machine: string;
   /** When set, `X-API-Key` must carry it, as behind a proxy: the server itself knows no keys. */
   readonly secret: string | null;
-}
-
-/** What the handlers of one machine work with. */
-export interface ComfyuiContext {
-  readonly runner: JobRunner;
-  readonly files: Files;
 }
 
 /** One machine with a ComfyUI server (README.md of the sandbox names what it follows); every route is below /api too. */

@@ -7,7 +7,7 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import { misfortuneOf } from '../shared/fault-injection.ts';
-import type { ComfyuiContext } from './comfyui.ts';
+import type { ComfyuiContext } from './context.ts';
 import { placeOf } from './files.ts';
 import { readGraph } from './graph.ts';
 import type { Graph } from './graph.ts';

@@ -1,5 +1,19 @@
 import type { Answer } from '../../http/answer.ts';
-import type { Completion } from './chat.ts';
+
+/** A finished chat, ready to be put on the wire whole or in pieces. */
+export interface Completion {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly model: string;
+  readonly text: string;
+  readonly finishReason: 'stop' | 'length';
+  readonly usage: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly total_tokens: number;
+  };
+}
 
 /** A chat in pieces: server-sent events, one word each, `[DONE]` last; usage in a piece of its own when it was asked for. */
 export function streamChat(completion: Completion, includeUsage: boolean): Answer {

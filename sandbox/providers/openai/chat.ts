@@ -9,7 +9,7 @@ import type { Job } from '../../jobs/job.ts';
 import { pictureOfDataUrl } from '../shared/inputs/data-url.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
-import { streamChat } from './chat-stream.ts';
+import { streamChat, type Completion } from './chat-stream.ts';
 import { invalid } from './errors.ts';
 import { startAndWait } from './start.ts';
 import type { OpenaiContext } from './start.ts';
@@ -77,21 +77,6 @@ export async function chat(
   const completion = completionOf(outcome.job, asked);
   if (asked.stream !== true) return json(completionJson(completion));
   return streamChat(completion, asked.stream_options?.include_usage === true);
-}
-
-/** A finished chat, ready to be put on the wire whole or in pieces. */
-export interface Completion {
-  readonly id: string;
-  /** Seconds since 1970. */
-  readonly created: number;
-  readonly model: string;
-  readonly text: string;
-  readonly finishReason: 'stop' | 'length';
-  readonly usage: {
-    readonly prompt_tokens: number;
-    readonly completion_tokens: number;
-    readonly total_tokens: number;
-  };
 }
 
 function completionOf(job: Job, asked: ChatRequest): Completion {

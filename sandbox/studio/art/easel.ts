@@ -95,3 +95,15 @@ export function shape(sheet: SKRSContext2D, points: readonly (readonly [number, 
   sheet.closePath();
   sheet.fill();
 }
+
+/** Where subjects stand, and with what they are drawn. */
+export interface Stage {
+  readonly easel: Easel;
+  readonly sheet: SKRSContext2D;
+  /** Middle of the scene. */
+  readonly x: number;
+  /** The ground they stand on, from the top. */
+  readonly y: number;
+  /** Nearly black, in the scene's tint. */
+  readonly ink: string;
+}

@@ -1,5 +1,5 @@
 import { css, disc, shape } from './easel.ts';
-import type { Stage } from './subjects.ts';
+import type { Stage } from './easel.ts';
 
 /** Paints a flock. */
 export function paintBirds({ easel, sheet, ink }: Stage): void {

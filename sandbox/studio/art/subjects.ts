@@ -1,21 +1,9 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
 import { css, disc, shape, tinted } from './easel.ts';
-import type { Easel } from './easel.ts';
+import type { Easel, Stage } from './easel.ts';
 import { paintBalloon, paintBirds, paintCat, paintCup, paintFigure, paintFlower } from './living.ts';
 import type { Subject } from './scene.ts';
-
-/** Where subjects stand, and with what they are drawn. */
-export interface Stage {
-  readonly easel: Easel;
-  readonly sheet: SKRSContext2D;
-  /** Middle of the scene. */
-  readonly x: number;
-  /** The ground they stand on, from the top. */
-  readonly y: number;
-  /** Nearly black, in the scene's tint. */
-  readonly ink: string;
-}
 
 /** The planet is in the sky already. */
 const PAINTERS: Readonly<Record<Exclude<Subject, 'planet'>, (stage: Stage) => void>> = {

@@ -1,8 +1,4 @@
-import type { JWK } from 'jose';
-
 import type { Caller } from '../../../platform/access/caller.ts';
-import type { BrowserSignIn } from '../sign-in/browser/browser-sign-in.ts';
-import type { PlatformSignIn } from '../sign-in/platforms/platform-sign-in.ts';
 
 /** The words of signing in. Who enforces what is in platform/access/policy.ts; who asks is found by `callerOf`. */
 
@@ -138,19 +134,4 @@ export interface ServiceKeyService {
   revoke(id: string): Promise<ServiceKey>;
   /** Whose secret it is, while it is not revoked. */
   find(secret: string): Promise<ServiceKey | null>;
-}
-
-/** Everything about signing in that the schema calls. */
-export interface SignInServices {
-  readonly users: UserService;
-  readonly sessions: SessionService;
-  readonly serviceKeys: ServiceKeyService;
-  readonly browser: BrowserSignIn;
-  readonly platforms: PlatformSignIn;
-  /** Where a browser signs out at the identity provider as well. */
-  readonly signOutUrl: () => Promise<string | null>;
-  /** Who a credential stands for: `invalid` for one of our form that is not (any more) valid, null for a foreign one. */
-  readonly callerOf: (credential: string) => Promise<CallerFacts | 'invalid' | null>;
-  /** The public keys of our access tokens. */
-  readonly publicKeys: () => Promise<readonly JWK[]>;
 }

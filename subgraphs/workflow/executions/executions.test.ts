@@ -14,6 +14,7 @@ import type { WorkflowTables } from '../database/database.ts';
 import { workflowMigrations } from '../database/migrations/index.ts';
 import type { ExecuteRequest, Execution, ExecutionEvent } from '../domain/execution.ts';
 import { createTemplateService } from '../templates/service.ts';
+import { pruneKeys } from './idempotency.ts';
 import { createExecutionLifecycle, endedQueue } from './lifecycle.ts';
 import { createMediaClient } from './media-client.ts';
 import { createMediaStandIn, type MediaStandIn } from './media-stand-in.fixture.ts';
@@ -60,7 +61,8 @@ beforeEach(async () => {
   const shared = { database: tables, store, lifecycle, queue, logger };
   const templates = createTemplateService(tables);
   executions = createExecutionService({ ...shared, templates, media: client, bus, startWithinMs: 500 });
-  worker = createExecutionWorker({ ...shared, sweepEveryMs: 100, overdueAfterMs: 1_500 });
+  const prune = async (limit: number) => void (await pruneKeys(tables, limit));
+  worker = createExecutionWorker({ ...shared, prune, sweepEveryMs: 100, overdueAfterMs: 1_500 });
   await worker.start();
 });
 afterEach(async () => {

@@ -4,8 +4,6 @@ import type { Json } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
-import { pruneSignIn } from '../sign-in/pruning.ts';
-import { pruneKeys } from './idempotency.ts';
 import { endedQueue, startQueue, type ExecutionLifecycle } from './lifecycle.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
 
@@ -16,6 +14,8 @@ export interface ExecutionWorkerDependencies {
   readonly lifecycle: ExecutionLifecycle;
   readonly queue: Queue;
   readonly logger: Logger;
+  /** Deletes rows that nobody needs any more, at most this many of each table; called by each sweep. */
+  readonly prune: (limit: number) => Promise<void>;
   /** Milliseconds between looks for executions whose end notice never came (default 60,000). */
   readonly sweepEveryMs?: number;
   /** Milliseconds after which an execution without its end is asked about (default 120,000). */
@@ -99,11 +99,10 @@ interface Sweep extends ExecutionWorkerDependencies {
 
 /** One sweep, by one process at a time: media is not asked by each of them. */
 async function sweep(dependencies: Sweep): Promise<void> {
-  const { database, logger } = dependencies;
+  const { database, logger, prune } = dependencies;
   try {
     await unlessHeld(database, 'workflow.executions.sweep', async () => {
-      await pruneKeys(database, 1000);
-      await pruneSignIn(database, 1000);
+      await prune(1_000);
       await settleOverdue(dependencies);
     });
   } catch (thrown) {

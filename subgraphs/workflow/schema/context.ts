@@ -6,10 +6,11 @@ import type { RequestContext } from '../../../platform/graphql/executor.ts';
 import type { TemplateReference } from '../catalog/references.ts';
 import type { CatalogSync } from '../catalog/sync.ts';
 import type { Execution, ExecutionService, LiveTask } from '../domain/execution.ts';
-import type { SignInServices, User } from '../domain/sign-in.ts';
+import type { User } from '../domain/sign-in.ts';
 import type { Template, TemplateService } from '../domain/template.ts';
 import type { PaymentService } from '../payments/service.ts';
 import { mayReadUser } from '../sign-in/people/users.ts';
+import type { SignInServices } from '../sign-in/services.ts';
 
 /** What the workflow schema's resolvers call. */
 export interface WorkflowServices {

@@ -1,20 +1,27 @@
+import type { JWK } from 'jose';
+
 import { toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
-import type { SignInServices } from '../domain/sign-in.ts';
+import type { ServiceKeyService, SessionService, UserService } from '../domain/sign-in.ts';
 import { createAttempts } from './browser/attempts.ts';
-import { createBrowserSignIn } from './browser/browser-sign-in.ts';
+import { createBrowserSignIn, type BrowserSignIn } from './browser/browser-sign-in.ts';
 import { createServiceKeys } from './keys/service-keys.ts';
 import { createUserService, type UsersOptions } from './people/users.ts';
-import { createPlatformSignIn, type PlatformSignInOptions } from './platforms/platform-sign-in.ts';
+import {
+  createPlatformSignIn,
+  type PlatformSignIn,
+  type PlatformSignInOptions,
+} from './platforms/platform-sign-in.ts';
 import type { Platform } from './platforms/platform.ts';
-import { createIdentityProvider, type IdentityProviderSettings } from './provider/identity-provider.ts';
+import type { IdentityProviderSettings } from './provider/identity-provider.ts';
+import { createIdentityProvider } from './provider/openid-connect.ts';
 import { createSealer, keyFor } from './secrets/encryption.ts';
 import { createSigningKeys } from './secrets/signing-keys.ts';
 import { createAccessTokens } from './sessions/access-tokens.ts';
-import { createCallerOf } from './sessions/caller-of.ts';
+import { createCallerOf, type CallerOf } from './sessions/caller-of.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
 import { createSessionService } from './sessions/sessions.ts';
 
@@ -37,6 +44,20 @@ export interface SignInOptions {
   readonly redirects: readonly string[];
   /** The clock of the signing keys and their tokens; tests turn it. */
   readonly now?: () => Date;
+}
+
+/** Everything about signing in that the schema calls. */
+export interface SignInServices {
+  readonly users: UserService;
+  readonly sessions: SessionService;
+  readonly serviceKeys: ServiceKeyService;
+  readonly browser: BrowserSignIn;
+  readonly platforms: PlatformSignIn;
+  /** Where a browser signs out at the identity provider as well. */
+  readonly signOutUrl: () => Promise<string | null>;
+  readonly callerOf: CallerOf;
+  /** The public keys of our access tokens. */
+  readonly publicKeys: () => Promise<readonly JWK[]>;
 }
 
 const ACCESS_SECONDS = 15 * 60;

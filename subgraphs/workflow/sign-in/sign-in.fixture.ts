@@ -10,8 +10,8 @@ import { createLogger } from '../../../platform/process/logger.ts';
 import { testDatabase } from '../../../test/kit/postgres.ts';
 import type { WorkflowTables } from '../database/database.ts';
 import { workflowMigrations } from '../database/migrations/index.ts';
-import type { PlatformIdentity, SignInServices } from '../domain/sign-in.ts';
-import { createSignIn, type SignInOptions } from './services.ts';
+import type { PlatformIdentity } from '../domain/sign-in.ts';
+import { createSignIn, type SignInOptions, type SignInServices } from './services.ts';
 
 /** A database of its own, and sign-in services over it: as many as there are processes. */
 export interface SignInBench {

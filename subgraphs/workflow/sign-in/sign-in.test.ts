@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
 import type { WorkflowTables } from '../database/database.ts';
-import type { SignedIn, SignInServices } from '../domain/sign-in.ts';
+import type { SignedIn } from '../domain/sign-in.ts';
 import { pruneSignIn } from './pruning.ts';
 import { createSealer } from './secrets/encryption.ts';
+import type { SignInServices } from './services.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
 import { identity, openBench, type SignInBench } from './sign-in.fixture.ts';
 

@@ -2,9 +2,8 @@ import type { SKRSContext2D } from '@napi-rs/canvas';
 
 import { css, disc } from '../../art/easel.ts';
 import { drawMouth } from './draw-mouth.ts';
-import type { Pose } from './figure.ts';
 import { eyesAt } from './look.ts';
-import type { Look } from './look.ts';
+import type { Look, Pose } from './look.ts';
 
 const ROUND = Math.PI * 2;
 const EYE_X = 0.32;

@@ -3,8 +3,7 @@ import type { SKRSContext2D } from '@napi-rs/canvas';
 import { css } from '../../art/easel.ts';
 import type { Colour } from '../../art/easel.ts';
 import { drawFace } from './face.ts';
-import type { Look } from './look.ts';
-import type { Mouth } from './mouth.ts';
+import type { Look, Pose } from './look.ts';
 
 /** Where the presenter's head is, in pixels. */
 export interface FigurePlace {
@@ -12,12 +11,6 @@ export interface FigurePlace {
   readonly y: number;
   /** Half of the head's height. */
   readonly radius: number;
-}
-
-/** How the presenter stands at a moment. */
-export interface Pose {
-  readonly mouth: Mouth;
-  readonly seconds: number;
 }
 
 const ROUND = Math.PI * 2;

@@ -1,5 +1,6 @@
 import type { Colour } from '../../art/easel.ts';
 import { createRandom } from '../../art/random.ts';
+import type { Mouth } from './mouth.ts';
 
 /** What a drawn presenter looks like. */
 export interface Look {
@@ -11,6 +12,12 @@ export interface Look {
   readonly hasGlasses: boolean;
   /** Seconds from one blink to the next, one after the other; then from the beginning. */
   readonly blinks: readonly number[];
+}
+
+/** How the presenter stands at a moment. */
+export interface Pose {
+  readonly mouth: Mouth;
+  readonly seconds: number;
 }
 
 const STYLES = ['short', 'long', 'bun'] as const;

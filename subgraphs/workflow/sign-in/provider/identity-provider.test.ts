@@ -12,11 +12,8 @@ import { silentLogger } from '../../../../platform/process/logger.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { startSandbox } from '../../../../sandbox/test-kit.ts';
 import { createBrowser } from '../../../../test/kit/browser.ts';
-import {
-  createIdentityProvider,
-  type IdentityProvider,
-  type IdentityProviderSettings,
-} from './identity-provider.ts';
+import type { IdentityProvider, IdentityProviderSettings } from './identity-provider.ts';
+import { createIdentityProvider } from './openid-connect.ts';
 
 /** The client of an identity provider: against the sandbox's, and against servers that misbehave. */
 

@@ -1,11 +1,8 @@
-import type {
-  CallerFacts,
-  ServiceKeyService,
-  SessionService,
-  SignInServices,
-  UserService,
-} from '../../domain/sign-in.ts';
+import type { CallerFacts, ServiceKeyService, SessionService, UserService } from '../../domain/sign-in.ts';
 import type { AccessTokens } from './access-tokens.ts';
+
+/** Who a credential stands for: `invalid` for one of our form that is no longer valid, null for a foreign one. */
+export type CallerOf = (credential: string) => Promise<CallerFacts | 'invalid' | null>;
 
 export interface CallerOfOptions {
   readonly tokens: AccessTokens;
@@ -18,12 +15,7 @@ export interface CallerOfOptions {
 const MAX_LENGTH = 4_096;
 
 /** Who a credential stands for: an access token of an open session, or a service key. */
-export function createCallerOf({
-  tokens,
-  sessions,
-  users,
-  keys,
-}: CallerOfOptions): SignInServices['callerOf'] {
+export function createCallerOf({ tokens, sessions, users, keys }: CallerOfOptions): CallerOf {
   return async (credential) => {
     if (credential.length > MAX_LENGTH) return null;
     if (!tokens.isOurs(credential)) return keyCaller(await keys.find(credential));
