@@ -1,6 +1,6 @@
 /**
  * The errors of Kiln's own code: one class, one literal code each. They become HTTP, GraphQL or an envelope only at
- * the edge (rest-compat/replies, platform/graphql/errors.ts). Anything else that is thrown is unknown: masked for
+ * the edge (rest-compat/replies, platform/graphql/operations/errors.ts). Anything else that is thrown is unknown: masked for
  * callers, logged with its traceId.
  */
 

@@ -5,7 +5,7 @@ import { Router } from 'express';
 import type { Caller } from '../platform/access/caller.ts';
 import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError } from '../platform/errors.ts';
-import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
+import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { docsPage } from './docs/page.ts';
 import { buildOpenApi } from './openapi/openapi.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { enforce } from '../platform/access/policy.ts';
 import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError } from '../platform/errors.ts';
-import type { GraphqlExecutor, RequestContext } from '../platform/graphql/executor.ts';
+import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { TaskById } from './media/documents/task.ts';
 import { dataOf } from './replies/failures.ts';

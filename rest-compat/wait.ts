@@ -1,6 +1,10 @@
 import { AppError } from '../platform/errors.ts';
 import type { AppErrorCode } from '../platform/errors.ts';
-import type { GraphqlExecutor, RequestContext, ResultStream } from '../platform/graphql/executor.ts';
+import type {
+  GraphqlExecutor,
+  RequestContext,
+  ResultStream,
+} from '../platform/graphql/operations/executor.ts';
 import { dataOf } from './replies/failures.ts';
 import { isEnded } from './replies/task.ts';
 import type { TaskAnswer } from './replies/task.ts';

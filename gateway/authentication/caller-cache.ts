@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { internalCaller } from '../../platform/access/caller.ts';
 import { createPromiseCache } from '../../platform/cache/promise-cache.ts';
 import { AppError } from '../../platform/errors.ts';
-import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import type { CallerLookup, Identity } from './credentials.ts';
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
 import { publicUrlOf } from '../../platform/config/config.ts';
-import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
+import { createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
-import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startDatabase } from '../../platform/runtime/runtime.ts';
 import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import packageJson from '../../package.json' with { type: 'json' };
-import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { createRestRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';

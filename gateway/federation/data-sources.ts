@@ -2,8 +2,8 @@ import type { GraphQLDataSource, ServiceMap } from '@apollo/gateway';
 import type { FetchNode } from '@apollo/query-planner';
 import type { ExecutionResult } from 'graphql';
 
-import type { GraphqlRequest, RequestContext } from '../../platform/graphql/executor.ts';
-import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/subgraph.ts';
+import type { GraphqlRequest, RequestContext } from '../../platform/graphql/operations/executor.ts';
+import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';
 
 type ProcessOptions = Parameters<GraphQLDataSource['process']>[0];
 type ProcessResult = Awaited<ReturnType<GraphQLDataSource['process']>>;

@@ -2,9 +2,13 @@ import { getVariableValues } from 'graphql';
 import type { ExecutionResult } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
-import type { Documents } from '../../platform/graphql/documents.ts';
-import type { GraphqlExecutor, GraphqlRequest, ResultStream } from '../../platform/graphql/executor.ts';
-import { isStream, mapStream } from '../../platform/graphql/streams.ts';
+import type { Documents } from '../../platform/graphql/operations/documents.ts';
+import type {
+  GraphqlExecutor,
+  GraphqlRequest,
+  ResultStream,
+} from '../../platform/graphql/operations/executor.ts';
+import { isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
 import { fetchRequest, linkTo } from './data-sources.ts';
 import { createPlanRunner } from './plan-runner.ts';
 import type { PlanRunnerOptions } from './plan-runner.ts';

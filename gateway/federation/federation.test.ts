@@ -11,18 +11,18 @@ import { GraphQLError as RefusalError } from 'graphql';
 import { Upload } from 'graphql-upload-minimal';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
-import type { RequestContext, ResultStream } from '../../platform/graphql/executor.ts';
+import { createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
-import type { Subgraph, SubgraphLink } from '../../platform/graphql/subgraph.ts';
-import { createSubgraphServer } from '../../platform/graphql/subgraph/server.ts';
-import type { SubgraphServer } from '../../platform/graphql/subgraph/server.ts';
+import type { RequestContext, ResultStream } from '../../platform/graphql/operations/executor.ts';
+import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
+import type { SubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import {
   composeTwoSubgraphs,
   contextOf,
   createTwoSubgraphs,
-} from '../../platform/graphql/subgraph/two-subgraphs.fixture.ts';
+} from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createFederation } from './federation.ts';
 import { linksFromSupergraph } from './links-from-supergraph.ts';

@@ -1,10 +1,10 @@
 import { ApolloGateway } from '@apollo/gateway';
 import type { GraphQLSchema, ValidationRule } from 'graphql';
 
-import { createDocuments } from '../../platform/graphql/documents.ts';
-import type { PreparedDocument } from '../../platform/graphql/documents.ts';
-import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/executor.ts';
-import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import { createDocuments } from '../../platform/graphql/operations/documents.ts';
+import type { PreparedDocument } from '../../platform/graphql/operations/documents.ts';
+import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { disableApolloTelemetry } from '../../platform/process/apollo-telemetry.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { dataSourceOf } from './data-sources.ts';

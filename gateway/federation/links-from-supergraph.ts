@@ -1,6 +1,6 @@
 import { Supergraph } from '@apollo/federation-internals';
 
-import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 
 /**
  * The links of any Federation 2 supergraph, made from the routing URLs that its SDL names (join__Graph): how the gateway

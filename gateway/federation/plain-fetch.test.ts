@@ -7,7 +7,7 @@ import {
   composeTwoSubgraphs,
   contextOf,
   createTwoSubgraphs,
-} from '../../platform/graphql/subgraph/two-subgraphs.fixture.ts';
+} from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createPlanRunner } from './plan-runner.ts';
 import { createPlanner } from './plans.ts';

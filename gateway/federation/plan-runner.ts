@@ -3,8 +3,8 @@ import type { ServiceMap } from '@apollo/gateway';
 import type { FetchNode, QueryPlan } from '@apollo/query-planner';
 import type { ExecutionResult } from 'graphql';
 
-import type { GraphqlRequest, RequestContext } from '../../platform/graphql/executor.ts';
-import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { GraphqlRequest, RequestContext } from '../../platform/graphql/operations/executor.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { dataSourcesOf, fetchRequest, linkTo, withAnswer } from './data-sources.ts';
 import type { OperationContext, Planner, RequestPlan, SubscriptionPlan } from './plans.ts';

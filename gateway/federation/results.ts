@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 
-import { failedResult, withExtensions } from '../../platform/graphql/errors.ts';
-import type { RequestContext } from '../../platform/graphql/executor.ts';
+import { failedResult, withExtensions } from '../../platform/graphql/operations/errors.ts';
+import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
 /** A result without what is nobody's business outside: which subgraph an error came from. */

@@ -1,5 +1,5 @@
-import { createSubgraphServer } from '../../platform/graphql/subgraph/server.ts';
-import { createTwoSubgraphs } from '../../platform/graphql/subgraph/two-subgraphs.fixture.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
+import { createTwoSubgraphs } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 
 /** The media subgraph of the tests as a process of its own, with an event every 20 ms: something that can be killed. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Caller } from '../../platform/access/caller.ts';
-import type { RequestContext } from '../../platform/graphql/executor.ts';
+import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { newTraceId } from '../../platform/ids.ts';
 
 /** What goes along with a request behind the door. */

@@ -8,9 +8,9 @@ import { GraphQLUpload } from 'graphql-upload-minimal';
 import type { FileUpload } from 'graphql-upload-minimal';
 
 import { AppError } from '../../platform/errors.ts';
-import type { RequestContext } from '../../platform/graphql/executor.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
-import type { Subgraph } from '../../platform/graphql/subgraph.ts';
+import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
+import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import { createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation } from '../federation/federation.ts';

@@ -6,12 +6,12 @@ import { createUploadMiddleware } from '../../platform/graphql/uploads/uploads.t
 import type { Cors } from '../request/cors.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
+import type { TransportOptions } from './admission/transport.ts';
 import { createHttpTransport } from './http.ts';
 import { createLandingPage } from './landing-page.ts';
-import { createMultipartTransport } from './multipart.ts';
-import type { ResponseStreams } from './response-stream.ts';
-import { createSseTransport } from './sse.ts';
-import type { TransportOptions } from './transport.ts';
+import { createMultipartTransport } from './streams/multipart.ts';
+import type { ResponseStreams } from './streams/response-stream.ts';
+import { createSseTransport } from './streams/sse.ts';
 
 /** What /graphql is made of. */
 export interface GraphqlRouterOptions extends TransportOptions {

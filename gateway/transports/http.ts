@@ -6,15 +6,15 @@ import { expressMiddleware } from '@as-integrations/express5';
 import type { RequestHandler } from 'express';
 import { GraphQLError } from 'graphql';
 
-import type { RequestContext } from '../../platform/graphql/executor.ts';
+import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
 import { rateHeaders } from '../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
-import type { MultipartTransport } from './multipart.ts';
-import { readOperation, readOperationOfUrl } from './read-operation.ts';
-import { refusedAnswer } from './transport.ts';
-import type { TransportOptions } from './transport.ts';
+import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
+import { refusedAnswer } from './admission/transport.ts';
+import type { TransportOptions } from './admission/transport.ts';
+import type { MultipartTransport } from './streams/multipart.ts';
 
 /** Queries and mutations over HTTP: Apollo Server on the federation's gateway, behind our own admission. */
 export interface HttpTransport {

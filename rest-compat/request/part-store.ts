@@ -1,5 +1,5 @@
 import { toError } from '../../platform/errors.ts';
-import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/executor.ts';
+import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Param, UploadedFile } from '../route/params.ts';
 import type { IncomingFile } from './body/file-part.ts';

@@ -1,7 +1,7 @@
 import { Upload } from 'graphql-upload-minimal';
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/executor.ts';
+import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Json } from '../../platform/json.ts';
 import { dataOf } from '../replies/failures.ts';
 import type { Destination, Param, UploadedFile } from '../route/params.ts';

@@ -1,7 +1,7 @@
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { AppError } from '../../platform/errors.ts';
-import { createSubgraphServer } from '../../platform/graphql/subgraph/server.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';

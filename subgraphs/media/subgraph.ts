@@ -2,7 +2,7 @@ import type { AuthMode } from '../../platform/access/policy.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { toError } from '../../platform/errors.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
-import type { Subgraph } from '../../platform/graphql/subgraph.ts';
+import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { OutboundRule } from '../../platform/http/safe-url.ts';
 import type { ObjectStore } from '../../platform/object-store/object-store.ts';

@@ -1,9 +1,9 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { AppError } from '../../platform/errors.ts';
-import { createCallerSigner } from '../../platform/graphql/caller-assertion.ts';
+import { createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
-import { createSubgraphServer } from '../../platform/graphql/subgraph/server.ts';
+import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret } from '../../platform/secrets/installation-secret.ts';

@@ -1,7 +1,7 @@
 import type { AuthMode } from '../../platform/access/policy.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
-import type { Subgraph, SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Queue } from '../../platform/queue/queue.ts';

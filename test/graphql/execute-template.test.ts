@@ -16,7 +16,7 @@ import { migrate } from '../../platform/database/migrations.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
 import { createEventBus } from '../../platform/events/postgres/postgres-event-bus.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
-import { isStream } from '../../platform/graphql/streams.ts';
+import { isStream } from '../../platform/graphql/operations/streams.ts';
 import { createOutboundRule } from '../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import { createDiskStore } from '../../platform/object-store/disk.ts';

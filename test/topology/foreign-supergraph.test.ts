@@ -8,13 +8,13 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import type { Subgraph } from '../../platform/graphql/subgraph.ts';
-import { createSubgraphServer, type SubgraphServer } from '../../platform/graphql/subgraph/server.ts';
+import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
+import { createSubgraphServer, type SubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import {
   composeTwoSubgraphs,
   createTwoSubgraphs,
   type TwoSubgraphs,
-} from '../../platform/graphql/subgraph/two-subgraphs.fixture.ts';
+} from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { graphql, rest, until } from '../kit/requests.ts';
 import { overEvents, overWebSocket } from '../subscriptions/bare-sockets.ts';

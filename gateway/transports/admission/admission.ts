@@ -2,10 +2,10 @@ import { getOperationAST, GraphQLError, specifiedRules, validate } from 'graphql
 import type { DocumentNode, GraphQLSchema, OperationTypeNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import type { Caller } from '../../platform/access/caller.ts';
-import { measureDocument } from '../limits/document-shape.ts';
-import type { QueryLimits } from '../limits/query-limits.ts';
-import type { RateLimiter, RateVerdict } from '../limits/rate-limit.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import { measureDocument } from '../../limits/document-shape.ts';
+import type { QueryLimits } from '../../limits/query-limits.ts';
+import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
 import type { OperationRequest } from './read-operation.ts';
 
 /**

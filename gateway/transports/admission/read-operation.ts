@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-import { refusal } from '../limits/refusal.ts';
+import { refusal } from '../../limits/refusal.ts';
 
 /** One GraphQL operation as a client sent it. */
 export interface OperationRequest {

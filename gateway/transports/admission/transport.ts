@@ -2,10 +2,10 @@ import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server
 import type { Response } from 'express';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLSchema } from 'graphql';
 
-import type { GraphqlExecutor, ResultStream } from '../../platform/graphql/executor.ts';
-import type { Logger } from '../../platform/process/logger.ts';
-import { rateHeaders } from '../limits/rate-limit.ts';
-import type { ErrorFormatter } from '../request/errors.ts';
+import type { GraphqlExecutor, ResultStream } from '../../../platform/graphql/operations/executor.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import { rateHeaders } from '../../limits/rate-limit.ts';
+import type { ErrorFormatter } from '../../request/errors.ts';
 import type { Admission, Refusal } from './admission.ts';
 
 /** What the transports need of the federation (gateway/federation): its executor, and what Apollo Server wants. */

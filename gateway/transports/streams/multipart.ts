@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
 
-import { contextOf } from '../request/request-context.ts';
-import type { OperationRequest } from './read-operation.ts';
+import { contextOf } from '../../request/request-context.ts';
+import type { OperationRequest } from '../admission/read-operation.ts';
+import { answerFull, CREDENTIAL_ENDED, isResultStream } from '../admission/transport.ts';
+import type { TransportOptions } from '../admission/transport.ts';
 import { pumpResults } from './response-stream.ts';
 import type { ResponseStreams, StreamFormat } from './response-stream.ts';
-import { answerFull, CREDENTIAL_ENDED, isResultStream } from './transport.ts';
-import type { TransportOptions } from './transport.ts';
 
 /**
  * Subscriptions by Apollo's multipart protocol (`multipart/mixed;subscriptionSpec=1.0`), which Apollo Client's HttpLink

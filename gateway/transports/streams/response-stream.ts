@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
 
-import type { Caller } from '../../platform/access/caller.ts';
-import { toError } from '../../platform/errors.ts';
-import type { ResultStream } from '../../platform/graphql/executor.ts';
-import type { Logger } from '../../platform/process/logger.ts';
-import type { CredentialGuard } from '../authentication/credential-guard.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import { toError } from '../../../platform/errors.ts';
+import type { ResultStream } from '../../../platform/graphql/operations/executor.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 
 /** Answers that stay open (SSE, multipart): one place knows them all, so that they can be counted, bounded and ended. */
 export interface ResponseStreams {

@@ -10,7 +10,7 @@ import type {
   SelectionSetNode,
 } from 'graphql';
 
-import type { OperationRequest } from './read-operation.ts';
+import type { OperationRequest } from '../admission/read-operation.ts';
 
 /**
  * `Last-Event-ID` for GraphQL. Event streams of the schema are numbered: their root field takes `afterSeq` and their

@@ -6,8 +6,8 @@ import { createClient } from 'graphql-sse';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { post, startDoor, until } from '../server/server-under-test.fixture.ts';
-import type { Door } from '../server/server-under-test.fixture.ts';
+import { post, startDoor, until } from '../../server/server-under-test.fixture.ts';
+import type { Door } from '../../server/server-under-test.fixture.ts';
 
 const leftovers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -2,18 +2,18 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { GraphQLError } from 'graphql';
 
-import type { RequestContext } from '../../platform/graphql/executor.ts';
-import { rateHeaders } from '../limits/rate-limit.ts';
-import type { Cors } from '../request/cors.ts';
-import { contextOf } from '../request/request-context.ts';
-import type { Admitted } from './admission.ts';
-import { readOperation, readOperationOfUrl } from './read-operation.ts';
-import type { OperationRequest } from './read-operation.ts';
+import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import { rateHeaders } from '../../limits/rate-limit.ts';
+import type { Cors } from '../../request/cors.ts';
+import { contextOf } from '../../request/request-context.ts';
+import type { Admitted } from '../admission/admission.ts';
+import { readOperation, readOperationOfUrl } from '../admission/read-operation.ts';
+import type { OperationRequest } from '../admission/read-operation.ts';
+import { answerFull, CREDENTIAL_ENDED, isResultStream, refusedAnswer } from '../admission/transport.ts';
+import type { TransportOptions } from '../admission/transport.ts';
 import { pumpResults } from './response-stream.ts';
 import type { ResponseStream, ResponseStreams, StreamFormat } from './response-stream.ts';
 import { makeResumable, seqOfEventId, takeSeq } from './resume.ts';
-import { answerFull, CREDENTIAL_ENDED, isResultStream, refusedAnswer } from './transport.ts';
-import type { TransportOptions } from './transport.ts';
 
 /**
  * GraphQL over server-sent events on /graphql, by `Accept: text/event-stream`: the "distinct connections" mode of the

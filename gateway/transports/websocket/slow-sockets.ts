@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 
 import type { WebSocket } from 'ws';
 
-import type { Logger } from '../../platform/process/logger.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
 
 /** Cuts off WebSocket clients that do not read. Their operations wait meanwhile (one unsent event each). */
 export interface SlowSockets {

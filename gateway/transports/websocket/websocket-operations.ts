@@ -5,17 +5,17 @@ import type { ExecutionResult } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import type { ServerOptions } from 'graphql-ws';
 
-import type { Caller } from '../../platform/access/caller.ts';
-import { AppError } from '../../platform/errors.ts';
-import type { GraphqlRequest, RequestContext } from '../../platform/graphql/executor.ts';
-import type { CallerFinder } from '../authentication/caller.ts';
-import type { CredentialGuard } from '../authentication/credential-guard.ts';
-import type { RateLimiter } from '../limits/rate-limit.ts';
-import { refusal } from '../limits/refusal.ts';
-import { traceIdOf } from '../request/request-context.ts';
-import { readOperation } from './read-operation.ts';
-import type { OperationRequest } from './read-operation.ts';
-import type { TransportOptions } from './transport.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import { AppError } from '../../../platform/errors.ts';
+import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import type { CallerFinder } from '../../authentication/caller.ts';
+import type { CredentialGuard } from '../../authentication/credential-guard.ts';
+import type { RateLimiter } from '../../limits/rate-limit.ts';
+import { refusal } from '../../limits/refusal.ts';
+import { traceIdOf } from '../../request/request-context.ts';
+import { readOperation } from '../admission/read-operation.ts';
+import type { OperationRequest } from '../admission/read-operation.ts';
+import type { TransportOptions } from '../admission/transport.ts';
 
 /**
  * What happens to the messages of a WebSocket. The caller comes with connection_init

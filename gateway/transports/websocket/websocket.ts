@@ -5,14 +5,14 @@ import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import { WebSocket, WebSocketServer } from 'ws';
 
-import { toError } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/process/logger.ts';
-import type { CallerFinder } from '../authentication/caller.ts';
-import type { CredentialGuard } from '../authentication/credential-guard.ts';
-import type { RateLimiter } from '../limits/rate-limit.ts';
-import type { Cors } from '../request/cors.ts';
+import { toError } from '../../../platform/errors.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { CallerFinder } from '../../authentication/caller.ts';
+import type { CredentialGuard } from '../../authentication/credential-guard.ts';
+import type { RateLimiter } from '../../limits/rate-limit.ts';
+import type { Cors } from '../../request/cors.ts';
+import type { TransportOptions } from '../admission/transport.ts';
 import { watchSlowSockets } from './slow-sockets.ts';
-import type { TransportOptions } from './transport.ts';
 import { createSession, createSocketHooks } from './websocket-operations.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../access/caller.ts';
 import { createCallerSigner, createCallerVerifier } from './caller-assertion.ts';
 
 const key = 'the-internal-key-of-the-tests-0123456789';

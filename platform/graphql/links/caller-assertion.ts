@@ -5,8 +5,8 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
-import type { Caller } from '../access/caller.ts';
-import { AppError } from '../errors.ts';
+import type { Caller } from '../../access/caller.ts';
+import { AppError } from '../../errors.ts';
 
 /**
  * How one process of Kiln tells another who is asking: a JWS over the caller, signed with INTERNAL_KEY, good for one

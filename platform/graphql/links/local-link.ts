@@ -2,12 +2,12 @@ import { execute, subscribe } from 'graphql';
 import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
 
 import type { Logger } from '../../process/logger.ts';
-import { createDocuments } from '../documents.ts';
-import type { PreparedDocument } from '../documents.ts';
-import { failedResult, publicResult } from '../errors.ts';
-import type { ErrorOrigin } from '../errors.ts';
-import { isStream, mapStream } from '../streams.ts';
-import type { Subgraph, SubgraphLink, SubgraphRequest } from '../subgraph.ts';
+import { createDocuments } from '../operations/documents.ts';
+import type { PreparedDocument } from '../operations/documents.ts';
+import { failedResult, publicResult } from '../operations/errors.ts';
+import type { ErrorOrigin } from '../operations/errors.ts';
+import { isStream, mapStream } from '../operations/streams.ts';
+import type { Subgraph, SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 
 export interface LocalLinkOptions {
   readonly subgraph: Subgraph;

@@ -9,8 +9,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { AppError } from '../../errors.ts';
 import { silentLogger } from '../../process/logger.ts';
-import { isStream } from '../streams.ts';
-import { contextOf } from '../subgraph/two-subgraphs.fixture.ts';
+import { isStream } from '../operations/streams.ts';
+import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
 import { createRemoteLink } from './remote-link.ts';
 import type { RemoteLinkOptions } from './remote-link.ts';
 

@@ -6,12 +6,12 @@ import { WebSocket } from 'ws';
 
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
-import { CALLER_EXTENSION } from '../caller-assertion.ts';
-import type { CallerSigner } from '../caller-assertion.ts';
-import { codedError } from '../errors.ts';
-import type { ResultStream } from '../executor.ts';
-import { createPushStream } from '../streams.ts';
-import type { SubgraphRequest } from '../subgraph.ts';
+import { codedError } from '../operations/errors.ts';
+import type { ResultStream } from '../operations/executor.ts';
+import { createPushStream } from '../operations/streams.ts';
+import type { SubgraphRequest } from '../operations/subgraph.ts';
+import { CALLER_EXTENSION } from './caller-assertion.ts';
+import type { CallerSigner } from './caller-assertion.ts';
 
 /** The WebSocket side of a remote link: one connection for all subscriptions, opened by the first, closed after the last. */
 export interface RemoteSubscriptions {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createLogger } from '../process/logger.ts';
+import { createLogger } from '../../process/logger.ts';
 import { failedResult } from './errors.ts';
 
 function origin(signal: AbortSignal) {

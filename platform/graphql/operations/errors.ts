@@ -1,9 +1,9 @@
 import { GraphQLError } from 'graphql';
 import type { ExecutionResult } from 'graphql';
 
-import { AppError, toError } from '../errors.ts';
-import type { AppErrorCode } from '../errors.ts';
-import type { Logger } from '../process/logger.ts';
+import { AppError, toError } from '../../errors.ts';
+import type { AppErrorCode } from '../../errors.ts';
+import type { Logger } from '../../process/logger.ts';
 
 /**
  * Errors at the GraphQL edge: what Kiln throws becomes `extensions.code`; what nobody foresaw is logged with its trace

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../access/caller.ts';
 
 /** What every GraphQL request carries behind the door. */
 export interface RequestContext {

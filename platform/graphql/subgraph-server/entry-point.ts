@@ -7,12 +7,12 @@ import { anonymousCaller } from '../../access/caller.ts';
 import type { Caller } from '../../access/caller.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
-import { CALLER_HEADER, createCallerVerifier } from '../caller-assertion.ts';
-import type { CallerVerifier } from '../caller-assertion.ts';
-import { createDocuments } from '../documents.ts';
-import type { PreparedDocument } from '../documents.ts';
+import { CALLER_HEADER, createCallerVerifier } from '../links/caller-assertion.ts';
+import type { CallerVerifier } from '../links/caller-assertion.ts';
 import { createLocalLink } from '../links/local-link.ts';
-import type { Subgraph, SubgraphLink } from '../subgraph.ts';
+import { createDocuments } from '../operations/documents.ts';
+import type { PreparedDocument } from '../operations/documents.ts';
+import type { Subgraph, SubgraphLink } from '../operations/subgraph.ts';
 
 /** What the HTTP and WebSocket sides of a subgraph server share: who is asking, and whether the document is let in. */
 export interface SubgraphDoor {

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
-import { codedError, failedResult } from '../errors.ts';
+import { codedError, failedResult } from '../operations/errors.ts';
 import { httpCredentials } from './entry-point.ts';
 import type { SubgraphDoor } from './entry-point.ts';
 

@@ -8,10 +8,10 @@ import { GraphQLUpload } from 'graphql-upload-minimal';
 
 import type { Caller } from '../../access/caller.ts';
 import { AppError, badInput } from '../../errors.ts';
-import type { RequestContext } from '../executor.ts';
-import { createPushStream } from '../streams.ts';
-import type { PushStream } from '../streams.ts';
-import type { Subgraph } from '../subgraph.ts';
+import type { RequestContext } from '../operations/executor.ts';
+import { createPushStream } from '../operations/streams.ts';
+import type { PushStream } from '../operations/streams.ts';
+import type { Subgraph } from '../operations/subgraph.ts';
 
 /** Two small subgraphs in memory, shaped like Kiln's own: what the tests of links and federation run against. */
 

@@ -6,11 +6,11 @@ import type { Extra } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 
 import { newTraceId } from '../../ids.ts';
-import { CALLER_EXTENSION } from '../caller-assertion.ts';
-import { codedError, failedResult } from '../errors.ts';
-import type { RequestContext } from '../executor.ts';
-import { isStream, mapStream } from '../streams.ts';
-import type { SubgraphRequest } from '../subgraph.ts';
+import { CALLER_EXTENSION } from '../links/caller-assertion.ts';
+import { codedError, failedResult } from '../operations/errors.ts';
+import type { RequestContext } from '../operations/executor.ts';
+import { isStream, mapStream } from '../operations/streams.ts';
+import type { SubgraphRequest } from '../operations/subgraph.ts';
 import type { SubgraphDoor } from './entry-point.ts';
 
 /** Subscriptions on one socket for whoever is not vouched for by Kiln's own gateway (which brings everybody's). */

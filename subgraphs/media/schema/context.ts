@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { AuthMode } from '../../../platform/access/policy.ts';
-import type { RequestContext } from '../../../platform/graphql/executor.ts';
+import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { ChatService } from '../chat/chat.ts';
 import type { Attempt, Task } from '../domain/task.ts';
 import type { FileService, StoredFile } from '../files/files.ts';

@@ -2,8 +2,8 @@ import type { ExecutionResult } from 'graphql';
 
 import { internalCaller } from '../../../platform/access/caller.ts';
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
-import { isStream } from '../../../platform/graphql/streams.ts';
-import type { SubgraphLink } from '../../../platform/graphql/subgraph.ts';
+import { isStream } from '../../../platform/graphql/operations/streams.ts';
+import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { LiveTask } from '../domain/execution.ts';
 

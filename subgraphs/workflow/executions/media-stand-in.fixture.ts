@@ -2,7 +2,7 @@ import { buildSchema, type GraphQLSchema } from 'graphql';
 
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
 import { createLocalLink } from '../../../platform/graphql/links/local-link.ts';
-import type { Subgraph, SubgraphLink } from '../../../platform/graphql/subgraph.ts';
+import type { Subgraph, SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 
 /** A media subgraph whose tasks move when a test says so. It speaks media's GraphQL for what workflow asks of it. */

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { enforceSelf, type AuthMode } from '../../../platform/access/policy.ts';
-import type { RequestContext } from '../../../platform/graphql/executor.ts';
+import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { TemplateReference } from '../catalog/references.ts';
 import type { CatalogSync } from '../catalog/sync.ts';
 import type { Execution, ExecutionService, LiveTask } from '../domain/execution.ts';
