@@ -10,9 +10,10 @@ import type {
 } from '../../platform/graphql/operations/executor.ts';
 import { isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
 import { fetchRequest, linkTo } from './data-sources.ts';
+import type { OperationContext } from './operation-context.ts';
 import { createPlanRunner } from './plan-runner.ts';
 import type { PlanRunnerOptions } from './plan-runner.ts';
-import type { OperationContext, OperationPlan, SubscriptionPlan } from './plans.ts';
+import type { OperationPlan, SubscriptionPlan } from './plans.ts';
 import { gatewayFailure, outwardResult, variableErrors } from './results.ts';
 
 /** Running checked operations: queries and mutations at once, subscriptions event by event. */

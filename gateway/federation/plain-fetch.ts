@@ -22,7 +22,7 @@ import type {
   SelectionSetNode,
 } from 'graphql';
 
-import type { OperationContext } from './plans.ts';
+import type { OperationContext } from './operation-context.ts';
 
 /**
  * Whether an operation that needs one subgraph only gets from it exactly what the caller asked for: the same fields in

@@ -7,7 +7,8 @@ import type { GraphqlRequest, RequestContext } from '../../platform/graphql/oper
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { dataSourcesOf, fetchRequest, linkTo, withAnswer } from './data-sources.ts';
-import type { OperationContext, Planner, RequestPlan, SubscriptionPlan } from './plans.ts';
+import type { OperationContext } from './operation-context.ts';
+import type { Planner, RequestPlan, SubscriptionPlan } from './plans.ts';
 import { outwardResult } from './results.ts';
 
 /** Runs plans with Apollo's own executor over our links. */

@@ -1,12 +1,10 @@
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import type { Schema } from '@apollo/federation-internals';
-import { buildOperationContext } from '@apollo/gateway';
 import { QueryPlanner } from '@apollo/query-planner';
 import type { FetchNode, QueryPlan } from '@apollo/query-planner';
-import { GraphQLError } from 'graphql';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
-import { AppError } from '../../platform/errors.ts';
+import { operationContext, type OperationContext } from './operation-context.ts';
 import { isPlainFetch } from './plain-fetch.ts';
 
 /** The supergraph as the executor needs it, and the plans of its operations. */
@@ -24,9 +22,6 @@ export interface Planner {
    */
   planOf(document: DocumentNode, operationName: string | undefined): OperationPlan;
 }
-
-/** What Apollo's executor calls the operation context: operation, fragments, schema. */
-export type OperationContext = ReturnType<typeof buildOperationContext>;
 
 /** How an operation is run: fetched from the subgraphs, or subscribed to at one of them. */
 export type OperationPlan = RequestPlan | SubscriptionPlan;
@@ -95,19 +90,4 @@ export function createPlanner(supergraphSdl: string): Planner {
       return plan;
     },
   };
-}
-
-function operationContext(request: {
-  schema: GraphQLSchema;
-  document: DocumentNode;
-  operationName: string | undefined;
-}): OperationContext {
-  const { schema, document: operationDocument, operationName } = request;
-  try {
-    const named = operationName === undefined ? {} : { operationName };
-    return buildOperationContext({ schema, operationDocument, ...named });
-  } catch (cause) {
-    if (!(cause instanceof GraphQLError)) throw cause;
-    throw new AppError('BAD_USER_INPUT', cause.message, { field: 'operationName', cause });
-  }
 }

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 
+import type { Report } from './settings/setting.ts';
+
 /** What may be said on the command line instead of in the environment. */
 export interface CommandLine {
   /** `--role`, which beats ROLE. */
@@ -9,10 +11,7 @@ export interface CommandLine {
 }
 
 /** Reads `--role NAME` and `--supergraph FILE`; anything else is reported under its own name. */
-export function readCommandLine(
-  words: readonly string[],
-  report: (name: string, message: string) => void,
-): CommandLine {
+export function readCommandLine(words: readonly string[], report: Report): CommandLine {
   const { tokens } = parseArgs({ args: [...words], strict: false, tokens: true, options: OPTIONS });
   const found: { role?: string; supergraph?: string } = {};
   for (const token of tokens) {

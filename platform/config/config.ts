@@ -6,12 +6,10 @@ import { readCommandLine } from './command-line.ts';
 import { readGeneratorsFile, type GeneratorsFileText } from './generators-file.ts';
 import { paymentsOf, type PaymentsConfig } from './payments.ts';
 import { providersOf, type ProvidersConfig } from './providers.ts';
-import { checkTogether } from './rules.ts';
-import type { Facts, Values } from './rules.ts';
+import { checkTogether, type Facts } from './rules.ts';
 import type { RateLimits } from './settings/rate-limits.ts';
-import { readSettings } from './settings/setting.ts';
-import type { SettingLine } from './settings/setting.ts';
-import { settings } from './settings/settings.ts';
+import { readSettings, type SettingLine } from './settings/setting.ts';
+import { settings, type Values } from './settings/settings.ts';
 import { signInOf, type SignInConfig } from './sign-in.ts';
 import { storageOf, type StorageConfig } from './storage.ts';
 

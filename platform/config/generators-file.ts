@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { toError } from '../errors.ts';
-import type { Report } from './rules.ts';
+import type { Report } from './settings/setting.ts';
 
 /** The text of GENERATORS_FILE; what it means is read where generators are known (subgraphs/media/generators). */
 export interface GeneratorsFileText {

@@ -1,4 +1,5 @@
-import type { Report, Values } from './rules.ts';
+import type { Report } from './settings/setting.ts';
+import type { Values } from './settings/settings.ts';
 
 /** How executions are sold. */
 export interface PaymentsConfig {

@@ -1,4 +1,4 @@
-import type { Values } from './rules.ts';
+import type { Values } from './settings/settings.ts';
 
 /** The real upstreams that are configured; null is one that is not. */
 export interface ProvidersConfig {

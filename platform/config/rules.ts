@@ -2,16 +2,10 @@ import { isIP } from 'node:net';
 
 import type { CommandLine } from './command-line.ts';
 import { checkPayments } from './payments.ts';
-import type { ValuesOf } from './settings/setting.ts';
-import type { settings } from './settings/settings.ts';
+import type { Report } from './settings/setting.ts';
+import type { Values } from './settings/settings.ts';
 import { checkSignIn } from './sign-in.ts';
 import { checkStorage } from './storage.ts';
-
-/** The read settings, by name. */
-export type Values = ValuesOf<typeof settings>;
-
-/** Takes one problem: the setting at fault, and what to do. */
-export type Report = (name: string, message: string) => void;
 
 /** What the rules that look at several settings at once are given. */
 export interface Facts {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { toError } from '../errors.ts';
-import type { Report, Values } from './rules.ts';
+import type { Report } from './settings/setting.ts';
+import type { Values } from './settings/settings.ts';
 
 /** Who signs in, and where. Null parts are the sandbox's in development, and absent in production. */
 export interface SignInConfig {

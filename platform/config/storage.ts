@@ -1,5 +1,6 @@
 import type { S3Location } from '../object-store/s3/client.ts';
-import type { Report, Values } from './rules.ts';
+import type { Report } from './settings/setting.ts';
+import type { Values } from './settings/settings.ts';
 
 /** Where the bytes of files are. */
 export interface StorageConfig {

@@ -38,6 +38,9 @@ export type ValuesOf<Table> = {
   [Name in keyof Table]: Table[Name] extends Setting<infer Value> ? Value : never;
 };
 
+/** Takes one problem: the setting at fault, and what to do. */
+export type Report = (name: string, message: string) => void;
+
 /**
  * Reads every setting of a table; empty counts as unset. Each problem is told to `report` by the name of its setting,
  * and that setting takes its default, so that later checks still find what else is wrong. Values are never repeated:
@@ -46,7 +49,7 @@ export type ValuesOf<Table> = {
 export function readSettings<Table extends Record<string, Setting<unknown>>>(
   table: Table,
   environment: Readonly<Record<string, string | undefined>>,
-  report: (name: string, message: string) => void,
+  report: Report,
 ): ValuesOf<Table> {
   const values: Record<string, unknown> = {};
   for (const [name, { schema, fallback }] of Object.entries(table)) {

@@ -18,7 +18,7 @@ import {
   word,
 } from './forms.ts';
 import { rateLimits } from './rate-limits.ts';
-import { optional, setting } from './setting.ts';
+import { optional, setting, type ValuesOf } from './setting.ts';
 import { signInSettings } from './sign-in-settings.ts';
 
 const YEAR_SECONDS = 31_536_000;
@@ -291,3 +291,6 @@ export const settings = {
     meaning: 'least severe lines that are logged: silent, error, warn, info or debug',
   }),
 };
+
+/** The read settings, by name. */
+export type Values = ValuesOf<typeof settings>;
