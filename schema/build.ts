@@ -6,8 +6,7 @@ import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
-import { breakingChanges, composeSupergraph, subgraphSdl } from './generate.ts';
-import type { SubgraphSource } from './generate.ts';
+import { breakingChanges, composeSupergraph, subgraphSdl, type SubgraphSource } from './generate.ts';
 import { policyPage } from './policy-page.ts';
 import { collectPolicy } from './policy.ts';
 

@@ -2,8 +2,7 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { breakingChanges, composeSupergraph, subgraphSdl } from './generate.ts';
-import type { SubgraphSource } from './generate.ts';
+import { breakingChanges, composeSupergraph, subgraphSdl, type SubgraphSource } from './generate.ts';
 
 const LINK =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key", "@shareable", "@inaccessible"])';

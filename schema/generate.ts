@@ -1,7 +1,6 @@
 import { composeServices } from '@apollo/composition';
 import { Supergraph } from '@apollo/federation-internals';
-import { findBreakingChanges, graphqlSync, parse } from 'graphql';
-import type { GraphQLSchema } from 'graphql';
+import { findBreakingChanges, type GraphQLSchema, graphqlSync, parse } from 'graphql';
 
 /** How the checked-in contracts are made from the code. Pure; build.ts writes them or compares. */
 

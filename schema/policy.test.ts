@@ -1,12 +1,10 @@
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { parse } from 'graphql';
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLSchema, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import type { Rule } from '../platform/access/policy.ts';
 import { ruleEntities } from '../platform/graphql/schema/entity-rules.ts';
-import { localRoute, operation, route } from '../rest-compat/route/route.ts';
-import type { Route, Section } from '../rest-compat/route/route.ts';
+import { localRoute, operation, route, type Route, type Section } from '../rest-compat/route/route.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';

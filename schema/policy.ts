@@ -1,5 +1,4 @@
-import { getOperationAST, isUnionType, Kind, parse } from 'graphql';
-import type { GraphQLSchema } from 'graphql';
+import { getOperationAST, type GraphQLSchema, isUnionType, Kind, parse } from 'graphql';
 
 import type { Rule } from '../platform/access/policy.ts';
 import type { Route, Section } from '../rest-compat/route/route.ts';

@@ -1,12 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-import { anonymousCaller } from '../../platform/access/caller.ts';
-import type { Caller } from '../../platform/access/caller.ts';
+import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import { addressOf, createTrust } from '../request/client-address.ts';
 import { traceIdOf } from '../request/request-context.ts';
-import { bearerOf } from './credentials.ts';
-import type { CredentialResolver } from './credentials.ts';
+import { bearerOf, type CredentialResolver } from './credentials.ts';
 
 /** Who is asking, found out once per request or socket. What a caller may do is decided behind (platform/access/policy.ts). */
 

@@ -3,8 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import { carriesOwnProof } from '../../rest-compat/self-authenticating.ts';
-import { rateHeaders } from '../limits/rate-limit.ts';
-import type { RateLimiter } from '../limits/rate-limit.ts';
+import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import { attachContext, contextOf } from '../request/request-context.ts';
 import type { CallerFinder } from './caller.ts';
 

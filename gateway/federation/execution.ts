@@ -1,5 +1,4 @@
-import { getVariableValues } from 'graphql';
-import type { ExecutionResult } from 'graphql';
+import { type ExecutionResult, getVariableValues } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
@@ -11,8 +10,7 @@ import type {
 import { isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
 import { fetchRequest, linkTo } from './data-sources.ts';
 import type { OperationContext } from './operation-context.ts';
-import { createPlanRunner } from './plan-runner.ts';
-import type { PlanRunnerOptions } from './plan-runner.ts';
+import { createPlanRunner, type PlanRunnerOptions } from './plan-runner.ts';
 import type { OperationPlan, SubscriptionPlan } from './plans.ts';
 import { gatewayFailure, outwardResult, variableErrors } from './results.ts';
 

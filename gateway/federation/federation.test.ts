@@ -6,8 +6,12 @@ import { fileURLToPath } from 'node:url';
 
 import { LocalGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
-import type { ExecutionResult, GraphQLError, ValidationRule } from 'graphql';
-import { GraphQLError as RefusalError } from 'graphql';
+import {
+  type ExecutionResult,
+  type GraphQLError,
+  GraphQLError as RefusalError,
+  type ValidationRule,
+} from 'graphql';
 import { Upload } from 'graphql-upload-minimal';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -16,8 +20,7 @@ import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { RequestContext, ResultStream } from '../../platform/graphql/operations/executor.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
-import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
-import type { SubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
+import { createSubgraphServer, type SubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import {
   composeTwoSubgraphs,
   contextOf,

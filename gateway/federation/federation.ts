@@ -1,8 +1,7 @@
 import { ApolloGateway } from '@apollo/gateway';
 import type { GraphQLSchema, ValidationRule } from 'graphql';
 
-import { createDocuments } from '../../platform/graphql/operations/documents.ts';
-import type { PreparedDocument } from '../../platform/graphql/operations/documents.ts';
+import { createDocuments, type PreparedDocument } from '../../platform/graphql/operations/documents.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { disableApolloTelemetry } from '../../platform/process/apollo-telemetry.ts';

@@ -10,8 +10,7 @@ import {
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createPlanRunner } from './plan-runner.ts';
-import { createPlanner } from './plans.ts';
-import type { RequestPlan } from './plans.ts';
+import { createPlanner, type RequestPlan } from './plans.ts';
 
 const logger = silentLogger();
 const planner = createPlanner(composeTwoSubgraphs());

@@ -1,6 +1,12 @@
 import type { FetchNode } from '@apollo/query-planner';
 import {
+  type FragmentDefinitionNode,
   getNamedType,
+  type GraphQLAbstractType,
+  type GraphQLCompositeType,
+  type GraphQLEnumType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
   isAbstractType,
   isCompositeType,
   isEnumType,
@@ -8,18 +14,10 @@ import {
   isObjectType,
   isUnionType,
   Kind,
+  type OperationDefinitionNode,
   print,
-} from 'graphql';
-import type {
-  FragmentDefinitionNode,
-  GraphQLAbstractType,
-  GraphQLCompositeType,
-  GraphQLEnumType,
-  GraphQLNamedType,
-  GraphQLSchema,
-  OperationDefinitionNode,
-  SelectionNode,
-  SelectionSetNode,
+  type SelectionNode,
+  type SelectionSetNode,
 } from 'graphql';
 
 import type { OperationContext } from './operation-context.ts';

@@ -1,5 +1,4 @@
-import { executeQueryPlan } from '@apollo/gateway';
-import type { ServiceMap } from '@apollo/gateway';
+import { executeQueryPlan, type ServiceMap } from '@apollo/gateway';
 import type { FetchNode, QueryPlan } from '@apollo/query-planner';
 import type { ExecutionResult } from 'graphql';
 

@@ -1,7 +1,5 @@
-import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
-import type { Schema } from '@apollo/federation-internals';
-import { QueryPlanner } from '@apollo/query-planner';
-import type { FetchNode, QueryPlan } from '@apollo/query-planner';
+import { operationFromDocument, type Schema, Supergraph } from '@apollo/federation-internals';
+import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-planner';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
 import { operationContext, type OperationContext } from './operation-context.ts';

@@ -1,5 +1,11 @@
-import { GraphQLError, Kind, OperationTypeNode } from 'graphql';
-import type { FragmentDefinitionNode, SelectionSetNode, ValidationRule } from 'graphql';
+import {
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  OperationTypeNode,
+  type SelectionSetNode,
+  type ValidationRule,
+} from 'graphql';
 
 /**
  * Refuses @skip and @include on the root of a subscription. GraphQL itself allows them; a planner can't plan a

@@ -1,12 +1,17 @@
-import { getNamedType, getNullableType, isListType, isObjectType, isInterfaceType, Kind } from 'graphql';
-import type {
-  FieldNode,
-  FragmentDefinitionNode,
-  GraphQLField,
-  GraphQLNamedType,
-  SelectionSetNode,
-  ValidationContext,
-  ValidationRule,
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  getNullableType,
+  type GraphQLField,
+  type GraphQLNamedType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
 } from 'graphql';
 
 import { refusal } from './refusal.ts';

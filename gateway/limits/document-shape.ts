@@ -1,5 +1,10 @@
-import { Kind } from 'graphql';
-import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode } from 'graphql';
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
 
 /** What a document would unfold to. Fragments are counted at each place they are spread, but walked only once. */
 export interface DocumentShape {

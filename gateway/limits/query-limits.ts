@@ -1,11 +1,14 @@
-import { GraphQLError, NoSchemaIntrospectionCustomRule, parse } from 'graphql';
-import type { DocumentNode, ValidationRule } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  type ValidationRule,
+} from 'graphql';
 
 import { createCostRule } from './cost-rule.ts';
-import { measureDocument } from './document-shape.ts';
-import type { DocumentShape } from './document-shape.ts';
-import { refusal } from './refusal.ts';
-import type { LimitName } from './refusal.ts';
+import { type DocumentShape, measureDocument } from './document-shape.ts';
+import { type LimitName, refusal } from './refusal.ts';
 
 /** The most that a GraphQL document may ask for, on every transport alike. All have defaults. */
 export interface QueryLimitOptions {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { anonymousCaller } from '../../platform/access/caller.ts';
-import type { Caller } from '../../platform/access/caller.ts';
+import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { createRateLimiter, rateHeaders } from './rate-limit.ts';
 
 const anonymous = (address: string): Caller => anonymousCaller('trace', address);

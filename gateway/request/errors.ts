@@ -1,5 +1,10 @@
-import { GraphQLError, Kind } from 'graphql';
-import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
+import {
+  type ExecutionResult,
+  type FormattedExecutionResult,
+  GraphQLError,
+  type GraphQLFormattedError,
+  Kind,
+} from 'graphql';
 
 import type { Logger } from '../../platform/process/logger.ts';
 

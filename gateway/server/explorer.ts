@@ -1,6 +1,5 @@
 import { getDistDirectory, isSandboxFrame, renderAltair, SANDBOX_FRAME_CSP } from 'altair-static';
-import { Router, static as serveStatic } from 'express';
-import type { Request } from 'express';
+import { type Request, Router, static as serveStatic } from 'express';
 
 import { createTrust } from '../request/client-address.ts';
 

@@ -4,8 +4,7 @@ import { EventEmitter } from 'node:events';
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { parse } from 'graphql';
-import { GraphQLUpload } from 'graphql-upload-minimal';
-import type { FileUpload } from 'graphql-upload-minimal';
+import { type FileUpload, GraphQLUpload } from 'graphql-upload-minimal';
 
 import { AppError } from '../../platform/errors.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
@@ -14,8 +13,7 @@ import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import { createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation } from '../federation/federation.ts';
-import { createGatewayServer } from './server.ts';
-import type { GatewayServer, GatewayServerOptions } from './server.ts';
+import { createGatewayServer, type GatewayServer, type GatewayServerOptions } from './server.ts';
 
 /** A door on a free port before two small subgraphs in memory: numbered event logs, uploads, lists, failures. */
 export interface Door {

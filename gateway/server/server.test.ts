@@ -5,8 +5,7 @@ import { getDistDirectory } from 'altair-static';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { contextOf } from '../request/request-context.ts';
-import { post, SHOP_SECRET, startDoor, until } from './server-under-test.fixture.ts';
-import type { Door } from './server-under-test.fixture.ts';
+import { type Door, post, SHOP_SECRET, startDoor, until } from './server-under-test.fixture.ts';
 
 let door: Door | undefined;
 afterEach(async () => {

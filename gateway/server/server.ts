@@ -1,36 +1,31 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import express from 'express';
-import type { Express, RequestHandler } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { GraphQLSchema } from 'graphql';
 
 import type { Logger } from '../../platform/process/logger.ts';
-import { createCallerFinder } from '../authentication/caller.ts';
-import type { CallerFinder } from '../authentication/caller.ts';
+import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
 import { countUnserved, findCaller } from '../authentication/find-caller.ts';
-import { createQueryLimits } from '../limits/query-limits.ts';
-import type { QueryLimitOptions } from '../limits/query-limits.ts';
+import { createQueryLimits, type QueryLimitOptions } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
-import { createCors } from '../request/cors.ts';
-import type { Cors, CorsOrigins } from '../request/cors.ts';
+import { type Cors, type CorsOrigins, createCors } from '../request/cors.ts';
 import { createErrorFormatter } from '../request/errors.ts';
 import { createAdmission } from '../transports/admission/admission.ts';
 import type { ServedFederation } from '../transports/admission/transport.ts';
-import { createGraphqlRouter } from '../transports/graphql.ts';
-import type { GraphqlRouter } from '../transports/graphql.ts';
-import { createResponseStreams } from '../transports/streams/response-stream.ts';
-import type { ResponseStreams } from '../transports/streams/response-stream.ts';
-import { createWebSocketTransport, refuseUpgrade } from '../transports/websocket/websocket.ts';
-import type { WebSocketTransport } from '../transports/websocket/websocket.ts';
+import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.ts';
+import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
+import {
+  createWebSocketTransport,
+  refuseUpgrade,
+  type WebSocketTransport,
+} from '../transports/websocket/websocket.ts';
 import { createExplorer } from './explorer.ts';
-import { createHealth } from './health.ts';
-import type { Health } from './health.ts';
+import { createHealth, type Health } from './health.ts';
 import { createHttpServer, listenOn, stopAccepting } from './http-server.ts';
-import { answerError, answerNotFound, below, traceRequests } from './request-steps.ts';
-import type { Handler } from './request-steps.ts';
+import { answerError, answerNotFound, below, type Handler, traceRequests } from './request-steps.ts';
 
 /**
  * The public door: one HTTP server with everything that callers reach, mounted in reading order. It knows no rule of

@@ -5,8 +5,7 @@ import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { startDoor, until } from './server-under-test.fixture.ts';
-import type { Door, GraphqlAnswer } from './server-under-test.fixture.ts';
+import { type Door, type GraphqlAnswer, startDoor, until } from './server-under-test.fixture.ts';
 
 let door: Door | undefined;
 afterEach(async () => {

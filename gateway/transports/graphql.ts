@@ -1,5 +1,4 @@
-import { json, Router } from 'express';
-import type { ErrorRequestHandler } from 'express';
+import { type ErrorRequestHandler, json, Router } from 'express';
 import { GraphQLError } from 'graphql';
 
 import { createUploadMiddleware } from '../../platform/graphql/uploads/uploads.ts';

@@ -2,8 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { createRateLimiter } from '../limits/rate-limit.ts';
-import { post, startDoor, until } from '../server/server-under-test.fixture.ts';
-import type { Door } from '../server/server-under-test.fixture.ts';
+import { type Door, post, startDoor, until } from '../server/server-under-test.fixture.ts';
 import { HOSTILE } from './hostile-queries.fixture.ts';
 
 let door: Door | undefined;

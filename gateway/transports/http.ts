@@ -1,7 +1,8 @@
-import { ApolloServer } from '@apollo/server';
-import type { ApolloServerPlugin } from '@apollo/server';
-import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
-import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
 import type { RequestHandler } from 'express';
 import { GraphQLError } from 'graphql';
@@ -12,8 +13,7 @@ import { rateHeaders } from '../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
 import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
-import { refusedAnswer } from './admission/transport.ts';
-import type { TransportOptions } from './admission/transport.ts';
+import { refusedAnswer, type TransportOptions } from './admission/transport.ts';
 import type { MultipartTransport } from './streams/multipart.ts';
 
 /** Queries and mutations over HTTP: Apollo Server on the federation's gateway, behind our own admission. */

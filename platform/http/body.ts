@@ -1,5 +1,4 @@
-import { Transform, pipeline } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
 
 import type { Dispatcher } from 'undici';
 

@@ -1,15 +1,17 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, LookupFunction, Server } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type LookupFunction,
+  type Server,
+} from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { silentLogger } from '../process/logger.ts';
-import { HttpFailure } from './http-client.ts';
-import type { HttpClient, HttpRequest } from './http-client.ts';
+import { type HttpClient, HttpFailure, type HttpRequest } from './http-client.ts';
 import { createOutboundRule } from './safe-url.ts';
 import { createHttpClient } from './undici-http-client.ts';
 

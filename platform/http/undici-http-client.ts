@@ -2,19 +2,15 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { Agent } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 
 import type { Logger } from '../process/logger.ts';
 import { boundedBody, readBounded } from './body.ts';
-import { createDeadline } from './deadline.ts';
-import type { Deadline } from './deadline.ts';
+import { createDeadline, type Deadline } from './deadline.ts';
 import { failureOf } from './failure.ts';
-import { HttpFailure } from './http-client.ts';
-import type { HttpClient, HttpDownload, HttpRequest } from './http-client.ts';
+import { type HttpClient, type HttpDownload, HttpFailure, type HttpRequest } from './http-client.ts';
 import { redirectOf } from './redirect.ts';
-import { publicLookup } from './safe-url.ts';
-import type { OutboundRule } from './safe-url.ts';
+import { type OutboundRule, publicLookup } from './safe-url.ts';
 
 export interface HttpClientOptions {
   readonly outbound: OutboundRule;

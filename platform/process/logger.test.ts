@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { AppError } from '../errors.ts';
-import { createLogger } from './logger.ts';
-import type { Logger } from './logger.ts';
+import { createLogger, type Logger } from './logger.ts';
 import { REDACTED } from './redact.ts';
 
 function logged(write: (logger: Logger) => void, pretty = false): string {

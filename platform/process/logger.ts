@@ -1,5 +1,4 @@
-import { pino } from 'pino';
-import type { DestinationStream } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 
 import { redact, redactText } from './redact.ts';
 

@@ -1,5 +1,12 @@
-import { getOperationAST, GraphQLError, specifiedRules, validate } from 'graphql';
-import type { DocumentNode, GraphQLSchema, OperationTypeNode } from 'graphql';
+import {
+  type DocumentNode,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLSchema,
+  type OperationTypeNode,
+  specifiedRules,
+  validate,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
 
 import type { Caller } from '../../../platform/access/caller.ts';

@@ -1,8 +1,7 @@
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { post, startDoor, until } from '../../server/server-under-test.fixture.ts';
-import type { Door } from '../../server/server-under-test.fixture.ts';
+import { type Door, post, startDoor, until } from '../../server/server-under-test.fixture.ts';
 
 let door: Door | undefined;
 const clients: ApolloClient[] = [];

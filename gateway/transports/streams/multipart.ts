@@ -2,10 +2,13 @@ import type { Request, Response } from 'express';
 
 import { contextOf } from '../../request/request-context.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
-import { answerFull, CREDENTIAL_ENDED, isResultStream } from '../admission/transport.ts';
-import type { TransportOptions } from '../admission/transport.ts';
-import { pumpResults } from './response-stream.ts';
-import type { ResponseStreams, StreamFormat } from './response-stream.ts';
+import {
+  answerFull,
+  CREDENTIAL_ENDED,
+  isResultStream,
+  type TransportOptions,
+} from '../admission/transport.ts';
+import { pumpResults, type ResponseStreams, type StreamFormat } from './response-stream.ts';
 
 /**
  * Subscriptions by Apollo's multipart protocol (`multipart/mixed;subscriptionSpec=1.0`), which Apollo Client's HttpLink

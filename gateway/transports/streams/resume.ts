@@ -1,13 +1,18 @@
-import { isInterfaceType, isObjectType, getNamedType, Kind, print, separateOperations } from 'graphql';
-import type {
-  ArgumentNode,
-  DocumentNode,
-  ExecutionResult,
-  FieldNode,
-  GraphQLObjectType,
-  GraphQLSchema,
-  SelectionNode,
-  SelectionSetNode,
+import {
+  type ArgumentNode,
+  type DocumentNode,
+  type ExecutionResult,
+  type FieldNode,
+  getNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  print,
+  type SelectionNode,
+  type SelectionSetNode,
+  separateOperations,
 } from 'graphql';
 
 import type { OperationRequest } from '../admission/read-operation.ts';

@@ -1,13 +1,11 @@
-import { createServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 
 import { EventSource } from 'eventsource';
 import { createClient } from 'graphql-sse';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { post, startDoor, until } from '../../server/server-under-test.fixture.ts';
-import type { Door } from '../../server/server-under-test.fixture.ts';
+import { type Door, post, startDoor, until } from '../../server/server-under-test.fixture.ts';
 
 const leftovers: (() => unknown)[] = [];
 afterEach(async () => {

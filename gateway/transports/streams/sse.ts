@@ -1,18 +1,25 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
-import { GraphQLError } from 'graphql';
+import { type ExecutionResult, type FormattedExecutionResult, GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { Cors } from '../../request/cors.ts';
 import { contextOf } from '../../request/request-context.ts';
 import type { Admitted } from '../admission/admission.ts';
-import { readOperation, readOperationOfUrl } from '../admission/read-operation.ts';
-import type { OperationRequest } from '../admission/read-operation.ts';
-import { answerFull, CREDENTIAL_ENDED, isResultStream, refusedAnswer } from '../admission/transport.ts';
-import type { TransportOptions } from '../admission/transport.ts';
-import { pumpResults } from './response-stream.ts';
-import type { ResponseStream, ResponseStreams, StreamFormat } from './response-stream.ts';
+import { type OperationRequest, readOperation, readOperationOfUrl } from '../admission/read-operation.ts';
+import {
+  answerFull,
+  CREDENTIAL_ENDED,
+  isResultStream,
+  refusedAnswer,
+  type TransportOptions,
+} from '../admission/transport.ts';
+import {
+  pumpResults,
+  type ResponseStream,
+  type ResponseStreams,
+  type StreamFormat,
+} from './response-stream.ts';
 import { makeResumable, seqOfEventId, takeSeq } from './resume.ts';
 
 /**

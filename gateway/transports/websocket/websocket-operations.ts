@@ -1,9 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
-import { GraphQLError } from 'graphql';
-import type { ExecutionResult } from 'graphql';
-import { CloseCode } from 'graphql-ws';
-import type { ServerOptions } from 'graphql-ws';
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import { CloseCode, type ServerOptions } from 'graphql-ws';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
@@ -13,8 +11,7 @@ import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
 import { refusal } from '../../limits/refusal.ts';
 import { traceIdOf } from '../../request/request-context.ts';
-import { readOperation } from '../admission/read-operation.ts';
-import type { OperationRequest } from '../admission/read-operation.ts';
+import { type OperationRequest, readOperation } from '../admission/read-operation.ts';
 import type { TransportOptions } from '../admission/transport.ts';
 
 /**

@@ -1,11 +1,9 @@
-import { createClient } from 'graphql-ws';
-import type { Client } from 'graphql-ws';
+import { type Client, createClient } from 'graphql-ws';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { createRateLimiter } from '../../limits/rate-limit.ts';
-import { SHOP_SECRET, startDoor, until } from '../../server/server-under-test.fixture.ts';
-import type { Door } from '../../server/server-under-test.fixture.ts';
+import { type Door, SHOP_SECRET, startDoor, until } from '../../server/server-under-test.fixture.ts';
 import { HOSTILE } from '../hostile-queries.fixture.ts';
 
 const leftovers: (() => unknown)[] = [];

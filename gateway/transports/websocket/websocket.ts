@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
-import type { WebSocket as ProtocolSocket } from 'graphql-ws';
+import { CloseCode, handleProtocols, makeServer, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import { WebSocket, WebSocketServer } from 'ws';
 
 import { toError } from '../../../platform/errors.ts';

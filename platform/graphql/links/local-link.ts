@@ -1,11 +1,8 @@
-import { execute, subscribe } from 'graphql';
-import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
+import { type DocumentNode, execute, type ExecutionArgs, type ExecutionResult, subscribe } from 'graphql';
 
 import type { Logger } from '../../process/logger.ts';
-import { createDocuments } from '../operations/documents.ts';
-import type { PreparedDocument } from '../operations/documents.ts';
-import { failedResult, publicResult } from '../operations/errors.ts';
-import type { ErrorOrigin } from '../operations/errors.ts';
+import { createDocuments, type PreparedDocument } from '../operations/documents.ts';
+import { type ErrorOrigin, failedResult, publicResult } from '../operations/errors.ts';
 import { isStream, mapStream } from '../operations/streams.ts';
 import type { Subgraph, SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 
@@ -11,8 +10,7 @@ import { AppError } from '../../errors.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { isStream } from '../operations/streams.ts';
 import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
-import { createRemoteLink } from './remote-link.ts';
-import type { RemoteLinkOptions } from './remote-link.ts';
+import { createRemoteLink, type RemoteLinkOptions } from './remote-link.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 

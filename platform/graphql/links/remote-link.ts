@@ -1,18 +1,15 @@
 import type { ExecutionResult } from 'graphql';
 import type { FormattedExecutionResult } from 'graphql-ws';
 
-import { internalCaller } from '../../access/caller.ts';
-import type { Caller } from '../../access/caller.ts';
+import { type Caller, internalCaller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
-import { CALLER_HEADER } from './caller-assertion.ts';
-import type { CallerSigner } from './caller-assertion.ts';
-import { createPoster } from './remote-http.ts';
-import type { PostAnswer } from './remote-http.ts';
+import { CALLER_HEADER, type CallerSigner } from './caller-assertion.ts';
+import { createPoster, type PostAnswer } from './remote-http.ts';
 import { createRemoteSubscriptions, revivedResult } from './remote-subscriptions.ts';
 
 export interface RemoteLinkOptions {

@@ -1,7 +1,5 @@
-import { GraphQLError } from 'graphql';
-import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
-import { createClient } from 'graphql-ws';
-import type { FormattedExecutionResult } from 'graphql-ws';
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { createClient, type FormattedExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
 import { toError } from '../../errors.ts';
@@ -10,8 +8,7 @@ import { codedError } from '../operations/errors.ts';
 import type { ResultStream } from '../operations/executor.ts';
 import { createPushStream } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
-import { CALLER_EXTENSION } from './caller-assertion.ts';
-import type { CallerSigner } from './caller-assertion.ts';
+import { CALLER_EXTENSION, type CallerSigner } from './caller-assertion.ts';
 
 /** The WebSocket side of a remote link: one connection for all subscriptions, opened by the first, closed after the last. */
 export interface RemoteSubscriptions {

@@ -1,5 +1,4 @@
-import { buildSchema, GraphQLError } from 'graphql';
-import type { ValidationRule } from 'graphql';
+import { buildSchema, GraphQLError, type ValidationRule } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import { createDocuments } from './documents.ts';

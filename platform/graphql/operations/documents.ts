@@ -1,5 +1,12 @@
-import { GraphQLError, parse, specifiedRules, validate } from 'graphql';
-import type { DocumentNode, GraphQLSchema, ValidationRule } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  parse,
+  specifiedRules,
+  validate,
+  type ValidationRule,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
 
 import { withExtensions } from './errors.ts';

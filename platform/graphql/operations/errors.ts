@@ -1,8 +1,6 @@
-import { GraphQLError } from 'graphql';
-import type { ExecutionResult } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 
-import { AppError, toError } from '../../errors.ts';
-import type { AppErrorCode } from '../../errors.ts';
+import { AppError, type AppErrorCode, toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 
 /**

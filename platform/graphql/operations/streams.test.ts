@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createPushStream, mapStream } from './streams.ts';
-import type { Stream } from './streams.ts';
+import { createPushStream, mapStream, type Stream } from './streams.ts';
 
 function source(maxPending = 10) {
   let isLeft = false;

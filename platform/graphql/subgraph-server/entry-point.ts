@@ -1,17 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { NoSchemaIntrospectionCustomRule } from 'graphql';
-import type { GraphQLSchema, ValidationRule } from 'graphql';
+import { type GraphQLSchema, NoSchemaIntrospectionCustomRule, type ValidationRule } from 'graphql';
 
-import { anonymousCaller } from '../../access/caller.ts';
-import type { Caller } from '../../access/caller.ts';
+import { anonymousCaller, type Caller } from '../../access/caller.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
-import { CALLER_HEADER, createCallerVerifier } from '../links/caller-assertion.ts';
-import type { CallerVerifier } from '../links/caller-assertion.ts';
+import { CALLER_HEADER, type CallerVerifier, createCallerVerifier } from '../links/caller-assertion.ts';
 import { createLocalLink } from '../links/local-link.ts';
-import { createDocuments } from '../operations/documents.ts';
-import type { PreparedDocument } from '../operations/documents.ts';
+import { createDocuments, type PreparedDocument } from '../operations/documents.ts';
 import type { Subgraph, SubgraphLink } from '../operations/subgraph.ts';
 
 /** What the HTTP and WebSocket sides of a subgraph server share: who is asking, and whether the document is let in. */

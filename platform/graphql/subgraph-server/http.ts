@@ -1,16 +1,14 @@
 import type { ServerResponse } from 'node:http';
 
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
-import { getOperationAST, OperationTypeNode } from 'graphql';
-import type { ExecutionResult } from 'graphql';
+import { type ExecutionResult, getOperationAST, OperationTypeNode } from 'graphql';
 import { z } from 'zod';
 
 import { AppError } from '../../errors.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
-import { httpCredentials } from './entry-point.ts';
-import type { SubgraphDoor } from './entry-point.ts';
+import { httpCredentials, type SubgraphDoor } from './entry-point.ts';
 
 /** GraphQL over HTTP for one subgraph: one operation per POST, answered as JSON. */
 

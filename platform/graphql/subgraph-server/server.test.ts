@@ -8,8 +8,7 @@ import { WebSocket } from 'ws';
 import { AppError } from '../../errors.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { CALLER_HEADER, createCallerSigner } from '../links/caller-assertion.ts';
-import { createSubgraphServer } from './server.ts';
-import type { SubgraphServerOptions } from './server.ts';
+import { createSubgraphServer, type SubgraphServerOptions } from './server.ts';
 import { contextOf, createTwoSubgraphs } from './two-subgraphs.fixture.ts';
 
 const KEY = 'the-internal-key-of-the-tests-0123456789';

@@ -1,15 +1,12 @@
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import express from 'express';
-import type { Express, RequestHandler } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import { createUploadMiddleware } from '../uploads/uploads.ts';
-import { createSubgraphDoor } from './entry-point.ts';
-import type { SubgraphDoor, SubgraphDoorOptions } from './entry-point.ts';
+import { createSubgraphDoor, type SubgraphDoor, type SubgraphDoorOptions } from './entry-point.ts';
 import { createErrorHandler, createGraphqlHandler } from './http.ts';
 import { attachWebSocket } from './websocket.ts';
 

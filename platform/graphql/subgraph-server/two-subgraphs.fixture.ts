@@ -3,14 +3,12 @@ import { createHash } from 'node:crypto';
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { GraphQLError, parse } from 'graphql';
-import type { FileUpload } from 'graphql-upload-minimal';
-import { GraphQLUpload } from 'graphql-upload-minimal';
+import { type FileUpload, GraphQLUpload } from 'graphql-upload-minimal';
 
 import type { Caller } from '../../access/caller.ts';
 import { AppError, badInput } from '../../errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
-import { createPushStream } from '../operations/streams.ts';
-import type { PushStream } from '../operations/streams.ts';
+import { createPushStream, type PushStream } from '../operations/streams.ts';
 import type { Subgraph } from '../operations/subgraph.ts';
 
 /** Two small subgraphs in memory, shaped like Kiln's own: what the tests of links and federation run against. */

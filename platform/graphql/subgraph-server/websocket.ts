@@ -1,8 +1,7 @@
 import type { Server } from 'node:http';
 
 import type { ExecutionArgs, GraphQLError } from 'graphql';
-import { useServer } from 'graphql-ws/use/ws';
-import type { Extra } from 'graphql-ws/use/ws';
+import { type Extra, useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 
 import { newTraceId } from '../../ids.ts';

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PassThrough } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 
 import type { RequestHandler } from 'express';
-import { processRequest } from 'graphql-upload-minimal';
-import type { FileUpload } from 'graphql-upload-minimal';
+import { type FileUpload, processRequest } from 'graphql-upload-minimal';
 
 import { AppError, toError } from '../../errors.ts';
 import { guardUploadMap } from './upload-map.ts';

@@ -1,7 +1,6 @@
 import sharp from 'sharp';
 
-import { readRange } from './measurable.ts';
-import type { Measurable, Measures } from './measurable.ts';
+import { type Measurable, type Measures, readRange } from './measurable.ts';
 
 /** Most forms say their size in the first megabyte; those that need the whole file get it up to this size. */
 const FIRST_BYTES = 1024 * 1024;

@@ -1,8 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 
 import { measureImage } from './image.ts';
-import { readRange } from './measurable.ts';
-import type { Measurable, Measures } from './measurable.ts';
+import { type Measurable, type Measures, readRange } from './measurable.ts';
 import { measureRecording } from './recording.ts';
 import { textTypeOf } from './text.ts';
 

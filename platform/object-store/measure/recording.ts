@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-import { readRange } from './measurable.ts';
-import type { Measurable, Measures } from './measurable.ts';
+import { type Measurable, type Measures, readRange } from './measurable.ts';
 import type { FromMeasurer, ToMeasurer } from './recording-messages.ts';
 
 /** Longest time for one file; after it the thread is ended and the file has no facts. */

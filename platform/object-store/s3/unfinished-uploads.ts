@@ -1,5 +1,4 @@
-import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
-import type { S3Client } from '@aws-sdk/client-s3';
+import { AbortMultipartUploadCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
 
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
