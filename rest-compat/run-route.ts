@@ -5,7 +5,7 @@ import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
-import { TaskById } from './media/documents/task.ts';
+import { TaskById } from './documents/media/task.ts';
 import { dataOf } from './replies/failures.ts';
 import { inSentNames, renamed } from './replies/field-names.ts';
 import type { ResponseStyle } from './replies/response-style.ts';

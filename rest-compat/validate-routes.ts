@@ -1,7 +1,7 @@
 import { parse, validate } from 'graphql';
 import type { GraphQLSchema } from 'graphql';
 
-import { TaskById } from './media/documents/task.ts';
+import { TaskById } from './documents/media/task.ts';
 import { documentsOfUpload } from './request/upload.ts';
 import type { Route, Section } from './route/route.ts';
 import { sections as allSections } from './tables.ts';

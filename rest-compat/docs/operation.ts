@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../openapi/components/types.ts';
+import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../schemas/types.ts';
 import { exampleOf } from './example.ts';
 import type { Placed } from './example.ts';
 import { code, escape } from './html.ts';

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../openapi/components/types.ts';
+import type { OpenApiDocument } from '../schemas/types.ts';
 import type { Placed } from './example.ts';
 import { code, escape, style } from './html.ts';
 import { describeOperation, forms, titleOf } from './operation.ts';

@@ -1,10 +1,10 @@
+import { GenerateVideo } from '../documents/media/start.ts';
+import { TaskById } from '../documents/media/task.ts';
 import { submitted, taskReply } from '../replies/task.ts';
 import { file, form, path, query } from '../route/params.ts';
 import type { UploadedFile } from '../route/params.ts';
 import { route } from '../route/route.ts';
 import type { Section } from '../route/route.ts';
-import { GenerateVideo } from './documents/start.ts';
-import { TaskById } from './documents/task.ts';
 import { inputOf, multipart, optional, pictureFields } from './shared/inputs.ts';
 import { statusReply } from './shared/status.ts';
 import { onePicture, videoInput, videoOptions } from './shared/video-operations.ts';

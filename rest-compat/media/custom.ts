@@ -1,9 +1,9 @@
+import { Models } from '../documents/media/questions.ts';
+import { GenerateImage } from '../documents/media/start.ts';
 import { submitted } from '../replies/task.ts';
 import { query } from '../route/params.ts';
 import { route } from '../route/route.ts';
 import type { Section } from '../route/route.ts';
-import { Models } from './documents/questions.ts';
-import { GenerateImage } from './documents/start.ts';
 import { chosenImage, chosenImageFields } from './shared/chosen-image.ts';
 import { multipart } from './shared/inputs.ts';
 import { modelsReply } from './shared/models.ts';

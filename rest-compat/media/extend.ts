@@ -1,9 +1,9 @@
+import { CreateCharacter, GenerateCharacterImage, GenerateFrameVideo } from '../documents/media/people.ts';
+import { Models } from '../documents/media/questions.ts';
 import { submitted } from '../replies/task.ts';
 import { form } from '../route/params.ts';
 import { route } from '../route/route.ts';
 import type { Section } from '../route/route.ts';
-import { CreateCharacter, GenerateCharacterImage, GenerateFrameVideo } from './documents/people.ts';
-import { Models } from './documents/questions.ts';
 import { optional, urlencoded } from './shared/inputs.ts';
 import { modelsReply } from './shared/models.ts';
 import { statusRoute } from './shared/status.ts';

@@ -1,11 +1,11 @@
+import { CheckPrompt } from '../documents/media/questions.ts';
+import { GenerateImage } from '../documents/media/start.ts';
 import { success } from '../replies/envelope.ts';
 import { submitted, taskReply } from '../replies/task.ts';
 import { form, query } from '../route/params.ts';
 import type { UploadedFile } from '../route/params.ts';
 import { route } from '../route/route.ts';
 import type { Section } from '../route/route.ts';
-import { CheckPrompt } from './documents/questions.ts';
-import { GenerateImage } from './documents/start.ts';
 import { describeFile, describeLink } from './shared/describe-operations.ts';
 import { healthRoute } from './shared/health.ts';
 import { imageFields, multipart, optionalMultipart, references, seconds } from './shared/inputs.ts';

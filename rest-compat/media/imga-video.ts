@@ -1,9 +1,9 @@
+import { GenerateVideo } from '../documents/media/start.ts';
 import { submitted, taskReply } from '../replies/task.ts';
 import { file, query } from '../route/params.ts';
 import type { UploadedFile } from '../route/params.ts';
 import { route } from '../route/route.ts';
 import type { Section } from '../route/route.ts';
-import { GenerateVideo } from './documents/start.ts';
 import { healthRoute } from './shared/health.ts';
 import { optional, optionalMultipart } from './shared/inputs.ts';
 import { statusRoute } from './shared/status.ts';

@@ -1,3 +1,5 @@
+import { LipSync } from '../documents/media/people.ts';
+import type { MediaInput } from '../documents/media/start.ts';
 import { success } from '../replies/envelope.ts';
 import type { Envelope } from '../replies/envelope.ts';
 import { submitted } from '../replies/task.ts';
@@ -5,8 +7,6 @@ import { file, form } from '../route/params.ts';
 import type { UploadedFile } from '../route/params.ts';
 import { localRoute, route } from '../route/route.ts';
 import type { Route, Section } from '../route/route.ts';
-import { LipSync } from './documents/people.ts';
-import type { MediaInput } from './documents/start.ts';
 import { inputOf, multipart, optional } from './shared/inputs.ts';
 import { statusRoute } from './shared/status.ts';
 

@@ -1,11 +1,11 @@
 import type { Json } from '../../platform/json.ts';
+import { Chat } from '../documents/media/questions.ts';
+import { AnalyzeMedia } from '../documents/media/start.ts';
 import { success } from '../replies/envelope.ts';
 import { analysisReply, languageExtra, submitted } from '../replies/task.ts';
 import { file, form } from '../route/params.ts';
 import { localRoute, route } from '../route/route.ts';
 import type { Route, Section } from '../route/route.ts';
-import { Chat } from './documents/questions.ts';
-import { AnalyzeMedia } from './documents/start.ts';
 import { multipart, optional, urlencoded } from './shared/inputs.ts';
 import { modelsRoute } from './shared/models.ts';
 import { statusRoute } from './shared/status.ts';

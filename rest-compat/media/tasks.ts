@@ -1,10 +1,10 @@
 import { notFound } from '../../platform/errors.ts';
+import { CreateTask } from '../documents/media/start.ts';
+import { TaskById } from '../documents/media/task.ts';
 import { submitted, taskReply } from '../replies/task.ts';
 import { json, path } from '../route/params.ts';
 import { route } from '../route/route.ts';
 import type { Route, Section } from '../route/route.ts';
-import { CreateTask } from './documents/start.ts';
-import { TaskById } from './documents/task.ts';
 import { healthRoute } from './shared/health.ts';
 
 /** Task management: recipes of the bundled video templates. */

@@ -1,9 +1,9 @@
+import { GenerateImage } from '../documents/media/start.ts';
+import { TaskById } from '../documents/media/task.ts';
 import { taskReply } from '../replies/task.ts';
 import { path } from '../route/params.ts';
 import { route } from '../route/route.ts';
 import type { Section } from '../route/route.ts';
-import { GenerateImage } from './documents/start.ts';
-import { TaskById } from './documents/task.ts';
 import { chosenImage, chosenImageFields } from './shared/chosen-image.ts';
 import { multipart } from './shared/inputs.ts';
 import { modelsRoute } from './shared/models.ts';

@@ -1,6 +1,6 @@
 import type { Route, Section } from '../route/route.ts';
+import type { OpenApiDocument, OpenApiOperation } from '../schemas/types.ts';
 import { sections as allSections } from '../tables.ts';
-import type { OpenApiDocument, OpenApiOperation } from './components/types.ts';
 import { bodyOf, parametersOf } from './inputs.ts';
 import { componentsOf, responsesOf } from './responses.ts';
 import { summaryOf } from './summaries.ts';

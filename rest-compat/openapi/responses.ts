@@ -1,9 +1,9 @@
 import { headersTakenBy } from '../route/headers.ts';
 import type { Route, Section } from '../route/route.ts';
-import { mediaSchemas } from './components/media.ts';
-import { anything, named, nothing, shape, text } from './components/shapes.ts';
-import type { JsonSchema, OpenApiComponents, OpenApiOperation, OpenApiResponse } from './components/types.ts';
-import { workflowAnswer, workflowSchemas } from './components/workflow.ts';
+import { mediaSchemas } from '../schemas/media.ts';
+import { anything, named, nothing, shape, text } from '../schemas/shapes.ts';
+import type { JsonSchema, OpenApiComponents, OpenApiOperation, OpenApiResponse } from '../schemas/types.ts';
+import { workflowAnswer, workflowSchemas } from '../schemas/workflow.ts';
 
 /** Which answers an operation has, and what is in them. */
 

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Rule } from '../../platform/access/policy.ts';
 import type { AppErrorCode } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
-import type { mediaSchemas } from '../openapi/components/media.ts';
-import type { JsonSchema } from '../openapi/components/types.ts';
-import type { workflowSchemas } from '../openapi/components/workflow.ts';
+import type { mediaSchemas } from '../schemas/media.ts';
+import type { JsonSchema } from '../schemas/types.ts';
+import type { workflowSchemas } from '../schemas/workflow.ts';
 import type { Params, Values } from './params.ts';
 
 /**

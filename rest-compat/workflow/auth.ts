@@ -1,9 +1,4 @@
 import { AppError } from '../../platform/errors.ts';
-import { address, either, orNull, shape } from '../openapi/components/shapes.ts';
-import { done } from '../replies/workflow-envelope.ts';
-import { json, path, query } from '../route/params.ts';
-import { route, routeAfter } from '../route/route.ts';
-import type { RequestFacts, Section } from '../route/route.ts';
 import {
   BeginSignIn,
   CompleteSignIn,
@@ -13,7 +8,12 @@ import {
   SignInWithPlatform,
   SignOutUrl,
   Viewer,
-} from './documents/sign-in.ts';
+} from '../documents/workflow/sign-in.ts';
+import { done } from '../replies/workflow-envelope.ts';
+import { json, path, query } from '../route/params.ts';
+import { route, routeAfter } from '../route/route.ts';
+import type { RequestFacts, Section } from '../route/route.ts';
+import { address, either, orNull, shape } from '../schemas/shapes.ts';
 import {
   bearerOf,
   checkedReturn,

@@ -1,8 +1,4 @@
 import { AppError } from '../../platform/errors.ts';
-import { done } from '../replies/workflow-envelope.ts';
-import { json, path, query } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
 import {
   CancelPayment,
   OpenCheckout,
@@ -11,9 +7,13 @@ import {
   ReconcilePayment,
   RefundPayment,
   TakePaymentEvent,
-} from './documents/payment.ts';
-import type { PaymentAnswer } from './documents/payment.ts';
-import { WorkflowHealth } from './documents/template.ts';
+} from '../documents/workflow/payment.ts';
+import type { PaymentAnswer } from '../documents/workflow/payment.ts';
+import { WorkflowHealth } from '../documents/workflow/template.ts';
+import { done } from '../replies/workflow-envelope.ts';
+import { json, path, query } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
 import { paymentShapes } from './shared/shapes.ts';
 

@@ -1,8 +1,4 @@
 import { AppError } from '../../platform/errors.ts';
-import { done } from '../replies/workflow-envelope.ts';
-import { json, path } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Route } from '../route/route.ts';
 import {
   CatalogStates,
   ChangeTemplates,
@@ -10,7 +6,11 @@ import {
   ImportTemplates,
   SyncTemplates,
   Templates,
-} from './documents/template.ts';
+} from '../documents/workflow/template.ts';
+import { done } from '../replies/workflow-envelope.ts';
+import { json, path } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Route } from '../route/route.ts';
 import { catalogShapes } from './shared/shapes.ts';
 
 /** Templates as products of the payment provider, and what is done to many of them. */

@@ -1,9 +1,5 @@
 import { AppError } from '../../platform/errors.ts';
-import { done } from '../replies/workflow-envelope.ts';
-import { json, path } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
-import { ExecuteTemplate, ExecutionByTask, ExecutionsOfUser } from './documents/execution.ts';
+import { ExecuteTemplate, ExecutionByTask, ExecutionsOfUser } from '../documents/workflow/execution.ts';
 import {
   CreateTemplate,
   CreateTestTemplate,
@@ -12,8 +8,12 @@ import {
   Templates,
   UpdateTemplate,
   WorkflowHealth,
-} from './documents/template.ts';
-import type { TemplateAnswer } from './documents/template.ts';
+} from '../documents/workflow/template.ts';
+import type { TemplateAnswer } from '../documents/workflow/template.ts';
+import { done } from '../replies/workflow-envelope.ts';
+import { json, path } from '../route/params.ts';
+import { route } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
 import { taskShapes, templateShapes } from './shared/shapes.ts';
 import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './shared/task-replies.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { JsonSchema, OpenApiDocument } from '../../rest-compat/openapi/components/types.ts';
+import type { JsonSchema, OpenApiDocument } from '../../rest-compat/schemas/types.ts';
 import { rest } from '../kit/requests.ts';
 import { keyOf } from './operation.ts';
 import type { Documented } from './operation.ts';

@@ -1,10 +1,6 @@
-import type {
-  JsonSchema,
-  OpenApiDocument,
-  OpenApiOperation,
-} from '../../rest-compat/openapi/components/types.ts';
 import type { Params } from '../../rest-compat/route/params.ts';
 import type { Route, Section } from '../../rest-compat/route/route.ts';
+import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../rest-compat/schemas/types.ts';
 import { acceptedTypes, keyOf } from './operation.ts';
 import type { Documented, DocumentedBody } from './operation.ts';
 

@@ -1,10 +1,6 @@
 import { z } from 'zod';
 
-import type {
-  JsonSchema,
-  OpenApiDocument,
-  OpenApiOperation,
-} from '../../rest-compat/openapi/components/types.ts';
+import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../rest-compat/schemas/types.ts';
 
 /** What a server's OpenAPI document says of its operations, ready to be held against answers. */
 export interface Described {

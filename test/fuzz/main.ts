@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import type { OpenApiDocument } from '../../rest-compat/openapi/components/types.ts';
+import type { OpenApiDocument } from '../../rest-compat/schemas/types.ts';
 import { describedIn } from './description.ts';
 import type { Described } from './description.ts';
 import { draftOf, messageOf } from './draft.ts';

@@ -1,6 +1,6 @@
+import type { ImageInput } from '../../documents/media/start.ts';
 import { form } from '../../route/params.ts';
 import type { UploadedFile } from '../../route/params.ts';
-import type { ImageInput } from '../documents/start.ts';
 import { optional, pictureFields, references } from './inputs.ts';
 
 /** Pictures where the caller chooses the model: what the groups that offer it have alike. */

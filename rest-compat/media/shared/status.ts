@@ -1,4 +1,5 @@
 import { AppError, notFound } from '../../../platform/errors.ts';
+import { TaskById } from '../../documents/media/task.ts';
 import type { Envelope } from '../../replies/envelope.ts';
 import { taskReply } from '../../replies/task.ts';
 import type { TaskAnswer } from '../../replies/task.ts';
@@ -6,7 +7,6 @@ import { query } from '../../route/params.ts';
 import type { Param } from '../../route/params.ts';
 import { route } from '../../route/route.ts';
 import type { AnswerName, Method, Route } from '../../route/route.ts';
-import { TaskById } from '../documents/task.ts';
 
 /** Whose tasks a status path tells about: those of its generators and kinds, however they were started. */
 export interface TaskGroup {

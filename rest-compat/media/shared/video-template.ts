@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../platform/json.ts';
-import type { VideoTemplateAnswer, VideoTemplateInput } from '../documents/template.ts';
+import type { VideoTemplateAnswer, VideoTemplateInput } from '../../documents/media/template.ts';
 
 /** A video template as the REST document writes it, from and to the GraphQL names. Pure. */
 

@@ -11,7 +11,7 @@ import {
   told,
   truth,
   words,
-} from '../../openapi/components/shapes.ts';
+} from '../../schemas/shapes.ts';
 
 /** What `data` of the workflow service's answers holds: payments, executions, templates. */
 

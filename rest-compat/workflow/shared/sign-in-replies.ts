@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { AppError } from '../../../platform/errors.ts';
-import { integer, orNull, shape, text, words } from '../../openapi/components/shapes.ts';
+import type { SignInAnswer, UserAnswer } from '../../documents/workflow/sign-in.ts';
 import type { RequestFacts } from '../../route/route.ts';
-import type { SignInAnswer, UserAnswer } from '../documents/sign-in.ts';
+import { integer, orNull, shape, text, words } from '../../schemas/shapes.ts';
 
 /** What sign-in says over REST: users, tokens, cookies. Pure. */
 

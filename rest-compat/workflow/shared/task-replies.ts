@@ -1,5 +1,5 @@
 import { AppError } from '../../../platform/errors.ts';
-import type { ExecutionAnswer, ExecutionWord, NamedExecution } from '../documents/execution.ts';
+import type { ExecutionAnswer, ExecutionWord, NamedExecution } from '../../documents/workflow/execution.ts';
 
 /** Executions as the workflow service's document shows them: as tasks. Pure. */
 
