@@ -29,8 +29,8 @@ const generatedFiles: readonly { readonly name: string; readonly content: () => 
   { name: 'media.graphql', content: () => subgraphSdl(media) },
   { name: 'workflow.graphql', content: () => subgraphSdl(workflow) },
   { name: SUPERGRAPH, content: () => composeSupergraph([media, workflow]) },
-  { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media')) },
-  { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow')) },
+  { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media', sections)) },
+  { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow', sections)) },
   { name: '../docs/policy.md', content: () => policyPage(collectPolicy([media, workflow], sections)) },
 ];
 

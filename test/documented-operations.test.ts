@@ -33,7 +33,7 @@ describe('the documented operations', () => {
 
   it.each(services)('are described so in the OpenAPI document of the %s service', (service) => {
     const own = documented.filter((operation) => operation.service === service);
-    const document = buildOpenApi(service);
+    const document = buildOpenApi(service, sections);
     expect(openApiFacts(service, document)).toEqual(documentedFacts(own));
     const answers = openApiAnswers(document);
     for (const operation of own) {
@@ -59,7 +59,7 @@ describe('these comparisons', () => {
 
 describe('the OpenAPI documents', () => {
   it('have the documented versions and component names', () => {
-    const { openapi, info, components } = buildOpenApi('media');
+    const { openapi, info, components } = buildOpenApi('media', sections);
     expect(openapi).toBe('3.1.0');
     expect(info.version).toBe('1.0.6');
     expect(components).toMatchObject({ schemas: { HTTPValidationError: {}, ValidationError: {} } });
@@ -67,7 +67,7 @@ describe('the OpenAPI documents', () => {
 
   it('name every operation differently', () => {
     for (const service of services) {
-      const ids = Object.values(buildOpenApi(service).paths).flatMap((methods) =>
+      const ids = Object.values(buildOpenApi(service, sections).paths).flatMap((methods) =>
         Object.values(methods).map(({ operationId }) => operationId),
       );
       expect(new Set(ids).size).toBe(ids.length);

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
 import { buildOpenApi } from '../openapi/openapi.ts';
+import { sections } from '../tables.ts';
 import { exampleOf } from './example.ts';
 import { docsPage } from './page.ts';
 
 const links = { document: 'openapi.json', other: { href: 'docs/workflow', text: 'the other' } };
 
 describe.each(['media', 'workflow'] as const)('the page about the %s service', (service) => {
-  const document = buildOpenApi(service);
+  const document = buildOpenApi(service, sections);
   const page = docsPage({ document, links, baseUrl: 'http://kiln.test' });
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -60,7 +61,7 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
 });
 
 it('the commands of purchases name payments as they are called, and say what is made', () => {
-  const { paths } = buildOpenApi('workflow');
+  const { paths } = buildOpenApi('workflow', sections);
   const commandOf = (method: 'get' | 'post', path: string) => {
     const operation = paths[path]?.[method];
     if (operation === undefined) throw new Error(`there is no ${path}`);

@@ -12,7 +12,7 @@ function referencesIn(value: unknown): readonly string[] {
 }
 
 describe.each(['media', 'workflow'] as const)('the OpenAPI document of the %s service', (service) => {
-  const document = buildOpenApi(service);
+  const document = buildOpenApi(service, sections);
   const { schemas, responses } = document.components;
   const named = [
     ...Object.keys(schemas).map((name) => `#/components/schemas/${name}`),

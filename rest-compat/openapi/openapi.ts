@@ -1,6 +1,5 @@
 import type { Route, Section } from '../route/route.ts';
 import type { OpenApiDocument, OpenApiOperation } from '../schemas/types.ts';
-import { sections as allSections } from '../tables.ts';
 import { bodyOf, parametersOf } from './inputs.ts';
 import { componentsOf, responsesOf } from './responses.ts';
 import { summaryOf } from './summaries.ts';
@@ -23,10 +22,7 @@ const facts = {
 } as const;
 
 /** The OpenAPI document of one service. Pure: the same tables give the same document. */
-export function buildOpenApi(
-  service: Section['service'],
-  sections: readonly Section[] = allSections,
-): OpenApiDocument {
+export function buildOpenApi(service: Section['service'], sections: readonly Section[]): OpenApiDocument {
   const own = sections.filter((section) => section.service === service);
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const section of own) {

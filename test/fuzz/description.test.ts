@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
 import { buildOpenApi } from '../../rest-compat/openapi/openapi.ts';
+import { sections } from '../../rest-compat/tables.ts';
 import { describedIn } from './description.ts';
 
 const json = 'application/json; charset=utf-8';
 
 function operation(service: 'media' | 'workflow', path: string) {
-  const found = describedIn(buildOpenApi(service)).find((one) => one.path === path);
+  const found = describedIn(buildOpenApi(service, sections)).find((one) => one.path === path);
   if (found === undefined) throw new Error(`${path} is not described`);
   return found;
 }
