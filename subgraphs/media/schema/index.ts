@@ -1,6 +1,4 @@
 /** The media subgraph's schema. Every file of this folder is listed here (a test holds it); each adds its types to the builder. */
-import './scalars.ts';
-import './page-info.ts';
 import './media.ts';
 import './video-template.ts';
 import './failure.ts';

@@ -1,31 +1,12 @@
-import { boundedFirst, checkedCursor, pageInfoOf } from '../../../platform/graphql/schema/paging.ts';
-import type { Task as TaskShape } from '../domain/task.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
 import type { TaskFilter as TaskFilterShape, TaskPage } from '../tasks/service-types.ts';
-import { builder } from './builder.ts';
-import { PageInfo } from './page-info.ts';
+import { builder, connection } from './builder.ts';
 import { Task, TaskKind, TaskProgress, TaskState } from './task.ts';
 
-const TaskEdge = builder.objectRef<TaskShape>('TaskEdge').implement({
-  description: 'A task within a list.',
-  fields: (t) => ({
-    cursor: t.exposeString('id', { description: 'Send it as `after` to go on behind this task.' }),
-    node: t.field({ type: Task, description: 'The task.', resolve: (task) => task }),
-  }),
+const TaskConnection = connection(Task, {
+  name: 'Task',
+  itemsOf: ({ tasks }: TaskPage & { readonly after: string | null }) => tasks,
 });
-
-const TaskConnection = builder
-  .objectRef<TaskPage & { readonly after: string | null }>('TaskConnection')
-  .implement({
-    description: 'A page of tasks, newest first.',
-    fields: (t) => ({
-      edges: t.field({ type: [TaskEdge], description: 'The tasks.', resolve: ({ tasks }) => [...tasks] }),
-      pageInfo: t.field({
-        type: PageInfo,
-        description: 'Where this page stands.',
-        resolve: ({ tasks, ...page }) => pageInfoOf(tasks, page),
-      }),
-    }),
-  });
 
 const TaskFilter = builder.inputType('TaskFilter', {
   description: 'Which tasks to list; every given member must hold.',

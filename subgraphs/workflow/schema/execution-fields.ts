@@ -1,40 +1,15 @@
-import { boundedFirst, checkedCursor, pageInfoOf } from '../../../platform/graphql/schema/paging.ts';
-import type { Execution as ExecutionShape, ExecutionPage } from '../domain/execution.ts';
-import { builder } from './builder.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
+import type { ExecutionPage } from '../domain/execution.ts';
+import { builder, connection } from './builder.ts';
 import { namedUser } from './context.ts';
 import { Execution, ExecutionProgress } from './execution.ts';
-import { PageInfo } from './page-info.ts';
-
-const ExecutionEdge = builder.objectRef<ExecutionShape>('ExecutionEdge').implement({
-  description: 'An execution within a list.',
-  fields: (t) => ({
-    cursor: t.exposeString('id', { description: 'Send it as `after` to go on behind this execution.' }),
-    node: t.field({ type: Execution, description: 'The execution.', resolve: (execution) => execution }),
-  }),
-});
 
 /** A page of executions. */
-export const ExecutionConnection = builder
-  .objectRef<ExecutionPage & { readonly after: string | null }>('ExecutionConnection')
-  .implement({
-    description: 'A page of executions, newest first.',
-    fields: (t) => ({
-      edges: t.field({
-        type: [ExecutionEdge],
-        description: 'The executions.',
-        resolve: ({ executions }) => [...executions],
-      }),
-      totalCount: t.int({
-        description: 'How many there are on all pages.',
-        resolve: ({ count }) => count(),
-      }),
-      pageInfo: t.field({
-        type: PageInfo,
-        description: 'Where this page stands.',
-        resolve: ({ executions, ...page }) => pageInfoOf(executions, page),
-      }),
-    }),
-  });
+export const ExecutionConnection = connection(Execution, {
+  name: 'Execution',
+  itemsOf: ({ executions }: ExecutionPage & { readonly after: string | null }) => executions,
+  countOf: ({ count }) => count(),
+});
 
 builder.queryField('execution', (t) =>
   t.field({

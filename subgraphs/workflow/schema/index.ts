@@ -1,6 +1,4 @@
 /** The workflow subgraph's schema. Every file of this folder is listed here (a test holds it); each adds its types to the builder. */
-import './scalars.ts';
-import './page-info.ts';
 import './template.ts';
 import './execution.ts';
 import './execution-fields.ts';

@@ -1,42 +1,16 @@
 import { badInput } from '../../../platform/errors.ts';
-import { boundedFirst, pageInfoOf } from '../../../platform/graphql/schema/paging.ts';
-import type { Payment as PaymentShape } from '../domain/payment.ts';
+import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
 import type { PaymentPage } from '../payments/service.ts';
-import { builder } from './builder.ts';
+import { builder, connection } from './builder.ts';
 import { namedUser } from './context.ts';
-import { PageInfo } from './page-info.ts';
 import { Payment } from './payment.ts';
 import { User } from './user.ts';
 
-const PaymentEdge = builder.objectRef<PaymentShape>('PaymentEdge').implement({
-  description: 'A payment within a list.',
-  fields: (t) => ({
-    cursor: t.exposeString('id', { description: 'Send it as `after` to go on behind this payment.' }),
-    node: t.field({ type: Payment, description: 'The payment.', resolve: (payment) => payment }),
-  }),
+const PaymentConnection = connection(Payment, {
+  name: 'Payment',
+  itemsOf: ({ payments }: PaymentPage & { readonly after: string | null }) => payments,
+  countOf: ({ count }) => count(),
 });
-
-const PaymentConnection = builder
-  .objectRef<PaymentPage & { readonly after: string | null }>('PaymentConnection')
-  .implement({
-    description: 'A page of payments, newest first.',
-    fields: (t) => ({
-      edges: t.field({
-        type: [PaymentEdge],
-        description: 'The payments.',
-        resolve: ({ payments }) => [...payments],
-      }),
-      totalCount: t.int({
-        description: 'How many there are on all pages.',
-        resolve: ({ count }) => count(),
-      }),
-      pageInfo: t.field({
-        type: PageInfo,
-        description: 'Where this page stands.',
-        resolve: ({ payments, ...page }) => pageInfoOf(payments, page),
-      }),
-    }),
-  });
 
 /** Cursors are ids of payments. */
 function cursorOf(after: string | null | undefined): string | null {

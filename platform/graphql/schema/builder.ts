@@ -1,0 +1,123 @@
+import SchemaBuilder, { type ObjectRef } from '@pothos/core';
+import DirectivesPlugin from '@pothos/plugin-directives';
+import FederationPlugin from '@pothos/plugin-federation';
+
+import type { Json } from '../../json.ts';
+import { pageInfoOf, type PageInfoShape } from './paging.ts';
+import { rulePlugin, type RuleContext } from './rule-plugin.ts';
+import { dateTimeScalar, jsonScalar } from './scalars.ts';
+
+/**
+ * The Pothos schema builder that every subgraph starts from: plugins, root types, the scalars and the page info that all
+ * share. What two subgraphs have in common must be defined and described alike, or composition gives hints.
+ */
+
+/** What a subgraph's schema is typed with: its context, and the scalars that it alone has. */
+interface TypesOf<Context extends RuleContext, OwnScalars> {
+  readonly Context: Context;
+  readonly DefaultFieldNullability: false;
+  readonly Scalars: OwnScalars & {
+    ID: { Input: string; Output: string | number };
+    DateTime: { Input: Date; Output: Date };
+    JSON: { Input: NonNullable<Json>; Output: unknown };
+  };
+}
+
+type Extended<Types> = PothosSchemaTypes.ExtendDefaultTypes<Types & object>;
+
+/** A page of a list as connections read it; `after` is the cursor it was asked for with. */
+interface Page {
+  readonly hasNextPage: boolean;
+  readonly after: string | null;
+}
+
+interface Identified {
+  readonly id: string;
+}
+
+/** How a connection reads its pages. */
+interface ConnectionOptions<Item, ItemsPage> {
+  /** Name of the item type: `Task` makes `TaskConnection` and `TaskEdge`. */
+  readonly name: string;
+  readonly itemsOf: (page: ItemsPage) => readonly Item[];
+  /** How many there are on all pages; without it the connection has no `totalCount`. */
+  readonly countOf?: (page: ItemsPage) => Promise<number>;
+}
+
+/** The builder of one subgraph, and the connections over its types. */
+export interface SubgraphBuilder<Types> {
+  readonly builder: PothosSchemaTypes.SchemaBuilder<Extended<Types>>;
+  /** Defines the connection of a type, and its edge. Cursors are the ids of the items. */
+  readonly connection: <Item extends Identified, ItemsPage extends Page>(
+    node: ObjectRef<Extended<Types>, Item>,
+    options: ConnectionOptions<Item, ItemsPage>,
+  ) => ObjectRef<Extended<Types>, ItemsPage>;
+}
+
+type Base = TypesOf<RuleContext, unknown>;
+
+/** Makes the builder of a subgraph. */
+export function createSubgraphBuilder<Context extends RuleContext, OwnScalars = unknown>() {
+  const builder = new SchemaBuilder<Base>({
+    plugins: [rulePlugin, DirectivesPlugin, FederationPlugin],
+    defaultFieldNullability: false,
+  });
+  builder.queryType({ description: 'Everything that can be read.' });
+  builder.mutationType({ description: 'Everything that starts, changes or deletes something.' });
+  builder.subscriptionType({
+    description: 'What can be watched live; each can be resumed where it was left.',
+  });
+  builder.scalarType('DateTime', dateTimeScalar);
+  builder.scalarType('JSON', jsonScalar);
+  const connection = createConnections(builder);
+  // Plugins, root types and shared scalars are the same whatever the context and the further scalars are.
+  return { builder, connection } as unknown as SubgraphBuilder<TypesOf<Context, OwnScalars>>;
+}
+
+function createConnections(builder: SubgraphBuilder<Base>['builder']) {
+  const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
+    description: 'Where a page of a list stands.',
+    shareable: true,
+    fields: (t) => ({
+      hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether more comes after this page.' }),
+      hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+        description: 'Whether the page was asked for after a cursor.',
+      }),
+      startCursor: t.exposeString('startCursor', {
+        nullable: true,
+        description: 'Cursor of the first item; null when the page is empty.',
+      }),
+      endCursor: t.exposeString('endCursor', {
+        nullable: true,
+        description: 'Cursor of the last item, to be sent as `after`; null when the page is empty.',
+      }),
+    }),
+  });
+  return (
+    node: ObjectRef<Extended<Base>, Identified>,
+    { name, itemsOf, countOf }: ConnectionOptions<Identified, Page>,
+  ) => {
+    const noun = name.toLowerCase();
+    const Edge = builder.objectRef<Identified>(`${name}Edge`).implement({
+      description: `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun} within a list.`,
+      fields: (t) => ({
+        cursor: t.exposeString('id', { description: `Send it as \`after\` to go on behind this ${noun}.` }),
+        node: t.field({ type: node, description: `The ${noun}.`, resolve: (item) => item }),
+      }),
+    });
+    return builder.objectRef<Page>(`${name}Connection`).implement({
+      description: `A page of ${noun}s, newest first.`,
+      fields: (t) => ({
+        edges: t.field({ type: [Edge], description: `The ${noun}s.`, resolve: (page) => [...itemsOf(page)] }),
+        ...(countOf && {
+          totalCount: t.int({ description: 'How many there are on all pages.', resolve: countOf }),
+        }),
+        pageInfo: t.field({
+          type: PageInfo,
+          description: 'Where this page stands.',
+          resolve: (page) => pageInfoOf(itemsOf(page), page),
+        }),
+      }),
+    });
+  };
+}
