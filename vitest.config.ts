@@ -9,9 +9,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const LONGEST = [
   'test/durability/kill.test.ts',
-  'test/providers/contract.test.ts',
+  'test/providers/contract/contract.test.ts',
   'test/topology/split.test.ts',
-  'test/providers/engine-faults.test.ts',
+  'test/providers/engine/engine-faults.test.ts',
   'test/durability/pause.test.ts',
   'test/durability/start.test.ts',
   'subgraphs/media/tasks/work/durability.test.ts',
@@ -22,7 +22,7 @@ const LONGEST = [
   'platform/queue/pg-boss/pg-boss-queue.test.ts',
   'test/subscriptions/synchronous.test.ts',
   'subgraphs/workflow/executions/executions.test.ts',
-  'test/providers/comfyui-engine.test.ts',
+  'test/providers/engine/comfyui-engine.test.ts',
 ];
 
 /** 0 for the longest; all that are not named come after those. */

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anonymousCaller } from '../../platform/access/caller.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
 import { createLogger } from '../../platform/process/logger.ts';
-import { testDatabase, type TestDatabase } from '../../test/kit/postgres.ts';
-import { until } from '../../test/kit/requests.ts';
+import { until } from '../../test/kit/clients/requests.ts';
+import { testDatabase, type TestDatabase } from '../../test/kit/database/postgres.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 import { openSharedCounts } from './shared-counts.ts';
 

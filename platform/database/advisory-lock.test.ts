@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { testDatabase, type TestDatabase } from '../../test/kit/postgres.ts';
+import { testDatabase, type TestDatabase } from '../../test/kit/database/postgres.ts';
 import { silentLogger } from '../process/logger.ts';
 import { unlessHeld } from './advisory-lock.ts';
 import { createDatabase, type Database } from './database.ts';

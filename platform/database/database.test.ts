@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type TestDatabase, testDatabase } from '../../test/kit/postgres.ts';
+import { type TestDatabase, testDatabase } from '../../test/kit/database/postgres.ts';
 import { createLogger, silentLogger } from '../process/logger.ts';
 import { createDatabase, type Database, isUniqueViolation } from './database.ts';
 

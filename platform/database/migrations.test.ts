@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type TestDatabase, testDatabase } from '../../test/kit/postgres.ts';
+import { type TestDatabase, testDatabase } from '../../test/kit/database/postgres.ts';
 import { silentLogger } from '../process/logger.ts';
 import { createDatabase, type Database } from './database.ts';
 import { migrate, type MigrationSet } from './migrations.ts';

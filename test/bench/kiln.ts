@@ -1,6 +1,6 @@
 import { startEmbeddedPostgres } from '../../platform/database/embedded-postgres/embedded-postgres.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
-import { startKilnProcess, temporaryDataDir, type KilnProcess } from '../kit/kiln-process.ts';
+import { startKilnProcess, temporaryDataDir, type KilnProcess } from '../kit/processes/kiln-process.ts';
 import type { Workshop } from './bench.ts';
 
 /** A really started Kiln: `node gateway/main.ts` in a process of its own, over a new data directory. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { spawnKiln, temporaryDataDir } from '../kit/kiln-process.ts';
+import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { findChromium, startChromium, type Chromium } from './chromium.ts';
 import { openPage } from './page.ts';
 import { createSteps } from './steps.ts';

@@ -1,4 +1,4 @@
-import { rest, until } from '../kit/requests.ts';
+import { rest, until } from '../kit/clients/requests.ts';
 import type { Page } from './page.ts';
 import type { Steps } from './steps.ts';
 

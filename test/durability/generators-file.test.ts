@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { type KilnProcess, spawnKiln, temporaryDataDir } from '../kit/kiln-process.ts';
-import { graphql } from '../kit/requests.ts';
+import { graphql } from '../kit/clients/requests.ts';
+import { type KilnProcess, spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 
 /** A bindings file is read at the start: its bindings serve, or the start says what is wrong with them. */
 

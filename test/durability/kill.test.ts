@@ -4,15 +4,15 @@ import path from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { graphql, until } from '../kit/clients/requests.ts';
 import {
   type KilnProcess,
   type KilnProcessOptions,
   serviceKey,
   startKilnProcess,
   temporaryDataDir,
-} from '../kit/kiln-process.ts';
-import { graphql, until } from '../kit/requests.ts';
-import { type SandboxProcess, startSandboxProcess } from '../kit/sandbox-process.ts';
+} from '../kit/processes/kiln-process.ts';
+import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
 import { allTasks, brokenPromises, NOTHING_BROKEN, submitImages, tally, untilAllEnded } from './workload.ts';
 
 /**

@@ -5,15 +5,15 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { until } from '../kit/clients/requests.ts';
+import { type TestDatabase, testDatabase } from '../kit/database/postgres.ts';
 import {
   type KilnProcess,
   type KilnProcessOptions,
   startKilnProcess,
   temporaryDataDir,
-} from '../kit/kiln-process.ts';
-import { type TestDatabase, testDatabase } from '../kit/postgres.ts';
-import { until } from '../kit/requests.ts';
-import { type SandboxProcess, startSandboxProcess } from '../kit/sandbox-process.ts';
+} from '../kit/processes/kiln-process.ts';
+import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
 import { brokenPromises, NOTHING_BROKEN, submitImages, tally, untilAllEnded } from './workload.ts';
 
 /**

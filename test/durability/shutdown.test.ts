@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { type KilnProcess, serviceKey, spawnKiln, temporaryDataDir, untilGone } from '../kit/kiln-process.ts';
-import { type FoundProcess, signal } from '../kit/process-table.ts';
-import { graphql, until } from '../kit/requests.ts';
+import { graphql, until } from '../kit/clients/requests.ts';
+import {
+  type KilnProcess,
+  serviceKey,
+  spawnKiln,
+  temporaryDataDir,
+  untilGone,
+} from '../kit/processes/kiln-process.ts';
+import { type FoundProcess, signal } from '../kit/processes/process-table.ts';
 
 /** How a Kiln ends when its terminal or its supervisor asks: in order, and nothing of it remains (Linux: /proc). */
 

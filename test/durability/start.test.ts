@@ -2,8 +2,8 @@ import { chownSync } from 'node:fs';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { type KilnProcess, spawnKiln, temporaryDataDir } from '../kit/kiln-process.ts';
-import { graphql, rest, taskEnd } from '../kit/requests.ts';
+import { graphql, rest, taskEnd } from '../kit/clients/requests.ts';
+import { type KilnProcess, spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 
 /** What a data directory allows: one Kiln at a time, any user who owns it, and a start after everything was killed. */
 

@@ -1,6 +1,6 @@
-import { serviceKey } from '../kit/kiln-process.ts';
-import { graphql, until } from '../kit/requests.ts';
-import type { SandboxProcess } from '../kit/sandbox-process.ts';
+import { graphql, until } from '../kit/clients/requests.ts';
+import { serviceKey } from '../kit/processes/kiln-process.ts';
+import type { SandboxProcess } from '../kit/processes/sandbox-process.ts';
 
 /** Many tasks at once, and what the tests of durability ask of them. */
 

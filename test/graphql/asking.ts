@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import { graphql, until, type GraphqlAnswer } from '../kit/requests.ts';
+import { graphql, until, type GraphqlAnswer } from '../kit/clients/requests.ts';
 
 /** Asking a live Kiln over GraphQL, for the tests of this folder. */
 export function askingAt(url: string) {

@@ -6,8 +6,8 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
+import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { until } from '../kit/requests.ts';
 import { askingAt } from './asking.ts';
 
 /** Chat over a live server, at the stand-in of a language model: whole, and in pieces over every kind of stream. */

@@ -33,7 +33,7 @@ import { createMediaSubgraph, type MediaSubgraph } from '../../subgraphs/media/s
 import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
-import { testDatabase, type TestDatabase } from '../kit/postgres.ts';
+import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
 
 /** Both subgraphs with their real parts in one process, joined by the federated executor; only the provider is ours. */
 

@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { until } from '../kit/requests.ts';
 import { A_FOX, askingAt, GENERATE, UNKNOWN_ID } from './asking.ts';
 
 /** Files, descriptions and cancelling over GraphQL: what works, and what each refusal says. */

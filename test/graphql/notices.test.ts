@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { graphql, until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, until } from '../kit/requests.ts';
 
 /** Notices of upstreams through the whole server: the sandbox tells the gateway, and the attempt is asked about. */
 

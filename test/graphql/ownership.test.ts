@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../platform/access/caller.ts';
+import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, until } from '../kit/requests.ts';
 
 /** What somebody owns is theirs: others are told that there is no such thing, and lists show one's own. */
 

@@ -2,8 +2,8 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
+import { graphql, until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, until } from '../kit/requests.ts';
 
 /** Queries that would cost more than they should: refused before anything runs, by HTTP and by WebSocket alike. */
 

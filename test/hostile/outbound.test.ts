@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { rest, taskEnd } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, taskEnd } from '../kit/requests.ts';
 
 /** Addresses among the inputs that lead into the operator's own network: never asked, unless the operator allows them. */
 

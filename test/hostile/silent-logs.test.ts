@@ -8,10 +8,10 @@ import { WebSocket } from 'ws';
 
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { startReceiver, type Receiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
-import { createBrowser } from '../kit/browser.ts';
+import { createBrowser } from '../kit/clients/browser.ts';
+import { graphql, rest, until } from '../kit/clients/requests.ts';
+import { genuineSigner, logIn, signedIn } from '../kit/clients/sign-in.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, until } from '../kit/requests.ts';
-import { genuineSigner, logIn, signedIn } from '../kit/sign-in.ts';
 
 /**
  * A Kiln that logs everything, and every secret that went through it: none is in a line of its log, nor of its sandbox's.

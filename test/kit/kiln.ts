@@ -7,8 +7,8 @@ import { readConfig } from '../../platform/config/config.ts';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger, type LogLevel } from '../../platform/process/logger.ts';
 import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
-import { watchLog } from './log-watch.ts';
-import { testDatabase } from './postgres.ts';
+import { testDatabase } from './database/postgres.ts';
+import { watchLog } from './processes/log-watch.ts';
 
 /** A whole Kiln inside the test's process: real PostgreSQL (a database of its own), real sockets, the sandbox beside it. */
 export interface KilnUnderTest extends Everything {

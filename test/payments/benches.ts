@@ -10,7 +10,7 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
 import type { StripeOptions } from '../../subgraphs/workflow/payments/provider/stripe.ts';
-import { until } from '../kit/requests.ts';
+import { until } from '../kit/clients/requests.ts';
 
 /** What the adapter is held to: the stand-in always, and what else there is: Stripe itself, and stripe-mock. */
 export interface Bench {

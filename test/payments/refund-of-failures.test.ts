@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { rest, until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, until } from '../kit/requests.ts';
 
 /** PP_AUTO_REFUND at a live Kiln: what an upstream breaks is given back, what moderation refuses is not. */
 

@@ -11,7 +11,7 @@ import { workflowMigrations } from '../../subgraphs/workflow/database/migrations
 import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentSweeper, type PaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
-import { testDatabase, type TestDatabase } from '../kit/postgres.ts';
+import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
 import { openCounter, type Counter } from './counter.ts';
 
 /** Payments, catalog and templates over real PostgreSQL, the real adapter, the stand-in, and a real webhook socket. */

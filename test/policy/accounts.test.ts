@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { graphql, rest } from '../kit/clients/requests.ts';
+import { signedIn, type SignInData } from '../kit/clients/sign-in.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest } from '../kit/requests.ts';
-import { signedIn, type SignInData } from '../kit/sign-in.ts';
 
 /** Accounts from before the first sign-in to after the last, and the keys of programs, at the public face. */
 

@@ -14,7 +14,7 @@ import {
 } from 'graphql';
 
 import type { Policy } from '../../schema/policy.ts';
-import type { GraphqlAnswer } from '../kit/requests.ts';
+import type { GraphqlAnswer } from '../kit/clients/requests.ts';
 
 /** One call of each root field, made from the schema: what it names does not exist, and what it asks for can't be done. */
 

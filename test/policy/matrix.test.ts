@@ -7,7 +7,7 @@ import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
-import type { GraphqlAnswer } from '../kit/requests.ts';
+import type { GraphqlAnswer } from '../kit/clients/requests.ts';
 import { definitionOf, fieldCall, namesUser, sendField, type RuledField } from './graphql-calls.ts';
 import {
   NOWHERE,

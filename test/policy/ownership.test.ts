@@ -4,7 +4,7 @@ import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
-import { graphql, type GraphqlAnswer } from '../kit/requests.ts';
+import { graphql, type GraphqlAnswer } from '../kit/clients/requests.ts';
 import { fieldCall, sendField } from './graphql-calls.ts';
 import { routeCall, sendRoute, type RouteAnswer } from './rest-calls.ts';
 import { thingsOf, type Things } from './things.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { graphql, rest } from '../kit/requests.ts';
+import { graphql, rest } from '../kit/clients/requests.ts';
 import type { CallerName, World } from './world.ts';
 
 /** One of everything that somebody can own. */

@@ -1,7 +1,7 @@
 import type { AuthMode } from '../../platform/access/policy.ts';
+import { graphql } from '../kit/clients/requests.ts';
+import { signedIn } from '../kit/clients/sign-in.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql } from '../kit/requests.ts';
-import { signedIn } from '../kit/sign-in.ts';
 
 /** A Kiln in one mode, and everybody who may come to its door, each by the way in that people and programs have. */
 export interface World {

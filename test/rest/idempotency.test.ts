@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { graphql, rest, type RestAnswer } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, type RestAnswer } from '../kit/requests.ts';
 
 /** The Idempotency-Key header: the same request again is the same task, another request under the same key is refused. */
 

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createAnswerCheck, type AnswerCheck } from '../documented-operations/answer-schemas.ts';
-import { lacking } from '../documented-operations/data-words.ts';
-import { documentedFacts, openApiFacts } from '../documented-operations/facts.ts';
-import { mistakesOf } from '../documented-operations/mistakes.ts';
-import { documented, keyOf } from '../documented-operations/operation.ts';
-import type { Documented } from '../documented-operations/operation.ts';
-import { envelopeOfWorkflow, refusalOf, tellsSuccess } from '../documented-operations/refusals.ts';
-import { formOf } from '../documented-operations/samples.ts';
-import { send, type Answer } from '../documented-operations/sent.ts';
-import { soundOf, soundRequest } from '../documented-operations/sound.ts';
-import { variationsOf } from '../documented-operations/variations.ts';
-import { createWorld, type World } from '../documented-operations/world.ts';
+import { createAnswerCheck, type AnswerCheck } from '../documented-operations/answers/answer-schemas.ts';
+import { lacking } from '../documented-operations/answers/data-words.ts';
+import { envelopeOfWorkflow, refusalOf, tellsSuccess } from '../documented-operations/answers/refusals.ts';
+import { documentedFacts, openApiFacts } from '../documented-operations/comparison/facts.ts';
+import { documented, keyOf } from '../documented-operations/documents/operation.ts';
+import type { Documented } from '../documented-operations/documents/operation.ts';
+import { mistakesOf } from '../documented-operations/requests/mistakes.ts';
+import { formOf } from '../documented-operations/requests/samples.ts';
+import { send, type Answer } from '../documented-operations/requests/sent.ts';
+import { soundOf, soundRequest } from '../documented-operations/requests/sound.ts';
+import { variationsOf } from '../documented-operations/requests/variations.ts';
+import { createWorld, type World } from '../documented-operations/requests/world.ts';
+import { rest } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest } from '../kit/requests.ts';
 
 /**
  * Every documented operation over one live server: a sound request each, and everything its inputs can have wrong, one

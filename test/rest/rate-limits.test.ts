@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { graphql, rest } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest } from '../kit/requests.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-import type { Progress } from '../kit/clients.ts';
-import { graphql, until } from '../kit/requests.ts';
+import type { Progress } from '../kit/clients/followers.ts';
+import { graphql, until } from '../kit/clients/requests.ts';
 
 /** What the tests of subscriptions ask and expect again and again. */
 

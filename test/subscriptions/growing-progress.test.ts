@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { followers } from '../kit/clients.ts';
+import { followers } from '../kit/clients/followers.ts';
+import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { until } from '../kit/requests.ts';
 import { entries, executePoster, expectWholeStory, storedLog } from './following.ts';
 
 let kiln: KilnUnderTest;

@@ -2,9 +2,9 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { followers } from '../kit/clients.ts';
-import { testDatabase, type TestDatabase } from '../kit/postgres.ts';
-import { startSandboxProcess, type SandboxProcess } from '../kit/sandbox-process.ts';
+import { followers } from '../kit/clients/followers.ts';
+import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
+import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
 import { freePorts, isReady, startNode, temporaryFolder, type Program } from '../topology/processes.ts';
 import { entries, executePoster, expectWholeStory, storedLog, underWay } from './following.ts';
 import { followPersistently } from './resuming.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { followers, type Follow } from '../kit/clients.ts';
+import { followers, type Follow } from '../kit/clients/followers.ts';
+import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { until } from '../kit/requests.ts';
 import { entries, executePoster, expectWholeStory, storedLog } from './following.ts';
 import { startRelay, type Relay } from './relay.ts';
 import { followPersistently } from './resuming.ts';

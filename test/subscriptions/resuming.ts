@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Follow, FollowRequest, Progress } from '../kit/clients.ts';
+import type { Follow, FollowRequest, Progress } from '../kit/clients/followers.ts';
 
 /** Somebody who wants the whole story: after every break it comes back with the seq of the last entry it has seen. */
 export interface Persistent {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { graphql, rest, until, type RestAnswer } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, until, type RestAnswer } from '../kit/requests.ts';
 
 /** The documented operation that waits for its picture. While it waits it is a subscriber like any other. */
 

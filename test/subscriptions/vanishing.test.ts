@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { graphql, until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, until } from '../kit/requests.ts';
 import { overEvents, overWebSocket, sendRequest } from './bare-sockets.ts';
 import { executePoster, type Started } from './following.ts';
 

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { testDatabase, type TestDatabase } from '../kit/postgres.ts';
-import { graphql, rest } from '../kit/requests.ts';
-import { startS3Server, type S3Server } from '../kit/s3-server.ts';
+import { graphql, rest } from '../kit/clients/requests.ts';
+import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
+import { startS3Server, type S3Server } from '../kit/object-store/s3-server.ts';
 import { readComposeFile, type ComposeService } from './compose-file.ts';
 import { freePorts, isReady, startNode, type Program } from './processes.ts';
 

@@ -7,8 +7,8 @@ import { WebSocket } from 'ws';
 import { internalCaller } from '../../platform/access/caller.ts';
 import { readConfig } from '../../platform/config/config.ts';
 import { CALLER_HEADER, createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
-import { graphql, rest, until } from '../kit/requests.ts';
-import { genuineSigner, signedIn, type SignInData } from '../kit/sign-in.ts';
+import { graphql, rest, until } from '../kit/clients/requests.ts';
+import { genuineSigner, signedIn, type SignInData } from '../kit/clients/sign-in.ts';
 import { freePorts, isReady, startNode, type Program } from './processes.ts';
 import { startSplitKiln, type SplitKiln } from './split.ts';
 

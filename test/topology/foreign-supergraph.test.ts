@@ -16,7 +16,7 @@ import {
   type TwoSubgraphs,
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
-import { graphql, rest, until } from '../kit/requests.ts';
+import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { overEvents, overWebSocket } from '../subscriptions/bare-sockets.ts';
 import { freePorts, isReady, startProgram, temporaryFolder, type Program } from './processes.ts';
 

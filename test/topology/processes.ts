@@ -5,9 +5,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { compiledCode } from '../kit/compiled.ts';
-import { expectSilentOutput } from '../kit/log-watch.ts';
-import { until } from '../kit/requests.ts';
+import { until } from '../kit/clients/requests.ts';
+import { compiledCode } from '../kit/processes/compiled.ts';
+import { expectSilentOutput } from '../kit/processes/log-watch.ts';
 
 /** Kiln's parts as processes of their own, as an operator runs them; each can be killed, and started again. */
 

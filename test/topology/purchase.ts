@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
-import { createBrowser } from '../kit/browser.ts';
-import { graphql, until, type GraphqlAnswer } from '../kit/requests.ts';
-import { signedIn } from '../kit/sign-in.ts';
+import { createBrowser } from '../kit/clients/browser.ts';
+import { graphql, until, type GraphqlAnswer } from '../kit/clients/requests.ts';
+import { signedIn } from '../kit/clients/sign-in.ts';
 
 /** A person who signs in, buys and looks, over the door of a Kiln whose sandbox is another process. */
 export interface Buyer {

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { graphql, rest } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest } from '../kit/requests.ts';
 import { signInBuyer } from './purchase.ts';
 
 /** What SANDBOX_URL alone gives to a Kiln whose sandbox is not its own. */

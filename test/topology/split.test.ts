@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { FOLLOW, followers } from '../kit/clients.ts';
-import { graphql, rest, taskEnd, until } from '../kit/requests.ts';
+import { FOLLOW, followers } from '../kit/clients/followers.ts';
+import { graphql, rest, taskEnd, until } from '../kit/clients/requests.ts';
 import { entries, executePoster, expectWholeStory, storedLog, underWay } from '../subscriptions/following.ts';
 import { followPersistently } from '../subscriptions/resuming.ts';
 import { startMuteWorker } from './mute-worker.ts';

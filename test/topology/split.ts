@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { testDatabase } from '../kit/postgres.ts';
-import { startSandboxProcess, type SandboxProcess } from '../kit/sandbox-process.ts';
+import { testDatabase } from '../kit/database/postgres.ts';
+import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
 import { freePorts, isReady, startNode, temporaryFolder, type Program } from './processes.ts';
 
 /** A Kiln whose gateway, subgraphs and worker are processes of their own, over one database and one folder of files. */

@@ -59,7 +59,9 @@ async function start(options: { systemCache?: string } = {}): Promise<EmbeddedPo
 
 /** The same in a process of its own, which can be killed. */
 async function startProcess(): Promise<{ child: ChildProcess; adopted: boolean; config: PoolConfig }> {
-  const program = fileURLToPath(new URL('../../../test/kit/embedded-postgres-process.ts', import.meta.url));
+  const program = fileURLToPath(
+    new URL('../../../test/kit/processes/embedded-postgres-process.ts', import.meta.url),
+  );
   const child = spawn(process.execPath, [program, dataDir, join(folder, 'cache')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { type TestDatabase, testDatabase } from '../../../test/kit/postgres.ts';
+import { type TestDatabase, testDatabase } from '../../../test/kit/database/postgres.ts';
 import { createDatabase, type Database } from '../../database/database.ts';
 import { silentLogger } from '../../process/logger.ts';
 import type { EventBus } from '../event-bus.ts';

@@ -8,7 +8,7 @@ import { inspect } from 'node:util';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startS3Server, type S3Server } from '../../../test/kit/s3-server.ts';
+import { startS3Server, type S3Server } from '../../../test/kit/object-store/s3-server.ts';
 import { createLogger, silentLogger } from '../../process/logger.ts';
 import type { S3Location, S3Patience } from './client.ts';
 import { createS3Store, type S3Store } from './s3.ts';

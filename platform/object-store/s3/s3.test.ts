@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { givenS3Settings, startS3Server } from '../../../test/kit/s3-server.ts';
+import { givenS3Settings, startS3Server } from '../../../test/kit/object-store/s3-server.ts';
 import { readConfig } from '../../config/config.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { objectStoreContract } from '../object-store.contract.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type TestDatabase, testDatabase } from '../../../test/kit/postgres.ts';
+import { type TestDatabase, testDatabase } from '../../../test/kit/database/postgres.ts';
 import { createDatabase, type Database } from '../../database/database.ts';
 import type { EventBus } from '../../events/event-bus.ts';
 import { createEventBus } from '../../events/postgres/postgres-event-bus.ts';
@@ -338,7 +338,7 @@ test('settles its jobs although the database was away meanwhile', async () => {
 
 /** A worker in a process of its own; resolves with the process and the lines it prints. */
 async function spawnWorker(queue: string): Promise<{ child: ChildProcess; lines: string[] }> {
-  const program = fileURLToPath(new URL('../../../test/kit/queue-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../../../test/kit/processes/queue-process.ts', import.meta.url));
   const child = spawn(process.execPath, [program, home.connectionString, queue], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

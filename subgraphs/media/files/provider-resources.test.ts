@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { newId } from '../../../platform/ids.ts';
-import { testDatabase } from '../../../test/kit/postgres.ts';
+import { testDatabase } from '../../../test/kit/database/postgres.ts';
 import type { UploadedFile } from '../providers/contract/provider.ts';
 import { fileWorld, type FileWorld } from './files.fixture.ts';
 import {

@@ -4,7 +4,7 @@ import type { FileUpload } from 'graphql-upload-minimal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../../platform/access/caller.ts';
-import { testDatabase } from '../../../test/kit/postgres.ts';
+import { testDatabase } from '../../../test/kit/database/postgres.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
 import { createProviderResources, type ProviderResources } from '../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';

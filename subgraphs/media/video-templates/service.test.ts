@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
 import { migrate } from '../../../platform/database/migrations.ts';
-import { testDatabase, type TestDatabase } from '../../../test/kit/postgres.ts';
+import { testDatabase, type TestDatabase } from '../../../test/kit/database/postgres.ts';
 import { videoTemplates } from '../database/migrations/0003-video-templates.ts';
 import type { VideoTemplateTables } from '../database/video-template-tables.ts';
 import { createVideoTemplateService } from './service.ts';

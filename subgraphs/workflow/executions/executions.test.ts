@@ -9,7 +9,7 @@ import { createEventBus } from '../../../platform/events/postgres/postgres-event
 import { createLogger } from '../../../platform/process/logger.ts';
 import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
-import { testDatabase, type TestDatabase } from '../../../test/kit/postgres.ts';
+import { testDatabase, type TestDatabase } from '../../../test/kit/database/postgres.ts';
 import type { WorkflowTables } from '../database/database.ts';
 import { workflowMigrations } from '../database/migrations/index.ts';
 import type { ExecuteRequest, Execution, ExecutionEvent } from '../domain/execution.ts';

@@ -7,7 +7,7 @@ import { createEventBus } from '../../../platform/events/postgres/postgres-event
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { createLogger } from '../../../platform/process/logger.ts';
-import { testDatabase } from '../../../test/kit/postgres.ts';
+import { testDatabase } from '../../../test/kit/database/postgres.ts';
 import type { WorkflowTables } from '../database/database.ts';
 import { workflowMigrations } from '../database/migrations/index.ts';
 import type { PlatformIdentity } from '../domain/sign-in.ts';

@@ -1,6 +1,6 @@
 import { startEmbeddedPostgres } from '../../../platform/database/embedded-postgres/embedded-postgres.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import { temporaryDataDir } from '../../kit/kiln-process.ts';
+import { temporaryDataDir } from '../../kit/processes/kiln-process.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { startProgram } from '../processes.ts';
 

@@ -1,6 +1,6 @@
 import { Client, type ClientConfig } from 'pg';
 
-import { rest, taskEnd } from '../../kit/requests.ts';
+import { rest, taskEnd } from '../../kit/clients/requests.ts';
 import type { Bench } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { startProgram } from '../processes.ts';

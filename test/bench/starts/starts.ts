@@ -1,4 +1,4 @@
-import { spawnKiln, temporaryDataDir } from '../../kit/kiln-process.ts';
+import { spawnKiln, temporaryDataDir } from '../../kit/processes/kiln-process.ts';
 import type { Bench, Workshop } from '../bench.ts';
 import { median } from '../rounds.ts';
 

@@ -1,9 +1,9 @@
 import { Client, type ClientConfig } from 'pg';
 
 import type { NewStep, NewTask } from '../../../subgraphs/media/tasks/storage/submission-store.ts';
-import { temporaryDataDir } from '../../kit/kiln-process.ts';
-import { rest } from '../../kit/requests.ts';
-import { startSandboxProcess } from '../../kit/sandbox-process.ts';
+import { rest } from '../../kit/clients/requests.ts';
+import { temporaryDataDir } from '../../kit/processes/kiln-process.ts';
+import { startSandboxProcess } from '../../kit/processes/sandbox-process.ts';
 import type { Bench, Workshop } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { startProgram } from '../processes.ts';

@@ -1,4 +1,4 @@
-import { startS3Server } from '../../kit/s3-server.ts';
+import { startS3Server } from '../../kit/object-store/s3-server.ts';
 
 // The bucket in a process of its own, so that its memory is not the measured one's.
 const server = await startS3Server();

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 
 import { request } from 'undici';
 
-import { givenS3Settings } from '../../kit/s3-server.ts';
+import { givenS3Settings } from '../../kit/object-store/s3-server.ts';
 import type { Bench, Figure, Workshop } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { memoryMiB, peakMemoryMiB, startProgram } from '../processes.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import type { JsonSchema, OpenApiDocument } from '../../rest-compat/schemas/types.ts';
-import { rest } from '../kit/requests.ts';
-import { keyOf } from './operation.ts';
-import type { Documented } from './operation.ts';
-import type { Answer } from './sent.ts';
+import type { JsonSchema, OpenApiDocument } from '../../../rest-compat/schemas/types.ts';
+import { rest } from '../../kit/clients/requests.ts';
+import { keyOf } from '../documents/operation.ts';
+import type { Documented } from '../documents/operation.ts';
+import type { Answer } from '../requests/sent.ts';
 
 /** What is wrong with an answer by the OpenAPI document that its server sends: an untold status, another form. */
 export type AnswerCheck = (

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
-import type { ProblemType } from '../../rest-compat/route/values.ts';
-import type { Wrong } from './mistakes.ts';
-import type { Documented } from './operation.ts';
+import type { ProblemType } from '../../../rest-compat/route/values.ts';
+import type { Documented } from '../documents/operation.ts';
+import type { Wrong } from '../requests/mistakes.ts';
 
 /** The whole answers to inputs that are not as documented, by service. */
 

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { buildOpenApi } from '../../rest-compat/openapi/openapi.ts';
-import type { Section } from '../../rest-compat/route/route.ts';
+import { buildOpenApi } from '../../../rest-compat/openapi/openapi.ts';
+import type { Section } from '../../../rest-compat/route/route.ts';
+import { keyOf } from '../documents/operation.ts';
+import type { Documented } from '../documents/operation.ts';
 import { documentedFacts, openApiAnswers, openApiFacts, tableFacts } from './facts.ts';
-import { keyOf } from './operation.ts';
-import type { Documented } from './operation.ts';
 import { readingFaults } from './readings.ts';
 
 /** The comparisons of the documented-operations test, by what they look at. */

@@ -47,7 +47,7 @@ export interface Documented {
 
 /** All 126, in the order of the documents. */
 export const documented = JSON.parse(
-  await readFile(new URL('../documented-operations.json', import.meta.url), 'utf8'),
+  await readFile(new URL('../../documented-operations.json', import.meta.url), 'utf8'),
 ) as readonly Documented[];
 
 /** Method and path: the name of an operation. */

@@ -1,4 +1,4 @@
-import type { ProblemType } from '../../rest-compat/route/values.ts';
+import type { ProblemType } from '../../../rest-compat/route/values.ts';
 import type { Documented, Field } from './operation.ts';
 
 /** Values of documented inputs: what fits, and what does not, with the problem that it is. */

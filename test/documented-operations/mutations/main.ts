@@ -1,6 +1,6 @@
-import { sections } from '../rest-compat/tables.ts';
-import { mutationReport } from './documented-operations/mutations.ts';
-import { documented } from './documented-operations/operation.ts';
+import { sections } from '../../../rest-compat/tables.ts';
+import { documented } from '../documents/operation.ts';
+import { mutationReport } from './mutations.ts';
 
 /**
  * Changes the route tables in memory, one change at a time, and holds each against the documented operations, as

@@ -1,7 +1,7 @@
-import type { Route, Section } from '../../rest-compat/route/route.ts';
-import { comparisons } from './differences.ts';
-import { keyOf } from './operation.ts';
-import type { Documented } from './operation.ts';
+import type { Route, Section } from '../../../rest-compat/route/route.ts';
+import { comparisons } from '../comparison/differences.ts';
+import { keyOf } from '../documents/operation.ts';
+import type { Documented } from '../documents/operation.ts';
 import { paramMutations } from './param-mutations.ts';
 import { routeMutations } from './route-mutations.ts';
 import type { RouteMutation } from './route-mutations.ts';

@@ -1,6 +1,6 @@
-import type { Param, Params, ParamType, Source } from '../../rest-compat/route/params.ts';
-import type { Route } from '../../rest-compat/route/route.ts';
-import type { Reading } from '../../rest-compat/route/values.ts';
+import type { Param, Params, ParamType, Source } from '../../../rest-compat/route/params.ts';
+import type { Route } from '../../../rest-compat/route/route.ts';
+import type { Reading } from '../../../rest-compat/route/values.ts';
 import { saidBy } from './route-mutations.ts';
 import type { RouteMutation } from './route-mutations.ts';
 

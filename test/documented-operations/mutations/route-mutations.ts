@@ -1,5 +1,5 @@
-import type { BodySpec, Method, Route, Section } from '../../rest-compat/route/route.ts';
-import type { comparisons } from './differences.ts';
+import type { BodySpec, Method, Route, Section } from '../../../rest-compat/route/route.ts';
+import type { comparisons } from '../comparison/differences.ts';
 
 /** One change of one table entry. */
 export interface RouteMutation {

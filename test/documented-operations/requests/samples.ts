@@ -1,5 +1,5 @@
-import workflows from '../../subgraphs/media/comfy-workflows/bundled-workflows.json' with { type: 'json' };
-import type { Documented, Field } from './operation.ts';
+import workflows from '../../../subgraphs/media/comfy-workflows/bundled-workflows.json' with { type: 'json' };
+import type { Documented, Field } from '../documents/operation.ts';
 import type { Sent } from './sent.ts';
 import type { World } from './world.ts';
 

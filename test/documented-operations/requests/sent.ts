@@ -1,5 +1,5 @@
-import { keyOf } from './operation.ts';
-import type { Documented } from './operation.ts';
+import { keyOf } from '../documents/operation.ts';
+import type { Documented } from '../documents/operation.ts';
 
 /** Requests of the documented operations: values by documented name, and how they travel. */
 

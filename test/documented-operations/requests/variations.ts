@@ -1,7 +1,7 @@
+import { acceptedTypes } from '../documents/operation.ts';
+import type { Documented, Field } from '../documents/operation.ts';
+import { carrierOf, fitting } from '../documents/probes.ts';
 import { mistakesOf, withField } from './mistakes.ts';
-import { acceptedTypes } from './operation.ts';
-import type { Documented, Field } from './operation.ts';
-import { carrierOf, fitting } from './probes.ts';
 import { companions, requestWith, sampleOf } from './samples.ts';
 import type { Sent } from './sent.ts';
 import { soundRequest } from './sound.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
-import { createBrowser } from '../kit/browser.ts';
-import { rest, until } from '../kit/requests.ts';
-import { documented, keyOf } from './operation.ts';
-import type { Documented } from './operation.ts';
+import { createBrowser } from '../../kit/clients/browser.ts';
+import { rest, until } from '../../kit/clients/requests.ts';
+import { documented, keyOf } from '../documents/operation.ts';
+import type { Documented } from '../documents/operation.ts';
 import { send } from './sent.ts';
 import type { Answer, Sent } from './sent.ts';
 
@@ -100,7 +100,7 @@ function operationOf(key: string): Documented {
 }
 
 async function pictureFile(): Promise<File> {
-  const bytes = await readFile(new URL('../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 

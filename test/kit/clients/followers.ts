@@ -3,7 +3,7 @@ import { EventSource } from 'eventsource';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
-import { toError } from '../../platform/errors.ts';
+import { toError } from '../../../platform/errors.ts';
 
 /**
  * The three clients that people use to follow a task, unchanged from their packages: graphql-ws, EventSource, and Apollo

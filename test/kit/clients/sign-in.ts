@@ -3,9 +3,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import { Client } from 'pg';
 
-import type { Config } from '../../platform/config/config.ts';
-import { installationSecret } from '../../platform/secrets/installation-secret.ts';
-import { createSealer } from '../../subgraphs/workflow/sign-in/secrets/encryption.ts';
+import type { Config } from '../../../platform/config/config.ts';
+import { installationSecret } from '../../../platform/secrets/installation-secret.ts';
+import { createSealer } from '../../../subgraphs/workflow/sign-in/secrets/encryption.ts';
 import { createBrowser, type TestBrowser } from './browser.ts';
 import { rest } from './requests.ts';
 

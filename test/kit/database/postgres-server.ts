@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { pino } from 'pino';
 
-import { startEmbeddedPostgres } from '../../platform/database/embedded-postgres/embedded-postgres.ts';
-import { tryInstanceLock } from '../../platform/process/instance-lock.ts';
-import { createLogger } from '../../platform/process/logger.ts';
+import { startEmbeddedPostgres } from '../../../platform/database/embedded-postgres/embedded-postgres.ts';
+import { tryInstanceLock } from '../../../platform/process/instance-lock.ts';
+import { createLogger } from '../../../platform/process/logger.ts';
 
 /**
  * The database server of one test run, as a program: `postgres-server.ts <folder> <pid of the run>`. Test workers come

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import S3rver, { type Context, type Store } from 's3rver';
 
-import type { S3Location } from '../../platform/object-store/s3/client.ts';
+import type { S3Location } from '../../../platform/object-store/s3/client.ts';
 
 /**
  * An S3 server for tests: s3rver, which keeps objects and parts as files. Where it is not like S3 it is helped: it can't

@@ -1,5 +1,5 @@
-import { startEmbeddedPostgres } from '../../platform/database/embedded-postgres/embedded-postgres.ts';
-import { silentLogger } from '../../platform/process/logger.ts';
+import { startEmbeddedPostgres } from '../../../platform/database/embedded-postgres/embedded-postgres.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
 
 /**
  * A Kiln that has nothing but its database, to be killed by tests: `embedded-postgres-process.ts <data directory>

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-import { socketFolder } from '../../platform/database/embedded-postgres/cluster.ts';
+import { socketFolder } from '../../../platform/database/embedded-postgres/cluster.ts';
+import { until } from '../clients/requests.ts';
 import { compiledCode } from './compiled.ts';
 import { expectSilentOutput } from './log-watch.ts';
 import { type FoundProcess, isAlive, processesOf, signal } from './process-table.ts';
-import { until } from './requests.ts';
 
 /** A Kiln (or one role of it) as a process of its own, in its own process group, to be killed, paused and restarted. */
 export interface KilnProcess {
@@ -50,7 +50,7 @@ export interface KilnProcessOptions {
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 
-const root = path.resolve(import.meta.dirname, '../..');
+const root = path.resolve(import.meta.dirname, '../../..');
 /** How each role says that it works. */
 const READY = { all: 'Kiln serves', worker: 'the worker takes work' } as const;
 /** Most characters kept of what it writes. */

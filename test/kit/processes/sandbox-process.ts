@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
+import { until } from '../clients/requests.ts';
 import { compiledCode } from './compiled.ts';
-import { until } from './requests.ts';
 
 /** The sandbox as a process of its own: what it has seen is counted outside of what a test kills. */
 export interface SandboxProcess {
@@ -31,7 +31,7 @@ interface SandboxJob {
   readonly state: string;
 }
 
-const program = path.resolve(import.meta.dirname, '../../sandbox/main.ts');
+const program = path.resolve(import.meta.dirname, '../../../sandbox/main.ts');
 
 /** Starts it over a folder of the test's own; its pictures are one tiny plain one. `kilnUrl`: who is told of payments. */
 export async function startSandboxProcess(

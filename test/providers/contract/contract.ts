@@ -1,9 +1,9 @@
 import { describe } from 'vitest';
 
+import type { ContractRow } from '../rows/row.ts';
+import { useWorld } from '../world/use-world.ts';
 import { jobContract } from './job-contract.ts';
-import type { ContractRow } from './row.ts';
 import { shortContract } from './short-contract.ts';
-import { useWorld } from './use-world.ts';
 
 /** Runs the whole contract over one provider, against its stand-in, over real sockets with the real HTTP client. */
 export function providerContract(row: ContractRow): void {

@@ -6,10 +6,10 @@ import type {
   JobCapability,
   JobStatus,
   RemoteFile,
-} from '../../subgraphs/media/providers/contract/provider.ts';
-import type { ContractRow, JobRow } from './row.ts';
-import { documented } from './wire-shape.ts';
-import { contextOf, must, type World } from './world.ts';
+} from '../../../subgraphs/media/providers/contract/provider.ts';
+import { documented } from '../fixtures/wire-shape.ts';
+import type { ContractRow, JobRow } from '../rows/row.ts';
+import { contextOf, must, type World } from '../world/world.ts';
 
 /** One long piece of work of one provider, with everything that a test asks of it. */
 export interface Bench {

@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
 
-import type { FaultName } from '../../sandbox/faults/faults.ts';
-import { openDoor, type SentRequest } from './door.ts';
+import type { FaultName } from '../../../sandbox/faults/faults.ts';
+import { documented, expectDocumented, expectOneOf } from '../fixtures/wire-shape.ts';
+import type { ContractRow, JobRow } from '../rows/row.ts';
+import { openDoor, type SentRequest } from '../world/door.ts';
+import {
+  capabilitiesOf,
+  failureOf,
+  fetchResult,
+  isMp4,
+  isPng,
+  must,
+  SECRET,
+  type World,
+} from '../world/world.ts';
 import { benchOf, filesOf, foundBy, headersOf, isOver, REFERENCE, urlOf, type Bench } from './job-bench.ts';
-import type { ContractRow, JobRow } from './row.ts';
-import { documented, expectDocumented, expectOneOf } from './wire-shape.ts';
-import { capabilitiesOf, failureOf, fetchResult, isMp4, isPng, must, SECRET, type World } from './world.ts';
 
 /** The contract of a capability that starts work and asks for it. */
 export function jobContract(row: ContractRow, job: JobRow, world: () => World): void {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, until } from '../kit/requests.ts';
-import { readFixture } from './wire-shape.ts';
-import { must, openWorld, SECRET, type World } from './world.ts';
+import { graphql, until } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { must, openWorld, SECRET, type World } from '../world/world.ts';
 
 /**
  * The task engine with the real adapters, on bindings like a real upstream's (a start that nobody can tell of is never

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
+import type { Binding } from '../../../subgraphs/media/generators/bindings/binding.ts';
 import {
   image,
   me,
@@ -8,9 +8,9 @@ import {
   startEngine,
   until,
   type TestEngine,
-} from '../../subgraphs/media/tasks/testing/engine.ts';
-import { testBinding } from '../../subgraphs/media/tasks/testing/provider.ts';
-import { must, openWorld, SECRET, type World } from './world.ts';
+} from '../../../subgraphs/media/tasks/testing/engine.ts';
+import { testBinding } from '../../../subgraphs/media/tasks/testing/provider.ts';
+import { must, openWorld, SECRET, type World } from '../world/world.ts';
 
 /** The engine's own parts with the real midjourney adapter, where the waiting times of a whole Kiln would be too long. */
 

@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { FaultName } from '../../sandbox/faults/faults.ts';
-import type { StepInput } from '../../subgraphs/media/domain/task.ts';
-import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
-import type { Provider } from '../../subgraphs/media/providers/contract/provider.ts';
+import type { FaultName } from '../../../sandbox/faults/faults.ts';
+import type { StepInput } from '../../../subgraphs/media/domain/task.ts';
+import type { Binding } from '../../../subgraphs/media/generators/bindings/binding.ts';
+import type { Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
 import {
   me,
   registryOf,
   startEngine,
   until,
   type TestEngine,
-} from '../../subgraphs/media/tasks/testing/engine.ts';
-import { testBinding } from '../../subgraphs/media/tasks/testing/provider.ts';
-import { must, openWorld, SECRET, type World } from './world.ts';
+} from '../../../subgraphs/media/tasks/testing/engine.ts';
+import { testBinding } from '../../../subgraphs/media/tasks/testing/provider.ts';
+import { must, openWorld, SECRET, type World } from '../world/world.ts';
 
 /** The engine with the real adapters of Kling, which can be asked for a start, and of MiniMax, which can not. */
 

@@ -1,8 +1,8 @@
 import { promptIdOf } from '../../../subgraphs/media/providers/comfyui/handle.ts';
-import { REFERENCE } from '../job-bench.ts';
-import type { ContractRow } from '../row.ts';
-import { readFixture } from '../wire-shape.ts';
-import { picture, SECRET } from '../world.ts';
+import { REFERENCE } from '../contract/job-bench.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { picture, SECRET } from '../world/world.ts';
+import type { ContractRow } from './row.ts';
 
 const promptId = promptIdOf(REFERENCE);
 

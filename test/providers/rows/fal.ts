@@ -1,6 +1,6 @@
-import { imageRequest, videoRequest, type ContractRow, type JobRow } from '../row.ts';
-import { readFixture } from '../wire-shape.ts';
-import { SECRET } from '../world.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { SECRET } from '../world/world.ts';
+import { imageRequest, videoRequest, type ContractRow, type JobRow } from './row.ts';
 
 const shared = {
   // The wire has no field for it.

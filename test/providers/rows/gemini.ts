@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 
 import type { ChatPiece, Outcome } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { imageRequest, videoRequest, type ContractRow, type ShortRow } from '../row.ts';
-import { readFixture } from '../wire-shape.ts';
-import { isPng, must, picture, SECRET } from '../world.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { isPng, must, picture, SECRET } from '../world/world.ts';
+import { imageRequest, videoRequest, type ContractRow, type ShortRow } from './row.ts';
 
 const CHAT = {
   messages: [{ role: 'user', content: 'what is 2 + 3?' }],

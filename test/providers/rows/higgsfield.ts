@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
-import type { ContractRow, JobRow } from '../row.ts';
-import { readFixture } from '../wire-shape.ts';
-import { picture, SECRET } from '../world.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { picture, SECRET } from '../world/world.ts';
+import type { ContractRow, JobRow } from './row.ts';
 
 const shared = {
   referenceField: { header: 'idempotency-key' },

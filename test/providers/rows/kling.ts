@@ -1,6 +1,6 @@
-import { videoRequest, type ContractRow } from '../row.ts';
-import { readFixture } from '../wire-shape.ts';
-import { SECRET } from '../world.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { SECRET } from '../world/world.ts';
+import { videoRequest, type ContractRow } from './row.ts';
 
 /** Kling with an API key. Pictures and signed tokens are in kling.test.ts. */
 export const kling: ContractRow = {

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
-import { imageRequest, videoRequest, type ContractRow, type JobRow } from '../row.ts';
-import { readFixture } from '../wire-shape.ts';
-import { picture, SECRET } from '../world.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { picture, SECRET } from '../world/world.ts';
+import { imageRequest, videoRequest, type ContractRow, type JobRow } from './row.ts';
 
 /** midjourney-proxy, its forks and the aggregators that re-expose it. */
 export const midjourney: ContractRow = {

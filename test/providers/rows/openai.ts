@@ -6,9 +6,9 @@ import type {
   Outcome,
   Provider,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { imageRequest, type ContractRow, type ImageRequest, type ShortRow } from '../row.ts';
-import { readFixture } from '../wire-shape.ts';
-import { isPng, must, picture, SECRET } from '../world.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { isPng, must, picture, SECRET } from '../world/world.ts';
+import { imageRequest, type ContractRow, type ImageRequest, type ShortRow } from './row.ts';
 
 const SPEECH = {
   kind: 'SPEECH',

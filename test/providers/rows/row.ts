@@ -1,12 +1,12 @@
-import type { FaultName } from '../../sandbox/faults/faults.ts';
+import type { FaultName } from '../../../sandbox/faults/faults.ts';
 import type {
   CallContext,
   Provider,
   WorkRequest,
-} from '../../subgraphs/media/providers/contract/provider.ts';
-import type { ScriptedAnswer } from './door.ts';
-import type { Fixture, SentFields } from './wire-shape.ts';
-import type { World } from './world.ts';
+} from '../../../subgraphs/media/providers/contract/provider.ts';
+import type { Fixture, SentFields } from '../fixtures/wire-shape.ts';
+import type { ScriptedAnswer } from '../world/door.ts';
+import type { World } from '../world/world.ts';
 
 /** One provider as the contract suite tries it. */
 export interface ContractRow {

@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 
 import { TRIAL_AVATAR } from '../../../sandbox/providers/volcengine/perform.ts';
 import type { InputFile } from '../../../subgraphs/media/providers/contract/provider.ts';
-import type { InputKind } from '../inputs.ts';
-import type { ContractRow, JobRow } from '../row.ts';
-import { readFixture } from '../wire-shape.ts';
-import { contextOf, must, picture, SECRET, type World } from '../world.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import type { InputKind } from '../world/inputs.ts';
+import { contextOf, must, picture, SECRET, type World } from '../world/world.ts';
+import type { ContractRow, JobRow } from './row.ts';
 
 const credentials = { accessKey: 'AKLTcontract', secretKey: SECRET, vodSpace: 'a-space' };
 const endpoints = { vod: '/volcengine-vod' };

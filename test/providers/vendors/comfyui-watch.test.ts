@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import type { StartContext, WatchedProgress } from '../../subgraphs/media/providers/contract/provider.ts';
-import { comfyGraph } from './rows/comfyui.ts';
-import { must, openWorld, SECRET, type World } from './world.ts';
+import type { StartContext, WatchedProgress } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { comfyGraph } from '../rows/comfyui.ts';
+import { must, openWorld, SECRET, type World } from '../world/world.ts';
 
 /** Following a graph when its socket is taken away. */
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import { createProgress } from '../../subgraphs/media/providers/comfyui/progress.ts';
-import type { JobStatus } from '../../subgraphs/media/providers/contract/provider.ts';
-import { comfyGraph } from './rows/comfyui.ts';
-import { useStage } from './use-stage.ts';
-import { readFixture } from './wire-shape.ts';
-import { failureOf, must } from './world.ts';
+import { createProgress } from '../../../subgraphs/media/providers/comfyui/progress.ts';
+import type { JobStatus } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { comfyGraph } from '../rows/comfyui.ts';
+import { useStage } from '../world/use-stage.ts';
+import { failureOf, must } from '../world/world.ts';
 
 /** What ComfyUI servers answer, as their sources have it (fixtures/comfyui.json). */
 

@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 
 import { describe, expect, it } from 'vitest';
 
-import type { ScriptedAnswer } from './door.ts';
-import { REFERENCE } from './job-bench.ts';
-import { imageRequest, videoRequest } from './row.ts';
-import { useStage } from './use-stage.ts';
-import { useWorld } from './use-world.ts';
-import { readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, must, picture, SECRET } from './world.ts';
+import { REFERENCE } from '../contract/job-bench.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { imageRequest, videoRequest } from '../rows/row.ts';
+import type { ScriptedAnswer } from '../world/door.ts';
+import { useStage } from '../world/use-stage.ts';
+import { useWorld } from '../world/use-world.ts';
+import { contextOf, failureOf, must, picture, SECRET } from '../world/world.ts';
 
 /** What is fal's own: its errors, its storage, its stream, its paths. The rest is in the contract suite. */
 

@@ -6,12 +6,12 @@ import type {
   CallContext,
   StartContext,
   WorkRequest,
-} from '../../subgraphs/media/providers/contract/provider.ts';
-import type { ScriptedAnswer } from './door.ts';
-import { videoRequest } from './row.ts';
-import { useStage } from './use-stage.ts';
-import { readFixture } from './wire-shape.ts';
-import { failureOf, must, openWorld, picture, SECRET } from './world.ts';
+} from '../../../subgraphs/media/providers/contract/provider.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { videoRequest } from '../rows/row.ts';
+import type { ScriptedAnswer } from '../world/door.ts';
+import { useStage } from '../world/use-stage.ts';
+import { failureOf, must, openWorld, picture, SECRET } from '../world/world.ts';
 
 /** What the contract leaves out: files in Google's own storage, pauses it asks for, who gets the key, parts of a chat. */
 

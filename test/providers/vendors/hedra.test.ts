@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/contract/provider.ts';
-import { generationId } from '../../subgraphs/media/providers/hedra/hedra.ts';
-import { isOver } from './job-bench.ts';
-import { useStage } from './use-stage.ts';
-import { useWorld } from './use-world.ts';
-import { readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, must, picture, SECRET } from './world.ts';
+import type { JobStatus, WorkRequest } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { generationId } from '../../../subgraphs/media/providers/hedra/hedra.ts';
+import { isOver } from '../contract/job-bench.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { useStage } from '../world/use-stage.ts';
+import { useWorld } from '../world/use-world.ts';
+import { contextOf, failureOf, must, picture, SECRET } from '../world/world.ts';
 
 /** What is Hedra's own: kinds of errors, models, texts and voices, uploads, an id that is ours. The rest is in the contract suite. */
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import type { JobStatus, WorkRequest } from '../../subgraphs/media/providers/contract/provider.ts';
-import { openDoor } from './door.ts';
-import { filesOf, isOver, urlOf } from './job-bench.ts';
-import { useStage } from './use-stage.ts';
-import { useWorld } from './use-world.ts';
-import { readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, fetchResult, isPng, must, picture, SECRET } from './world.ts';
+import type { JobStatus, WorkRequest } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { filesOf, isOver, urlOf } from '../contract/job-bench.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { openDoor } from '../world/door.ts';
+import { useStage } from '../world/use-stage.ts';
+import { useWorld } from '../world/use-world.ts';
+import { contextOf, failureOf, fetchResult, isPng, must, picture, SECRET } from '../world/world.ts';
 
 /** What is Higgsfield's own: credits, moderation, addresses of its answers, notices, pictures of a character. The rest is in the contract suite. */
 

@@ -5,14 +5,14 @@ import type {
   Connection,
   JobCapability,
   JobStatus,
-} from '../../subgraphs/media/providers/contract/provider.ts';
-import type { ScriptedAnswer } from './door.ts';
-import { isOver } from './job-bench.ts';
-import { videoRequest } from './row.ts';
-import { useStage } from './use-stage.ts';
-import { useWorld } from './use-world.ts';
-import { documented, expectDocumented, readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, must, picture, SECRET } from './world.ts';
+} from '../../../subgraphs/media/providers/contract/provider.ts';
+import { isOver } from '../contract/job-bench.ts';
+import { documented, expectDocumented, readFixture } from '../fixtures/wire-shape.ts';
+import { videoRequest } from '../rows/row.ts';
+import type { ScriptedAnswer } from '../world/door.ts';
+import { useStage } from '../world/use-stage.ts';
+import { useWorld } from '../world/use-world.ts';
+import { contextOf, failureOf, must, picture, SECRET } from '../world/world.ts';
 
 /** What the contract leaves out: pictures, signed tokens, the two paths, and how others answer on this wire. */
 

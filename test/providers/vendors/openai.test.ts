@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ScriptedAnswer } from './door.ts';
-import { imageRequest } from './row.ts';
-import { useStage } from './use-stage.ts';
-import { readFixture } from './wire-shape.ts';
-import { failureOf, must, picture } from './world.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { imageRequest } from '../rows/row.ts';
+import type { ScriptedAnswer } from '../world/door.ts';
+import { useStage } from '../world/use-stage.ts';
+import { failureOf, must, picture } from '../world/world.ts';
 
 /** What OpenAI and its compatibles answer, as the published document has it (fixtures/openai.json). */
 

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { REFERENCE } from './job-bench.ts';
-import { imageRequest, videoRequest } from './row.ts';
-import { useStage } from './use-stage.ts';
-import { readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from './world.ts';
+import { REFERENCE } from '../contract/job-bench.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { imageRequest, videoRequest } from '../rows/row.ts';
+import { useStage } from '../world/use-stage.ts';
+import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from '../world/world.ts';
 
 /** What is Replicate's own: states, deletion, deadlines, versions, files. The rest is in the contract suite. */
 

@@ -4,13 +4,13 @@ import type {
   CallContext,
   JobStatus,
   WorkRequest,
-} from '../../subgraphs/media/providers/contract/provider.ts';
-import { isOver } from './job-bench.ts';
-import { uploadedVideo, volcengine } from './rows/volcengine.ts';
-import { useStage } from './use-stage.ts';
-import { useWorld } from './use-world.ts';
-import { readFixture } from './wire-shape.ts';
-import { contextOf, failureOf, fetchResult, isMp4, must, picture } from './world.ts';
+} from '../../../subgraphs/media/providers/contract/provider.ts';
+import { isOver } from '../contract/job-bench.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { uploadedVideo, volcengine } from '../rows/volcengine.ts';
+import { useStage } from '../world/use-stage.ts';
+import { useWorld } from '../world/use-world.ts';
+import { contextOf, failureOf, fetchResult, isMp4, must, picture } from '../world/world.ts';
 
 /** What is Volcengine's own: signatures, verdicts, codes, addresses of inputs, avatars. The rest is in the contract suite. */
 

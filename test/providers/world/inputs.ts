@@ -21,7 +21,7 @@ export async function serveInputs(): Promise<{ readonly origin: string; close():
       response.writeHead(404).end();
       return;
     }
-    readFile(new URL(`../../sandbox/studio/instant/${name}`, import.meta.url)).then(
+    readFile(new URL(`../../../sandbox/studio/instant/${name}`, import.meta.url)).then(
       (bytes) => response.writeHead(200, { 'content-type': type }).end(bytes),
       () => response.destroy(),
     );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
-import type { PaceChange } from '../../sandbox/control/latency-profiles.ts';
+import type { PaceChange } from '../../../sandbox/control/latency-profiles.ts';
 import { must, openWorld, type World } from './world.ts';
 
 /** A world for the tests of the file or block that calls this, as new and of that pace before each of them. */

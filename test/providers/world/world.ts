@@ -6,21 +6,21 @@ import { inspect } from 'node:util';
 
 import { expect } from 'vitest';
 
-import type { HttpClient } from '../../platform/http/http-client.ts';
-import { createOutboundRule } from '../../platform/http/safe-url.ts';
-import { createHttpClient } from '../../platform/http/undici-http-client.ts';
-import { silentLogger } from '../../platform/process/logger.ts';
-import type { PaceChange } from '../../sandbox/control/latency-profiles.ts';
-import type { FaultInput } from '../../sandbox/faults/faults.ts';
-import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import type { HttpClient } from '../../../platform/http/http-client.ts';
+import { createOutboundRule } from '../../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
+import type { PaceChange } from '../../../sandbox/control/latency-profiles.ts';
+import type { FaultInput } from '../../../sandbox/faults/faults.ts';
+import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';
 import {
   UpstreamError,
   type CallContext,
   type Connection,
   type InputFile,
   type Provider,
-} from '../../subgraphs/media/providers/contract/provider.ts';
-import { createProviders } from '../../subgraphs/media/providers/registry.ts';
+} from '../../../subgraphs/media/providers/contract/provider.ts';
+import { createProviders } from '../../../subgraphs/media/providers/registry.ts';
 import { openDoor, type Door } from './door.ts';
 import { serveInputs, type InputKind } from './inputs.ts';
 

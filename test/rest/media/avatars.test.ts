@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, taskEnd, type RestAnswer } from '../kit/requests.ts';
+import { rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /**
  * Human videos and avatars over REST: real media of a live server, and what is refused before anybody is asked, in the
@@ -30,7 +30,7 @@ function post(path: string, fields: Readonly<Record<string, string | Blob>> = {}
 }
 
 async function png(): Promise<File> {
-  const bytes = await readFile(new URL('../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 
@@ -40,7 +40,7 @@ async function wav(): Promise<File> {
 }
 
 async function mp4(): Promise<File> {
-  const bytes = await readFile(new URL('../../sandbox/studio/instant/clip.mp4', import.meta.url));
+  const bytes = await readFile(new URL('../../../sandbox/studio/instant/clip.mp4', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'me.mp4', { type: 'video/mp4' });
 }
 
@@ -161,7 +161,7 @@ it.concurrent.each([
 });
 
 it.concurrent('the video of an avatar is MP4 by what it is, whatever its name says', async () => {
-  const bytes = await readFile(new URL('../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
   const video_file = new File([Uint8Array.from(bytes)], 'me.mp4', { type: 'video/mp4' });
   expect(await post('/api/cloud/digital/url2vid', { video_file })).toMatchObject(
     refused('wrong file format'),

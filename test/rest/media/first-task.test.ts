@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, taskEnd } from '../kit/requests.ts';
+import { rest, taskEnd } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, taskEnd, type RestAnswer } from '../kit/requests.ts';
+import { rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /** Every operation of the generators over a live server, with its stand-in upstream: what comes back is real media. */
 
@@ -29,7 +29,7 @@ afterAll(() => kiln.close());
 type Fields = Readonly<Record<string, string | Blob>>;
 
 async function png(): Promise<Blob> {
-  const bytes = await readFile(new URL('../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, taskEnd } from '../kit/requests.ts';
+import { graphql, rest, taskEnd } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /** The main job with pictures that are really painted: submit, poll, download, look at what came. */
 

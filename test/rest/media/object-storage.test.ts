@@ -5,11 +5,11 @@ import { PassThrough } from 'node:stream';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { FileTables } from '../../subgraphs/media/database/file-tables.ts';
-import { createFileService } from '../../subgraphs/media/files/service.ts';
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, taskEnd, until } from '../kit/requests.ts';
-import { startS3Server, type S3Server } from '../kit/s3-server.ts';
+import type { FileTables } from '../../../subgraphs/media/database/file-tables.ts';
+import { createFileService } from '../../../subgraphs/media/files/service.ts';
+import { graphql, rest, taskEnd, until } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { startS3Server, type S3Server } from '../../kit/object-store/s3-server.ts';
 
 /** A whole Kiln that keeps its files in a bucket: how they come and go, and what happens while the bucket is away. */
 

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, taskEnd, type RestAnswer } from '../kit/requests.ts';
+import { rest, taskEnd, type RestAnswer } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /** Lip-sync, the custom groups and their special models over a live server: what comes back is real media. */
 
@@ -24,7 +24,7 @@ afterAll(() => kiln.close());
 type Fields = Readonly<Record<string, string | Blob | readonly string[]>>;
 
 async function png(): Promise<Blob> {
-  const bytes = await readFile(new URL('../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 

@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest } from '../kit/requests.ts';
+import { rest } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {

@@ -5,10 +5,10 @@ import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { spawnKiln, temporaryDataDir, type KilnProcess } from '../kit/kiln-process.ts';
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { testDatabase, type TestDatabase } from '../kit/postgres.ts';
-import { graphql, rest, until } from '../kit/requests.ts';
+import { graphql, rest, until } from '../../kit/clients/requests.ts';
+import { testDatabase, type TestDatabase } from '../../kit/database/postgres.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { spawnKiln, temporaryDataDir, type KilnProcess } from '../../kit/processes/kiln-process.ts';
 
 const MEGABYTE = 1_000_000;
 const MUTATION = 'mutation ($file: Upload!) { uploadFile(file: $file) { id url bytes sha256 contentType } }';

@@ -5,11 +5,11 @@ import { isObjectType, type GraphQLField } from 'graphql';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { sections } from '../../rest-compat/tables.ts';
-import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
-import { startReceiver, type Receiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, taskEnd, until } from '../kit/requests.ts';
+import { sections } from '../../../rest-compat/tables.ts';
+import { mediaSchema } from '../../../subgraphs/media/schema/index.ts';
+import { startReceiver, type Receiver } from '../../../subgraphs/media/webhooks/receiver.fixture.ts';
+import { graphql, rest, taskEnd, until } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /** Result webhooks through both doors of a whole Kiln that made its own secret. */
 

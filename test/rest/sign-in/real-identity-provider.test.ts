@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createBrowser, type TestBrowser } from '../kit/browser.ts';
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, until } from '../kit/requests.ts';
+import { createBrowser, type TestBrowser } from '../../kit/clients/browser.ts';
+import { rest, until } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /**
  * The browser's way in against another OpenID Connect server than the sandbox's. Only with IDP_UNDER_TEST=1: which one is

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createBrowser } from '../kit/browser.ts';
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest } from '../kit/requests.ts';
-import { logIn, signedIn } from '../kit/sign-in.ts';
+import { createBrowser } from '../../kit/clients/browser.ts';
+import { graphql, rest } from '../../kit/clients/requests.ts';
+import { logIn, signedIn } from '../../kit/clients/sign-in.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /** Signing in from elsewhere than our own pages: mini-programs by their platforms' codes, web and native apps by redirects. */
 

@@ -1,9 +1,8 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createBrowser } from '../kit/browser.ts';
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, until } from '../kit/requests.ts';
+import { createBrowser } from '../../kit/clients/browser.ts';
+import { graphql, rest, until } from '../../kit/clients/requests.ts';
 import {
   claimsOf,
   genuineSigner,
@@ -12,7 +11,8 @@ import {
   signedIn,
   type GenuineSigner,
   type SignInData,
-} from '../kit/sign-in.ts';
+} from '../../kit/clients/sign-in.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /**
  * What somebody tries who has a key, a token, a code or a link that is not theirs to use, at the public face. Foreign

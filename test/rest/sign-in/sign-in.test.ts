@@ -3,15 +3,15 @@ import { createHash, createPublicKey, randomBytes } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createBrowser, type TestBrowser } from '../kit/browser.ts';
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest } from '../kit/requests.ts';
+import { createBrowser, type TestBrowser } from '../../kit/clients/browser.ts';
+import { rest } from '../../kit/clients/requests.ts';
 import {
   appCode as appCodeAt,
   logIn as logInAt,
   providerTokens as providerTokensAt,
   signedIn as signedInAt,
-} from '../kit/sign-in.ts';
+} from '../../kit/clients/sign-in.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 /** Signing in over REST at a live server, with the sandbox's identity provider behind its login page. */
 

@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, until, type RestAnswer } from '../kit/requests.ts';
-import { refusal, told } from './workflow-envelopes.ts';
+import { rest, until, type RestAnswer } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { refusal, told } from './envelopes.ts';
 
 /** Whose payments and executions are whose, over REST with REST_AUTH=required. */
 

@@ -2,9 +2,9 @@ import { createHmac, randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest } from '../kit/requests.ts';
-import { moment, refusal, told } from './workflow-envelopes.ts';
+import { rest } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { moment, refusal, told } from './envelopes.ts';
 
 /** The payment section over REST at a live server on the embedded defaults: SANDBOX_AUTO_PAY is on. */
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readConfig } from '../../platform/config/config.ts';
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest } from '../kit/requests.ts';
-import { refusal, told } from './workflow-envelopes.ts';
+import { readConfig } from '../../../platform/config/config.ts';
+import { rest } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { refusal, told } from './envelopes.ts';
 
 /** The workflow service over REST in production: no sandbox, and here nobody who takes money. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest, until } from '../kit/requests.ts';
-import { moment, refusal, told } from './workflow-envelopes.ts';
+import { rest, until } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { moment, refusal, told } from './envelopes.ts';
 
 /** Purchases by the documented paths alone, at a live server with a sandbox of its own that pays nothing by itself. */
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { graphql, rest, until } from '../kit/requests.ts';
-import { moment, refusal, told } from './workflow-envelopes.ts';
+import { graphql, rest, until } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { moment, refusal, told } from './envelopes.ts';
 
 /** Running templates over REST at a live server: the task section, and the executions of the template section. */
 

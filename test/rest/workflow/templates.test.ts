@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { rest } from '../kit/requests.ts';
-import { moment, refusal, told } from './workflow-envelopes.ts';
+import { rest } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { moment, refusal, told } from './envelopes.ts';
 
 /** Templates and their products over REST at a live server; what runs them is in workflow-tasks.test.ts. */
 

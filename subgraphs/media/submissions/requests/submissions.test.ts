@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../../platform/access/caller.ts';
 import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
 import { newId } from '../../../../platform/ids.ts';
-import { testDatabase } from '../../../../test/kit/postgres.ts';
+import { testDatabase } from '../../../../test/kit/database/postgres.ts';
 import type { Task } from '../../domain/task.ts';
 import { fileWorld, type FileWorld } from '../../files/files.fixture.ts';
 import type { StoredFile } from '../../files/files.ts';

@@ -9,7 +9,7 @@ import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import { createQueue } from '../../../../platform/queue/pg-boss/pg-boss-queue.ts';
-import { testDatabase } from '../../../../test/kit/postgres.ts';
+import { testDatabase } from '../../../../test/kit/database/postgres.ts';
 import type { MediaTables } from '../../database/database.ts';
 import { mediaMigrations } from '../../database/migrations/index.ts';
 import { isFinal, type Task } from '../../domain/task.ts';

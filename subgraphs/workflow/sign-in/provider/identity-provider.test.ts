@@ -11,7 +11,7 @@ import { createHttpClient } from '../../../../platform/http/undici-http-client.t
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { startSandbox } from '../../../../sandbox/test-kit.ts';
-import { createBrowser } from '../../../../test/kit/browser.ts';
+import { createBrowser } from '../../../../test/kit/clients/browser.ts';
 import type { IdentityProvider, IdentityProviderSettings } from './identity-provider.ts';
 import { createIdentityProvider } from './openid-connect.ts';
 
