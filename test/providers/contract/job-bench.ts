@@ -8,7 +8,7 @@ import type {
   RemoteFile,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { documented } from '../fixtures/wire-shape.ts';
-import type { ContractRow, JobRow } from '../rows/row.ts';
+import { REFERENCE, type ContractRow, type JobRow } from '../rows/row.ts';
 import { contextOf, must, type World } from '../world/world.ts';
 
 /** One long piece of work of one provider, with everything that a test asks of it. */
@@ -30,9 +30,6 @@ export interface Bench {
   /** How many requests of the start went out. */
   readonly startsSent: () => number;
 }
-
-/** The reference of the start that a test makes, unless it says another. */
-export const REFERENCE = '01890000-0000-7000-8000-000000000001/1/1';
 
 /** Whether nothing more will happen. */
 export const isOver = ({ state }: JobStatus) => state === 'finished' || state === 'failed';

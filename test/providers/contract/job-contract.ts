@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
 import { documented, expectDocumented, expectOneOf } from '../fixtures/wire-shape.ts';
-import type { ContractRow, JobRow } from '../rows/row.ts';
+import { REFERENCE, type ContractRow, type JobRow } from '../rows/row.ts';
 import { openDoor, type SentRequest } from '../world/door.ts';
 import {
   capabilitiesOf,
@@ -14,7 +14,7 @@ import {
   SECRET,
   type World,
 } from '../world/world.ts';
-import { benchOf, filesOf, foundBy, headersOf, isOver, REFERENCE, urlOf, type Bench } from './job-bench.ts';
+import { benchOf, filesOf, foundBy, headersOf, isOver, urlOf, type Bench } from './job-bench.ts';
 
 /** The contract of a capability that starts work and asks for it. */
 export function jobContract(row: ContractRow, job: JobRow, world: () => World): void {

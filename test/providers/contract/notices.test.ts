@@ -5,10 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Notice, Provider, StartContext } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { imageRequest, videoRequest } from '../rows/row.ts';
+import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 import { rows } from '../rows/rows.ts';
 import { contextOf, must, openWorld, type World } from '../world/world.ts';
-import { REFERENCE } from './job-bench.ts';
 
 /** What the stand-ins tell, as their vendors do, and how the adapters check it. */
 

@@ -1,8 +1,7 @@
 import { promptIdOf } from '../../../subgraphs/media/providers/comfyui/handle.ts';
-import { REFERENCE } from '../contract/job-bench.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { picture, SECRET } from '../world/world.ts';
-import type { ContractRow } from './row.ts';
+import { REFERENCE, type ContractRow } from './row.ts';
 
 const promptId = promptIdOf(REFERENCE);
 

@@ -118,6 +118,9 @@ export function imageRequest(change: Partial<ImageRequest> = {}): ImageRequest {
   };
 }
 
+/** The reference of the start that a test makes, unless it says another. */
+export const REFERENCE = '01890000-0000-7000-8000-000000000001/1/1';
+
 type VideoRequest = Extract<WorkRequest, { kind: 'VIDEO' }>;
 
 /** A plain video request. */

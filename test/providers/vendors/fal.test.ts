@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 
 import { describe, expect, it } from 'vitest';
 
-import { REFERENCE } from '../contract/job-bench.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { imageRequest, videoRequest } from '../rows/row.ts';
+import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 import type { ScriptedAnswer } from '../world/door.ts';
 import { useStage } from '../world/use-stage.ts';
 import { useWorld } from '../world/use-world.ts';

@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { REFERENCE } from '../contract/job-bench.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { imageRequest, videoRequest } from '../rows/row.ts';
+import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 import { useStage } from '../world/use-stage.ts';
 import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from '../world/world.ts';
 
