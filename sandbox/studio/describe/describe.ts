@@ -16,8 +16,8 @@ const SMALL_EDGE = 160;
  * itself is quoted. Throws UnreadablePicture.
  */
 export async function describePicture(picture: Uint8Array): Promise<Description> {
-  const { width, height, format, small, xmp } = await read(picture);
-  const own = await ownDescription(picture, xmp);
+  const { width, height, format, small, metadata } = await read(picture);
+  const own = ownDescription(metadata);
   const palette = paletteOf(small.data);
   const facts = { width, height, format, palette, measures: measure(small), ownDescription: own };
   return {
@@ -35,7 +35,8 @@ export async function describePicture(picture: Uint8Array): Promise<Description>
 async function read(picture: Uint8Array) {
   try {
     const image = sharp(picture, { limitInputPixels: MAX_PIXELS, failOn: 'error' });
-    const { autoOrient, format, xmp } = await image.metadata();
+    const metadata = await image.metadata();
+    const { autoOrient, format } = metadata;
     const { data, info } = await image
       .autoOrient()
       .resize(SMALL_EDGE, SMALL_EDGE, { fit: 'inside' })
@@ -44,7 +45,7 @@ async function read(picture: Uint8Array) {
       .raw()
       .toBuffer({ resolveWithObject: true });
     const small = { data: threeChannels(data, info.channels), width: info.width, height: info.height };
-    return { width: autoOrient.width, height: autoOrient.height, format, small, xmp };
+    return { width: autoOrient.width, height: autoOrient.height, format, small, metadata };
   } catch (error) {
     throw new UnreadablePicture(error);
   }

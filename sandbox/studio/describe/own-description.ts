@@ -1,25 +1,23 @@
-import exifr from 'exifr';
+import readExif from 'exif-reader';
 
 import { unescapeXml } from '../people/xml.ts';
 
 const LONGEST_QUOTE = 500;
 
-/** What a file says about itself in XMP, EXIF or IPTC; null when it says nothing that can be read. */
-export async function ownDescription(picture: Uint8Array, xmp: Buffer | undefined): Promise<string | null> {
-  return (
-    quote(xmp === undefined ? null : descriptionInXmp(xmp.toString('utf8'))) ?? quote(await inExif(picture))
-  );
+/** The raw metadata blocks of a picture, as sharp gives them. */
+interface Metadata {
+  readonly xmp?: Buffer | undefined;
+  readonly exif?: Buffer | undefined;
+  readonly iptc?: Buffer | undefined;
 }
 
-async function inExif(picture: Uint8Array): Promise<unknown> {
-  try {
-    // oxlint-disable-next-line import/no-named-as-default-member -- CommonJS behind its types: there is no named export
-    const facts: unknown = await exifr.parse(picture, { iptc: true, tiff: true, mergeOutput: true });
-    const { ImageDescription, Caption } = (facts ?? {}) as Record<string, unknown>;
-    return ImageDescription ?? Caption;
-  } catch {
-    return null; // a format that exifr does not know (WebP) or broken metadata: the picture itself is fine
-  }
+/** What a file says about itself in XMP, EXIF or IPTC; null when it says nothing that can be read. */
+export function ownDescription({ xmp, exif, iptc }: Metadata): string | null {
+  return (
+    quote(xmp && descriptionInXmp(xmp.toString('utf8'))) ??
+    quote(exif && descriptionInExif(exif)) ??
+    quote(iptc && captionInIptc(iptc))
+  );
 }
 
 const DESCRIPTION = /<dc:description>\s*<rdf:Alt>\s*<rdf:li[^>]*>([^<]*)<\/rdf:li>/;
@@ -29,6 +27,27 @@ function descriptionInXmp(xmp: string): string | null {
   return escaped === undefined ? null : unescapeXml(escaped);
 }
 
-function quote(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, LONGEST_QUOTE) : null;
+function descriptionInExif(exif: Buffer): string | null {
+  try {
+    const description: unknown = readExif(exif).Image?.ImageDescription;
+    // Bytes beyond ASCII are handed out as they are.
+    if (Buffer.isBuffer(description)) return description.toString('utf8');
+    return typeof description === 'string' ? description : null;
+  } catch {
+    return null; // broken metadata: the picture itself is fine
+  }
+}
+
+/** Record 2, data set 120: its marker, two bytes of length, the text. */
+const IPTC_CAPTION = Buffer.from([0x1c, 2, 120]);
+
+function captionInIptc(iptc: Buffer): string | null {
+  const at = iptc.indexOf(IPTC_CAPTION);
+  if (at === -1 || at + 5 > iptc.length) return null;
+  return iptc.toString('utf8', at + 5, at + 5 + iptc.readUInt16BE(at + 3));
+}
+
+function quote(value: string | null | undefined): string | null {
+  const text = (value ?? '').trim();
+  return text === '' ? null : text.slice(0, LONGEST_QUOTE);
 }

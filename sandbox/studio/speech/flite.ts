@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
+import { ConsoleStdout, File, OpenFile, PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim';
+
 import type { Sound } from '../sound/sound.ts';
 import { readPcmWav } from '../sound/wav.ts';
 import type { StudioVoiceId } from '../types/media-types.ts';
-import { runWasi } from './wasi-host.ts';
 
 /** How Flite is to speak. */
 export interface FliteManner {
@@ -23,6 +24,17 @@ export interface Phone {
   readonly name: string;
   readonly start: number;
   readonly end: number;
+}
+
+// TypeScript declares WebAssembly for browsers only.
+declare global {
+  namespace WebAssembly {
+    interface Module {
+      readonly [Symbol.toStringTag]: string;
+    }
+    function compile(code: Uint8Array): Promise<Module>;
+    function instantiate(program: Module, imports: object): Promise<Parameters<WASI['start']>[0]>;
+  }
 }
 
 let program: Promise<WebAssembly.Module> | null = null;
@@ -48,11 +60,25 @@ export async function speakPassage(
     value === null ? [] : ['--setf', `${name}=${value.toFixed(4)}`],
   );
   const options = ['-voice', manner.voice, '-psdur', ...flags, '-t', text, '-o', '/o/speech.wav'];
-  const { exitCode, output, files } = await runWasi(await loadFlite(), ['flite', ...options]);
-  const wav = files.get('speech.wav');
-  if (exitCode !== 0 || wav === undefined)
-    throw new Error(`flite ended with ${exitCode}: ${output.slice(-200)}`);
+  const { wav, output } = await runFlite(options);
   return { sound: readPcmWav(wav), phones: phonesIn(output) };
+}
+
+/** One run of the program, which sees one folder in memory and neither disk nor network. Throws when it fails. */
+async function runFlite(options: readonly string[]): Promise<{ wav: Uint8Array; output: string }> {
+  const written: Uint8Array[] = [];
+  const speech = new File([]);
+  const stdin = new OpenFile(new File([]));
+  const stdout = new ConsoleStdout((bytes) => void written.push(bytes.slice()));
+  const folder = new PreopenDirectory('/o', new Map([['speech.wav', speech]]));
+  const wasi = new WASI(['flite', ...options], [], [stdin, stdout, stdout, folder], { debug: false });
+  const imports = { wasi_snapshot_preview1: wasi.wasiImport };
+  const instance = await WebAssembly.instantiate(await loadFlite(), imports);
+  const exitCode = wasi.start(instance);
+  const output = Buffer.concat(written).toString('utf8');
+  if (exitCode !== 0 || speech.data.length === 0)
+    throw new Error(`flite ended with ${exitCode}: ${output.slice(-200)}`);
+  return { wav: speech.data, output };
 }
 
 const PHONE = /^([a-z0-9@_#]+):([\d.]+)$/i;
