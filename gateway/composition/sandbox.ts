@@ -3,7 +3,7 @@ import path from 'node:path';
 import { sandboxAddresses, type SandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
-import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { SandboxStripe } from '../../subgraphs/workflow/compose-commerce.ts';
 import type { SandboxIdentity } from '../../subgraphs/workflow/compose-sign-in.ts';
 import { sandboxElsewhere } from '../../subgraphs/workflow/remote-sandbox.ts';
@@ -27,6 +27,8 @@ export async function startSandbox(
   const { url } = config.sandbox;
   const { publicUrl, localUrl, http } = place;
   if (url !== null) return { wires: sandboxAddresses(url), browser: null, ...sandboxElsewhere(url, http) };
+  // Loaded only where it runs: production installs neither it nor its libraries.
+  const { createSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await createSandbox({
     dataDir: path.join(config.data.dir, 'sandbox'),
     identity: {

@@ -284,7 +284,7 @@ export const settings = {
   SANDBOX_URL: optional(httpAddress, {
     default: 'embedded in development',
     meaning:
-      'origin of a sandbox that runs elsewhere (sandbox/README.md), instead of the embedded one, which split processes have not; development only',
+      'origin of a sandbox that runs elsewhere (docs/sandbox.md), instead of the embedded one, which split processes have not; development only',
   }),
   LOG_LEVEL: setting(word(['silent', 'error', 'warn', 'info', 'debug']), {
     default: 'info',

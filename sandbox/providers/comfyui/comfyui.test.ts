@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import type { Sandbox } from '../../sandbox.ts';
 import { getJson, plan, postJson, startSandbox } from '../../test-kit.ts';
 
-/** What a ComfyUI server's socket does that nobody expects (README.md of the sandbox). */
+/** What a ComfyUI server's socket does that nobody expects (docs/sandbox.md). */
 
 let sandbox: Sandbox;
 let stop: () => Promise<void>;

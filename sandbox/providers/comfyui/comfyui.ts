@@ -23,7 +23,7 @@ export interface ComfyuiOptions extends StandInOptions {
   readonly secret: string | null;
 }
 
-/** One machine with a ComfyUI server (README.md of the sandbox names what it follows); every route is below /api too. */
+/** One machine with a ComfyUI server (docs/sandbox.md names what it follows); every route is below /api too. */
 export function createComfyui(options: ComfyuiOptions): StandIn {
   const { machine, studio, journal, secret } = options;
   const files = createFiles(machine, journal);

@@ -32,7 +32,7 @@ export interface MidjourneyOptions extends NotifyingOptions {
 }
 
 /**
- * The midjourney-proxy wire (sandbox/README.md names what it follows). An imagine job ends with ONE picture of
+ * The midjourney-proxy wire (docs/sandbox.md names what it follows). An imagine job ends with ONE picture of
  * the asked aspect ratio at imageUrl, where the real service shows a grid of four of that same ratio.
  */
 export function createMidjourney(options: MidjourneyOptions): StandIn {
