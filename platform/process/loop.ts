@@ -1,32 +1,35 @@
-import { toError } from '../../../../../platform/errors.ts';
-import type { Logger } from '../../../../../platform/process/logger.ts';
+import { toError } from '../errors.ts';
+import type { Logger } from './logger.ts';
 
-/** Something done again and again: one run at a time, a pause between, at once when woken. */
+/** Repeats something in the background: one run at a time, with a pause between runs. */
 export interface Loop {
+  /** Starts it; the first run begins at once. */
   start(): void;
   /** Ends the loop after the run under way. */
   stop(): Promise<void>;
+  /** Runs again as soon as the run under way has ended. */
   wake(): void;
 }
 
 export interface LoopOptions {
   readonly tick: () => Promise<void>;
-  /** Pause between runs in milliseconds. */
-  readonly everyMs: number;
+  /** Pause between runs in milliseconds, or how to find it before each pause. */
+  readonly everyMs: number | (() => number);
   readonly logger: Logger;
-  /** For the log, when a run fails; the next one comes all the same. */
+  /** Names the loop in the log when a run fails; a failure does not end the loop. */
   readonly name: string;
 }
 
-/** Makes a loop that stands still until it is started; `everyMs` are milliseconds. */
+/** Makes a loop that does nothing until it is started. */
 export function createLoop({ tick, everyMs, logger, name }: LoopOptions): Loop {
   let stopped = true;
   let woken = false;
+  let failures = 0;
   let timer: NodeJS.Timeout | null = null;
   let current: Promise<void> | null = null;
 
   function schedule(inMs: number): void {
-    if (stopped || timer !== null) return;
+    if (stopped || timer !== null || current !== null) return;
     timer = setTimeout(() => {
       timer = null;
       current = run();
@@ -36,11 +39,17 @@ export function createLoop({ tick, everyMs, logger, name }: LoopOptions): Loop {
     woken = false;
     try {
       await tick();
+      failures = 0;
     } catch (error) {
-      logger.error({ error: toError(error), loop: name }, 'a run of a loop failed');
+      failures += 1;
+      // A database that is away for an hour must not fill the log.
+      logger[failures === 1 ? 'error' : 'debug'](
+        { error: toError(error), loop: name },
+        'a run of a loop failed',
+      );
     } finally {
       current = null;
-      schedule(woken ? 0 : everyMs);
+      schedule(woken ? 0 : typeof everyMs === 'number' ? everyMs : everyMs());
     }
   }
   return {

@@ -4,9 +4,10 @@ import type { Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import type { EventBus } from '../../events/event-bus.ts';
 import type { Logger } from '../../process/logger.ts';
+import type { Loop } from '../../process/loop.ts';
 import type { NewJob, Queue, QueueOptions } from '../queue.ts';
 import { createJobTable, SCHEMA } from './job-table.ts';
-import { createTicker, type Ticker } from './ticker.ts';
+import { createTicker } from './ticker.ts';
 import { type SlotWorker, startSlotWorker } from './worker.ts';
 
 /**
@@ -135,7 +136,7 @@ function fetcher(boss: PgBoss, name: string): Parameters<typeof startSlotWorker>
 
 interface StopOptions {
   readonly boss: PgBoss;
-  readonly ticker: Ticker;
+  readonly ticker: Loop;
   readonly workers: Map<string, SlotWorker>;
   readonly stopListening: (() => void)[];
   readonly graceSeconds: number;

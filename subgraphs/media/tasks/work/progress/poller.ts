@@ -1,11 +1,11 @@
 import { toError } from '../../../../../platform/errors.ts';
+import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { failureOf, UpstreamError, type JobStatus } from '../../../providers/contract/provider.ts';
 import { leaseDue, scheduleNext, type DueAttempt, type NextPoll } from '../../storage/poll-store.ts';
 import { CANCEL_TOPIC, POLL_TOPIC } from '../../storage/transactor.ts';
 import { finishAttempt } from '../results/finish.ts';
 import { endAttempt, jobOf, type Engine } from '../shared/engine.ts';
-import { createLoop, type Loop } from '../shared/loop.ts';
 import { contextOf, type Scene } from './attempt-context.ts';
 import { cancelUpstream } from './cancel-upstream.ts';
 import type { ProgressWriter } from './progress-writer.ts';

@@ -1,10 +1,10 @@
 import { toError } from '../../../../../platform/errors.ts';
 import { newId } from '../../../../../platform/ids.ts';
+import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
 import type { WatchedProgress } from '../../../providers/contract/provider.ts';
 import type { AttemptKey } from '../../storage/attempt-store.ts';
 import { endWatch, holdWatches } from '../../storage/watch-store.ts';
 import { connectionFor, keyOf, type Engine } from '../shared/engine.ts';
-import { createLoop, type Loop } from '../shared/loop.ts';
 import type { Scene } from './attempt-context.ts';
 import type { ProgressWriter } from './progress-writer.ts';
 import { reportOf } from './progress.ts';
