@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import type { QueryConfig, QueryResult } from 'pg';
 
 import type { Database } from '../../platform/database/database.ts';
@@ -55,12 +56,12 @@ export async function openSharedCounts({
     restsUntil = Date.now() + REST_MS;
   }
 
-  await atOnce(prepare(), START_MS).catch((thrown: unknown) => goAway(toError(thrown)));
+  await pTimeout(prepare(), { milliseconds: START_MS }).catch((thrown: unknown) => goAway(toError(thrown)));
   return {
     async query(question) {
       if (Date.now() < restsUntil) throw new Error('the shared counts were away a moment ago');
       try {
-        const answer = await atOnce(ask(question), patienceMs);
+        const answer = await pTimeout(ask(question), { milliseconds: patienceMs });
         if (isAway) logger.info('rates are counted together again');
         isAway = false;
         return answer;
@@ -70,16 +71,4 @@ export async function openSharedCounts({
       }
     },
   };
-}
-
-async function atOnce<Value>(work: Promise<Value>, patienceMs: number): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

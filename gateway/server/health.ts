@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 import { Router } from 'express';
+import pTimeout from 'p-timeout';
 
 import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
@@ -32,7 +31,7 @@ export function createHealth({ checks, timeoutMs = 3_000, logger }: HealthOption
     const outcomes = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => {
         try {
-          await withTimeout(check, timeoutMs);
+          await pTimeout(check(), { milliseconds: timeoutMs });
           return undefined;
         } catch (error) {
           logger.warn({ part: name, error: toError(error) }, 'a readiness check fails');
@@ -58,18 +57,4 @@ export function createHealth({ checks, timeoutMs = 3_000, logger }: HealthOption
       isDraining = true;
     },
   };
-}
-
-async function withTimeout(check: () => Promise<void>, timeoutMs: number): Promise<void> {
-  const enough = new AbortController();
-  const late = pause(timeoutMs, undefined, { signal: enough.signal }).then(() => {
-    throw new Error(`no answer within ${timeoutMs} ms`);
-  });
-  try {
-    await Promise.race([check(), late]);
-  } finally {
-    enough.abort();
-    // The losing timer rejects with AbortError; nobody waits for it any more.
-    late.catch(() => undefined);
-  }
 }

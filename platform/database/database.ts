@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 
 import { Kysely, PostgresDialect } from 'kysely';
+import pTimeout from 'p-timeout';
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, types } from 'pg';
 
 import { AppError, toError } from '../errors.ts';
@@ -34,6 +35,8 @@ export interface Database {
   /** Waits up to 5 s for connections in use, then closes the rest. */
   close(): Promise<void>;
 }
+
+const CLOSE_TIMEOUT_MS = 5000;
 
 /** Makes the pool; connects at the first use. */
 export function createDatabase(options: DatabaseOptions): Database {
@@ -114,15 +117,12 @@ function trackConnections(pool: Pool): ReadonlySet<PoolClient> {
 }
 
 async function closePool(pool: Pool, connections: ReadonlySet<PoolClient>, logger: Logger): Promise<void> {
-  const deadline = AbortSignal.timeout(5000);
-  // Resolves when nothing is in use any more; after the deadline nobody waits for that.
-  const ended = pool
-    .end()
-    .then(() => Promise.all([...connections].map((client) => once(client, 'end', { signal: deadline }))));
-  const late = once(deadline, 'abort');
-  await Promise.race([ended, late]).catch((thrown: unknown) => {
-    if (!deadline.aborted) throw thrown;
-  });
-  if (deadline.aborted)
+  // Resolves when nothing is in use any more.
+  const ended = pool.end().then(() => Promise.all([...connections].map((client) => once(client, 'end'))));
+  const isLate = await pTimeout(
+    ended.then(() => false),
+    { milliseconds: CLOSE_TIMEOUT_MS, fallback: () => true },
+  );
+  if (isLate)
     logger.warn({ connections: connections.size }, 'database connections were still in use at the end');
 }

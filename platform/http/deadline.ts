@@ -5,6 +5,8 @@ export interface Deadline {
   reason(): 'TIMED_OUT' | 'ABORTED' | null;
   /** Milliseconds left on the clock. */
   remainingMs(): number;
+  /** Starts the clock anew: something has moved. */
+  extend(): void;
   /** No more clock, the caller may still abort: a download whose headers have come. */
   stopClock(): void;
   /** Lets go of the clock and of the caller's signal; nothing fires any more. */
@@ -14,7 +16,7 @@ export interface Deadline {
 /** Starts the clock of a call. */
 export function createDeadline({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): Deadline {
   const controller = new AbortController();
-  const endsAt = performance.now() + timeoutMs;
+  let endsAt = performance.now() + timeoutMs;
   let reason: 'TIMED_OUT' | 'ABORTED' | null = null;
   const fire = (why: 'TIMED_OUT' | 'ABORTED') => {
     reason ??= why;
@@ -28,6 +30,10 @@ export function createDeadline({ timeoutMs, signal }: { timeoutMs: number; signa
     signal: controller.signal,
     reason: () => reason,
     remainingMs: () => endsAt - performance.now(),
+    extend() {
+      endsAt = performance.now() + timeoutMs;
+      clock.refresh();
+    },
     stopClock: () => clearTimeout(clock),
     clear() {
       clearTimeout(clock);

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 
 import { toError } from '../errors.ts';
 import type { Logger } from './logger.ts';
@@ -41,7 +41,7 @@ export function createLifecycle({ logger, graceMs }: LifecycleOptions): Lifecycl
   async function stopPart({ name, stop }: Part): Promise<void> {
     const startedAt = performance.now();
     try {
-      await withCeiling(stop, graceMs);
+      await pTimeout(stop(), { milliseconds: graceMs, message: `still not stopped after ${graceMs} ms` });
       logger.debug({ part: name, ms: Math.round(performance.now() - startedAt) }, 'stopped a part');
     } catch (error) {
       exitCode = 1;
@@ -97,18 +97,4 @@ function endProcess(lifecycle: Lifecycle, exitCode: () => number): (reason: stri
     first = { reason, at: performance.now() };
     void lifecycle.stop(reason).then(() => process.exit(exitCode()));
   };
-}
-
-async function withCeiling(stop: () => Promise<void>, ceilingMs: number): Promise<void> {
-  const ceiling = new AbortController();
-  try {
-    await Promise.race([
-      stop(),
-      pause(ceilingMs, undefined, { signal: ceiling.signal }).then(() => {
-        throw new Error(`still not stopped after ${ceilingMs} ms`);
-      }),
-    ]);
-  } finally {
-    ceiling.abort();
-  }
 }

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
+import pTimeout from 'p-timeout';
+
 import { AppError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import { endServer, readPid } from './postmaster.ts';
@@ -87,7 +89,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
     async stop() {
       stopping = true;
       child.stdin.end();
-      await endWithin(ended, 20_000);
+      await pTimeout(ended, { milliseconds: 20_000, message: false });
       // The supervisor itself may have been killed: then the server is still there.
       const pid = readPid(directory);
       if (pid !== undefined) await endServer(pid, directory);
@@ -128,11 +130,4 @@ function letProcessEnd(child: ChildProcess): void {
   for (const stream of [child.stdin, child.stderr]) {
     if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
   }
-}
-
-async function endWithin(ended: Promise<unknown>, milliseconds: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  await Promise.race([ended, late]);
-  clearTimeout(timer);
 }

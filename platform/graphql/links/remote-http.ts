@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 
 import { AppError } from '../../errors.ts';
+import { createDeadline, type Deadline } from '../../http/deadline.ts';
 
 /** The HTTP side of a remote link: POST to one URL over kept connections, bounded in time and size. */
 export interface Poster {
@@ -45,7 +46,7 @@ export function createPoster({ url, maxResponseBytes, maxConnections }: PosterOp
   });
   return {
     async post({ headers, body, timeoutMs, signal }) {
-      const deadline = createDeadline(timeoutMs, signal);
+      const deadline = createDeadline({ timeoutMs, signal });
       try {
         const answer = await pool.request({
           method: 'POST',
@@ -57,9 +58,13 @@ export function createPoster({ url, maxResponseBytes, maxConnections }: PosterOp
         return { status: answer.statusCode, text: await answer.body.text() };
       } catch (cause) {
         if (cause instanceof AppError) throw cause;
-        throw new AppError('UNAVAILABLE', deadline.expired() ? 'no answer in time' : 'no answer', { cause });
+        throw new AppError(
+          'UNAVAILABLE',
+          deadline.reason() === 'TIMED_OUT' ? 'no answer in time' : 'no answer',
+          { cause },
+        );
       } finally {
-        deadline.done();
+        deadline.clear();
       }
     },
     close: () => pool.destroy(),
@@ -67,36 +72,6 @@ export function createPoster({ url, maxResponseBytes, maxConnections }: PosterOp
 }
 
 const UPLOAD_STREAM = { objectMode: false, highWaterMark: 256 * 1024 };
-
-interface Deadline {
-  readonly signal: AbortSignal;
-  expired(): boolean;
-  /** Starts the time anew: something moved. */
-  extend(): void;
-  done(): void;
-}
-
-// Not AbortSignal.timeout with AbortSignal.any: those can be neither extended nor taken down before their time.
-function createDeadline(timeoutMs: number, outer: AbortSignal): Deadline {
-  const controller = new AbortController();
-  let expired = false;
-  const timer = setTimeout(() => {
-    expired = true;
-    controller.abort();
-  }, timeoutMs);
-  const hangUp = () => controller.abort();
-  if (outer.aborted) hangUp();
-  else outer.addEventListener('abort', hangUp, { once: true });
-  return {
-    signal: controller.signal,
-    expired: () => expired,
-    extend: () => void timer.refresh(),
-    done() {
-      clearTimeout(timer);
-      outer.removeEventListener('abort', hangUp);
-    },
-  };
-}
 
 async function* watched(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {

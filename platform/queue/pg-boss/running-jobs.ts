@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import type { JobWithMetadata } from 'pg-boss';
 
 import { AppError, toError } from '../../errors.ts';
@@ -151,9 +152,6 @@ async function finish(state: State, graceMs: number): Promise<number> {
 
 /** Waits until no job runs, or the time is over. */
 async function allDone(state: State, milliseconds: number): Promise<void> {
-  if (state.entries.size === 0) return;
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  await Promise.race([Promise.allSettled(state.entries.values()), late]);
-  clearTimeout(timer);
+  const done = Promise.allSettled(state.entries.values());
+  await pTimeout(done, { milliseconds: Math.max(1, milliseconds), message: false });
 }
