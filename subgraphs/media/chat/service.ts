@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 
+import { idempotencyOf } from '../../../platform/access/idempotency.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
@@ -7,7 +8,6 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { ChatTables } from '../database/chat-tables.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { idempotencyOf } from '../tasks/rules/idempotency.ts';
 import { createMaker, type Ready } from './chat-runner.ts';
 import type { ChatChunk, ChatInput, ChatReply, ChatService } from './chat.ts';
 import { errorOf } from './failures.ts';

@@ -1,4 +1,9 @@
 import type { Caller } from '../../../platform/access/caller.ts';
+import {
+  fingerprintOf,
+  idempotencyOf,
+  type IdempotencyRecord,
+} from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
@@ -10,7 +15,7 @@ import type { ExecuteRequest, Execution } from '../domain/execution.ts';
 import type { Template, TemplateService } from '../domain/template.ts';
 import { beneficiaryOf } from './access.ts';
 import { checkedStart, startFor, type CheckedStart } from './checked-start.ts';
-import { fingerprintOf, guardedExecution, guardOf, takeKey, type Guard } from './idempotency.ts';
+import { guardedExecution, takeKey } from './idempotency.ts';
 import { startQueue, type ExecutionLifecycle } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';
 import { insertExecution, type ExecutionStore, type StoredExecution } from './store.ts';
@@ -35,8 +40,9 @@ export async function execute(
   request: ExecuteRequest,
 ): Promise<Execution> {
   const { idempotencyKey, ...asked } = request;
-  const fingerprint = fingerprintOf({ operation: 'executeTemplate', ...asked });
-  const guard = guardOf(caller, idempotencyKey, fingerprint);
+  const requested = { operation: 'executeTemplate', ...asked };
+  const fingerprint = fingerprintOf(requested);
+  const guard = idempotencyOf(caller, idempotencyKey, requested);
   const earlier = guard === null ? null : await guardedExecution(dependencies.database, guard);
   if (earlier !== null) return readAgain(dependencies.store, earlier);
   const draft = await draftOf(dependencies, { caller, request, fingerprint });
@@ -106,7 +112,7 @@ function checkedExternalId(externalId: string | null): string | null {
 async function accept(
   dependencies: ExecuteDependencies,
   draft: Draft,
-  guard: Guard | null,
+  guard: IdempotencyRecord | null,
 ): Promise<StoredExecution> {
   const { database, queue } = dependencies;
   try {
@@ -125,7 +131,7 @@ async function accept(
 
 async function winnerOf(
   { database, store }: ExecuteDependencies,
-  lost: { readonly draft: Draft; readonly guard: Guard | null; readonly error: unknown },
+  lost: { readonly draft: Draft; readonly guard: IdempotencyRecord | null; readonly error: unknown },
 ): Promise<StoredExecution> {
   const { draft, guard, error } = lost;
   const guarded = guard === null ? null : await guardedExecution(database, guard);

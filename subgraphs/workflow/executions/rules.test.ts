@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
+import { fingerprintOf } from '../../../platform/access/idempotency.ts';
 import type { Template } from '../domain/template.ts';
-import { fingerprintOf } from './idempotency.ts';
 import { checkedParameters } from './parameters.ts';
 import { startOf } from './workflows.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import { fingerprintOf } from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { Template, TemplateService } from '../domain/template.ts';
 import { beneficiaryOf } from '../executions/access.ts';
 import { checkedStart } from '../executions/checked-start.ts';
-import { fingerprintOf } from '../executions/idempotency.ts';
 import type { MediaClient } from '../executions/media-client.ts';
 import { asked } from './failures.ts';
 import type { PayProvider } from './provider/pay-provider.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { internalCaller } from '../../../../platform/access/caller.ts';
+import { fingerprintOf } from '../../../../platform/access/idempotency.ts';
 import { newId } from '../../../../platform/ids.ts';
 import type { Task } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -16,7 +17,6 @@ import {
 } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { prune } from '../work/pruner.ts';
-import { canonicalJson } from './idempotency.ts';
 import type { RunningTaskService } from './service.ts';
 
 let engine: TestEngine;
@@ -140,10 +140,10 @@ describe('idempotency', () => {
   });
 
   it('takes equal values for equal, whatever the order of their keys', () => {
-    expect(canonicalJson({ b: [{ d: 1, c: undefined }], a: 'x' })).toBe(
-      canonicalJson({ a: 'x', b: [{ d: 1 }] }),
+    expect(fingerprintOf({ b: [{ d: 1, c: undefined }], a: 'x' })).toBe(
+      fingerprintOf({ a: 'x', b: [{ d: 1 }] }),
     );
-    expect(canonicalJson({ a: [1, 2] })).not.toBe(canonicalJson({ a: [2, 1] }));
+    expect(fingerprintOf({ a: [1, 2] })).not.toBe(fingerprintOf({ a: [2, 1] }));
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../../platform/access/caller.ts';
+import { idempotencyOf, type IdempotencyRecord } from '../../../../platform/access/idempotency.ts';
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import { isUuid, newId } from '../../../../platform/ids.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
@@ -10,17 +11,10 @@ import type { Binding, GeneratorRegistry } from '../../generators/bindings/bindi
 import { checkWork } from '../../generators/limits/limits.ts';
 import { nextSteps, type RecipeOptions } from '../../recipes/recipe.ts';
 import type { Submission, TaskService } from '../service-types.ts';
-import {
-  findIdempotency,
-  insertTask,
-  type IdempotencyEntry,
-  type NewStep,
-  type NewTask,
-} from '../storage/submission-store.ts';
+import { findIdempotency, insertTask, type NewStep, type NewTask } from '../storage/submission-store.ts';
 import { readTasks, toTask } from '../storage/task-store.ts';
 import type { Transactor } from '../storage/transactor.ts';
 import { enqueueStarts, stepRows } from './advance.ts';
-import { idempotencyOf } from './idempotency.ts';
 import type { WaitingLines } from './queue-positions.ts';
 import { defineTaskQueues } from './queues.ts';
 
@@ -89,7 +83,7 @@ async function start(options: SubmitOptions, submission: Parameters<TaskService[
 }
 
 /** The task of a key, null when the key is free. IDEMPOTENCY_CONFLICT when it stands for another request. */
-async function sameTask(database: MediaDatabase, entry: IdempotencyEntry): Promise<TaskTable | null> {
+async function sameTask(database: MediaDatabase, entry: IdempotencyRecord): Promise<TaskTable | null> {
   const record = await findIdempotency(database, entry.owner, entry.key);
   if (record === null) return null;
   if (record.fingerprint !== entry.fingerprint) {

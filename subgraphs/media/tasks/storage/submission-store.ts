@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import type { IdempotencyRecord } from '../../../../platform/access/idempotency.ts';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { TaskTable } from '../../database/task-tables.ts';
@@ -19,7 +20,7 @@ export interface NewTask {
   /** Address that a result webhook tells the end to; checked. */
   readonly callbackUrl?: string | null;
   readonly steps: readonly NewStep[];
-  readonly idempotency: IdempotencyEntry | null;
+  readonly idempotency: IdempotencyRecord | null;
 }
 
 /** A step as it is written, before its first attempt. */
@@ -28,13 +29,6 @@ export interface NewStep {
   readonly label: string;
   readonly input: StepInput;
   readonly binding: string;
-}
-
-/** A key as it is stored: hashed, and scoped to its owner. */
-export interface IdempotencyEntry {
-  readonly owner: string;
-  readonly key: string;
-  readonly fingerprint: string;
 }
 
 /**

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+
+import { badInput } from '../errors.ts';
+import type { Caller } from './caller.ts';
+
+/** The record of a request with an Idempotency-Key, as it is stored: whose it is, the key hashed, and what was requested. */
+export interface IdempotencyRecord {
+  readonly owner: string;
+  readonly key: string;
+  /** Another one under the same key is another request. */
+  readonly fingerprint: string;
+}
+
+const MAX_KEY_LENGTH = 255;
+
+/**
+ * The record of a request; null without a key. BAD_USER_INPUT for a key that is empty or too long. Anonymous callers
+ * share one owner, so their keys are scoped by address and request: a stranger's key never finds somebody else's work.
+ */
+export function idempotencyOf(
+  caller: Caller,
+  key: string | null,
+  request: unknown,
+): IdempotencyRecord | null {
+  if (key === null) return null;
+  if (key === '' || key.length > MAX_KEY_LENGTH) {
+    throw badInput('idempotencyKey', `idempotencyKey must have 1 to ${MAX_KEY_LENGTH} characters`);
+  }
+  const fingerprint = fingerprintOf(request);
+  const scope = caller.kind === 'anonymous' ? [key, caller.address ?? '', fingerprint] : [key];
+  return { owner: caller.id, key: sha256(JSON.stringify(scope)), fingerprint };
+}
+
+/** The sha256 of a value's JSON with the keys of every object in order; absent and undefined members are the same. */
+export function fingerprintOf(value: unknown): string {
+  const ordered = (_key: string, member: unknown): unknown => {
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)));
+  };
+  return sha256(JSON.stringify(value, ordered) ?? 'null');
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
