@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
 import { internalCaller } from '../../platform/access/caller.ts';
-import { createPromiseCache } from '../../platform/cache/promise-cache.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { newTraceId } from '../../platform/ids.ts';
@@ -16,7 +16,7 @@ import type { CallerLookup, Identity } from './credentials.ts';
  */
 
 const FRESH_MS = 1_500;
-const MAX_KEPT = 10_000;
+const MAX_ENTRIES = 10_000;
 const TIMEOUT_MS = 5_000;
 
 const QUERY = `query CallerOf($credential: String!) {
@@ -48,12 +48,18 @@ const ENDS = /\b(?:revokeSession|revokeServiceKey|deleteAccount)\b/;
 
 /** Makes the lookup over the link to the workflow subgraph. It throws UNAVAILABLE when nobody answers there. */
 export function createCallerCache(workflow: SubgraphLink): CallerCache {
-  const kept = createPromiseCache<Found>({ max: MAX_KEPT, ttlMs: FRESH_MS });
+  const cache = new LRUCache<string, Found, string>({
+    max: MAX_ENTRIES,
+    ttl: FRESH_MS,
+    fetchMethod: (_key, _stale, { context: credential }) => ask(workflow, credential),
+    // A lookup that is under way when the cache is cleared still answers those who wait for it.
+    ignoreFetchAbort: true,
+  });
   return {
     async lookup(credential) {
       // By the hash: a cache is no place for credentials.
       const key = createHash('sha256').update(credential).digest('base64');
-      const found = await kept.of(key, () => ask(workflow, credential));
+      const found = await cache.forceFetch(key, { context: credential });
       return found === 'foreign' ? null : found;
     },
     link: {
@@ -62,7 +68,7 @@ export function createCallerCache(workflow: SubgraphLink): CallerCache {
         try {
           return await workflow.execute(request);
         } finally {
-          if (ENDS.test(request.query)) kept.forget();
+          if (ENDS.test(request.query)) cache.clear();
         }
       },
     },

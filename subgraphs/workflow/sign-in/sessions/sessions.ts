@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 import { sql, type Selectable } from 'kysely';
+import { LRUCache } from 'lru-cache';
 
-import { createPromiseCache } from '../../../../platform/cache/promise-cache.ts';
 import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
@@ -42,13 +42,19 @@ export function createSessionService(options: SessionsOptions): SessionService &
   close(): void;
 } {
   const { database, tokens, bus } = options;
-  const open = createPromiseCache<boolean>({ max: MAX_KEPT, ttlMs: OPEN_MS });
-  const isOpen = (id: string) => open.of(id, () => readOpen(database, id));
-  const stopListening = bus.listen(SESSIONS, (id) => open.forget(id));
-  const stopGaps = bus.onGap(() => open.forget());
+  const open = new LRUCache<string, boolean>({
+    max: MAX_KEPT,
+    ttl: OPEN_MS,
+    fetchMethod: (id) => readOpen(database, id),
+    // A session that is deleted from the cache while it is read still answers those who wait for it.
+    ignoreFetchAbort: true,
+  });
+  const isOpen = (id: string) => open.forceFetch(id);
+  const stopListening = bus.listen(SESSIONS, (id) => void open.delete(id));
+  const stopGaps = bus.onGap(() => open.clear());
   const forget = (ids: readonly string[]) => {
     for (const id of ids) {
-      open.forget(id);
+      open.delete(id);
       bus.publish(SESSIONS, id, 1);
     }
   };
