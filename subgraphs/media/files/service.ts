@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { mayChange } from '../../../platform/access/caller.ts';
-import { batchReads } from '../../../platform/cache/batched-reads.ts';
+import { batchReads } from '../../../platform/database/batched-reads.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-store/measure/measure.ts';

@@ -1,5 +1,5 @@
 import { mayChange, mayRead, type Caller } from '../../../../platform/access/caller.ts';
-import { batchReads, type BatchedRead } from '../../../../platform/cache/batched-reads.ts';
+import { batchReads, type BatchedRead } from '../../../../platform/database/batched-reads.ts';
 import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import { isUuid } from '../../../../platform/ids.ts';
