@@ -49,7 +49,11 @@ export default defineConfig({
     // Many tests wait for something most of their time: more of them than cores keeps the cores busy.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // What Node has compiled is kept for the next process: every file is one of its own, and many start others (Kilns).
-    env: { NODE_COMPILE_CACHE: path.join(import.meta.dirname, 'node_modules/.cache/compiled') },
+    env: {
+      // Every test file is a process of its own, and many start others: what Node has compiled is kept for the next one.
+      NODE_COMPILE_CACHE: path.join(import.meta.dirname, 'node_modules/.cache/compiled'),
+      // A stock ApolloGateway, which we are compared with, would report to Apollo.
+      APOLLO_TELEMETRY_DISABLED: 'true',
+    },
   },
 });

@@ -97,8 +97,7 @@ describe('the architecture', () => {
         (file) =>
           !file.endsWith('.test.ts') && /process\.env\b/.test(readFileSync(path.join(root, file), 'utf8')),
       );
-    // Apollo's switch can only be thrown in the environment of the process (platform/process/apollo-telemetry.ts).
-    const allowed = /^platform\/(config\/|process\/apollo-telemetry\.ts)/;
+    const allowed = /^platform\/config\//;
     expect(readers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 });

@@ -13,8 +13,7 @@ export function dataSourcesOf(links: Readonly<Record<string, SubgraphLink>>): Se
   return Object.fromEntries(Object.entries(links).map(([name, link]) => [name, dataSourceOf(link)]));
 }
 
-/** One of them. */
-export function dataSourceOf(link: SubgraphLink): GraphQLDataSource {
+function dataSourceOf(link: SubgraphLink): GraphQLDataSource {
   return {
     async process({ request, context, ...rest }) {
       const { query = '', operationName, variables = {} } = request;

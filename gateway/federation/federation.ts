@@ -1,25 +1,23 @@
-import { ApolloGateway } from '@apollo/gateway';
+import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server';
 import type { GraphQLSchema, ValidationRule } from 'graphql';
 
 import { createDocuments, type PreparedDocument } from '../../platform/graphql/operations/documents.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
-import { disableApolloTelemetry } from '../../platform/process/apollo-telemetry.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { dataSourceOf } from './data-sources.ts';
 import { createExecution } from './execution.ts';
-import { createPlanner } from './plans.ts';
+import { createPlanner, type Planner } from './plans.ts';
 import { SubscriptionRootRule } from './subscription-root-rule.ts';
 
 /**
- * The federated executor: one way to run an operation over all subgraphs, for Apollo Server, REST, WebSocket, SSE and
- * multipart alike. Documents and plans are made once; the plans are run by Apollo's own executor over our links.
- * Apollo's gateway refuses subscriptions, its planner does not: the primary fetch subscribes at its subgraph, and each
- * event is run through the rest of the plan as if it were that fetch's answer.
+ * The federated executor: runs an operation over all subgraphs, for Apollo Server, REST, WebSocket, SSE and multipart
+ * alike. Documents and plans are made once; plans are run by @apollo/gateway's executor over our links. Apollo's gateway
+ * refuses subscriptions, but its planner plans them: the primary fetch subscribes at its subgraph, and each event is run
+ * through the rest of the plan as the answer of that fetch.
  */
 export interface FederatedExecutor extends GraphqlExecutor {
-  /** For `new ApolloServer({ gateway })`, which loads it. Its executor is ours; its context must be a RequestContext. */
-  readonly gateway: ApolloGateway;
+  /** For `new ApolloServer({ gateway })`; its context must be a RequestContext. */
+  readonly gateway: ServerGateway;
   /** What callers see. */
   apiSchema(): GraphQLSchema;
   /** Checks a query text as `execute` and `subscribe` do, and from the same cache: parse, limits, validation. */
@@ -29,6 +27,9 @@ export interface FederatedExecutor extends GraphqlExecutor {
   /** Ends every open subscription. The links belong to whoever made them. */
   close(): Promise<void>;
 }
+
+/** What Apollo Server wants of a gateway: a schema and an executor. */
+type ServerGateway = ApolloServerOptionsWithGateway<BaseContext>['gateway'];
 
 export interface FederationOptions {
   readonly supergraphSdl: string;
@@ -55,17 +56,8 @@ export async function createFederation(options: FederationOptions): Promise<Fede
     ...(options.maxDocuments === undefined ? {} : { maxDocuments: options.maxDocuments }),
   });
   const execution = createExecution({ planner, documents, links, logger });
-  const gateway = createGateway(options);
-  gateway.executor = ({ source, request, context }) =>
-    execution.execute({
-      query: source,
-      operationName: request.operationName,
-      variables: request.variables ?? {},
-      context: context as RequestContext,
-    });
-
   return {
-    gateway,
+    gateway: serverGateway({ supergraphSdl, planner, executor: execution }),
     execute: (request) => execution.execute(request),
     subscribe: (request) => execution.subscribe(request),
     apiSchema: () => planner.apiSchema,
@@ -76,28 +68,39 @@ export async function createFederation(options: FederationOptions): Promise<Fede
         throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
       planner.planOf(document, operationName);
     },
-    async close() {
-      execution.close();
-      await gateway.stop();
-    },
+    close: async () => execution.close(),
   };
 }
 
-// Only Apollo Server's end of the wire: schema, loading, landing page. It never executes anything itself.
-function createGateway({ supergraphSdl, links, logger }: FederationOptions): ApolloGateway {
-  disableApolloTelemetry();
-  return new ApolloGateway({
-    supergraphSdl,
-    buildService: ({ name }) => dataSourceOf(linkOf(links, name)),
-    __exposeQueryPlanExperimental: false,
-    serviceHealthCheck: false,
-    logger: {
-      debug: (message) => logger.debug(String(message)),
-      info: (message) => logger.debug(String(message)),
-      warn: (message) => logger.warn(String(message)),
-      error: (message) => logger.error(String(message)),
+// Not ApolloGateway, which builds the supergraph and its planner a second time at each start (200 ms).
+function serverGateway(parts: {
+  readonly supergraphSdl: string;
+  readonly planner: Planner;
+  readonly executor: GraphqlExecutor;
+}): ServerGateway {
+  const { supergraphSdl, planner, executor } = parts;
+  const listeners = new Set<Parameters<ServerGateway['onSchemaLoadOrUpdate']>[0]>();
+  return {
+    onSchemaLoadOrUpdate(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
-  });
+    async load() {
+      for (const listener of listeners) {
+        listener({ apiSchema: planner.apiSchema, coreSupergraphSdl: supergraphSdl });
+      }
+      return {
+        executor: ({ source, request, context }) =>
+          executor.execute({
+            query: source,
+            operationName: request.operationName,
+            variables: request.variables ?? {},
+            context: context as RequestContext,
+          }),
+      };
+    },
+    stop: async () => undefined,
+  };
 }
 
 function linkOf(links: FederationOptions['links'], name: string): SubgraphLink {
