@@ -1,0 +1,181 @@
+import {
+  getNamedType,
+  isCompositeType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+  isUnionType,
+  OperationTypeNode,
+  parse,
+  validate,
+} from 'graphql';
+import type {
+  GraphQLCompositeType,
+  GraphQLField,
+  GraphQLInputType,
+  GraphQLNamedType,
+  GraphQLSchema,
+} from 'graphql';
+
+import type { Random } from '../fuzz/random.ts';
+
+/** An operation with its variables. */
+export interface Operation {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export interface RandomOperationOptions {
+  readonly schema: GraphQLSchema;
+  readonly kind: OperationTypeNode;
+  readonly random: Random;
+}
+
+/** How deep and how many fields at most: planning takes most of the time of a case. */
+const MAX_DEPTH = 4;
+const MAX_FIELDS = 22;
+/** Names that every object has by inheritance are asked for as well. */
+const ALIASES = ['x', 'y', 'constructor', 'toString', 'hasOwnProperty', '__proto__'];
+const CONDITIONS = [
+  '@include(if: $yes)',
+  '@skip(if: $yes)',
+  '@include(if: $no)',
+  '@skip(if: $no)',
+  '@include(if: true)',
+  '@skip(if: false)',
+  '@include(if: false)',
+  '@skip(if: $no) @include(if: $yes)',
+];
+const HEADER = '($yes: Boolean = true, $no: Boolean!)';
+/** Uses both variables, so that the operation is valid whatever else it has. */
+const FOOTER = 'zz: __typename @include(if: $yes) yy: __typename @skip(if: $no)';
+
+/** A random valid operation; null when none was found in some attempts (or the schema has no such root). */
+export function randomOperation(options: RandomOperationOptions): Operation | null {
+  const { schema, kind, random } = options;
+  const root = schema.getRootType(kind);
+  if (root === undefined || root === null) return null;
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    const writer = createWriter(options);
+    const isSubscription = kind === OperationTypeNode.SUBSCRIPTION;
+    const selections = isSubscription
+      ? writer.oneField(root)
+      : `${writer.selections(root, MAX_DEPTH)} ${FOOTER}`;
+    const header = isSubscription ? HEADER.replace(')', ', $unused: Int)') : HEADER;
+    const query = [`${kind} T${header} { ${selections} }`, ...writer.fragments].join('\n');
+    const problems = validate(schema, parse(query)).filter(
+      ({ message }) => !message.includes('is never used'),
+    );
+    if (problems.length > 0) continue;
+    const no = random.chance(50);
+    return { query, variables: random.chance(50) ? { no } : { no, yes: random.chance(50) } };
+  }
+  return null;
+}
+
+interface Writer {
+  selections(type: GraphQLCompositeType, depth: number): string;
+  /** One field of a root, without conditions. */
+  oneField(type: GraphQLCompositeType): string;
+  /** The named fragments that were written on the way. */
+  readonly fragments: string[];
+}
+
+function createWriter({ schema, random }: RandomOperationOptions): Writer {
+  const fragments: string[] = [];
+  let fields = 0;
+
+  const condition = (): string => (random.chance(12) ? ` ${random.of(CONDITIONS)}` : '');
+  const argumentsOf = ({ args }: GraphQLField<unknown, unknown>): string => {
+    const given = args
+      .filter((argument) => isRequiredArgument(argument) || random.chance(35))
+      .map(({ name, type }) => `${name}: ${inputText(type, random, 2)}`);
+    return given.length === 0 ? '' : `(${given.join(', ')})`;
+  };
+  const fieldText = (field: GraphQLField<unknown, unknown>, depth: number, isBare = false): string => {
+    fields += 1;
+    const alias = !isBare && random.chance(14) ? `${random.of(ALIASES)}: ` : '';
+    const type = getNamedType(field.type);
+    const inner = isCompositeType(type) ? ` { ${selections(type, depth - 1)} }` : '';
+    const text = `${alias}${field.name}${argumentsOf(field)}${isBare ? '' : condition()}${inner}`;
+    // The same field once more, with other parts: both must be merged.
+    if (alias !== '' || !isCompositeType(type) || field.args.length > 0 || isBare || !random.chance(20))
+      return text;
+    return `${text} ${field.name} { ${selections(type, depth - 1)} }`;
+  };
+  const fragmentText = (type: GraphQLNamedType, depth: number): string => {
+    if (!isCompositeType(type)) return '__typename';
+    const inner = `{ ${selections(type, depth)} }`;
+    if (random.chance(70)) return `... on ${type.name}${condition()} ${inner}`;
+    fragments.push(`fragment F${fragments.length} on ${type.name} ${inner}`);
+    return `...F${fragments.length - 1}${condition()}`;
+  };
+  const narrower = (type: GraphQLCompositeType): readonly GraphQLNamedType[] => {
+    if (isObjectType(type)) return [];
+    const objects = schema.getPossibleTypes(type);
+    const interfaces = objects.flatMap((object) => object.getInterfaces());
+    return [...new Set([...objects, ...(random.chance(30) ? interfaces : [])])];
+  };
+  const choose = (type: GraphQLCompositeType, depth: number) => {
+    if (isUnionType(type)) return [];
+    const all = Object.values(type.getFields()).filter(
+      ({ type: of }) => isLeafType(getNamedType(of)) || (depth > 0 && fields < MAX_FIELDS),
+    );
+    return all.length === 0 ? [] : Array.from({ length: 1 + random.below(3) }, () => random.of(all));
+  };
+  function selections(type: GraphQLCompositeType, depth: number): string {
+    const parts = choose(type, depth).map((field) => fieldText(field, depth));
+    if (random.chance(25)) parts.push(random.of(['__typename', 'kind: __typename', '__typename __typename']));
+    if (depth > 0) {
+      for (const each of narrower(type)) if (random.chance(60)) parts.push(fragmentText(each, depth - 1));
+      if ((isObjectType(type) || isInterfaceType(type)) && random.chance(8)) {
+        parts.push(
+          random.chance(50)
+            ? fragmentText(type, depth - 1)
+            : `...${condition()} { ${selections(type, depth - 1)} }`,
+        );
+      }
+    }
+    return parts.length === 0 ? '__typename' : parts.join(' ');
+  }
+
+  return {
+    fragments,
+    selections,
+    oneField(type) {
+      if (isUnionType(type)) return '__typename';
+      return fieldText(random.of(Object.values(type.getFields())), MAX_DEPTH, true);
+    },
+  };
+}
+
+const LEAVES: Readonly<Record<string, readonly string[]>> = {
+  Int: ['1', '2', '3'],
+  Float: ['1.5', '2'],
+  Boolean: ['true', 'false', '$no'],
+  ID: ['"id-1"', '"id-2"', '3'],
+  String: ['"a"', '"b"', '""'],
+};
+
+/** A literal for an argument; deep inputs are cut short. */
+function inputText(type: GraphQLInputType, random: Random, depth: number): string {
+  if (isNonNullType(type)) return inputText(type.ofType, random, depth);
+  if (isListType(type)) {
+    const texts = Array.from({ length: random.below(3) }, () => inputText(type.ofType, random, depth));
+    return `[${texts.join(', ')}]`;
+  }
+  if (isEnumType(type)) return random.of(type.getValues()).name;
+  if (isInputObjectType(type)) {
+    const fields = Object.values(type.getFields())
+      .filter((field) => isRequiredInputField(field) || (depth > 0 && random.chance(40)))
+      .map(({ name, type: of }) => `${name}: ${inputText(of, random, depth - 1)}`);
+    return `{ ${fields.join(', ')} }`;
+  }
+  return random.of(LEAVES[type.name] ?? ['"text"']);
+}
