@@ -5,10 +5,10 @@ import type { ExecutionResult } from 'graphql';
 
 import type { Planner } from '../../gateway/federation/plans.ts';
 import { gatewayFailure, outwardResult } from '../../gateway/federation/results.ts';
-import type { Documents } from '../../platform/graphql/documents.ts';
-import type { GraphqlRequest } from '../../platform/graphql/executor.ts';
-import { isStream } from '../../platform/graphql/streams.ts';
-import type { SubgraphLink } from '../../platform/graphql/subgraph.ts';
+import type { Documents } from '../../platform/graphql/operations/documents.ts';
+import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
+import { isStream } from '../../platform/graphql/operations/streams.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 
 /** Apollo's own executor over our links: what a compiled one is held against. */

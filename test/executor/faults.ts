@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 import type { ExecutionResult } from 'graphql';
 
-import { mapStream, isStream } from '../../platform/graphql/streams.ts';
-import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/subgraph.ts';
+import { mapStream, isStream } from '../../platform/graphql/operations/streams.ts';
+import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';
 import { hashOf } from './hash.ts';
 
 /**
