@@ -22,6 +22,7 @@ import {
   refuseUpgrade,
   type WebSocketTransport,
 } from '../transports/websocket/websocket.ts';
+import { compressAnswers } from './compression.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer, listenOn, stopAccepting } from './http-server.ts';
@@ -182,11 +183,13 @@ function createApp(parts: {
   if (basePath !== '') mounted.use(health.router);
   mounted.use(cors.middleware);
   mounted.use(findCaller({ callers, rateLimiter: options.rateLimiter }));
-  mounted.use('/graphql', graphql);
-  mounted.use('/explorer', createExplorer({ basePath, trustProxy: options.trustProxy }));
   if (options.files !== undefined) mounted.use(below('/files', options.files));
   if (options.hooks !== undefined) mounted.use(below('/hooks', options.hooks));
   if (options.sandbox !== undefined) mounted.use(below('/sandbox', options.sandbox));
+  // What is mounted above has bytes of its own kinds and is passed on as it is.
+  mounted.use(compressAnswers());
+  mounted.use('/graphql', graphql);
+  mounted.use('/explorer', createExplorer({ basePath, trustProxy: options.trustProxy }));
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
   mounted.use(countUnserved(options.rateLimiter));
   app.use(answerNotFound(basePath));
