@@ -13,6 +13,7 @@ import { createChatService } from './chat/service.ts';
 import type { MediaDatabase, MediaTables } from './database/database.ts';
 import type { FileTables } from './database/file-tables.ts';
 import type { FileDoor, FileService } from './files/files.ts';
+import { createInputAddress } from './files/input-addresses.ts';
 import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
@@ -27,7 +28,6 @@ import { createMediaContext, mediaSchema, type MediaHealth, type MediaServices }
 import { createSubmissionService } from './submissions/service.ts';
 import { defineTaskQueues } from './tasks/rules/queues.ts';
 import { createTaskService, type RunningTaskService } from './tasks/rules/service.ts';
-import { createInputAddress } from './tasks/work/inputs/input-addresses.ts';
 import { createTaskWorker, type TaskWorker } from './tasks/work/worker.ts';
 import { createVideoTemplateService } from './video-templates/service.ts';
 import { createWebhookService } from './webhooks/service.ts';

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 
 import { describe, expect, it } from 'vitest';
 
+import type { Engine } from '../tasks/work/attempts/attempt-context.ts';
 import { prepareFile, type InputOptions } from '../tasks/work/inputs/input-files.ts';
-import type { Engine } from '../tasks/work/shared/engine.ts';
 import { wrongFormat, type FileKind } from './file-kinds.ts';
 
 describe('a file', () => {

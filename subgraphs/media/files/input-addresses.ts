@@ -1,7 +1,7 @@
-import type { ObjectStore } from '../../../../../platform/object-store/object-store.ts';
-import type { FileDoor, FileService, StoredFile } from '../../../files/files.ts';
-import type { Binding } from '../../../generators/bindings/binding.ts';
-import { isPublicHttps } from '../../../provider-webhooks/addresses.ts';
+import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
+import type { Binding } from '../generators/bindings/binding.ts';
+import { isPublicHttps } from '../provider-webhooks/addresses.ts';
+import type { FileDoor, FileService, StoredFile } from './files.ts';
 
 /** Where the upstream of a binding can fetch a file of ours; null when it gets bytes instead. */
 export type InputAddress = (

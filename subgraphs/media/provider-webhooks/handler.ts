@@ -9,7 +9,7 @@ import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.
 import { UpstreamError, type Notice } from '../providers/contract/provider.ts';
 import { readAttempts, type AttemptKey } from '../tasks/storage/attempt-store.ts';
 import type { NoticeAddresses } from './addresses.ts';
-import { readNotice } from './read-webhook.ts';
+import { readNotice } from './read-request.ts';
 import type { Hints } from './wake-ups.ts';
 
 /** Answers one notice of an upstream. */

@@ -4,7 +4,7 @@ import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { Task } from '../domain/task.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
-import type { TaskService } from '../tasks/service-types.ts';
+import type { TaskService } from '../tasks/rules/task-service.ts';
 import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
 import { prepareAnalysis } from './kinds/analysis.ts';
 import {

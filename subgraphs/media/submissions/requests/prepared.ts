@@ -2,7 +2,7 @@ import type { Caller } from '../../../../platform/access/caller.ts';
 import { badInput } from '../../../../platform/errors.ts';
 import type { FileKind } from '../../domain/file-kinds.ts';
 import type { Work } from '../../domain/task.ts';
-import type { Submission } from '../../tasks/service-types.ts';
+import type { Submission } from '../../tasks/rules/task-service.ts';
 import { resolveInputs, type InputFile, type InputFileDependencies, type NamedInput } from './input-files.ts';
 import type { MediaInput } from './submissions.ts';
 

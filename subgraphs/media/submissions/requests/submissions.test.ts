@@ -11,7 +11,7 @@ import type { Task } from '../../domain/task.ts';
 import { fileWorld, type FileWorld } from '../../files/files.fixture.ts';
 import type { StoredFile } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
-import type { Submission } from '../../tasks/service-types.ts';
+import type { Submission } from '../../tasks/rules/task-service.ts';
 import { createSubmissionService, type SubmissionDependencies } from '../service.ts';
 import type { SubmissionService } from './submissions.ts';
 

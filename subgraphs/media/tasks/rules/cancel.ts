@@ -9,7 +9,7 @@ import { pollNow } from '../storage/poll-store.ts';
 import { readSteps } from '../storage/step-store.ts';
 import { lockTask, readTasks } from '../storage/task-store.ts';
 import { CANCEL_TOPIC, type Transactor, type TransactionScope } from '../storage/transactor.ts';
-import type { Advancer } from './advance.ts';
+import type { Advancer } from './transitions.ts';
 
 /** Asking a task to stop. The row is the truth; the announcement only makes it quick. */
 export interface CancelOptions {

@@ -10,17 +10,17 @@ import type { TaskTable } from '../../database/task-tables.ts';
 import type { Attempt, TaskEvent } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { recipeOptionsOf, type RecipeGenerators } from '../../recipes/options.ts';
+import { recipeOptionsOf, type RecipeGenerators } from '../../recipes/planner.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
-import type { TaskService } from '../service-types.ts';
 import { readAttempts, toAttempt } from '../storage/attempt-store.ts';
 import { readEvents } from '../storage/event-store.ts';
 import { listTasks, readTasks, toTask } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
-import { createAdvancer } from './advance.ts';
 import { cancelTask } from './cancel.ts';
 import { createWaitingLines } from './queue-positions.ts';
 import { createSubmitter } from './submit.ts';
+import type { TaskService } from './task-service.ts';
+import { createAdvancer } from './transitions.ts';
 
 /** The rules of tasks as callers meet them: who may see and change what, and what is refused before it is written. */
 export interface TaskServiceOptions extends RecipeGenerators {

@@ -10,13 +10,13 @@ import type { FileService } from '../../files/files.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { checkWork } from '../../generators/limits/limits.ts';
 import { nextSteps, type RecipeOptions } from '../../recipes/recipe.ts';
-import type { Submission, TaskService } from '../service-types.ts';
 import { findIdempotency, insertTask, type NewStep, type NewTask } from '../storage/submission-store.ts';
 import { readTasks, toTask } from '../storage/task-store.ts';
 import type { Transactor } from '../storage/transactor.ts';
-import { enqueueStarts, stepRows } from './advance.ts';
 import type { WaitingLines } from './queue-positions.ts';
 import { defineTaskQueues } from './queues.ts';
+import type { Submission, TaskService } from './task-service.ts';
+import { enqueueStarts, stepRows } from './transitions.ts';
 
 /** Accepting work: everything that can be refused is refused before the one transaction that writes. */
 export interface SubmitOptions {

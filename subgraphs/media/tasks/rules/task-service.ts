@@ -1,5 +1,5 @@
-import type { Caller } from '../../../platform/access/caller.ts';
-import type { Attempt, Task, TaskEvent, TaskKind, TaskState, Work } from '../domain/task.ts';
+import type { Caller } from '../../../../platform/access/caller.ts';
+import type { Attempt, Task, TaskEvent, TaskKind, TaskState, Work } from '../../domain/task.ts';
 
 /** What the GraphQL face may ask of tasks/. Implemented by createTaskService (service.ts). */
 export interface TaskService {

@@ -16,8 +16,8 @@ import { isFinal, type Task } from '../../domain/task.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { createGeneratorRegistry } from '../../generators/bindings/registry.ts';
 import { createTaskService, type RunningTaskService, type TaskServiceOptions } from '../rules/service.ts';
-import type { Submission } from '../service-types.ts';
-import type { WorkerLimits } from '../work/shared/engine.ts';
+import type { Submission } from '../rules/task-service.ts';
+import type { WorkerLimits } from '../work/attempts/attempt-context.ts';
 import { createTaskWorker, type TaskWorker, type TaskWorkerOptions } from '../work/worker.ts';
 import { memoryFiles } from './memory-files.ts';
 

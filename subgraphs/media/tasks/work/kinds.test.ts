@@ -13,7 +13,7 @@ import {
   type WorkRequest,
 } from '../../providers/contract/provider.ts';
 import type { RunningTaskService } from '../rules/service.ts';
-import type { Submission } from '../service-types.ts';
+import type { Submission } from '../rules/task-service.ts';
 import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';
 import { PNG } from '../testing/upstream.ts';

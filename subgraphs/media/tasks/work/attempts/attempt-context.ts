@@ -6,6 +6,7 @@ import type { MediaDatabase } from '../../../database/database.ts';
 import type { AttemptTable, TaskStepTable, TaskTable } from '../../../database/task-tables.ts';
 import { isFinal, type AttemptState, type Failure, type StepInput } from '../../../domain/task.ts';
 import type { FileService } from '../../../files/files.ts';
+import type { InputAddress } from '../../../files/input-addresses.ts';
 import type { ProviderResources } from '../../../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
@@ -15,14 +16,13 @@ import {
   type JobCapability,
   type WorkKind,
 } from '../../../providers/contract/provider.ts';
-import type { Advancer } from '../../rules/advance.ts';
 import { isTransient, START_UNKNOWN } from '../../rules/failures.ts';
 import { startQueue } from '../../rules/queues.ts';
+import type { Advancer } from '../../rules/transitions.ts';
 import { closeAttempt, readAttempts, type AttemptKey } from '../../storage/attempt-store.ts';
 import { readSteps } from '../../storage/step-store.ts';
 import { lockTask, readTasks } from '../../storage/task-store.ts';
 import type { Transactor } from '../../storage/transactor.ts';
-import type { InputAddress } from '../inputs/input-addresses.ts';
 
 /** What every part of the worker works with. */
 export interface Engine {

@@ -5,7 +5,7 @@ import type { InputRef } from '../../../domain/task.ts';
 import type { StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { UpstreamError, type InputFile } from '../../../providers/contract/provider.ts';
-import type { Engine } from '../shared/engine.ts';
+import type { Engine } from '../attempts/attempt-context.ts';
 
 /**
  * An input file as its provider takes it. Files of ours are opened in the object store; a foreign URL is fetched by the

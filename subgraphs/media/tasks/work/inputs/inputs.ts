@@ -3,7 +3,7 @@ import type { ModelLimits } from '../../../generators/bindings/binding.ts';
 import { spelledAs } from '../../../generators/limits/field-problems.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
 import type { InputFile, WorkRequest } from '../../../providers/contract/provider.ts';
-import type { Engine } from '../shared/engine.ts';
+import type { Engine } from '../attempts/attempt-context.ts';
 import { prepareFile, type InputOptions } from './input-files.ts';
 import { personRefsOf, personRequest, type PreparePlace } from './person-inputs.ts';
 

@@ -1,7 +1,7 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { Failure } from '../../../domain/task.ts';
-import { endAttempt } from '../shared/engine.ts';
-import { contextOf, type Scene } from './attempt-context.ts';
+import { endAttempt } from '../attempts/attempt-context.ts';
+import { contextOf, type Scene } from './poll-context.ts';
 
 /** Failed cancel calls after which the attempt is closed all the same. */
 const MAX_CANCEL_CALLS = 3;

@@ -1,7 +1,7 @@
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { CallContext, JobCapability } from '../../../providers/contract/provider.ts';
 import type { DueAttempt } from '../../storage/poll-store.ts';
-import { connectionFor, type Engine } from '../shared/engine.ts';
+import { connectionFor, type Engine } from '../attempts/attempt-context.ts';
 
 /** A due attempt with everything that is needed to ask its upstream. */
 export interface Scene {

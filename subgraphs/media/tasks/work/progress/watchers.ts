@@ -4,8 +4,8 @@ import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
 import type { WatchedProgress } from '../../../providers/contract/provider.ts';
 import type { AttemptKey } from '../../storage/attempt-store.ts';
 import { endWatch, holdWatches } from '../../storage/watch-store.ts';
-import { connectionFor, keyOf, type Engine } from '../shared/engine.ts';
-import type { Scene } from './attempt-context.ts';
+import { connectionFor, keyOf, type Engine } from '../attempts/attempt-context.ts';
+import type { Scene } from './poll-context.ts';
 import type { ProgressWriter } from './progress-writer.ts';
 import { reportOf } from './progress.ts';
 

@@ -7,7 +7,7 @@ import { closeAttempt } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
-import { keyOf, stageOf, type Engine } from '../shared/engine.ts';
+import { keyOf, stageOf, type Engine } from '../attempts/attempt-context.ts';
 
 /** What happens when an upstream has finished: its attempt is closed, and its files are fetched or its texts kept. */
 

@@ -6,7 +6,7 @@ import type { ResultKind } from '../../../domain/result-kinds.ts';
 import type { StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { Connection, RemoteFile } from '../../../providers/contract/provider.ts';
-import type { Engine } from '../shared/engine.ts';
+import type { Engine } from '../attempts/attempt-context.ts';
 import { isWhole } from './whole-file.ts';
 
 /** Bringing one result file into the object store. */

@@ -17,7 +17,7 @@ import {
   newestAttempt,
   type AttemptScene,
   type Engine,
-} from '../shared/engine.ts';
+} from '../attempts/attempt-context.ts';
 import { outcomeOf } from './finish.ts';
 import { HopelessResult, isStoreAway, storeResultFile } from './result-files.ts';
 

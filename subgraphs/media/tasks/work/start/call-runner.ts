@@ -15,9 +15,6 @@ import { closeAttempt, renewClaim } from '../../storage/attempt-store.ts';
 import { moveStep } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { CANCEL_TOPIC } from '../../storage/transactor.ts';
-import { finishAttempt, outcomeOf, writable } from '../results/finish.ts';
-import { HopelessResult, isStoreAway, storeResultFile } from '../results/result-files.ts';
-import { completeStep } from '../results/store-worker.ts';
 import {
   connectionFor,
   endAttempt,
@@ -25,7 +22,10 @@ import {
   stageOf,
   type AttemptScene,
   type Engine,
-} from '../shared/engine.ts';
+} from '../attempts/attempt-context.ts';
+import { finishAttempt, outcomeOf, writable } from '../results/finish.ts';
+import { HopelessResult, isStoreAway, storeResultFile } from '../results/result-files.ts';
+import { completeStep } from '../results/store-worker.ts';
 import type { HeldClaim } from './claim.ts';
 
 /** Short work: one call that answers with the outcome. It has no handle, so its claim is held until all is stored. */

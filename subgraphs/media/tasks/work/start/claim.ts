@@ -1,6 +1,6 @@
 import { toError } from '../../../../../platform/errors.ts';
 import { renewClaim, type AttemptKey } from '../../storage/attempt-store.ts';
-import type { Engine } from '../shared/engine.ts';
+import type { Engine } from '../attempts/attempt-context.ts';
 
 /**
  * A held claim: the right to send one start. It is renewed while the start is under way, so that a worker that stops

@@ -4,7 +4,7 @@ import type { StepJob } from '../../rules/queues.ts';
 import { countOpen, insertAttempt, lockBinding, readAttempts } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
-import { connectionFor, stageOf, type AttemptScene, type Engine } from '../shared/engine.ts';
+import { connectionFor, stageOf, type AttemptScene, type Engine } from '../attempts/attempt-context.ts';
 
 /** What a start job finds. */
 export type Opening =

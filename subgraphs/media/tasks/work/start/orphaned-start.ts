@@ -4,7 +4,7 @@ import { toError } from '../../../../../platform/errors.ts';
 import type { AttemptTable } from '../../../database/task-tables.ts';
 import type { Handle, JobCapability } from '../../../providers/contract/provider.ts';
 import { readAttempts } from '../../storage/attempt-store.ts';
-import { connectionFor, firstPollMs, type AttemptScene, type Engine } from '../shared/engine.ts';
+import { connectionFor, firstPollMs, type AttemptScene, type Engine } from '../attempts/attempt-context.ts';
 import { recordHandle } from './record-handle.ts';
 
 /** A start that was answered, and the wire it was sent over. */

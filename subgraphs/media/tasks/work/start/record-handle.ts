@@ -3,7 +3,7 @@ import type { Handle } from '../../../providers/contract/provider.ts';
 import { saveHandle } from '../../storage/attempt-store.ts';
 import { pollNow } from '../../storage/poll-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
-import { keyOf, stageOf, type AttemptScene, type Engine } from '../shared/engine.ts';
+import { keyOf, stageOf, type AttemptScene, type Engine } from '../attempts/attempt-context.ts';
 
 /** Saves the handle under our claim. A cancel request that came meanwhile is served by the poller at once. */
 export async function recordHandle(

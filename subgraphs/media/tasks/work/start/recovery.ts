@@ -15,7 +15,7 @@ import {
   loadScene,
   type AttemptScene,
   type Engine,
-} from '../shared/engine.ts';
+} from '../attempts/attempt-context.ts';
 import { recordHandle } from './record-handle.ts';
 
 /**

@@ -13,7 +13,6 @@ import { failureFrom, START_LOST } from '../../rules/failures.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { closeUnsentAttempts, countOpen, takeClaim } from '../../storage/attempt-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
-import { fetchesInput, prepareRequest } from '../inputs/inputs.ts';
 import {
   connectionFor,
   endAttempt,
@@ -23,7 +22,8 @@ import {
   stageOf,
   type AttemptScene,
   type Engine,
-} from '../shared/engine.ts';
+} from '../attempts/attempt-context.ts';
+import { fetchesInput, prepareRequest } from '../inputs/inputs.ts';
 import type { CallRunner } from './call-runner.ts';
 import { holdClaim, now, type HeldClaim } from './claim.ts';
 import { openAttempt, type Opening } from './open-attempt.ts';
