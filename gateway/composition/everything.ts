@@ -63,7 +63,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
     port,
     readiness: { database: () => runtime.database.check(), files: () => runtime.store.check() },
     files: media.handleFile,
-    hooks: media.handleNotice,
+    hooks: media.handleProviderWebhook,
     sandbox: sandbox?.browser ?? undefined,
   });
   logger.info(

@@ -57,7 +57,7 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     readiness: async () => void (await Promise.all([database.check(), store.check()])),
     extraRoutes: (app) => {
       app.use('/files', media.handleFile);
-      app.all('/hooks/:provider', media.handleNotice);
+      app.all('/hooks/:provider', media.handleProviderWebhook);
     },
   });
   lifecycle.add('server', () => server.close());

@@ -1,9 +1,11 @@
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import type { ChatFailure, ChatReply } from './chat.ts';
+import { callersError } from '../domain/callers-error.ts';
+import type { ChatFailure } from '../domain/failure.ts';
+import type { ChatReply } from './chat.ts';
 import { converse, type Converse } from './converse.ts';
-import { errorOf, failureOf, INTERRUPTED, TOO_SLOW } from './failures.ts';
+import { failureOf, INTERRUPTED, TOO_SLOW } from './failures.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './media-parts.ts';
 import { createRecorder } from './recorder.ts';
 import { createPlaces } from './semaphore.ts';
@@ -52,7 +54,7 @@ export function createMaker(options: MakerOptions): Maker {
           return await have(ready, ends, () => {});
         } catch (thrown) {
           const failure = endOf(thrown, signals);
-          throw signal.aborted || failure.code === 'INTERNAL' ? thrown : errorOf(failure);
+          throw signal.aborted || failure.code === 'INTERNAL' ? thrown : callersError(failure);
         }
       });
     },
@@ -85,7 +87,7 @@ function createRuns(longestMs: number) {
   const running = new Set<Promise<unknown>>();
   return {
     checkRoom(): void {
-      if (closing.signal.aborted) throw errorOf(INTERRUPTED);
+      if (closing.signal.aborted) throw callersError(INTERRUPTED);
       if (running.size < MAX_RUNNING) return;
       throw new AppError('QUEUE_FULL', 'too many replies are being made; try again later', { retryAfter: 5 });
     },

@@ -4,14 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
+import { UpstreamError } from '../domain/failure.ts';
 import type { CatalogModel, GeneratorRegistry } from '../generators/bindings/binding.ts';
-import {
-  UpstreamError,
-  type ChatOutcome,
-  type ChatPiece,
-  type ChatRequest,
-  type Provider,
-} from '../providers/contract/provider.ts';
+import type { ChatOutcome, ChatPiece, ChatRequest, Provider } from '../providers/contract/provider.ts';
 import {
   me,
   nobody,

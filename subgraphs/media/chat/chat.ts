@@ -1,5 +1,5 @@
 import type { Caller } from '../../../platform/access/caller.ts';
-import type { Failure } from '../domain/task.ts';
+import type { ChatFailure } from '../domain/failure.ts';
 
 /**
  * Talking with a language model: no task, but an answer, at once or word by word. With an idempotency key the answer is
@@ -63,10 +63,4 @@ export interface ChatChunk {
   readonly reply: ChatReply | null;
   /** Why there is no whole reply; in the last piece only. */
   readonly error: ChatFailure | null;
-}
-
-/** Why a reply failed, as it is kept and told to everybody who asks for it. */
-export interface ChatFailure extends Failure {
-  /** Seconds the upstream asked to wait. */
-  readonly retryAfter?: number;
 }

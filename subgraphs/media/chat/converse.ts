@@ -1,12 +1,7 @@
 import type { Json } from '../../../platform/json.ts';
+import { UpstreamError } from '../domain/failure.ts';
 import type { Binding } from '../generators/bindings/binding.ts';
-import {
-  UpstreamError,
-  type ChatOutcome,
-  type ChatPiece,
-  type ChatRequest,
-  type Connection,
-} from '../providers/contract/provider.ts';
+import type { ChatOutcome, ChatPiece, ChatRequest, Connection } from '../providers/contract/provider.ts';
 import type { ChatReply } from './chat.ts';
 import { chatModelOf } from './limits.ts';
 import type { Conversation } from './messages.ts';

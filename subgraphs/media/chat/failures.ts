@@ -1,8 +1,5 @@
 import { AppError } from '../../../platform/errors.ts';
-import type { FailureCode } from '../domain/task.ts';
-import { UpstreamError, failureOf as upstreamFailure } from '../providers/contract/provider.ts';
-import { CALLERS_CODES } from '../questions/ask.ts';
-import type { ChatFailure } from './chat.ts';
+import { UpstreamError, failureOf as upstreamFailure, type ChatFailure } from '../domain/failure.ts';
 
 /** Why a reply failed: as it is kept and shown, and as it is thrown to a caller who waits for all of it. */
 
@@ -32,14 +29,4 @@ export function failureOf(thrown: unknown): ChatFailure {
     return { code: 'INVALID_INPUT', message, retryable: false, ...(field === undefined ? {} : { field }) };
   }
   return { code: 'INTERNAL', message: 'something went wrong on our side', retryable: false };
-}
-
-/** The failure as an error for callers. */
-export function errorOf({ code, message, field, retryAfter }: ChatFailure): AppError {
-  const codes: Partial<Record<FailureCode, AppError['code']>> = CALLERS_CODES;
-  const moderation = code === 'MODERATION_REFUSED' ? 'refused by moderation: ' : '';
-  return new AppError(codes[code] ?? 'INTERNAL', `${moderation}${message}`, {
-    ...(field === undefined ? {} : { field }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-  });
 }

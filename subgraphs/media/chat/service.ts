@@ -6,11 +6,11 @@ import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { ChatTables } from '../database/chat-tables.ts';
+import { callersError } from '../domain/callers-error.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { createMaker, type Ready } from './chat-runner.ts';
 import type { ChatChunk, ChatInput, ChatReply, ChatService } from './chat.ts';
-import { errorOf } from './failures.ts';
 import { follow } from './follow.ts';
 import { bindingsTaking } from './limits.ts';
 import { checkMedia } from './media-parts.ts';
@@ -93,7 +93,7 @@ async function sameReply(store: ChatStore, entry: KeptUnder): Promise<string | n
 async function wholeOf(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): Promise<ChatReply> {
   for await (const { reply, error } of chunks) {
     if (reply !== null) return reply;
-    if (error !== null) throw errorOf(error);
+    if (error !== null) throw callersError(error);
   }
   signal.throwIfAborted();
   throw new AppError('UNAVAILABLE', 'the reply broke off');

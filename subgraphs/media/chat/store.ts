@@ -2,7 +2,8 @@ import { sql, type Kysely } from 'kysely';
 
 import { newId } from '../../../platform/ids.ts';
 import type { ChatTables } from '../database/chat-tables.ts';
-import type { ChatFailure, ChatReply } from './chat.ts';
+import type { ChatFailure } from '../domain/failure.ts';
+import type { ChatReply } from './chat.ts';
 
 /** The SQL of kept replies. Every clock is the database's. */
 

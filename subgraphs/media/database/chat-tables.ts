@@ -1,6 +1,6 @@
 import type { Generated, JSONColumnType } from 'kysely';
 
-import type { ChatFailure } from '../chat/chat.ts';
+import type { ChatFailure } from '../domain/failure.ts';
 
 /** A reply that is kept under an idempotency key (migrations/0005-chat.ts). */
 interface ChatReplyTable {

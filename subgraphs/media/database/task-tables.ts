@@ -1,13 +1,8 @@
 import type { JsonObject } from '../../../platform/json.ts';
-import type {
-  AttemptState,
-  Failure,
-  StepInput,
-  TaskKind,
-  TaskOutcome,
-  TaskState,
-  Work,
-} from '../domain/task.ts';
+import type { AttemptState } from '../domain/attempt.ts';
+import type { Failure } from '../domain/failure.ts';
+import type { StepState } from '../domain/steps.ts';
+import type { StepInput, TaskKind, TaskOutcome, TaskState, Work } from '../domain/task.ts';
 
 /** Table types of the task engine (migrations/0001-tasks.ts says why each column and index is there). */
 
@@ -37,9 +32,6 @@ export interface TaskTable {
   readonly started_at: Date | null;
   readonly ended_at: Date | null;
 }
-
-/** QUEUED waits in its binding's line; STORING means the upstream is done and its files are being fetched. */
-export type StepState = 'QUEUED' | 'RUNNING' | 'STORING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
 
 /** One unit of work of a task at one generator. */
 export interface TaskStepTable {

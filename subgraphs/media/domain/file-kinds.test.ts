@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 
 import { describe, expect, it } from 'vitest';
 
-import type { Engine } from '../tasks/work/attempts/attempt-context.ts';
-import { prepareFile, type InputOptions } from '../tasks/work/inputs/input-files.ts';
+import { prepareFile, type InputDependencies, type InputOptions } from '../tasks/work/inputs/input-files.ts';
 import { wrongFormat, type FileKind } from './file-kinds.ts';
 
 describe('a file', () => {
@@ -37,7 +36,7 @@ describe('a foreign file', () => {
     limits: { downloadTimeoutMs: 1_000, maxInputBytes: 1_000 },
     inputAddress: async () => null,
     resources: { ofMedia: async () => [] },
-  } as unknown as Engine;
+  } as unknown as InputDependencies;
   const options = {
     owner: 'usr_me',
     binding: { provider: {} },

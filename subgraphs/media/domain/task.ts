@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { Failure } from './failure.ts';
 
 /** The words of a task (README glossary). Pure: no SQL, no clock, no GraphQL here. */
 
@@ -31,38 +32,6 @@ const taskKinds = [
 
 /** What a task makes. */
 export type TaskKind = (typeof taskKinds)[number];
-
-/** Every state of an attempt. */
-export const attemptStates = ['STARTING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'UNKNOWN'] as const;
-
-/** Where an attempt stands; UNKNOWN is one whose start may have happened, and nobody can tell. */
-export type AttemptState = (typeof attemptStates)[number];
-
-/** Why a task or an attempt failed; the first six are what an upstream may say. */
-export const failureCodes = [
-  'MODERATION_REFUSED',
-  'INVALID_INPUT',
-  'RATE_LIMITED',
-  'OUT_OF_CREDIT',
-  'UNAVAILABLE',
-  'TIMED_OUT',
-  'LOST',
-  'START_UNKNOWN',
-  'STORAGE_FAILED',
-  'INTERNAL',
-] as const;
-
-/** Why a task failed. */
-export type FailureCode = (typeof failureCodes)[number];
-
-/** A failure as callers see it: never an upstream's secrets. */
-export interface Failure {
-  readonly code: FailureCode;
-  readonly message: string;
-  readonly retryable: boolean;
-  /** The input field at fault, when one is. */
-  readonly field?: string;
-}
 
 /** A task as everything outside tasks/ sees it. */
 export interface Task {
@@ -99,6 +68,21 @@ export interface TaskOutcome {
   readonly facts: JsonObject;
 }
 
+/** Which tasks of a list are wanted; what is absent does not filter. */
+export interface TaskFilter {
+  readonly states?: readonly TaskState[];
+  readonly kinds?: readonly TaskKind[];
+  readonly generator?: string;
+  readonly createdAfter?: Date;
+  readonly createdBefore?: Date;
+}
+
+/** A page of tasks, newest first. */
+export interface TaskPage {
+  readonly tasks: readonly Task[];
+  readonly hasNextPage: boolean;
+}
+
 /** One numbered entry of a task's log. */
 export interface TaskEvent {
   readonly taskId: string;
@@ -108,21 +92,6 @@ export interface TaskEvent {
   readonly stage: string;
   readonly progress: number;
   readonly progressEstimated: boolean;
-}
-
-/** One start at one provider. */
-export interface Attempt {
-  readonly taskId: string;
-  readonly step: number;
-  readonly number: number;
-  readonly provider: string;
-  readonly model: string | null;
-  /** `task/step/number`: travels in the wire's own field, so that a start can be found again. */
-  readonly reference: string;
-  readonly state: AttemptState;
-  readonly error: Failure | null;
-  readonly startedAt: Date;
-  readonly endedAt: Date | null;
 }
 
 /** An input file of a submission: one of ours by id, or a foreign URL the worker will fetch under the outbound rule. */

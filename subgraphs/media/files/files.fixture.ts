@@ -43,7 +43,7 @@ export async function fileWorld(fresh: { readonly config: PoolConfig; drop(): Pr
     store,
     publicUrl: 'https://kiln.example.org/api',
     cdnBaseUrl: null,
-    urlTtl: 0,
+    urlTtlSeconds: 0,
   };
   return {
     database,

@@ -1,13 +1,12 @@
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
-import type { Binding } from '../generators/bindings/binding.ts';
-import { isPublicHttps } from '../provider-webhooks/addresses.ts';
+import { isPublicHttps } from '../domain/public-https.ts';
 import type { FileDoor, FileService, StoredFile } from './files.ts';
 
 /** Where the upstream of a binding can fetch a file of ours; null when it gets bytes instead. */
 export type InputAddress = (
   file: StoredFile,
   binding: {
-    readonly provider: Pick<Binding['provider'], 'fetchesInputs'>;
+    readonly provider: { readonly fetchesInputs?: boolean };
     readonly sandbox: boolean;
   },
 ) => Promise<string | null>;

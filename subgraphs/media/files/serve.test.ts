@@ -29,16 +29,16 @@ afterAll(async () => {
 });
 
 /** A server with the door in it; answers its address and the errors that the door did not answer itself. */
-async function door(options: { store?: ObjectStore; urlTtl?: number } = {}) {
-  const { store = world.store, urlTtl = 0 } = options;
+async function door(options: { store?: ObjectStore; urlTtlSeconds?: number } = {}) {
+  const { store = world.store, urlTtlSeconds = 0 } = options;
   const errors: unknown[] = [];
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   servers.push(server);
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const files = world.service({ publicUrl: base, urlTtl });
-  const handler = createFileHandler({ files, store, urlTtl });
+  const files = world.service({ publicUrl: base, urlTtlSeconds });
+  const handler = createFileHandler({ files, store, urlTtlSeconds });
   server.on('request', (request, response) => {
     handler(request, response).catch((error: unknown) => {
       errors.push(error);
@@ -193,7 +193,7 @@ describe('the door', () => {
   });
 
   test('refuses addresses that are not signed or have ended, when they end', async () => {
-    const { files } = await door({ urlTtl: 600 });
+    const { files } = await door({ urlTtlSeconds: 600 });
     const { url } = await stored(files, 'hello');
     const response = await fetch(url);
     expect(response.status).toBe(200);
@@ -232,8 +232,8 @@ describe('the door', () => {
         return 'https://s3.example.org/';
       },
     };
-    for (const urlTtl of [0, 60, 100_000]) {
-      const { files } = await door({ store: elsewhere, urlTtl });
+    for (const urlTtlSeconds of [0, 60, 100_000]) {
+      const { files } = await door({ store: elsewhere, urlTtlSeconds });
       await fetch((await stored(files, 'x')).url, { redirect: 'manual' });
     }
     expect(asked).toEqual([3_600, 60, 3_600]);

@@ -14,7 +14,7 @@ export interface FileHandlerOptions {
   readonly files: FileDoor;
   readonly store: ObjectStore;
   /** Seconds that addresses stay valid (FILES_URL_TTL); 0 for ever. Decides how long caches may keep a file. */
-  readonly urlTtl: number;
+  readonly urlTtlSeconds: number;
 }
 
 const DAY_SECONDS = 86_400;
@@ -26,11 +26,13 @@ const ADDRESS_SECONDS = 3_600;
  * capability. Where the store gives out addresses, GET is answered by a redirect to a fresh one. Mount it at `/files` or
  * at the root; it looks at the last two parts of the path.
  */
-export function createFileHandler({ files, store, urlTtl }: FileHandlerOptions): FileHandler {
+export function createFileHandler({ files, store, urlTtlSeconds }: FileHandlerOptions): FileHandler {
   // An address of the store shall not live longer than one of ours.
-  const expiresIn = urlTtl === 0 ? ADDRESS_SECONDS : Math.min(urlTtl, ADDRESS_SECONDS);
+  const expiresIn = urlTtlSeconds === 0 ? ADDRESS_SECONDS : Math.min(urlTtlSeconds, ADDRESS_SECONDS);
   const cacheControl =
-    urlTtl === 0 ? `public, max-age=${DAY_SECONDS}` : `private, max-age=${Math.min(urlTtl, DAY_SECONDS)}`;
+    urlTtlSeconds === 0
+      ? `public, max-age=${DAY_SECONDS}`
+      : `private, max-age=${Math.min(urlTtlSeconds, DAY_SECONDS)}`;
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return refuse(response, 405, 'files can only be read here', { Allow: 'GET, HEAD' });

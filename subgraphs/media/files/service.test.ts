@@ -302,7 +302,7 @@ describe('addresses', () => {
 
   test('are signed and end when a time is set', () => {
     let now = 1_700_000_000_000;
-    const signing = world.service({ urlTtl: 60, clock: () => now });
+    const signing = world.service({ urlTtlSeconds: 60, clock: () => now });
     const url = signing.urlOf(file);
     const query = new URL(url).searchParams;
     expect(signing.idOfUrl(url)).toBe(id);
@@ -312,7 +312,9 @@ describe('addresses', () => {
     expect(
       signing.admits(id, new URLSearchParams(`exp=${Number(query.get('exp')) + 1}&sig=${query.get('sig')}`)),
     ).toBe(false);
-    expect(world.service({ urlTtl: 60, secret: 'other', clock: () => now }).admits(id, query)).toBe(false);
+    expect(world.service({ urlTtlSeconds: 60, secret: 'other', clock: () => now }).admits(id, query)).toBe(
+      false,
+    );
     now += 60_000;
     expect(signing.admits(id, query)).toBe(false);
     expect(signing.idOfUrl(url)).toBeNull();

@@ -32,7 +32,7 @@ export interface FileServiceOptions {
   /** Address of a CDN in front of the object store or of PUBLIC_URL, without a trailing slash; null when there is none. */
   readonly cdnBaseUrl: string | null;
   /** Seconds that addresses stay valid; 0 for ever. */
-  readonly urlTtl: number;
+  readonly urlTtlSeconds: number;
   /** Signs expiring addresses; the same in every process. */
   readonly secret: string;
   /** Days that files are kept; 0 (default) for ever. */
@@ -49,10 +49,19 @@ const DAY_MS = 86_400_000;
 
 /** Files: bytes in the object store, facts in the database, addresses that never change. */
 export function createFileService(options: FileServiceOptions): FileService & FileDoor {
-  const { database, store, publicUrl, cdnBaseUrl, urlTtl, secret, retentionDays = 0, logger } = options;
+  const {
+    database,
+    store,
+    publicUrl,
+    cdnBaseUrl,
+    urlTtlSeconds,
+    secret,
+    retentionDays = 0,
+    logger,
+  } = options;
   const clock = options.clock ?? Date.now;
-  const signer = createSigner({ secret, ttlSeconds: urlTtl, clock });
-  const admits = (id: string, query: URLSearchParams) => urlTtl === 0 || signer.verify(id, query);
+  const signer = createSigner({ secret, ttlSeconds: urlTtlSeconds, clock });
+  const admits = (id: string, query: URLSearchParams) => urlTtlSeconds === 0 || signer.verify(id, query);
   const parts: Parts = { database, store, logger, clock };
 
   return {
@@ -79,7 +88,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     },
     urlOf({ id, name }, { cdn = false } = {}) {
       if (cdn && cdnBaseUrl !== null) return `${cdnBaseUrl}${pathOf(id, name)}`;
-      return `${publicUrl}${pathOf(id, name)}${urlTtl === 0 ? '' : `?${signer.sign(id)}`}`;
+      return `${publicUrl}${pathOf(id, name)}${urlTtlSeconds === 0 ? '' : `?${signer.sign(id)}`}`;
     },
     remove: (caller, id) => removeFile(parts, caller, id),
     async prune(limit) {

@@ -4,26 +4,27 @@ import { toError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import type { MediaDatabase } from '../database/database.ts';
+import type { AttemptKey } from '../domain/attempt.ts';
+import { UpstreamError } from '../domain/failure.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { UpstreamError, type Notice } from '../providers/contract/provider.ts';
-import { readAttempts, type AttemptKey } from '../tasks/storage/attempt-store.ts';
-import type { NoticeAddresses } from './addresses.ts';
-import { readNotice } from './read-request.ts';
-import type { Hints } from './wake-ups.ts';
+import type { ProviderWebhook } from '../providers/contract/provider.ts';
+import type { RunningAttempts } from '../tasks/running-attempts.ts';
+import type { ProviderWebhookAddresses } from './addresses.ts';
+import { readWebhook } from './read-request.ts';
+import type { WakeUps } from './wake-ups.ts';
 
-/** Answers one notice of an upstream. */
-export type NoticeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/** Answers one webhook of an upstream. */
+export type ProviderWebhookHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export interface NoticeHandlerOptions {
-  readonly database: MediaDatabase;
+export interface ProviderWebhookHandlerOptions {
+  readonly attempts: Pick<RunningAttempts, 'bindingOf'>;
   readonly registry: GeneratorRegistry;
-  readonly addresses: NoticeAddresses;
-  readonly hints: Hints;
+  readonly addresses: ProviderWebhookAddresses;
+  readonly wakeUps: WakeUps;
   readonly logger: Logger;
 }
 
-/** Most notices worked on at once; further ones are told to come back. */
+/** Most webhooks worked on at once; further ones are told to come back. */
 const MAX_OPEN = 64;
 /** Longest wait for a vendor's keys. */
 const CHECK_TIMEOUT_MS = 10_000;
@@ -36,10 +37,10 @@ interface Reply {
 
 /**
  * POST /hooks/{provider}: an upstream says that something happened. Its address must be one that we made, and where the
- * vendor signs, it must be signed. Then the attempt is asked about at once; what the notice itself says is not looked at.
- * The answer is the same whether there is such an attempt or not. Mount it at the root.
+ * vendor signs, it must be signed. Then the attempt is polled at once; the body is never believed. The answer is the
+ * same whether there is such an attempt or not. Mount it at the root.
  */
-export function createNoticeHandler(options: NoticeHandlerOptions): NoticeHandler {
+export function createProviderWebhookHandler(options: ProviderWebhookHandlerOptions): ProviderWebhookHandler {
   let open = 0;
   return async (request, response) => {
     if (open >= MAX_OPEN) return reply(response, { status: 503, headers: { 'retry-after': '1' } });
@@ -52,8 +53,8 @@ export function createNoticeHandler(options: NoticeHandlerOptions): NoticeHandle
   };
 }
 
-async function answer(options: NoticeHandlerOptions, request: IncomingMessage): Promise<Reply> {
-  const { registry, addresses, hints, logger } = options;
+async function answer(options: ProviderWebhookHandlerOptions, request: IncomingMessage): Promise<Reply> {
+  const { registry, addresses, wakeUps, logger } = options;
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://kiln');
   const [, name = ''] = /\/hooks\/([\w-]+)\/?$/.exec(pathname) ?? [];
   const fallback = registry.all().find(({ provider }) => provider.name === name);
@@ -61,20 +62,20 @@ async function answer(options: NoticeHandlerOptions, request: IncomingMessage): 
   if (request.method !== 'POST') return { status: 405, headers: { allow: 'POST' } };
   const reference = addresses.referenceOf(name, searchParams);
   if (reference === null) return REFUSED;
-  const notice = await readNotice(request);
-  if (notice === null) return { status: 413, headers: { connection: 'close' } };
-  const challenge = fallback.provider.answerNotice?.(notice) ?? null;
+  const webhook = await readWebhook(request);
+  if (webhook === null) return { status: 413, headers: { connection: 'close' } };
+  const challenge = fallback.provider.answerChallenge?.(webhook) ?? null;
   if (challenge !== null) return { status: 200, body: challenge };
   const key = keyOf(reference);
-  const binding = (key && (await bindingOf(options, key, name))) ?? null;
-  const verdict = await isGenuine(binding ?? fallback, notice, logger);
+  const binding = key && (await bindingOf(options, key, name));
+  const verdict = await isGenuine(binding ?? fallback, webhook, logger);
   if (verdict === 'unknowable') return { status: 503, headers: { 'retry-after': '30' } };
   if (verdict === 'forged') return REFUSED;
-  if (key !== null && binding !== null) hints.hint(key);
+  if (key !== null && binding !== null) wakeUps.wake(key);
   return { status: 202 };
 }
 
-const REFUSED: Reply = { status: 401, body: { error: 'this notice is not signed as it must be' } };
+const REFUSED: Reply = { status: 401, body: { error: 'this webhook is not signed as it must be' } };
 
 function keyOf(reference: string): AttemptKey | null {
   const [taskId = '', step = '', number = '', ...rest] = reference.split('/');
@@ -84,28 +85,30 @@ function keyOf(reference: string): AttemptKey | null {
 
 /** The binding of a running attempt, when it is one of this provider. */
 async function bindingOf(
-  { database, registry }: NoticeHandlerOptions,
+  { attempts, registry }: ProviderWebhookHandlerOptions,
   key: AttemptKey,
   provider: string,
 ): Promise<Binding | null> {
-  const attempts = await readAttempts(database, [key.taskId]);
-  const attempt = attempts.find(({ step, number }) => step === key.step && number === key.number);
-  const binding = attempt?.state === 'RUNNING' ? registry.byId(attempt.binding) : null;
+  const id = await attempts.bindingOf(key);
+  const binding = id === null ? null : registry.byId(id);
   return binding?.provider.name === provider ? binding : null;
 }
 
 async function isGenuine(
   { provider, connection }: Binding,
-  notice: Notice,
+  webhook: ProviderWebhook,
   logger: Logger,
 ): Promise<'genuine' | 'forged' | 'unknowable'> {
-  if (provider.verifyNotice === undefined) return 'genuine';
+  if (provider.verifyWebhook === undefined) return 'genuine';
   try {
     const context = { connection, signal: AbortSignal.timeout(CHECK_TIMEOUT_MS) };
-    return (await provider.verifyNotice(notice, context)) ? 'genuine' : 'forged';
+    return (await provider.verifyWebhook(webhook, context)) ? 'genuine' : 'forged';
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    logger.warn({ error: toError(error), provider: provider.name }, 'a notice could not be checked');
+    logger.warn(
+      { error: toError(error), provider: provider.name },
+      'a provider webhook could not be checked',
+    );
     return 'unknowable';
   }
 }

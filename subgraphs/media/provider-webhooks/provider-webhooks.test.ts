@@ -4,18 +4,20 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { newId } from '../../../platform/ids.ts';
-import type { Notice, Provider } from '../providers/contract/provider.ts';
+import { isPublicHttps } from '../domain/public-https.ts';
+import type { ProviderWebhook, Provider } from '../providers/contract/provider.ts';
+import { createRunningAttempts } from '../tasks/running-attempts.ts';
 import { image, me, registryOf, startEngine, until, type TestEngine } from '../tasks/testing/engine.ts';
 import { testBinding, testProvider } from '../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
-import { createNoticeAddresses, isPublicHttps } from './addresses.ts';
-import { createNoticeHandler } from './handler.ts';
-import { createHints, type Hints } from './wake-ups.ts';
+import { createProviderWebhookAddresses } from './addresses.ts';
+import { createProviderWebhookHandler } from './handler.ts';
+import { createWakeUps, type WakeUps } from './wake-ups.ts';
 
 let engine: TestEngine;
 let upstream: Upstream;
 let server: Server;
-let hints: Hints;
+let wakeUps: WakeUps;
 let asked: number;
 /** A wire that is asked every ten minutes unless a notice comes. */
 async function scene(change: Partial<Provider> = {}) {
@@ -35,7 +37,7 @@ async function scene(change: Partial<Provider> = {}) {
         ...job,
         pollMs: 600_000,
         start(request, context) {
-          addressed.push(context.noticeUrl);
+          addressed.push(context.webhookUrl);
           return job.start(request, context);
         },
       },
@@ -46,17 +48,18 @@ async function scene(change: Partial<Provider> = {}) {
   server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const addresses = createNoticeAddresses({ publicUrl, secret: 'a secret of the tests' });
-  hints = createHints({ database: engine.database, bus: engine.bus, logger: engine.logger, pauseMs: 100 });
-  const handle = createNoticeHandler({
-    database: engine.database,
+  const addresses = createProviderWebhookAddresses({ publicUrl, secret: 'a secret of the tests' });
+  const attempts = createRunningAttempts(engine);
+  wakeUps = createWakeUps({ makeDue: (key) => attempts.makeDue(key), logger: engine.logger, pauseMs: 100 });
+  const handle = createProviderWebhookHandler({
+    attempts,
     registry,
     addresses,
-    hints,
+    wakeUps,
     logger: engine.logger,
   });
   const service = engine.service(registry);
-  await engine.worker(registry, { noticeAddress: addresses.addressFor });
+  await engine.worker(registry, { webhookAddress: addresses.addressFor });
   const { id } = await service.submit(me, image());
   const running = await until(async () =>
     (await engine.database.selectFrom('media.attempts').selectAll().execute()).find(
@@ -94,7 +97,7 @@ describe('a notice', () => {
   afterEach(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    await hints.close();
+    await wakeUps.close();
     await engine.stop();
     await upstream.close();
   });
@@ -150,8 +153,8 @@ describe('a notice', () => {
   });
 
   it('is refused unsigned where the vendor signs, whether its attempt is there or not', async () => {
-    const verifyNotice = async ({ headers }: Notice) => headers['x-signed'] === 'yes';
-    const { url, due, addresses, binding } = await scene({ verifyNotice });
+    const verifyWebhook = async ({ headers }: ProviderWebhook) => headers['x-signed'] === 'yes';
+    const { url, due, addresses, binding } = await scene({ verifyWebhook });
     const before = await due();
     const elsewhere = addresses.addressFor(binding, `${newId()}/1/1`) ?? '';
     expect([(await tell(url)).status, (await tell(elsewhere)).status]).toEqual([401, 401]);
@@ -169,7 +172,7 @@ describe('a notice', () => {
   });
 
   it('that tries the address is answered as its vendor wants', async () => {
-    const { url } = await scene({ answerNotice: ({ body }) => ({ echo: body.toString('utf8') }) });
+    const { url } = await scene({ answerChallenge: ({ body }) => ({ echo: body.toString('utf8') }) });
     const answer = await tell(url, 'a challenge');
     expect([answer.status, await answer.json()]).toEqual([200, { echo: 'a challenge' }]);
     expect(asked).toBe(0);
@@ -181,7 +184,7 @@ describe('an address for notices', () => {
   const real = { ...sandboxed, sandbox: false };
 
   it('is given to real upstreams where they could reach it, and to the sandbox always', () => {
-    const at = (publicUrl: string) => createNoticeAddresses({ publicUrl, secret: 's' });
+    const at = (publicUrl: string) => createProviderWebhookAddresses({ publicUrl, secret: 's' });
     expect(at('https://kiln.example.com/api').addressFor(real, 'a/1/1')).toMatch(
       /^https:\/\/kiln\.example\.com\/api\/hooks\/fal\?attempt=a%2F1%2F1&mac=[\w-]{43}$/,
     );

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { Notice } from '../providers/contract/provider.ts';
+import type { ProviderWebhook } from '../providers/contract/provider.ts';
 
-/** Largest notice in bytes. */
+/** Largest webhook in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** A notice as it came in, its body byte for byte; null when it is too large. */
-export async function readNotice(request: IncomingMessage): Promise<Notice | null> {
+/** A provider webhook as it came in, its body byte for byte; null when it is too large. */
+export async function readWebhook(request: IncomingMessage): Promise<ProviderWebhook | null> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > MAX_BYTES) return null;
   const chunks: Buffer[] = [];

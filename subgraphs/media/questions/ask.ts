@@ -1,6 +1,8 @@
-import { AppError, badInput, type AppErrorCode } from '../../../platform/errors.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
+import { callersError } from '../domain/callers-error.ts';
+import { UpstreamError } from '../domain/failure.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { UpstreamError, type Provider, type UpstreamCode } from '../providers/contract/provider.ts';
+import type { Provider } from '../providers/contract/provider.ts';
 
 /**
  * Asking a generator's providers something at once, without a task: which bindings can be asked, fall-back in their
@@ -60,27 +62,5 @@ export async function firstAnswer<Asked extends Binding, Answer>(
       if (!(thrown instanceof UpstreamError) || !thrown.retryable) break;
     }
   }
-  throw callersError(failure);
-}
-
-/** An upstream's words in the words of callers. */
-export const CALLERS_CODES: Readonly<Record<UpstreamCode, AppErrorCode>> = {
-  MODERATION_REFUSED: 'BAD_USER_INPUT',
-  INVALID_INPUT: 'BAD_USER_INPUT',
-  RATE_LIMITED: 'RATE_LIMITED',
-  OUT_OF_CREDIT: 'UNAVAILABLE',
-  UNAVAILABLE: 'UNAVAILABLE',
-  TIMED_OUT: 'UNAVAILABLE',
-  LOST: 'UNAVAILABLE',
-};
-
-/** What an upstream said, as callers hear it; everything else stays what it is. */
-function callersError(thrown: unknown): unknown {
-  if (!(thrown instanceof UpstreamError)) return thrown;
-  const moderation = thrown.code === 'MODERATION_REFUSED' ? 'refused by moderation: ' : '';
-  return new AppError(CALLERS_CODES[thrown.code], `${moderation}${thrown.message}`, {
-    ...(thrown.field === undefined ? {} : { field: thrown.field }),
-    ...(thrown.retryAfter === undefined ? {} : { retryAfter: thrown.retryAfter }),
-    cause: thrown,
-  });
+  throw failure instanceof UpstreamError ? callersError(failure, failure) : failure;
 }

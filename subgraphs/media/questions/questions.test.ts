@@ -5,21 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { testDatabase } from '../../../test/kit/database/postgres.ts';
+import { UpstreamError } from '../domain/failure.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
 import { createProviderResources, type ProviderResources } from '../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { createGeneratorRegistry } from '../generators/bindings/registry.ts';
-import {
-  UpstreamError,
-  type NodeLoad,
-  type Provider,
-  type UploadRequest,
-  type VoiceList,
-} from '../providers/contract/provider.ts';
+import type { NodeLoad, Provider, UploadRequest, VoiceList } from '../providers/contract/provider.ts';
 import { testBinding } from '../tasks/testing/provider.ts';
 import { runningNode } from './nodes.ts';
 import { checkPrompt } from './prompt-check.ts';
-import { createUploads, type UploadsOptions } from './uploads.ts';
+import { createUploads } from './uploads.ts';
 import { createVoices } from './voices.ts';
 
 const me: Caller = { kind: 'user', id: 'usr_me', scopes: [], traceId: 'test', address: null };
@@ -147,7 +142,7 @@ describe('an upload to a provider', () => {
   };
   const uploads = (registry: GeneratorRegistry) =>
     createUploads({
-      database: world.database as unknown as UploadsOptions['database'],
+      database: world.database,
       files: world.service(),
       resources,
       registry,

@@ -1,14 +1,14 @@
 import type { FileUpload } from 'graphql-upload-minimal';
-import type { Kysely } from 'kysely';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
+import type { MediaDatabase } from '../database/database.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { ProviderResources } from '../files/provider-resources.ts';
+import { storeUpload } from '../files/store-upload.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { UploadRequest } from '../providers/contract/provider.ts';
-import { storeUpload } from '../submissions/requests/input-files.ts';
 import { bindingsWith, firstAnswer } from './ask.ts';
 
 /** A file of ours that a provider has a copy of. */
@@ -39,7 +39,7 @@ interface UploadToProvider {
 }
 
 export interface UploadsOptions {
-  readonly database: Kysely<never>;
+  readonly database: MediaDatabase;
   readonly files: FileService;
   readonly resources: ProviderResources;
   readonly registry: GeneratorRegistry;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
+import type { NextSteps, StepSoFar } from '../domain/steps.ts';
 import type { RecipeWork, StepInput, TaskOutcome, Work } from '../domain/task.ts';
-import { nextSteps, progressOf, type NextSteps, type StepSoFar } from './recipe.ts';
+import { nextSteps, progressOf } from './recipe.ts';
 
 const options = { generator: 'agg/imga' };
 const tea: Work & RecipeWork = {

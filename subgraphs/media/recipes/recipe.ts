@@ -1,4 +1,4 @@
-import type { StepState } from '../database/task-tables.ts';
+import type { NextSteps, PlannedStep, StepSoFar } from '../domain/steps.ts';
 import type { RecipeWork, StepInput, TaskOutcome, Work } from '../domain/task.ts';
 import { isSpokenFirst, progressOfSpoken, spokenSteps } from './spoken-avatar.ts';
 
@@ -11,27 +11,6 @@ import { isSpokenFirst, progressOfSpoken, spokenSteps } from './spoken-avatar.ts
  * the last, and the video comes first in its result: it is what was asked for. When a step fails the task fails (a set
  * with a hole is not what was asked for), and the others are cancelled. An avatar that says a text: spoken-avatar.ts.
  */
-
-/** A step as the recipe sees it. */
-export interface StepSoFar {
-  readonly input: StepInput;
-  readonly state: StepState;
-  readonly progress: number;
-  readonly outcome: TaskOutcome | null;
-}
-
-/** A step that is to be started. */
-export interface PlannedStep {
-  /** In front of the step's stages; empty when the task has no other step. */
-  readonly label: string;
-  readonly input: StepInput;
-}
-
-/** What follows when a step has ended. */
-export type NextSteps =
-  | { readonly kind: 'start'; readonly steps: readonly PlannedStep[] }
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'done'; readonly outcome: TaskOutcome };
 
 export interface RecipeOptions {
   /** Generator that describes and makes the images of recipes. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
+import type { StepSoFar } from '../domain/steps.ts';
 import type { Work } from '../domain/task.ts';
-import { nextSteps, progressOf, type StepSoFar } from './recipe.ts';
+import { nextSteps, progressOf } from './recipe.ts';
 
 const options = { generator: 'agg/imga' };
 const said: Work = {

@@ -1,5 +1,5 @@
+import type { NextSteps, StepSoFar } from '../domain/steps.ts';
 import type { AvatarVideoWork, StepInput, Work } from '../domain/task.ts';
-import type { NextSteps, StepSoFar } from './recipe.ts';
 
 /**
  * An avatar that says a text: avatars hear sounds only, so the text is spoken first, by the generator of speech. The

@@ -1,4 +1,4 @@
-import type { Attempt as AttemptShape, attemptStates } from '../domain/task.ts';
+import type { Attempt as AttemptShape, attemptStates } from '../domain/attempt.ts';
 import { builder } from './builder.ts';
 import { Failure } from './failure.ts';
 

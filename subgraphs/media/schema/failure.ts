@@ -1,4 +1,4 @@
-import type { Failure as FailureShape, failureCodes } from '../domain/task.ts';
+import type { Failure as FailureShape, failureCodes } from '../domain/failure.ts';
 import { builder } from './builder.ts';
 
 const FailureCode = builder.enumType('FailureCode', {

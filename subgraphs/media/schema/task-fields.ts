@@ -1,5 +1,5 @@
 import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
-import type { TaskFilter as TaskFilterShape, TaskPage } from '../tasks/rules/task-service.ts';
+import type { TaskFilter as TaskFilterShape, TaskPage } from '../domain/task.ts';
 import { builder, connection } from './builder.ts';
 import { Task, TaskKind, TaskProgress, TaskState } from './task.ts';
 

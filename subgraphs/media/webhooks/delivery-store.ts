@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import type { DeliveryState, WebhookDeliveryTable } from '../database/webhook-tables.ts';
-import type { WebhookJob } from './enqueue.ts';
 
 /** SQL of deliveries. Inserting one is in enqueue.ts. */
+
+/** One round of attempts of a delivery. */
+export type WebhookJob = { readonly deliveryId: string; readonly round: number };
 
 /** Begins an attempt: counted before it is made. Null when none is due in this round. */
 export async function beginAttempt(

@@ -2,23 +2,33 @@ import { sql } from 'kysely';
 
 import { newId } from '../../../platform/ids.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
+import type { EndListener } from '../tasks/rules/end-listener.ts';
 import type { TransactionScope } from '../tasks/storage/transactor.ts';
+import { pruneDeliveries, type WebhookJob } from './delivery-store.ts';
 
 /** How a delivery gets into the queue: in the transaction that ends its task. */
 
 /** Telling the ends of tasks to their callback addresses. */
 export const WEBHOOK_QUEUE = 'media.webhook-out';
 
-/** One round of attempts of a delivery. */
-export type WebhookJob = { readonly deliveryId: string; readonly round: number };
-
 /** Declares the queue. Its own retries are for a failing database only: pauses between attempts are the worker's. */
 export async function defineWebhookQueue(queue: Queue): Promise<void> {
   await queue.define(WEBHOOK_QUEUE, { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 });
 }
 
+/** Delivers the ends of tasks that have a callback address. */
+export function createWebhookEndListener(queue: Queue): EndListener {
+  return {
+    defineQueues: () => defineWebhookQueue(queue),
+    async ended(scope, { id: taskId, callback_url: url }) {
+      if (url !== null) await enqueueDelivery(scope, { taskId, url });
+    },
+    prune: pruneDeliveries,
+  };
+}
+
 /** Writes the delivery of a task that ends now, and enqueues its first attempt. */
-export async function enqueueDelivery(
+async function enqueueDelivery(
   scope: TransactionScope,
   { taskId, url }: { readonly taskId: string; readonly url: string },
 ): Promise<void> {

@@ -3,8 +3,14 @@ import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue/que
 import type { MediaDatabase } from '../database/database.ts';
 import type { FileService } from '../files/files.ts';
 import { readTasks, toTask } from '../tasks/storage/task-store.ts';
-import { beginAttempt, endAttempt, secondsUntilDue, type AttemptEnd } from './delivery-store.ts';
-import { defineWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from './enqueue.ts';
+import {
+  beginAttempt,
+  endAttempt,
+  secondsUntilDue,
+  type AttemptEnd,
+  type WebhookJob,
+} from './delivery-store.ts';
+import { defineWebhookQueue, WEBHOOK_QUEUE } from './enqueue.ts';
 import { messageOf } from './message.ts';
 import { createSender, type Sender, type Verdict } from './send.ts';
 

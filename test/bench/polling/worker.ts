@@ -16,6 +16,7 @@ import { mediaMigrations } from '../../../subgraphs/media/database/migrations/in
 import { createGeneratorRegistry } from '../../../subgraphs/media/generators/bindings/registry.ts';
 import type { JobCapability, Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { createExchange } from '../../../subgraphs/media/providers/shared/exchange.ts';
+import { createStepPlanner } from '../../../subgraphs/media/recipes/planner.ts';
 import { memoryFiles } from '../../../subgraphs/media/tasks/testing/memory-files.ts';
 import { testBinding } from '../../../subgraphs/media/tasks/testing/provider.ts';
 import { createTaskWorker } from '../../../subgraphs/media/tasks/work/worker.ts';
@@ -37,13 +38,15 @@ const bus = await createEventBus({ database: platform, logger });
 const queue = await createQueue({ database: platform, bus, logger });
 const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
 const binding = testBinding('polled#0', upstream(), upstreamUrl, { stallSeconds: 600, concurrency: 10_000 });
+const registry = createGeneratorRegistry({ bindings: [binding] });
 const worker = createTaskWorker({
   database,
   queue,
   bus,
   http,
   files: memoryFiles(),
-  registry: createGeneratorRegistry({ bindings: [binding] }),
+  registry,
+  planner: createStepPlanner(registry),
   logger,
   eventRetentionDays: 0,
 });

@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Notice, Provider, StartContext } from '../../../subgraphs/media/providers/contract/provider.ts';
+import type {
+  ProviderWebhook,
+  Provider,
+  StartContext,
+} from '../../../subgraphs/media/providers/contract/provider.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 import { rows } from '../rows/rows.ts';
 import { contextOf, must, openWorld, type World } from '../world/world.ts';
@@ -17,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-interface Received extends Notice {
+interface Received extends ProviderWebhook {
   readonly path: string;
 }
 
@@ -39,7 +43,7 @@ beforeEach(async () => {
         Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
       );
       const notice = { path: request.url ?? '', headers, body: Buffer.concat(chunks) };
-      const answer = provider.answerNotice?.(notice) ?? null;
+      const answer = provider.answerChallenge?.(notice) ?? null;
       if (answer === null) received.push(notice);
       response.writeHead(answer === null ? status : 200).end(answer === null ? '' : JSON.stringify(answer));
     });
@@ -59,7 +63,7 @@ function contextFor(name: string): StartContext {
   );
   const connection = world.connection(row.basePath, row.headers);
   const endpoints = { rest: `${world.door.origin}/fal-rest` };
-  return { ...contextOf({ ...connection, endpoints }), reference: REFERENCE, noticeUrl: hook };
+  return { ...contextOf({ ...connection, endpoints }), reference: REFERENCE, webhookUrl: hook };
 }
 
 /** Starts work with an address for notices, and waits for the notice of its end. */
@@ -68,7 +72,7 @@ async function toldBy(name: string, kind: 'IMAGE' | 'VIDEO', words: RegExp) {
   await world.pace({ wire: name, queuedMs: 0, runningMs: 50, progressSteps: 2 });
   const request = kind === 'IMAGE' ? imageRequest() : videoRequest();
   await must(provider.jobs?.[kind], 'job').start(request, contextFor(name));
-  const isEnd = ({ body }: Notice) => words.test(body.toString('utf8'));
+  const isEnd = ({ body }: ProviderWebhook) => words.test(body.toString('utf8'));
   await expect.poll(() => received.some(isEnd), { timeout: 20_000 }).toBe(true);
   return must(received.find(isEnd), 'notice');
 }
@@ -98,7 +102,7 @@ describe('the stand-in', () => {
 
   it('of MiniMax tells nothing where its challenge is not echoed', async () => {
     const own = must(world.providers['minimax'], 'provider');
-    provider = { ...own, answerNotice: () => ({ challenge: 'another' }) };
+    provider = { ...own, answerChallenge: () => ({ challenge: 'another' }) };
     await world.pace({ wire: 'minimax', queuedMs: 0, runningMs: 20 });
     const context = contextFor('minimax');
     const job = must(own.jobs?.VIDEO, 'job');
@@ -117,7 +121,8 @@ describe.each([
   it('is taken as it came, and in no other form', async () => {
     const notice = await toldBy(name, 'IMAGE', words);
     const context = contextFor(name);
-    const check = (change: Partial<Notice>) => provider.verifyNotice?.({ ...notice, ...change }, context);
+    const check = (change: Partial<ProviderWebhook>) =>
+      provider.verifyWebhook?.({ ...notice, ...change }, context);
     const withHeader = (header: string, value: string) => ({
       headers: { ...notice.headers, [header]: value },
     });
@@ -137,11 +142,11 @@ describe.each([
     const context = contextFor(name);
     const asked = () =>
       world.door.sent.filter(({ path }) => /jwks|webhooks\/default\/secret/.test(path)).length;
-    await provider.verifyNotice?.(notice, context);
+    await provider.verifyWebhook?.(notice, context);
     const before = asked();
     for (let forged = 0; forged < 5; forged += 1) {
       const body = Buffer.from(`{"forged":${forged}}`);
-      expect(await provider.verifyNotice?.({ ...notice, body }, context)).toBe(false);
+      expect(await provider.verifyWebhook?.({ ...notice, body }, context)).toBe(false);
     }
     expect(asked()).toBe(before);
   });
@@ -152,7 +157,7 @@ it('a notice of fal signed by somebody else’s key is none', async () => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const signature = sign(null, Buffer.from('anything'), privateKey).toString('hex');
   const headers = { ...notice.headers, 'x-fal-webhook-signature': signature };
-  expect(await provider.verifyNotice?.({ ...notice, headers }, contextFor('fal'))).toBe(false);
+  expect(await provider.verifyWebhook?.({ ...notice, headers }, contextFor('fal'))).toBe(false);
 });
 
 it('keys that can not be had leave a notice unchecked, which is no refusal', async () => {
@@ -160,5 +165,5 @@ it('keys that can not be had leave a notice unchecked, which is no refusal', asy
   const context = contextFor('replicate');
   const headers = { authorization: 'Bearer nobody' };
   const unknown = { ...context, connection: { ...context.connection, headers } };
-  await expect(provider.verifyNotice?.(notice, unknown)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(provider.verifyWebhook?.(notice, unknown)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });

@@ -84,7 +84,7 @@ describe('the stand-in of Higgsfield', () => {
     ...contextOf(world().connection('/higgsfield', { authorization: `Key ${SECRET}` })),
     reference: 'task/1/1',
   });
-  async function run(request: WorkRequest, change: { reference?: string; noticeUrl?: string } = {}) {
+  async function run(request: WorkRequest, change: { reference?: string; webhookUrl?: string } = {}) {
     const job = must(world().providers['higgsfield']?.jobs?.[request.kind], 'job');
     const handle = await job.start(request, { ...context(), ...change });
     let last: JobStatus | undefined;
@@ -126,7 +126,7 @@ describe('the stand-in of Higgsfield', () => {
     const hook = await openDoor(null);
     try {
       hook.answerNext('/hook', { status: 200 });
-      const { handle } = await run(soul(), { noticeUrl: `${hook.origin}/hook?t=1` });
+      const { handle } = await run(soul(), { webhookUrl: `${hook.origin}/hook?t=1` });
       await expect.poll(() => hook.sent.length, { timeout: 10_000 }).toBe(1);
       const told = JSON.parse(String(hook.sent[0]?.body)) as object;
       expect(told).toMatchObject({ status: 'completed', request_id: handle['id'] });

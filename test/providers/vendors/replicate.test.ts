@@ -35,11 +35,11 @@ describe('a prediction of Replicate', () => {
   });
 
   it('is started by its name or by its version, with a deadline, and where to tell of its end', async () => {
-    const start = async (model: string, noticeUrl?: string) => {
+    const start = async (model: string, webhookUrl?: string) => {
       stage.door.answerNext('/predictions', { status: 201, body: answers['starting'] });
       const { connection } = stage.context;
       const context = { ...stage.context, connection: { ...connection, model } };
-      await job().start(imageRequest(), { ...context, ...(noticeUrl === undefined ? {} : { noticeUrl }) });
+      await job().start(imageRequest(), { ...context, ...(webhookUrl === undefined ? {} : { webhookUrl }) });
       const { path, headers, body } = must(stage.door.sent.at(-1), 'start');
       return { path, after: headers['cancel-after'], body: JSON.parse(body.toString('utf8')) as object };
     };

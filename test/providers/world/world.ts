@@ -13,12 +13,12 @@ import { silentLogger } from '../../../platform/process/logger.ts';
 import type { PaceChange } from '../../../sandbox/control/latency-profiles.ts';
 import type { FaultInput } from '../../../sandbox/faults/faults.ts';
 import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type Connection,
-  type InputFile,
-  type Provider,
+import { UpstreamError } from '../../../subgraphs/media/domain/failure.ts';
+import type {
+  CallContext,
+  Connection,
+  InputFile,
+  Provider,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { createProviders } from '../../../subgraphs/media/providers/registry.ts';
 import { openDoor, type Door } from './door.ts';

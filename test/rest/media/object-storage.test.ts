@@ -46,7 +46,7 @@ const filesWaiting = async () =>
 /** What the pruner of the worker does each minute. */
 function prune(): Promise<number> {
   const { database, store, logger } = kiln.runtime;
-  const settings = { publicUrl: kiln.url, cdnBaseUrl: null, urlTtl: 0, secret: 'x' };
+  const settings = { publicUrl: kiln.url, cdnBaseUrl: null, urlTtlSeconds: 0, secret: 'x' };
   return createFileService({ database: database.typed<FileTables>(), store, logger, ...settings }).prune(100);
 }
 

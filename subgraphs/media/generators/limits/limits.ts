@@ -1,8 +1,7 @@
 import { AppError, type Problem } from '../../../../platform/errors.ts';
-import type { StepInput, Work } from '../../domain/task.ts';
+import type { StepInput } from '../../domain/task.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
 import { serves } from '../bindings/registry.ts';
-import { promptProblems, ratioProblems } from './field-problems.ts';
 import { problemsOf } from './problems.ts';
 
 export { isAspectRatio } from './field-problems.ts';
@@ -11,15 +10,17 @@ export { isAspectRatio } from './field-problems.ts';
 
 /** Most models that a refusal names. */
 const MAX_NAMED = 8;
-/** Longest own prompt of a recipe: presets and description join it. */
-const MAX_RECIPE_PROMPT = 1_500;
 
 /**
  * Throws BAD_USER_INPUT with every problem of the work, the first one's field being the error's; where another model
  * would take the same request, it is named. NOT_CONFIGURED and BAD_USER_INPUT of `bindingsFor` come first.
  */
-export function checkWork(work: Work, registry: GeneratorRegistry): void {
-  const problems = work.kind === 'RECIPE' ? recipeProblems(work) : stepProblems(work, registry);
+export function checkWork(work: StepInput, registry: GeneratorRegistry): void {
+  refuseProblems(stepProblems(work, registry));
+}
+
+/** Throws BAD_USER_INPUT with all of the problems, the first one's field being the error's; nothing when there is none. */
+export function refuseProblems(problems: readonly Problem[]): void {
   const [first] = problems;
   if (first !== undefined) {
     throw new AppError('BAD_USER_INPUT', `${first.field}: ${first.message}`, {
@@ -46,15 +47,6 @@ export function modelFor(binding: Binding, { kind, model }: StepInput): CatalogM
   return binding.models?.find(
     ({ id, kinds }) => kinds.includes(kind) && (model === undefined || model === id),
   );
-}
-
-function recipeProblems(work: Extract<Work, { kind: 'RECIPE' }>): readonly Problem[] {
-  const hasPrompt = work.prompt.trim() !== '' || (work.templatePrompt ?? '').trim() !== '';
-  return [
-    ...(hasPrompt ? [] : [{ field: 'prompt', message: 'must not be empty' }]),
-    ...promptProblems('prompt', work.prompt, MAX_RECIPE_PROMPT),
-    ...ratioProblems(work.aspectRatio),
-  ];
 }
 
 function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Problem[] {

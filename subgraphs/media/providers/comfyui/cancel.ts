@@ -1,4 +1,5 @@
-import { UpstreamError, type CallContext, type Handle } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Handle } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, readHandle } from './handle.ts';
 import { askQueue } from './status.ts';

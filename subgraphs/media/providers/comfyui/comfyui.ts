@@ -1,5 +1,6 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { UpstreamError, type Provider } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
 import { cancelJob } from './cancel.ts';
 import { createPool, type Pool } from './pool.ts';

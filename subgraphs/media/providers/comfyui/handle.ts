@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import { UpstreamError, type CallContext, type Connection, type Handle } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Connection, Handle } from '../contract/provider.ts';
 
 /** What Kiln keeps of a start: the machine, the prompt there, and the classes of its nodes (to say what runs). */
 export interface PromptHandle {

@@ -1,4 +1,5 @@
-import { UpstreamError, type CallContext, type Handle, type NodeLoad } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Handle, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf, readHandle } from './handle.ts';
 import { queueOf, throwHttpRefusal } from './wire.ts';

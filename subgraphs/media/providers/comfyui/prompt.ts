@@ -1,11 +1,6 @@
 import type { JsonObject } from '../../../../platform/json.ts';
-import {
-  UpstreamError,
-  type Handle,
-  type InputFile,
-  type StartContext,
-  type WorkRequest,
-} from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { Handle, InputFile, StartContext, WorkRequest } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { at, handleOf, promptIdOf } from './handle.ts';

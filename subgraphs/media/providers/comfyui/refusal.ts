@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../platform/json.ts';
-import { UpstreamError } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { refusalOf, type NodeErrors } from './wire.ts';
 

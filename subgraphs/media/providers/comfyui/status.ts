@@ -1,4 +1,5 @@
-import { UpstreamError, type CallContext, type Handle, type JobStatus } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Handle, JobStatus } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, handleOf, nodesOf, promptIdOf, readHandle } from './handle.ts';
 import { outcomeOf } from './outputs.ts';

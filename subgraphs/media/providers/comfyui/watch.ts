@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { WebSocket } from 'ws';
 
-import { UpstreamError, type CallContext, type Handle, type WatchedProgress } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Handle, WatchedProgress } from '../contract/provider.ts';
 import { addressOf, type Exchange } from '../shared/exchange.ts';
 import { at, readHandle } from './handle.ts';
 import { createProgress, type Progress } from './progress.ts';

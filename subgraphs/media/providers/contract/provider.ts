@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import type { Json, JsonObject } from '../../../../platform/json.ts';
-import type { Failure, FailureCode } from '../../domain/task.ts';
+import type { UpstreamError } from '../../domain/failure.ts';
 
 /**
  * THE provider contract. A provider speaks one real upstream wire protocol and knows nothing of tasks, tables or files.
@@ -29,12 +29,12 @@ export interface Provider {
    * Whether a notice is signed by the upstream. Present where the vendor signs; without it a notice is taken for a hint
    * as it is, because its address can't be guessed.
    */
-  readonly verifyNotice?: (notice: Notice, context: CallContext) => Promise<boolean>;
+  readonly verifyWebhook?: (notice: ProviderWebhook, context: CallContext) => Promise<boolean>;
   /**
    * What a notice is answered with at once, where the vendor tries an address before it uses it (a challenge to be
    * echoed); null for a notice that tells something.
    */
-  readonly answerNotice?: (notice: Notice) => JsonObject | null;
+  readonly answerChallenge?: (notice: ProviderWebhook) => JsonObject | null;
   /** The machines behind this binding and how busy they are; those that do not answer are left out. */
   readonly nodes?: (context: CallContext) => Promise<readonly NodeLoad[]>;
 }
@@ -146,11 +146,11 @@ export interface StartContext extends CallContext {
    * Where the upstream may tell that something happened, for the wire's own field; absent when it could not reach us.
    * A notice is only a hint to ask at once: `status` stays the truth.
    */
-  readonly noticeUrl?: string;
+  readonly webhookUrl?: string;
 }
 
 /** A notice as it came in. */
-export interface Notice {
+export interface ProviderWebhook {
   /** Names in lower case; of a repeated header the last. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -319,49 +319,3 @@ export interface Outcome {
 export type RemoteFile =
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
   | { readonly content: Uint8Array; readonly contentType: string };
-
-/** The upstream's part of FailureCode. */
-export type UpstreamCode = Exclude<FailureCode, 'START_UNKNOWN' | 'STORAGE_FAILED' | 'INTERNAL'>;
-
-/** The one error of every provider. The message may be shown to callers: no secrets, no URLs with tokens. */
-export class UpstreamError extends Error {
-  readonly code: UpstreamCode;
-  /** Whether the same request may succeed later or at another binding. */
-  readonly retryable: boolean;
-  /** Seconds the upstream asked us to wait, when it did. */
-  readonly retryAfter: number | undefined;
-  /** True when a start may have happened though no usable answer came (timed out, cut, 500, malformed). */
-  readonly startUnknown: boolean;
-  /** The input field at fault, in Kiln's words. */
-  readonly field: string | undefined;
-
-  constructor(
-    code: UpstreamCode,
-    message: string,
-    options: {
-      retryable: boolean;
-      retryAfter?: number;
-      startUnknown?: boolean;
-      field?: string;
-      cause?: unknown;
-    },
-  ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.name = 'UpstreamError';
-    this.code = code;
-    this.retryable = options.retryable;
-    this.retryAfter = options.retryAfter;
-    this.startUnknown = options.startUnknown ?? false;
-    this.field = options.field;
-  }
-}
-
-/** An upstream's error as a task or attempt keeps it. */
-export function failureOf(error: UpstreamError): Failure {
-  return {
-    code: error.code,
-    message: error.message,
-    retryable: error.retryable,
-    ...(error.field === undefined ? {} : { field: error.field }),
-  };
-}

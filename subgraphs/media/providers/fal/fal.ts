@@ -1,20 +1,20 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type Handle,
-  type JobCapability,
-  type JobStatus,
-  type Provider,
-  type StartContext,
-  type WatchedProgress,
-  type WorkRequest,
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  CallContext,
+  Handle,
+  JobCapability,
+  JobStatus,
+  Provider,
+  StartContext,
+  WatchedProgress,
+  WorkRequest,
 } from '../contract/provider.ts';
 import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { imageCall, videoCall, type FalCall } from './inputs.ts';
 import { addressOfInput, LIFECYCLE } from './storage.ts';
-import { noticeCheck } from './webhooks.ts';
+import { webhookCheck } from './webhooks.ts';
 import {
   cancelVerdict,
   completedStatus,
@@ -40,7 +40,7 @@ export function createFal(options: { readonly http: HttpClient }): Provider {
       IMAGE: { ...steps, start: (request, context) => start(parts, request, context) },
       VIDEO: { ...steps, pollMs: 2_000, start: (request, context) => start(parts, request, context) },
     },
-    verifyNotice: noticeCheck(exchange),
+    verifyWebhook: webhookCheck(exchange),
   };
 }
 
@@ -51,8 +51,8 @@ interface Parts {
 
 async function start(parts: Parts, request: WorkRequest, context: StartContext): Promise<Handle> {
   const { endpoint, input } = await beforeStart(callOf(parts, request, context));
-  const { noticeUrl } = context;
-  const notice = noticeUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(noticeUrl)}`;
+  const { webhookUrl } = context;
+  const notice = webhookUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(webhookUrl)}`;
   const answer = await parts.exchange(context, {
     method: 'POST',
     path: `/${endpoint}${notice}`,

@@ -1,4 +1,5 @@
-import { UpstreamError, type InputFile, type WorkRequest } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { InputFile, WorkRequest } from '../contract/provider.ts';
 
 /**
  * What the models behind fal's queue are asked with: every endpoint has fields of its own. A model that is not named here

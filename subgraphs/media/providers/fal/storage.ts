@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { UpstreamError, type CallContext, type InputFile } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, InputFile } from '../contract/provider.ts';
 import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { putFile } from '../shared/upload-address.ts';
 import { read, throwRefusal } from './wire.ts';

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto
 
 import { z } from 'zod';
 
-import type { CallContext, Notice } from '../contract/provider.ts';
+import type { CallContext, ProviderWebhook } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { isRecent, keepKeys } from '../shared/signed-webhook.ts';
 import { restContext } from './storage.ts';
@@ -17,7 +17,9 @@ const keySet = z.object({
  * Makes the check of fal's signature: Ed25519 over request id, user id, time and the hash of the body, by any of the keys
  * that fal publishes. Throws UpstreamError when those can't be had.
  */
-export function noticeCheck(exchange: Exchange): (notice: Notice, context: CallContext) => Promise<boolean> {
+export function webhookCheck(
+  exchange: Exchange,
+): (notice: ProviderWebhook, context: CallContext) => Promise<boolean> {
   const kept = keepKeys<readonly KeyObject[]>();
   return async (notice, context) => {
     const signed = signedPart(notice);
@@ -36,7 +38,7 @@ interface Signed {
   readonly signature: Buffer;
 }
 
-function signedPart({ headers, body }: Notice): Signed | null {
+function signedPart({ headers, body }: ProviderWebhook): Signed | null {
   const requestId = headers['x-fal-webhook-request-id'];
   const userId = headers['x-fal-webhook-user-id'];
   const timestamp = headers['x-fal-webhook-timestamp'];

@@ -1,11 +1,6 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import {
-  UpstreamError,
-  type InputFile,
-  type Outcome,
-  type StartContext,
-  type WorkRequest,
-} from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { InputFile, Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { generateText } from './chat.ts';
 import { uploadFile } from './files.ts';

@@ -1,11 +1,6 @@
 import type { JsonObject } from '../../../../platform/json.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type ChatOutcome,
-  type ChatPiece,
-  type ChatRequest,
-} from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, ChatOutcome, ChatPiece, ChatRequest } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { contentsOf } from './contents.ts';

@@ -4,13 +4,8 @@ import { z } from 'zod';
 
 import type { HttpClient, HttpResponse } from '../../../../platform/http/http-client.ts';
 import type { Json } from '../../../../platform/json.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type Connection,
-  type InputFile,
-  type UploadedFile,
-} from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Connection, InputFile, UploadedFile } from '../contract/provider.ts';
 import { addressOf, httpRequestOf, transportError, type Exchange } from '../shared/exchange.ts';
 import { read, refuseInput, throwRefusal, unreadable } from './wire.ts';
 

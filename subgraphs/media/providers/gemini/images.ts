@@ -1,10 +1,5 @@
-import {
-  UpstreamError,
-  type InputFile,
-  type Outcome,
-  type StartContext,
-  type WorkRequest,
-} from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { InputFile, Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
 import { generatedOf, refuseInput, refuseKind, throwBlocked, throwRefusal, unreadable } from './wire.ts';
 

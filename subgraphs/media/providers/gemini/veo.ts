@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-import {
-  UpstreamError,
-  type CallContext,
-  type Handle,
-  type InputFile,
-  type JobCapability,
-  type JobStatus,
-  type RemoteFile,
-  type StartContext,
-  type WorkRequest,
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  CallContext,
+  Handle,
+  InputFile,
+  JobCapability,
+  JobStatus,
+  RemoteFile,
+  StartContext,
+  WorkRequest,
 } from '../contract/provider.ts';
 import { addressOf, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
 import {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { UpstreamError, type ChatOutcome, type RemoteFile, type WorkRequest } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { ChatOutcome, RemoteFile, WorkRequest } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 

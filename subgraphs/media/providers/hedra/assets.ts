@@ -1,6 +1,7 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Json } from '../../../../platform/json.ts';
-import { UpstreamError, type CallContext, type InputFile, type UploadedFile } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, InputFile, UploadedFile } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { putFile } from '../shared/upload-address.ts';

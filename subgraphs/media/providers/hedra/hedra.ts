@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type Handle,
-  type Provider,
-  type StartContext,
-  type WorkRequest,
-} from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Handle, Provider, StartContext, WorkRequest } from '../contract/provider.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { createAsset, type Given } from './assets.ts';
 import { asGeneration, firstVoice, jobStatus } from './wire.ts';

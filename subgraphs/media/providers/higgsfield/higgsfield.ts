@@ -1,14 +1,14 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type Connection,
-  type Handle,
-  type InputFile,
-  type JobCapability,
-  type Provider,
-  type StartContext,
-  type WorkRequest,
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  CallContext,
+  Connection,
+  Handle,
+  InputFile,
+  JobCapability,
+  Provider,
+  StartContext,
+  WorkRequest,
 } from '../contract/provider.ts';
 import { addressOf, beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { putFile } from '../shared/upload-address.ts';
@@ -83,9 +83,9 @@ async function startPictures(
   context: StartContext,
 ): Promise<Handle> {
   if (request.kind !== 'CHARACTER_IMAGE') throw notMade(request);
-  const { connection, reference, noticeUrl } = context;
+  const { connection, reference, webhookUrl } = context;
   const model = (connection.model ?? DEFAULT_MODEL).split('/').map(encodeURIComponent).join('/');
-  const notice = noticeUrl === undefined ? '' : `?hf_webhook=${encodeURIComponent(noticeUrl)}`;
+  const notice = webhookUrl === undefined ? '' : `?hf_webhook=${encodeURIComponent(webhookUrl)}`;
   const answer = await exchange(context, {
     method: 'POST',
     path: `/${model}${notice}`,

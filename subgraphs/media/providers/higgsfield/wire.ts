@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { UpstreamError, type JobStatus } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { JobStatus } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { detailOf } from '../shared/fastapi-detail.ts';
 import { createReader, text } from '../shared/reader.ts';

@@ -1,12 +1,12 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type Handle,
-  type InputFile,
-  type Provider,
-  type StartContext,
-  type WorkRequest,
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  CallContext,
+  Handle,
+  InputFile,
+  Provider,
+  StartContext,
+  WorkRequest,
 } from '../contract/provider.ts';
 import { createExchange, readInput, type Exchange } from '../shared/exchange.ts';
 import { loginHeaders } from './login.ts';
@@ -65,7 +65,7 @@ async function start(exchange: Exchange, request: WorkRequest, context: StartCon
       ...(firstFrame !== null && { image: await pictureOf(firstFrame, 'firstFrame') }),
       ...(lastFrame !== null && { image_tail: await pictureOf(lastFrame, 'lastFrame') }),
       external_task_id: context.reference,
-      ...(context.noticeUrl !== undefined && { callback_url: context.noticeUrl }),
+      ...(context.webhookUrl !== undefined && { callback_url: context.webhookUrl }),
     },
     timeoutMs: START_TIMEOUT_MS,
   });

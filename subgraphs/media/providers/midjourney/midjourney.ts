@@ -1,12 +1,12 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type Handle,
-  type JobCapability,
-  type Provider,
-  type StartContext,
-  type WorkRequest,
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  CallContext,
+  Handle,
+  JobCapability,
+  Provider,
+  StartContext,
+  WorkRequest,
 } from '../contract/provider.ts';
 import { createExchange, dataUri, type Exchange } from '../shared/exchange.ts';
 import {
@@ -112,8 +112,8 @@ async function animate(exchange: Exchange, request: WorkRequest, context: StartC
 }
 
 /** Our reference, and where the proxy may tell of changes. */
-function marksOf({ reference, noticeUrl }: StartContext): Record<string, string> {
-  return { state: reference, ...(noticeUrl !== undefined && { notifyHook: noticeUrl }) };
+function marksOf({ reference, webhookUrl }: StartContext): Record<string, string> {
+  return { state: reference, ...(webhookUrl !== undefined && { notifyHook: webhookUrl }) };
 }
 
 function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {

@@ -28,6 +28,6 @@ export function createMinimax(options: { readonly http: HttpClient }): Provider 
     },
     voices: (context) => listVoices(exchange, context),
     upload: (request, context) => uploadFile(exchange, request, context),
-    answerNotice: answerChallenge,
+    answerChallenge: answerChallenge,
   };
 }

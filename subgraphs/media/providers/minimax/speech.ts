@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { UpstreamError, type Outcome, type StartContext, type WorkRequest } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { pathOf } from './path.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-import {
-  UpstreamError,
-  type CallContext,
-  type Handle,
-  type InputFile,
-  type JobStatus,
-  type RemoteFile,
-  type StartContext,
-  type WorkRequest,
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  CallContext,
+  Handle,
+  InputFile,
+  JobStatus,
+  RemoteFile,
+  StartContext,
+  WorkRequest,
 } from '../contract/provider.ts';
 import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { id, text } from '../shared/reader.ts';
@@ -43,7 +43,7 @@ export async function startVideo(
       ...(resolution !== null && { resolution: resolution.toUpperCase() }),
       ...(firstFrame !== null && { first_frame_image: await pictureOf(firstFrame, 'firstFrame') }),
       ...(lastFrame !== null && { last_frame_image: await pictureOf(lastFrame, 'lastFrame') }),
-      ...(context.noticeUrl !== undefined && { callback_url: context.noticeUrl }),
+      ...(context.webhookUrl !== undefined && { callback_url: context.webhookUrl }),
     },
     timeoutMs: START_TIMEOUT_MS,
   });

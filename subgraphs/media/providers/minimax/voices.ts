@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import type { Json } from '../../../../platform/json.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type InputFile,
-  type Outcome,
-  type StartContext,
-  type UploadedFile,
-  type UploadRequest,
-  type VoiceList,
-  type WorkRequest,
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  CallContext,
+  InputFile,
+  Outcome,
+  StartContext,
+  UploadedFile,
+  UploadRequest,
+  VoiceList,
+  WorkRequest,
 } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 

@@ -1,10 +1,5 @@
-import {
-  UpstreamError,
-  type CallContext,
-  type ChatOutcome,
-  type ChatPiece,
-  type ChatRequest,
-} from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, ChatOutcome, ChatPiece, ChatRequest } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { chatChunk, chatOutcome, throwRefusal, unreadable, withheld, type ChatChunk } from './wire.ts';

@@ -1,4 +1,5 @@
-import { UpstreamError, type Outcome, type StartContext, type WorkRequest } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
 import type { ByteExchange } from '../shared/exchange.ts';
 import { refuseKind, throwRefusal, unreadable } from './wire.ts';
 

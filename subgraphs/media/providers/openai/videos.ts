@@ -1,11 +1,11 @@
-import {
-  UpstreamError,
-  type CallContext,
-  type Handle,
-  type JobCapability,
-  type JobStatus,
-  type StartContext,
-  type WorkRequest,
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  CallContext,
+  Handle,
+  JobCapability,
+  JobStatus,
+  StartContext,
+  WorkRequest,
 } from '../contract/provider.ts';
 import { addressOf, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';

@@ -1,4 +1,5 @@
-import { UpstreamError, type InputFile, type WorkRequest } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { InputFile, WorkRequest } from '../contract/provider.ts';
 
 /**
  * What the models at Replicate are asked with: each has an input schema of its own. A model that is not named here (a

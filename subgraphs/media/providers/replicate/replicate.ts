@@ -1,16 +1,10 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import {
-  UpstreamError,
-  type Handle,
-  type JobCapability,
-  type Provider,
-  type StartContext,
-  type WorkRequest,
-} from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { Handle, JobCapability, Provider, StartContext, WorkRequest } from '../contract/provider.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { addressOfInput } from './files.ts';
 import { DEFAULT_MODELS, imageInput, videoInput, type AddressOfInput } from './inputs.ts';
-import { noticeCheck } from './webhooks.ts';
+import { webhookCheck } from './webhooks.ts';
 import { asPrediction, jobStatus, throwRefusal } from './wire.ts';
 
 /**
@@ -26,7 +20,7 @@ export function createReplicate(options: { readonly http: HttpClient }): Provide
       IMAGE: { ...steps, start: (request, context) => start(exchange, request, context) },
       VIDEO: { ...steps, pollMs: 2_000, start: (request, context) => start(exchange, request, context) },
     },
-    verifyNotice: noticeCheck(exchange),
+    verifyWebhook: webhookCheck(exchange),
   };
 }
 
@@ -35,14 +29,14 @@ const CANCEL_AFTER = '30m';
 
 async function start(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
   const { model, input } = await beforeStart(inputOf(exchange, request, context));
-  const { noticeUrl } = context;
+  const { webhookUrl } = context;
   const answer = await exchange(context, {
     method: 'POST',
     ...placeOf(model),
     json: {
       ...versionOf(model),
       input,
-      ...(noticeUrl !== undefined && { webhook: noticeUrl, webhook_events_filter: ['completed'] }),
+      ...(webhookUrl !== undefined && { webhook: webhookUrl, webhook_events_filter: ['completed'] }),
     },
     headers: { 'cancel-after': CANCEL_AFTER },
   });

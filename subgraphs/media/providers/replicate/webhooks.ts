@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 
-import type { CallContext, Notice } from '../contract/provider.ts';
+import type { CallContext, ProviderWebhook } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { isRecent, keepKeys } from '../shared/signed-webhook.ts';
 import { read, throwRefusal } from './wire.ts';
@@ -14,7 +14,9 @@ const secret = z.object({ key: z.string().startsWith('whsec_') });
  * Makes the check of Replicate's signature (Standard Webhooks) with the account's own secret, which the API tells. Throws
  * UpstreamError when that can't be had.
  */
-export function noticeCheck(exchange: Exchange): (notice: Notice, context: CallContext) => Promise<boolean> {
+export function webhookCheck(
+  exchange: Exchange,
+): (notice: ProviderWebhook, context: CallContext) => Promise<boolean> {
   const kept = keepKeys<Webhook>();
   return async (notice, context) => {
     if (!isRecent(notice.headers['webhook-timestamp'])) return false;
@@ -30,7 +32,7 @@ export function noticeCheck(exchange: Exchange): (notice: Notice, context: CallC
   };
 }
 
-function isSigned({ headers, body }: Notice, signer: Webhook): boolean {
+function isSigned({ headers, body }: ProviderWebhook, signer: Webhook): boolean {
   try {
     signer.verify(body, { ...headers });
     return true;

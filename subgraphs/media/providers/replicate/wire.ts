@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { UpstreamError, type JobStatus, type RemoteFile } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { JobStatus, RemoteFile } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { percentOfLogs } from '../shared/log-progress.ts';
 import { createReader, text } from '../shared/reader.ts';

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { UpstreamError, type CallContext } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext } from '../contract/provider.ts';
 import { httpRequestOf, transportError, type ExchangeAnswer, type ExchangeRequest } from './exchange.ts';
 
 /** Server-sent events of an upstream, for wires that answer word by word. */

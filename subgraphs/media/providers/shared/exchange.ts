@@ -4,13 +4,8 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '../../../../platform/http/http-client.ts';
-import {
-  UpstreamError,
-  type CallContext,
-  type Connection,
-  type InputFile,
-  type RemoteFile,
-} from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Connection, InputFile, RemoteFile } from '../contract/provider.ts';
 
 /**
  * The HTTP steps that every provider shares: address and headers of the connection, transport failures and plain HTTP

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 
 /** A text that is nice to have: anything else in its place must not spoil an answer about paid work. */
 export const text = z.string().nullish().catch(null);

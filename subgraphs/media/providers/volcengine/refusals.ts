@@ -1,4 +1,5 @@
-import { UpstreamError, type WorkRequest } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { WorkRequest } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 
 /** What Volcengine's codes mean. A code of the visual service comes with a telling HTTP status, but says more. */

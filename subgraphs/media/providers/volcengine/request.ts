@@ -1,5 +1,6 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { UpstreamError, type CallContext, type Connection } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, Connection } from '../contract/provider.ts';
 import { addressOf, createExchange, type ExchangeAnswer } from '../shared/exchange.ts';
 import { signedHeaders } from './signature.ts';
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { UpstreamError, type Connection, type JobCapability, type JobStatus } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { Connection, JobCapability, JobStatus } from '../contract/provider.ts';
 import type { ExchangeAnswer } from '../shared/exchange.ts';
 import { text } from '../shared/reader.ts';
 import { addressFor } from './inputs.ts';

@@ -1,12 +1,12 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import {
-  UpstreamError,
-  type Handle,
-  type JobCapability,
-  type Outcome,
-  type Provider,
-  type StartContext,
-  type WorkRequest,
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  Handle,
+  JobCapability,
+  Outcome,
+  Provider,
+  StartContext,
+  WorkRequest,
 } from '../contract/provider.ts';
 import { addressFor } from './inputs.ts';
 import { createAsk, type Ask } from './request.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { UpstreamError, type JobStatus, type Outcome, type WorkRequest } from '../contract/provider.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import type { JobStatus, Outcome, WorkRequest } from '../contract/provider.ts';
 import { remoteFileOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 import { errorOfCode, errorOfDoor, isOfQuestion, SUCCESS } from './refusals.ts';

@@ -7,6 +7,7 @@ import { wrongFormat, type FileKind } from '../../domain/file-kinds.ts';
 import type { InputRef } from '../../domain/task.ts';
 import type { FileService, StoredFile } from '../../files/files.ts';
 import type { ProviderResources } from '../../files/provider-resources.ts';
+import { storeUpload, type UploadDependencies } from '../../files/store-upload.ts';
 import type { MediaInput } from './submissions.ts';
 
 /** An input as the task keeps it, and what makes two of them the same in a fingerprint. */
@@ -21,19 +22,6 @@ export interface InputFile {
 export interface InputFileDependencies extends UploadDependencies {
   /** Knows the addresses of our files in providers' storage. */
   readonly resources: Pick<ProviderResources, 'byUri'>;
-}
-
-/** Where inputs that are sent along go. */
-export interface UploadDependencies {
-  readonly files: FileService;
-  /** Most bytes of one upload. */
-  readonly uploadMaxBytes: number;
-}
-
-/** How a file of one request is to be kept. */
-export interface StoreOptions {
-  readonly temporary: boolean;
-  readonly signal: AbortSignal;
 }
 
 /** A given input with the name of its field, as the caller wrote it. */
@@ -76,25 +64,6 @@ function checkKind(named: NamedInput | undefined, { contentType }: InputFile): v
   if (named?.kind === undefined || contentType === null) return;
   const wrong = wrongFormat(named.kind, contentType);
   if (wrong !== null) throw badInput(named.field, `${named.field}: ${wrong}`);
-}
-
-/** Streams an upload into a file of the caller's. */
-export async function storeUpload(
-  { files, uploadMaxBytes }: UploadDependencies,
-  caller: Caller,
-  upload: Promise<FileUpload>,
-  { temporary, signal }: StoreOptions,
-): Promise<StoredFile> {
-  const file = await upload;
-  return files.store({
-    owner: caller.id,
-    body: file.createReadStream(),
-    name: file.filename,
-    declaredType: file.mimetype === '' ? null : file.mimetype,
-    temporary,
-    maxBytes: uploadMaxBytes,
-    signal,
-  });
 }
 
 type Source =

@@ -9,13 +9,13 @@ import { pollNow } from '../storage/poll-store.ts';
 import { readSteps } from '../storage/step-store.ts';
 import { lockTask, readTasks } from '../storage/task-store.ts';
 import { CANCEL_TOPIC, type Transactor, type TransactionScope } from '../storage/transactor.ts';
-import type { Advancer } from './transitions.ts';
+import type { TaskTransitions } from './transitions.ts';
 
 /** Asking a task to stop. The row is the truth; the announcement only makes it quick. */
 export interface CancelOptions {
   readonly database: MediaDatabase;
   readonly transactor: Transactor;
-  readonly advance: Advancer;
+  readonly transitions: TaskTransitions;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface CancelOptions {
  * that holds or polls it. TOO_LATE when the task has ended otherwise, or its result is being stored.
  */
 export async function cancelTask(
-  { database, transactor, advance }: CancelOptions,
+  { database, transactor, transitions }: CancelOptions,
   id: string,
 ): Promise<TaskTable> {
   await transactor.run(async (scope) => {
@@ -34,7 +34,7 @@ export async function cancelTask(
     const steps = await readSteps(scope.transaction, id);
     const open = steps.filter(({ state }) => state === 'QUEUED' || state === 'RUNNING');
     if (open.length === 0) throw tooLate('its result is being stored already');
-    await request(scope, { task, advance });
+    await request(scope, { task, transitions });
   });
   const [task] = await readTasks(database, [id]);
   if (task === undefined) throw notFound('task', id);
@@ -43,7 +43,7 @@ export async function cancelTask(
 
 async function request(
   scope: TransactionScope,
-  { task, advance }: { task: TaskTable; advance: Advancer },
+  { task, transitions }: { task: TaskTable; transitions: TaskTransitions },
 ): Promise<void> {
   const { transaction } = scope;
   await closeUnsentAttempts(transaction, task.id);
@@ -51,7 +51,7 @@ async function request(
     update media.task_steps set state = 'CANCELLED', ended_at = now()
     where task_id = ${task.id}::uuid and state = 'QUEUED'`.execute(transaction);
   if (!(await hasOpenAttempts(transaction, task.id))) {
-    await advance.endCancelled(scope, task);
+    await transitions.endCancelled(scope, task);
     return;
   }
   const [appended] = await scope.append([{ taskId: task.id, cancel: true, stage: 'cancelling' }]);

@@ -1,12 +1,7 @@
-import type { Failure } from '../../domain/task.ts';
-import { failureOf, UpstreamError } from '../../providers/contract/provider.ts';
+import type { Failure } from '../../domain/failure.ts';
+import { failureOf, UpstreamError } from '../../domain/failure.ts';
 
 /** Failures as tasks and attempts keep them. */
-
-/** Whether another attempt makes sense. */
-export function isTransient(failure: Failure): boolean {
-  return failure.retryable;
-}
 
 /** The failure behind whatever a provider threw. What is not an UpstreamError is our mistake and says nothing else. */
 export function failureFrom(thrown: unknown): Failure {
@@ -29,7 +24,7 @@ export const START_LOST: Failure = {
 };
 
 /** Errors whose message is fit for callers, by name: the classes live where they are thrown. */
-const TELLING = new Set(['AppError', 'HttpFailure', 'HopelessResult', 'StaleResult', 'UpstreamError']);
+const TELLING = new Set(['AppError', 'HttpFailure', 'PermanentResultError', 'StaleResult', 'UpstreamError']);
 
 /** A result that could not be stored, and why. */
 export function storageFailure(thrown: unknown): Failure {

@@ -1,6 +1,6 @@
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { defineWebhookQueue } from '../../webhooks/enqueue.ts';
+import type { EndListener } from './end-listener.ts';
 
 /** Names and options of the task engine's queues. */
 
@@ -15,14 +15,20 @@ export function startQueue(bindingId: string): string {
 /** A start or a store of one step. */
 export type StepJob = { readonly taskId: string; readonly step: number };
 
+/** What work is queued for. */
+export interface QueueOptions {
+  readonly queue: Queue;
+  readonly registry: GeneratorRegistry;
+  readonly endListener?: EndListener | undefined;
+}
+
 /**
  * Declares every queue of the engine. Jobs only fail here when the database or the process does (what upstreams do is
  * data of the attempts), so they are tried for a long time.
  */
-export async function defineTaskQueues(queue: Queue, registry: GeneratorRegistry): Promise<void> {
+export async function defineTaskQueues({ queue, registry, endListener }: QueueOptions): Promise<void> {
   const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
   for (const binding of registry.all()) await queue.define(startQueue(binding.id), options);
   await queue.define(STORE_QUEUE, options);
-  // Whoever ends a task may have to tell its callback address.
-  await defineWebhookQueue(queue);
+  await endListener?.defineQueues();
 }

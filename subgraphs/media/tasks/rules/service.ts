@@ -7,28 +7,32 @@ import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { TaskTable } from '../../database/task-tables.ts';
-import type { Attempt, TaskEvent } from '../../domain/task.ts';
+import type { Attempt } from '../../domain/attempt.ts';
+import type { StepPlanner } from '../../domain/steps.ts';
+import type { TaskEvent } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { recipeOptionsOf, type RecipeGenerators } from '../../recipes/planner.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { readAttempts, toAttempt } from '../storage/attempt-store.ts';
 import { readEvents } from '../storage/event-store.ts';
 import { listTasks, readTasks, toTask } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { cancelTask } from './cancel.ts';
+import type { EndListener } from './end-listener.ts';
 import { createWaitingLines } from './queue-positions.ts';
 import { createSubmitter } from './submit.ts';
 import type { TaskService } from './task-service.ts';
-import { createAdvancer } from './transitions.ts';
+import { createTransitions } from './transitions.ts';
 
 /** The rules of tasks as callers meet them: who may see and change what, and what is refused before it is written. */
-export interface TaskServiceOptions extends RecipeGenerators {
+export interface TaskServiceOptions {
   readonly database: MediaDatabase;
   readonly queue: Queue;
   readonly bus: EventBus;
   readonly files: FileService;
   readonly registry: GeneratorRegistry;
+  readonly planner: StepPlanner;
+  readonly endListener?: EndListener | undefined;
   readonly logger: Logger;
   /** Times of the event hub; tests shorten them. */
   readonly hub?: Partial<EventHubLimits>;
@@ -48,13 +52,12 @@ const MAX_EVENTS = 1_000;
 
 /** Makes the service over the media schema. It starts nothing upstream: that is the worker's. */
 export function createTaskService(options: TaskServiceOptions): RunningTaskService {
-  const { database, bus, registry, logger } = options;
+  const { database, bus, logger } = options;
   const transactor = createTransactor(options);
-  const recipe = recipeOptionsOf(registry, options);
-  const advance = createAdvancer({ registry, recipe, maxAttempts: 1, budgetSeconds: 0 });
+  const transitions = createTransitions({ ...options, maxAttempts: 1, budgetSeconds: 0 });
   const lines = createWaitingLines({ database, logger });
   const hub = createEventHub({ database, bus, logger, ...options.hub });
-  const submitter = createSubmitter({ ...options, transactor, lines, recipe });
+  const submitter = createSubmitter({ ...options, transactor, lines });
   const readShared = batchReads({ read: (ids) => readTasks(database, ids), idOf: ({ id }) => id });
   return {
     submit: (caller, submission) => submitter.submit(caller, submission),
@@ -64,7 +67,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     list: (caller, filter, page) => list(database, { caller, filter, page }),
     cancel: async (caller, id) => {
       await readOwn(database, caller, id);
-      return toTask(await cancelTask({ database, transactor, advance }, id));
+      return toTask(await cancelTask({ database, transactor, transitions }, id));
     },
     events: (taskId, after, first) => events(database, { taskId, after, first }),
     watch: (caller, id, afterSeq, signal) => watch({ database, hub }, { caller, id, afterSeq, signal }),

@@ -5,18 +5,18 @@ import { isUuid, newId } from '../../../../platform/ids.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { TaskTable } from '../../database/task-tables.ts';
+import type { StepPlanner } from '../../domain/steps.ts';
 import type { Task, Work } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { checkWork } from '../../generators/limits/limits.ts';
-import { nextSteps, type RecipeOptions } from '../../recipes/recipe.ts';
 import { findIdempotency, insertTask, type NewStep, type NewTask } from '../storage/submission-store.ts';
 import { readTasks, toTask } from '../storage/task-store.ts';
 import type { Transactor } from '../storage/transactor.ts';
+import type { EndListener } from './end-listener.ts';
 import type { WaitingLines } from './queue-positions.ts';
 import { defineTaskQueues } from './queues.ts';
+import { enqueueStarts, stepRows } from './steps.ts';
 import type { Submission, TaskService } from './task-service.ts';
-import { enqueueStarts, stepRows } from './transitions.ts';
 
 /** Accepting work: everything that can be refused is refused before the one transaction that writes. */
 export interface SubmitOptions {
@@ -26,7 +26,8 @@ export interface SubmitOptions {
   readonly files: FileService;
   readonly registry: GeneratorRegistry;
   readonly lines: WaitingLines;
-  readonly recipe: RecipeOptions;
+  readonly planner: StepPlanner;
+  readonly endListener?: EndListener | undefined;
 }
 
 /** The part of the service that takes work in. */
@@ -36,7 +37,7 @@ export type Submitter = Pick<TaskService, 'submit' | 'start' | 'check'>;
 export function createSubmitter(options: SubmitOptions): Submitter {
   let defined: Promise<void> | null = null;
   const queuesDefined = (): Promise<void> => {
-    defined ??= defineTaskQueues(options.queue, options.registry).catch((error: unknown) => {
+    defined ??= defineTaskQueues(options).catch((error: unknown) => {
       defined = null;
       throw error;
     });
@@ -107,7 +108,7 @@ async function accept(
   { work, fileIds, callbackUrl = null }: Pick<Submission, 'work' | 'fileIds' | 'callbackUrl'>,
   identity: Identity,
 ): Promise<TaskTable | null> {
-  const { registry, lines, recipe } = options;
+  const { registry, lines, planner } = options;
   const steps = checkedSteps(options, work);
   const taken: (readonly [Binding, number])[] = [];
   let task: TaskTable | null = null;
@@ -116,29 +117,24 @@ async function accept(
       await lines.enter(binding, count);
       taken.push([binding, count]);
     }
-    const row = { ...identity, ...wordsOf(work, recipe), callbackUrl, input: work, steps };
-    task = await write(options, row, fileIds);
+    const { kind } = work;
+    const taskType = kind === 'RECIPE' ? work.taskType : null;
+    const named = { kind, generator: planner.generatorOf(work), taskType };
+    task = await write(options, { ...identity, ...named, callbackUrl, input: work, steps }, fileIds);
     return task;
   } finally {
     for (const [binding, count] of taken) lines.settle(binding, count, task !== null);
   }
 }
 
-/** The first steps of work that can be done here. */
+/** The first steps of work that can be done here; NOT_CONFIGURED or BAD_USER_INPUT when it can't. */
 function checkedSteps(
-  { registry, recipe }: Pick<SubmitOptions, 'registry' | 'recipe'>,
+  { registry, planner }: Pick<SubmitOptions, 'registry' | 'planner'>,
   work: Work,
 ): readonly NewStep[] {
-  checkWork(work, registry);
-  return firstSteps(registry, work, recipe);
-}
-
-/** The first steps in their bindings' lines; NOT_CONFIGURED or BAD_USER_INPUT when one has no binding. */
-function firstSteps(registry: GeneratorRegistry, work: Work, recipe: RecipeOptions): readonly NewStep[] {
-  const first = nextSteps(work, [], recipe);
+  planner.check(work);
+  const first = planner.next(work, []);
   if (first.kind !== 'start') throw new Error('a task begins with no step');
-  // Later steps must have a binding too: better refused now than failed half-way.
-  if (work.kind === 'RECIPE') registry.bindingsFor(recipe.generator, 'IMAGE');
   return stepRows(registry, first.steps, 0);
 }
 
@@ -151,12 +147,6 @@ function placesOf(
     const binding = registry.byId(id);
     return binding === null ? [] : [[binding, own.length] as const];
   });
-}
-
-function wordsOf(work: Work, recipe: RecipeOptions): Pick<NewTask, 'kind' | 'generator' | 'taskType'> {
-  return work.kind === 'RECIPE'
-    ? { kind: 'RECIPE', generator: recipe.generator, taskType: work.taskType }
-    : { kind: work.kind, generator: work.generator, taskType: null };
 }
 
 /** The one transaction: task, steps, first event, idempotency record, claimed files, start jobs. */

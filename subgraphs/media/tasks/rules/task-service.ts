@@ -1,5 +1,6 @@
 import type { Caller } from '../../../../platform/access/caller.ts';
-import type { Attempt, Task, TaskEvent, TaskKind, TaskState, Work } from '../../domain/task.ts';
+import type { Attempt } from '../../domain/attempt.ts';
+import type { Task, TaskEvent, TaskFilter, TaskPage, Work } from '../../domain/task.ts';
 
 /** What the GraphQL face may ask of tasks/. Implemented by createTaskService (service.ts). */
 export interface TaskService {
@@ -52,19 +53,4 @@ export interface Submission {
    * The face builds it; the service hashes it.
    */
   readonly fingerprint: unknown;
-}
-
-/** Which tasks of a list are wanted; what is absent does not filter. */
-export interface TaskFilter {
-  readonly states?: readonly TaskState[];
-  readonly kinds?: readonly TaskKind[];
-  readonly generator?: string;
-  readonly createdAfter?: Date;
-  readonly createdBefore?: Date;
-}
-
-/** A page of tasks, newest first. */
-export interface TaskPage {
-  readonly tasks: readonly Task[];
-  readonly hasNextPage: boolean;
 }

@@ -3,20 +3,15 @@ import { sql } from 'kysely';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { AttemptTable } from '../../database/task-tables.ts';
-import { asJson, type Attempt, type AttemptState, type Failure } from '../../domain/task.ts';
+import type { Attempt, AttemptKey, AttemptState } from '../../domain/attempt.ts';
+import type { Failure } from '../../domain/failure.ts';
+import { asJson } from '../../domain/task.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import type { Handle } from '../../providers/contract/provider.ts';
 
 /** SQL of attempts: opening, claiming, closing. Polling is in poll-store.ts. */
 
 type Executor = MediaDatabase | MediaTransaction;
-
-/** Names one attempt. */
-export interface AttemptKey {
-  readonly taskId: string;
-  readonly step: number;
-  readonly number: number;
-}
 
 /** The attempt as callers see it. */
 export function toAttempt(row: AttemptTable): Attempt {
@@ -151,8 +146,8 @@ export async function closeAttempt(
   change: {
     readonly from: readonly AttemptState[];
     readonly to: AttemptState;
-    readonly error?: Failure;
-    readonly claim?: string;
+    readonly error?: Failure | undefined;
+    readonly claim?: string | undefined;
   },
 ): Promise<boolean> {
   const error = change.error === undefined ? null : jsonText(change.error);

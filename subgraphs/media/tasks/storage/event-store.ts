@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { Failure, TaskEvent, TaskOutcome, TaskState } from '../../domain/task.ts';
+import type { Failure } from '../../domain/failure.ts';
+import type { TaskEvent, TaskOutcome, TaskState } from '../../domain/task.ts';
 
 /** SQL of the event log. Every change of a task's state, stage or progress goes through `appendEvents`. */
 

@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { AttemptTable, StepState } from '../../database/task-tables.ts';
+import type { AttemptTable } from '../../database/task-tables.ts';
+import type { AttemptKey } from '../../domain/attempt.ts';
+import type { StepState } from '../../domain/steps.ts';
 import type { StepInput, TaskState, Work } from '../../domain/task.ts';
-import type { AttemptKey } from './attempt-store.ts';
 
 /** SQL of asking upstreams: which attempts are due, and when they are due again. */
 

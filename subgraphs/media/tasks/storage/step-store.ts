@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { FinishedWork, StepState, TaskStepTable } from '../../database/task-tables.ts';
+import type { FinishedWork, TaskStepTable } from '../../database/task-tables.ts';
+import type { StepState } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
 import type { NewStep } from './submission-store.ts';
 

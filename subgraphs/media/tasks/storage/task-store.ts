@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import type { TaskTable } from '../../database/task-tables.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
-import type { TaskFilter } from '../rules/task-service.ts';
+import type { TaskFilter } from '../../domain/task.ts';
 
 /** SQL of task rows: reading, locking, listing. Accepting one is in submission-store.ts, events in event-store.ts. */
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { MediaDatabase } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { AttemptKey } from './attempt-store.ts';
+import type { AttemptKey } from '../../domain/attempt.ts';
 
 /** SQL of following attempts: one process at a time has the upstream's stream of one attempt. */
 

@@ -15,9 +15,11 @@ import { mediaMigrations } from '../../database/migrations/index.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { createGeneratorRegistry } from '../../generators/bindings/registry.ts';
+import { createStepPlanner, type RecipeGenerators } from '../../recipes/planner.ts';
+import { createWebhookEndListener } from '../../webhooks/enqueue.ts';
 import { createTaskService, type RunningTaskService, type TaskServiceOptions } from '../rules/service.ts';
 import type { Submission } from '../rules/task-service.ts';
-import type { WorkerLimits } from '../work/attempts/attempt-context.ts';
+import type { WorkerLimits } from '../work/attempts/limits.ts';
 import { createTaskWorker, type TaskWorker, type TaskWorkerOptions } from '../work/worker.ts';
 import { memoryFiles } from './memory-files.ts';
 
@@ -42,25 +44,24 @@ export async function startEngine(existing?: { readonly connectionString: string
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
   const files = memoryFiles();
   const typed = database.typed<MediaTables>();
+  const endListener = createWebhookEndListener(queue);
+  const parts = { database: typed, queue, bus, http, files, logger, endListener, eventRetentionDays: 30 };
   const stops: (() => Promise<void>)[] = [];
   return {
-    database: typed,
+    ...parts,
     pool: database.pool,
     platformDatabase: database,
     connectionString: made.connectionString,
-    bus,
-    queue,
-    http,
-    files,
-    logger,
-    service(registry: GeneratorRegistry, change: Partial<TaskServiceOptions> = {}): RunningTaskService {
-      const service = createTaskService({ database: typed, queue, bus, files, registry, logger, ...change });
+    service(registry: GeneratorRegistry, change: Change<TaskServiceOptions> = {}): RunningTaskService {
+      const planner = createStepPlanner(registry, change);
+      const service = createTaskService({ ...parts, registry, planner, ...change });
       stops.push(async () => service.close());
       return service;
     },
-    async worker(registry: GeneratorRegistry, change: Partial<TaskWorkerOptions> = {}): Promise<TaskWorker> {
-      const parts = { database: typed, queue, bus, http, files, registry, logger, eventRetentionDays: 30 };
-      const worker = createTaskWorker({ ...parts, ...change, limits: { ...QUICK, ...change.limits } });
+    async worker(registry: GeneratorRegistry, change: Change<TaskWorkerOptions> = {}): Promise<TaskWorker> {
+      const planner = createStepPlanner(registry, change);
+      const limits = { ...QUICK, ...change.limits };
+      const worker = createTaskWorker({ ...parts, registry, planner, ...change, limits });
       await worker.start();
       stops.push(() => worker.stop(1));
       return worker;
@@ -84,6 +85,8 @@ export async function startEngine(existing?: { readonly connectionString: string
     },
   };
 }
+
+type Change<Options> = Partial<Options> & RecipeGenerators;
 
 async function readEnded(service: RunningTaskService, id: string): Promise<Task | null> {
   const [task] = await service.readMany(me, [id]);

@@ -1,12 +1,7 @@
 import { HttpFailure, type HttpClient, type HttpResponse } from '../../../../platform/http/http-client.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
-import {
-  UpstreamError,
-  type Handle,
-  type JobCapability,
-  type JobStatus,
-  type Provider,
-} from '../../providers/contract/provider.ts';
+import type { Handle, JobCapability, JobStatus, Provider } from '../../providers/contract/provider.ts';
 import type { UpstreamStatus } from './upstream.ts';
 
 /** What a wire of the tests can do besides starting and telling. */

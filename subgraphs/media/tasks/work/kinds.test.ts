@@ -3,15 +3,11 @@ import { text } from 'node:stream/consumers';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { UpstreamError } from '../../domain/failure.ts';
 import type { StepInput } from '../../domain/task.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import type { CatalogModel } from '../../generators/bindings/binding.ts';
-import {
-  UpstreamError,
-  type CallCapability,
-  type Provider,
-  type WorkRequest,
-} from '../../providers/contract/provider.ts';
+import type { CallCapability, Provider, WorkRequest } from '../../providers/contract/provider.ts';
 import type { RunningTaskService } from '../rules/service.ts';
 import type { Submission } from '../rules/task-service.ts';
 import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.ts';

@@ -3,12 +3,13 @@ import { sql } from 'kysely';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
-import { pruneDeliveries } from '../../webhooks/delivery-store.ts';
+import type { EndListener } from '../rules/end-listener.ts';
 
-/** Removes what is kept for a time only: event logs, webhook deliveries, idempotency records, temporary files, what providers kept of files. */
+/** Removes what is kept for a time only: event logs, what the listener keeps of ends, idempotency records, temporary files, what providers kept of files. */
 export interface PruneOptions {
   readonly database: MediaDatabase;
   readonly files: FileService;
+  readonly endListener?: EndListener | undefined;
   /** Days an event log is kept after its task's end; 0 keeps for ever. */
   readonly eventRetentionDays: number;
 }
@@ -19,14 +20,15 @@ const BATCH = 500;
 const IDEMPOTENCY_HOURS = 24;
 
 /** One run. Of several processes only the one that gets the lock does it; the others come back later. */
-export async function prune({ database, files, eventRetentionDays }: PruneOptions): Promise<void> {
+export async function prune(options: PruneOptions): Promise<void> {
+  const { database, files, endListener, eventRetentionDays } = options;
   const ours = await database.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ held: boolean }>`/* prune.lock */
       select pg_try_advisory_xact_lock(hashtextextended('media.prune', 0)) as held`.execute(transaction);
     if (rows[0]?.held !== true) return false;
     if (eventRetentionDays > 0) {
       await pruneEvents(transaction, eventRetentionDays);
-      await pruneDeliveries(transaction, { days: eventRetentionDays, limit: BATCH });
+      await endListener?.prune(transaction, { days: eventRetentionDays, limit: BATCH });
     }
     await pruneIdempotency(transaction);
     return true;

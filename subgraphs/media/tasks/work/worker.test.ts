@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
 import { newId } from '../../../../platform/ids.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
-import { UpstreamError, type Provider } from '../../providers/contract/provider.ts';
+import type { Provider } from '../../providers/contract/provider.ts';
 import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { PNG, startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
@@ -577,7 +578,7 @@ describe('recipes', () => {
     aspectRatio: '9:16',
     templatePrompt: null,
   } as const;
-  const options: Partial<TaskWorkerOptions> = { recipeGenerator: 'test' };
+  const options = { recipeGenerator: 'test' };
 
   it('describe the image first, then make one image for each preset, in order', async () => {
     upstream.onStatus = ({ prompt, polls }) => {

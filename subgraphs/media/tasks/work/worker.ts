@@ -5,15 +5,16 @@ import type { Logger } from '../../../../platform/process/logger.ts';
 import { createLoop } from '../../../../platform/process/loop.ts';
 import type { Queue, QueueWorker } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../../database/database.ts';
+import type { StepPlanner } from '../../domain/steps.ts';
 import type { FileService } from '../../files/files.ts';
 import type { InputAddress } from '../../files/input-addresses.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { recipeOptionsOf, type RecipeGenerators } from '../../recipes/planner.ts';
+import type { EndListener } from '../rules/end-listener.ts';
 import { defineTaskQueues, startQueue, STORE_QUEUE } from '../rules/queues.ts';
-import { createAdvancer } from '../rules/transitions.ts';
+import { createTransitions } from '../rules/transitions.ts';
 import { createTransactor } from '../storage/transactor.ts';
-import type { Engine, WorkerLimits } from './attempts/attempt-context.ts';
+import { DEFAULT_LIMITS, type WorkerLimits } from './attempts/limits.ts';
 import { createPoller } from './progress/poller.ts';
 import { createProgressWriter } from './progress/progress-writer.ts';
 import { prune } from './pruner.ts';
@@ -29,13 +30,15 @@ export interface TaskWorker {
   stop(graceSeconds: number): Promise<void>;
 }
 
-export interface TaskWorkerOptions extends RecipeGenerators {
+export interface TaskWorkerOptions {
   readonly database: MediaDatabase;
   readonly queue: Queue;
   readonly bus: EventBus;
   readonly http: HttpClient;
   readonly files: FileService;
   readonly registry: GeneratorRegistry;
+  readonly planner: StepPlanner;
+  readonly endListener?: EndListener | undefined;
   readonly logger: Logger;
   /** Days an event log is kept after its task's end; 0 keeps for ever. */
   readonly eventRetentionDays: number;
@@ -44,7 +47,7 @@ export interface TaskWorkerOptions extends RecipeGenerators {
   /** Seconds after a step's first start in which further attempts may begin (default 3,600). */
   readonly budgetSeconds?: number;
   /** Where the upstream of a start may tell that something happened (default: nowhere). */
-  readonly noticeAddress?: (binding: Binding, reference: string) => string | undefined;
+  readonly webhookAddress?: (binding: Binding, reference: string) => string | undefined;
   /** Where the upstream of a binding can fetch an input file (default: nowhere, so that it gets bytes). */
   readonly inputAddress?: InputAddress;
   /** Results stored at once in this process (default 4). */
@@ -52,38 +55,15 @@ export interface TaskWorkerOptions extends RecipeGenerators {
   readonly limits?: Partial<WorkerLimits>;
 }
 
-const DEFAULT_LIMITS: WorkerLimits = {
-  claimStaleSeconds: 15,
-  startTimeoutMs: 60_000,
-  statusTimeoutMs: 15_000,
-  leaseSeconds: 20,
-  pollTickMs: 200,
-  maxPolls: 128,
-  maxPollFailures: 8,
-  findGraceMs: 1_500,
-  unknownBudgetSeconds: 600,
-  maxStoreTries: 8,
-  storePauseSeconds: 60,
-  storeOutageSeconds: 86_400,
-  heldOutageSeconds: 3_600,
-  maxInputBytes: 64 * 1024 * 1024,
-  maxOutputBytes: 1024 * 1024 * 1024,
-  inputsTimeoutMs: 300_000,
-  resultTimeoutMs: 1_800_000,
-  downloadTimeoutMs: 30_000,
-};
-
 /** Makes the worker of this process; it stands still until it is started. */
 export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
-  const { database, queue, registry, logger } = options;
-  const engine = engineOf(options);
-  const progress = createProgressWriter({ database, transactor: engine.transactor, logger });
-  const poller = createPoller(engine, progress);
-  const recovery = createRecovery(engine);
-  const calls = createCallRunner(engine);
+  const { queue, registry, logger } = options;
+  const dependencies = dependenciesOf(options);
+  const { limits, recovery, calls, progress } = dependencies;
+  const poller = createPoller(dependencies);
   const sweeper = createLoop({
     tick: () => recovery.sweep(),
-    everyMs: (engine.limits.claimStaleSeconds * 1000) / 3,
+    everyMs: (limits.claimStaleSeconds * 1000) / 3,
     logger,
     name: 'recovery',
   });
@@ -92,16 +72,14 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
 
   return {
     async start() {
-      await defineTaskQueues(queue, registry);
+      await defineTaskQueues(options);
       for (const binding of registry.all()) {
-        const { handler, capacity } = createStartWorker({ engine, recovery, calls }, binding);
-        workers.push(
-          await queue.work(startQueue(binding.id), { slots: binding.concurrency, capacity }, handler),
-        );
+        const { handler, capacity } = createStartWorker(dependencies, binding);
+        const slots = { slots: binding.concurrency, capacity };
+        workers.push(await queue.work(startQueue(binding.id), slots, handler));
       }
-      workers.push(
-        await queue.work(STORE_QUEUE, { slots: options.storeSlots ?? 4 }, createStoreHandler(engine)),
-      );
+      const slots = { slots: options.storeSlots ?? 4 };
+      workers.push(await queue.work(STORE_QUEUE, slots, createStoreHandler(dependencies)));
       for (const loop of [poller, sweeper, pruner]) loop.start();
     },
     async stop(graceSeconds) {
@@ -117,26 +95,19 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   };
 }
 
-function engineOf(options: TaskWorkerOptions): Engine {
-  const { database, queue, bus, http, files, registry, logger } = options;
-  return {
-    database,
-    queue,
-    bus,
-    http,
-    files,
-    resources: createProviderResources(database),
-    registry,
-    logger,
-    noticeAddress: options.noticeAddress ?? (() => undefined),
+/** What the parts of the worker work with; each takes what it names. */
+function dependenciesOf(options: TaskWorkerOptions) {
+  const { database, logger } = options;
+  const transactor = createTransactor(options);
+  const base = {
+    ...options,
+    webhookAddress: options.webhookAddress ?? (() => undefined),
     inputAddress: options.inputAddress ?? (() => Promise.resolve(null)),
-    transactor: createTransactor({ database, queue, bus }),
-    advance: createAdvancer({
-      registry,
-      recipe: recipeOptionsOf(registry, options),
-      maxAttempts: options.maxAttempts ?? 3,
-      budgetSeconds: options.budgetSeconds ?? 3_600,
-    }),
+    resources: createProviderResources(database),
+    transactor,
+    transitions: createTransitions({ maxAttempts: 3, budgetSeconds: 3_600, ...options }),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
+    progress: createProgressWriter({ database, transactor, logger }),
   };
+  return { ...base, recovery: createRecovery(base), calls: createCallRunner(base) };
 }

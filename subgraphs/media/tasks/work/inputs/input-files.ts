@@ -1,11 +1,24 @@
 import { AppError } from '../../../../../platform/errors.ts';
-import { HttpFailure } from '../../../../../platform/http/http-client.ts';
+import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
+import { UpstreamError } from '../../../domain/failure.ts';
 import { wrongFormat, type FileKind } from '../../../domain/file-kinds.ts';
 import type { InputRef } from '../../../domain/task.ts';
-import type { StoredFile } from '../../../files/files.ts';
+import type { FileService, StoredFile } from '../../../files/files.ts';
+import type { InputAddress } from '../../../files/input-addresses.ts';
+import type { ProviderResources } from '../../../files/provider-resources.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import { UpstreamError, type InputFile } from '../../../providers/contract/provider.ts';
-import type { Engine } from '../attempts/attempt-context.ts';
+import type { InputFile } from '../../../providers/contract/provider.ts';
+import type { WorkerLimits } from '../attempts/limits.ts';
+
+/** What preparing inputs needs. */
+export interface InputDependencies {
+  readonly http: HttpClient;
+  readonly files: FileService;
+  readonly resources: ProviderResources;
+  readonly limits: WorkerLimits;
+  /** Where the upstream of a binding can fetch an input file; null when it could not reach us. */
+  readonly inputAddress: InputAddress;
+}
 
 /**
  * An input file as its provider takes it. Files of ours are opened in the object store; a foreign URL is fetched by the
@@ -28,13 +41,15 @@ export interface InputPlace {
 
 /** Throws UpstreamError INVALID_INPUT, naming the field, when the file can't be had or is of the wrong kind. */
 export async function prepareFile(
-  engine: Engine,
+  dependencies: InputDependencies,
   ref: InputRef,
   { field, kind }: InputPlace,
   options: InputOptions,
 ): Promise<InputFile> {
   const file =
-    'fileId' in ref ? await ownFile(engine, ref.fileId) : await fetchFile(engine, ref.url, field, options);
+    'fileId' in ref
+      ? await ownFile(dependencies, ref.fileId)
+      : await fetchFile(dependencies, ref.url, field, options);
   if (file === null) throw badFile(field, 'the file is gone; upload it again');
   // Files of ours were looked at when the work came in.
   const wrong = kind === undefined || 'fileId' in ref ? null : wrongFormat(kind, file.contentType);
@@ -43,11 +58,11 @@ export async function prepareFile(
     name: file.name,
     contentType: file.contentType,
     bytes: file.bytes,
-    publicUrl: await engine.inputAddress(file, options.binding),
-    uploaded: await uploadedCopy(engine, file, options),
+    publicUrl: await dependencies.inputAddress(file, options.binding),
+    uploaded: await uploadedCopy(dependencies, file, options),
     // What can't be read was certainly not sent: an error of its own, which leaves no doubt about the start.
     open: () =>
-      engine.files.open(file.id).catch((error: unknown) => {
+      dependencies.files.open(file.id).catch((error: unknown) => {
         throw badFile(field, 'the file could not be read', error);
       }),
   };
@@ -55,7 +70,7 @@ export async function prepareFile(
 
 /** What the binding's provider still keeps of the file, where it keeps files at all. */
 async function uploadedCopy(
-  { resources }: Engine,
+  { resources }: InputDependencies,
   { id }: StoredFile,
   { binding }: InputOptions,
 ): Promise<InputFile['uploaded']> {
@@ -64,13 +79,13 @@ async function uploadedCopy(
   return kept ? { id: kept.resourceId, uri: kept.uri } : null;
 }
 
-async function ownFile(engine: Engine, id: string): Promise<StoredFile | null> {
-  const [file] = await engine.files.byIds([id]);
+async function ownFile(dependencies: InputDependencies, id: string): Promise<StoredFile | null> {
+  const [file] = await dependencies.files.byIds([id]);
   return file ?? null;
 }
 
 async function fetchFile(
-  { http, files, limits }: Engine,
+  { http, files, limits }: InputDependencies,
   url: string,
   field: string,
   { owner, signal, late }: InputOptions,

@@ -3,20 +3,19 @@ import type { ModelLimits } from '../../../generators/bindings/binding.ts';
 import { spelledAs } from '../../../generators/limits/field-problems.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
 import type { InputFile, WorkRequest } from '../../../providers/contract/provider.ts';
-import type { Engine } from '../attempts/attempt-context.ts';
-import { prepareFile, type InputOptions } from './input-files.ts';
+import { prepareFile, type InputDependencies, type InputOptions } from './input-files.ts';
 import { personRefsOf, personRequest, type PreparePlace } from './person-inputs.ts';
 
 /** A step's input as its provider takes it. Throws UpstreamError INVALID_INPUT, naming the field, when an input can't be had. */
 export async function prepareRequest(
-  engine: Engine,
+  dependencies: InputDependencies,
   input: StepInput,
   options: Omit<InputOptions, 'late'>,
 ): Promise<WorkRequest> {
   const limits = modelFor(options.binding, input);
-  const late = AbortSignal.timeout(engine.limits.inputsTimeoutMs);
+  const late = AbortSignal.timeout(dependencies.limits.inputsTimeoutMs);
   const file: PreparePlace = (ref, field, kind) =>
-    prepareFile(engine, ref, { field, kind }, { ...options, late });
+    prepareFile(dependencies, ref, { field, kind }, { ...options, late });
   const frame = async (ref: InputRef | undefined, field: string) =>
     ref === undefined ? null : file(ref, field, 'picture');
   switch (input.kind) {

@@ -1,21 +1,35 @@
+import type { EventBus } from '../../../../../platform/events/event-bus.ts';
+import type { StepPlanner } from '../../../domain/steps.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { CallContext, JobCapability } from '../../../providers/contract/provider.ts';
 import type { DueAttempt } from '../../storage/poll-store.ts';
-import { connectionFor, type Engine } from '../attempts/attempt-context.ts';
+import { connectionFor } from '../attempts/attempt-context.ts';
+import type { WorkerDependencies } from '../attempts/dependencies.ts';
+import type { ProgressWriter } from './progress-writer.ts';
+
+/** What polling needs besides. */
+export interface PollDependencies extends WorkerDependencies {
+  /** On which cancel requests, and attempts that have become due, are published. */
+  readonly bus: EventBus;
+  readonly planner: Pick<StepPlanner, 'progress'>;
+  readonly progress: ProgressWriter;
+}
 
 /** A due attempt with everything that is needed to ask its upstream. */
-export interface Scene {
-  readonly engine: Engine;
+export interface PollContext {
   readonly due: DueAttempt;
   readonly binding: Binding;
   readonly capability: JobCapability;
   readonly stopping: AbortSignal;
 }
 
-/** Connection and signal of a status, find or cancel call. */
-export function contextOf({ engine, due, binding, stopping }: Scene): CallContext {
+/** Connection and signal of a status or cancel call. */
+export function callContextOf(
+  { limits }: WorkerDependencies,
+  { due, binding, stopping }: PollContext,
+): CallContext {
   return {
     connection: connectionFor(binding, due.step_input),
-    signal: AbortSignal.any([stopping, AbortSignal.timeout(engine.limits.statusTimeoutMs)]),
+    signal: AbortSignal.any([stopping, AbortSignal.timeout(limits.statusTimeoutMs)]),
   };
 }

@@ -1,5 +1,5 @@
+import type { StepPlanner } from '../../../domain/steps.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
-import { progressOf } from '../../../recipes/recipe.ts';
 import type { DueAttempt } from '../../storage/poll-store.ts';
 import { stageOf } from '../attempts/attempt-context.ts';
 import type { ProgressReport } from './progress-writer.ts';
@@ -13,12 +13,16 @@ const ESTIMATE_SECONDS = 30;
 /** Where estimates end; the rest is for the result. */
 const ESTIMATE_TOP = 90;
 
-/** The report that follows from a status, or null when it would say what the newest event says already. */
-export function reportOf(due: DueAttempt, status: OpenStatus): ProgressReport | null {
-  // The upstream's own stream says it better than our estimate.
+/** The report that follows from a status, or null when the newest event says the same already. */
+export function reportOf(
+  planner: Pick<StepPlanner, 'progress'>,
+  due: DueAttempt,
+  status: OpenStatus,
+): ProgressReport | null {
+  // The upstream's own stream is more exact than our estimate.
   if (due.watched && due.task_progress > 0 && isEstimate(status)) return null;
   const own = ownProgress(due, status);
-  const progress = Math.min(99, taskProgress(due, own));
+  const progress = Math.min(99, taskProgress(planner, due, own));
   const stage = stageOf(due, stageText(status));
   if (stage === due.task_stage && progress <= due.task_progress) return null;
   return {
@@ -41,12 +45,16 @@ function ownProgress(due: DueAttempt, status: OpenStatus): number {
   return Math.round(Math.min(100, Math.max(0, progress)));
 }
 
-function taskProgress({ recipe, step }: DueAttempt, own: number): number {
+function taskProgress(
+  planner: Pick<StepPlanner, 'progress'>,
+  { recipe, step }: DueAttempt,
+  own: number,
+): number {
   if (recipe === null) return own;
   const steps = recipe.steps.map((entry) =>
     entry.step === step ? { ...entry, progress: Math.max(entry.progress, own) } : entry,
   );
-  return progressOf(recipe.work, steps);
+  return planner.progress(recipe.work, steps);
 }
 
 /** Ever slower towards the top, so that it grows as long as it takes. */

@@ -1,12 +1,11 @@
 import { toError } from '../../../../../platform/errors.ts';
 import { newId } from '../../../../../platform/ids.ts';
 import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
+import type { AttemptKey } from '../../../domain/attempt.ts';
 import type { WatchedProgress } from '../../../providers/contract/provider.ts';
-import type { AttemptKey } from '../../storage/attempt-store.ts';
 import { endWatch, holdWatches } from '../../storage/watch-store.ts';
-import { connectionFor, keyOf, type Engine } from '../attempts/attempt-context.ts';
-import type { Scene } from './poll-context.ts';
-import type { ProgressWriter } from './progress-writer.ts';
+import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
+import type { PollContext, PollDependencies } from './poll-context.ts';
 import { reportOf } from './progress.ts';
 
 /**
@@ -17,7 +16,7 @@ import { reportOf } from './progress.ts';
 export interface Watchers {
   start(): void;
   /** Follows an attempt that was just found running, unless somebody does already or there is no room. */
-  follow(scene: Scene): void;
+  follow(context: PollContext): void;
   stop(): Promise<void>;
 }
 
@@ -36,9 +35,9 @@ interface Stream {
   readonly done: Promise<void>;
 }
 
-/** Makes the watchers of one worker; `onEnd` hears that a job has ended. */
-export function createWatchers(engine: Engine, progress: ProgressWriter, onEnd: () => void): Watchers {
-  const { database, logger } = engine;
+/** Makes the watchers of one worker; `onEnd` is called when a stream has ended. */
+export function createWatchers(dependencies: PollDependencies, onEnd: () => void): Watchers {
+  const { database, logger } = dependencies;
   const watcher = newId();
   const streams = new Map<string, Stream>();
   const resting = new Map<string, number>();
@@ -48,27 +47,27 @@ export function createWatchers(engine: Engine, progress: ProgressWriter, onEnd: 
     const [oldest] = resting.keys();
     if (resting.size > MAX_RESTING && oldest !== undefined) resting.delete(oldest);
   }
-  async function stream(scene: Scene, signal: AbortSignal): Promise<void> {
-    const key = keyOf(scene.due);
+  async function stream(context: PollContext, signal: AbortSignal): Promise<void> {
+    const key = keyOf(context.due);
     const held = await holdWatches(database, [key], { watcher, seconds: HOLD_SECONDS });
     if (held.length === 0) return;
     try {
-      await watch(scene, { progress, signal });
+      await watch(dependencies, context, signal);
     } finally {
       await endWatch(database, key, watcher);
     }
     onEnd();
   }
-  const keeper = createKeeper(engine, watcher, streams);
+  const keeper = createKeeper(dependencies, watcher, streams);
   return {
     start: () => keeper.start(),
-    follow(scene) {
-      const { due, capability } = scene;
+    follow(context) {
+      const { due, capability } = context;
       const { reference } = due;
       if (capability.watch === undefined || due.watched || streams.has(reference)) return;
       if (streams.size >= MAX_STREAMS || (resting.get(reference) ?? 0) > performance.now()) return;
       const controller = new AbortController();
-      const done = stream(scene, controller.signal)
+      const done = stream(context, controller.signal)
         .catch((error: unknown) => {
           if (controller.signal.aborted) return;
           logger.warn({ error: toError(error), reference }, 'the stream of an upstream failed');
@@ -90,7 +89,7 @@ export function createWatchers(engine: Engine, progress: ProgressWriter, onEnd: 
 
 /** Keeps our hold on what we follow, and stops following what has ended or is followed by others. */
 function createKeeper(
-  { database, logger }: Engine,
+  { database, logger }: PollDependencies,
   watcher: string,
   streams: ReadonlyMap<string, Stream>,
 ): Loop {
@@ -112,13 +111,14 @@ function nameOf({ taskId, step, number }: AttemptKey): string {
 
 /** One stream, for as long as its attempt may take. */
 async function watch(
-  { due, binding, capability }: Scene,
-  { progress, signal }: { progress: ProgressWriter; signal: AbortSignal },
+  { planner, progress }: PollDependencies,
+  { due, binding, capability }: PollContext,
+  signal: AbortSignal,
 ): Promise<void> {
   let shown = { stage: due.task_stage, progress: due.task_progress };
   const show = (watched: WatchedProgress): void => {
     const newest = { ...due, watched: false, task_stage: shown.stage, task_progress: shown.progress };
-    const report = reportOf(newest, { state: 'running', ...watched });
+    const report = reportOf(planner, newest, { state: 'running', ...watched });
     if (report === null || signal.aborted) return;
     shown = report;
     progress.report(report);

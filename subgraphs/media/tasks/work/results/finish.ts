@@ -1,13 +1,16 @@
 import type { AttemptTable, FinishedWork, TaskTable } from '../../../database/task-tables.ts';
+import type { AttemptState } from '../../../domain/attempt.ts';
+import type { Failure } from '../../../domain/failure.ts';
 import { resultKindOf } from '../../../domain/result-kinds.ts';
-import { asJson, isFinal, type AttemptState, type Failure, type TaskOutcome } from '../../../domain/task.ts';
+import { asJson, isFinal, type TaskOutcome } from '../../../domain/task.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
 import { STORE_QUEUE, startQueue, type StepJob } from '../../rules/queues.ts';
 import { closeAttempt } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
-import { keyOf, stageOf, type Engine } from '../attempts/attempt-context.ts';
+import { keyOf, stageOf } from '../attempts/attempt-context.ts';
+import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /** What happens when an upstream has finished: its attempt is closed, and its files are fetched or its texts kept. */
 
@@ -31,28 +34,31 @@ export interface UpstreamFinish {
  * step at once. The result of a task that was cancelled (or has ended) meanwhile is discarded. False when the attempt
  * was no longer open.
  */
-export async function finishAttempt(engine: Engine, finish: UpstreamFinish): Promise<boolean> {
+export async function finishAttempt(
+  dependencies: WorkerDependencies,
+  finish: UpstreamFinish,
+): Promise<boolean> {
   const { attempt, outcome } = finish;
-  return engine.transactor.run(async (scope) => {
+  return dependencies.transactor.run(async (scope) => {
     const task = await lockTask(scope.transaction, attempt.task_id);
     if (task === null) return false;
     const discarded = isFinal(task.state) || task.cancel_requested_at !== null;
     const closed = await closeAttempt(scope.transaction, keyOf(attempt), {
       from: [finish.from],
       to: discarded ? 'CANCELLED' : 'SUCCEEDED',
-      ...(finish.claim === undefined ? {} : { claim: finish.claim }),
+      claim: finish.claim,
     });
     if (!closed) return false;
     scope.wake(startQueue(attempt.binding));
     if (isFinal(task.state)) return true;
-    if (discarded) await engine.advance.settleCancel(scope, task);
-    else await keep(engine, { scope, task, attempt, outcome });
+    if (discarded) await dependencies.transitions.settleCancel(scope, task);
+    else await storeOrFinish(dependencies, { scope, task, attempt, outcome });
     return true;
   });
 }
 
-async function keep(
-  { advance }: Engine,
+async function storeOrFinish(
+  { transitions }: WorkerDependencies,
   {
     scope,
     task,
@@ -75,9 +81,12 @@ async function keep(
     const data: StepJob = { taskId: task.id, step };
     await scope.enqueue({ queue: STORE_QUEUE, data: asJson(data) });
   } else if (resultKindOf(current.input).needsFile) {
-    await advance.failStep(scope, task, { step, failure: EMPTY_RESULT });
+    await transitions.failStep(scope, task, { step, failure: EMPTY_RESULT });
   } else {
-    await advance.finishStep(scope, task, { step, outcome: outcomeOf(outcome, { mediaIds: [], provider }) });
+    await transitions.finishStep(scope, task, {
+      step,
+      outcome: outcomeOf(outcome, { mediaIds: [], provider }),
+    });
   }
 }
 

@@ -1,15 +1,22 @@
 import { Readable } from 'node:stream';
 
 import { AppError } from '../../../../../platform/errors.ts';
-import { HttpFailure } from '../../../../../platform/http/http-client.ts';
+import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
 import type { ResultKind } from '../../../domain/result-kinds.ts';
-import type { StoredFile } from '../../../files/files.ts';
+import type { FileService, StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { Connection, RemoteFile } from '../../../providers/contract/provider.ts';
-import type { Engine } from '../attempts/attempt-context.ts';
+import type { WorkerLimits } from '../attempts/limits.ts';
 import { isWhole } from './whole-file.ts';
 
-/** Bringing one result file into the object store. */
+/** What storing result files needs. */
+export interface ResultDependencies {
+  readonly http: HttpClient;
+  readonly files: FileService;
+  readonly limits: WorkerLimits;
+}
+
+/** One result file, to be brought into the object store. */
 export interface ResultFile {
   readonly file: RemoteFile;
   readonly binding: Binding;
@@ -20,9 +27,9 @@ export interface ResultFile {
   readonly signal: AbortSignal;
 }
 
-/** A result that no further try will bring: the message says why. */
-export class HopelessResult extends Error {
-  override readonly name = 'HopelessResult';
+/** A result that no retry will bring; the message says why. */
+export class PermanentResultError extends Error {
+  override readonly name = 'PermanentResultError';
 }
 
 /** A result whose address answers no longer; a fresh one may be asked for. */
@@ -31,41 +38,46 @@ class StaleResult extends Error {
 }
 
 /** Stores the file as temporary (the transaction that ends its step claims it). Throws what the storer decides about. */
-export async function storeResultFile(engine: Engine, result: ResultFile): Promise<StoredFile> {
+export async function storeResultFile(
+  dependencies: ResultDependencies,
+  result: ResultFile,
+): Promise<StoredFile> {
   const { file } = result;
   try {
     const stored =
       'content' in file
-        ? await store(engine, result, { body: Readable.from([file.content]), type: file.contentType })
-        : await download(engine, result, file);
+        ? await store(dependencies, result, { body: Readable.from([file.content]), type: file.contentType })
+        : await download(dependencies, result, file);
     const { types, words } = result.kind;
     if (!types.some((type) => stored.contentType.startsWith(type))) {
       throw new StaleResult(`the upstream answered with ${stored.contentType} instead of ${words}`);
     }
-    if (!(await isWhole(engine.files, stored))) throw new StaleResult('its end is missing');
+    if (!(await isWhole(dependencies.files, stored))) throw new StaleResult('its end is missing');
     return stored;
   } catch (error) {
     // Bytes that are here already will not become others.
     if (error instanceof StaleResult && 'content' in file) {
-      throw new HopelessResult(error.message, { cause: error });
+      throw new PermanentResultError(error.message, { cause: error });
     }
     if (isTooLarge(error)) {
-      throw new HopelessResult(`it is larger than ${engine.limits.maxOutputBytes} bytes`, { cause: error });
+      throw new PermanentResultError(`it is larger than ${dependencies.limits.maxOutputBytes} bytes`, {
+        cause: error,
+      });
     }
     throw error;
   }
 }
 
 async function download(
-  engine: Engine,
+  dependencies: ResultDependencies,
   result: ResultFile,
   file: Extract<RemoteFile, { url: string }>,
 ): Promise<StoredFile> {
-  const { limits } = engine;
+  const { limits } = dependencies;
   const late = AbortSignal.timeout(limits.resultTimeoutMs);
   const signal = AbortSignal.any([result.signal, late]);
   try {
-    return await downloadUntil(engine, { ...result, signal }, file);
+    return await downloadUntil(dependencies, { ...result, signal }, file);
   } catch (error) {
     if (!late.aborted || result.signal.aborted) throw error;
     throw new StaleResult(`it did not come within ${limits.resultTimeoutMs / 1_000} s`, { cause: error });
@@ -73,16 +85,16 @@ async function download(
 }
 
 async function downloadUntil(
-  engine: Engine,
+  dependencies: ResultDependencies,
   result: ResultFile,
   file: Extract<RemoteFile, { url: string }>,
 ): Promise<StoredFile> {
-  const { status, headers, body } = await engine.http.download({
+  const { status, headers, body } = await dependencies.http.download({
     method: 'GET',
     url: file.url,
     headers: file.headers ?? {},
-    timeoutMs: engine.limits.downloadTimeoutMs,
-    maxBytes: engine.limits.maxOutputBytes,
+    timeoutMs: dependencies.limits.downloadTimeoutMs,
+    maxBytes: dependencies.limits.maxOutputBytes,
     signal: result.signal,
     retry: 'never',
     trustedOrigins: originsOf(result.binding.connection),
@@ -91,7 +103,7 @@ async function downloadUntil(
     body.destroy();
     throw new StaleResult(`fetching it answered HTTP ${status}`);
   }
-  const stored = await store(engine, result, { body, type: headers['content-type'] ?? null });
+  const stored = await store(dependencies, result, { body, type: headers['content-type'] ?? null });
   const promised = headers['content-encoding'] === undefined ? headers['content-length'] : undefined;
   if (promised !== undefined && Number(promised) !== stored.bytes) {
     throw new StaleResult(`it was cut: ${stored.bytes} of ${promised} bytes came`);
@@ -100,17 +112,17 @@ async function downloadUntil(
 }
 
 function store(
-  engine: Engine,
+  dependencies: ResultDependencies,
   { owner, kind, position, signal }: ResultFile,
   content: { readonly body: AsyncIterable<Uint8Array>; readonly type: string | null },
 ): Promise<StoredFile> {
-  return engine.files.store({
+  return dependencies.files.store({
     owner,
     body: content.body,
     name: `${kind.name}-${position + 1}`,
     declaredType: content.type,
     temporary: true,
-    maxBytes: engine.limits.maxOutputBytes,
+    maxBytes: dependencies.limits.maxOutputBytes,
     signal,
   });
 }

@@ -13,13 +13,21 @@ import {
   connectionFor,
   jobOf,
   keyOf,
-  loadScene,
+  readContext,
   newestAttempt,
-  type AttemptScene,
-  type Engine,
+  type AttemptContext,
 } from '../attempts/attempt-context.ts';
+import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { outcomeOf } from './finish.ts';
-import { HopelessResult, isStoreAway, storeResultFile } from './result-files.ts';
+import {
+  PermanentResultError,
+  isStoreAway,
+  storeResultFile,
+  type ResultDependencies,
+} from './result-files.ts';
+
+/** What storing results needs. */
+export interface StoreDependencies extends WorkerDependencies, ResultDependencies {}
 
 const GONE = 'the generator that made it is no longer configured';
 
@@ -28,26 +36,30 @@ const GONE = 'the generator that made it is no longer configured';
  * stored is tried again with a growing pause, from a fresh address where the upstream gives one, while the upstream
  * keeps it; then the task fails with STORAGE_FAILED. While our own store is away no try is counted.
  */
-export function createStoreHandler(engine: Engine): JobHandler {
+export function createStoreHandler(dependencies: StoreDependencies): JobHandler {
   return async (job): Promise<JobOutcome> => {
     const { taskId, step } = job.data as StepJob;
-    const attempt = await newestAttempt(engine.database, { taskId, step });
-    const scene = attempt === null ? null : await loadScene(engine, attempt);
-    if (scene === null) return failStorage(engine, { taskId, step }, new HopelessResult(GONE));
-    if (scene.step.state !== 'STORING') return;
+    const attempt = await newestAttempt(dependencies.database, { taskId, step });
+    const context = attempt === null ? null : await readContext(dependencies, attempt);
+    if (context === null) return failStorage(dependencies, { taskId, step }, new PermanentResultError(GONE));
+    if (context.step.state !== 'STORING') return;
     try {
-      const outcome = await storeAll(engine, scene, job.signal);
-      await completeStep(engine, { taskId, step, outcome });
+      const outcome = await storeAll(dependencies, context, job.signal);
+      await completeStep(dependencies, { taskId, step, outcome });
     } catch (error) {
       job.signal.throwIfAborted();
-      return tryLater(engine, scene, error);
+      return tryLater(dependencies, context, error);
     }
   };
 }
 
-async function storeAll(engine: Engine, scene: AttemptScene, signal: AbortSignal): Promise<TaskOutcome> {
-  const { task, step, binding, attempt } = scene;
-  const outcome = step.finished === null ? await askAgain(engine, scene) : remembered(step.finished);
+async function storeAll(
+  dependencies: StoreDependencies,
+  context: AttemptContext,
+  signal: AbortSignal,
+): Promise<TaskOutcome> {
+  const { task, step, binding, attempt } = context;
+  const outcome = step.finished === null ? await askAgain(dependencies, context) : remembered(step.finished);
   const mediaIds: string[] = [];
   for (const [position, file] of outcome.files.entries()) {
     const known = step.stored[String(position)];
@@ -56,7 +68,7 @@ async function storeAll(engine: Engine, scene: AttemptScene, signal: AbortSignal
   return outcomeOf(outcome, { mediaIds, provider: attempt.provider });
 
   async function storeOne(position: number, file: RemoteFile): Promise<string> {
-    const { id } = await storeResultFile(engine, {
+    const { id } = await storeResultFile(dependencies, {
       file,
       binding,
       owner: task.owner,
@@ -64,24 +76,27 @@ async function storeAll(engine: Engine, scene: AttemptScene, signal: AbortSignal
       position,
       signal,
     });
-    await rememberStored(engine.database, { taskId: task.id, step: step.step, position, mediaId: id });
+    await rememberStored(dependencies.database, { taskId: task.id, step: step.step, position, mediaId: id });
     return id;
   }
 }
 
-function remembered(finished: NonNullable<AttemptScene['step']['finished']>): Outcome {
+function remembered(finished: NonNullable<AttemptContext['step']['finished']>): Outcome {
   return { files: finished.urls.map((url) => ({ url })), texts: finished.texts, facts: finished.facts };
 }
 
 /** The upstream's answer once more: with fresh addresses, or with credentials that are never written down. */
-async function askAgain(engine: Engine, { attempt, binding, step }: AttemptScene): Promise<Outcome> {
+async function askAgain(
+  dependencies: StoreDependencies,
+  { attempt, binding, step }: AttemptContext,
+): Promise<Outcome> {
   const capability = jobOf(binding, step.input.kind);
   if (capability === undefined || attempt.handle === null) {
-    throw new HopelessResult('its address has expired, and this upstream gives no other');
+    throw new PermanentResultError('its address has expired, and this upstream gives no other');
   }
   const status = await capability.status(attempt.handle, {
     connection: connectionFor(binding, step.input),
-    signal: AbortSignal.timeout(engine.limits.statusTimeoutMs),
+    signal: AbortSignal.timeout(dependencies.limits.statusTimeoutMs),
   });
   if (status.state === 'finished') return status.outcome;
   if (status.state === 'failed') throw status.error;
@@ -96,10 +111,10 @@ export interface CompletedStep extends StepJob {
 
 /** One transaction: the files are the task's own, the step has ended, and whatever follows from that. */
 export async function completeStep(
-  engine: Engine,
+  dependencies: StoreDependencies,
   { taskId, step, outcome, open }: CompletedStep,
 ): Promise<void> {
-  await engine.transactor.run(async (scope) => {
+  await dependencies.transactor.run(async (scope) => {
     const task = await lockOpenTask(scope.transaction, taskId);
     if (task === null) return;
     if (open !== undefined) {
@@ -109,33 +124,37 @@ export async function completeStep(
     }
     const steps = await readSteps(scope.transaction, taskId);
     if (steps.find((entry) => entry.step === step)?.state !== 'STORING') return;
-    await engine.files.attach(scope.transaction, outcome.mediaIds, taskId);
-    await engine.advance.finishStep(scope, task, { step, outcome });
+    await dependencies.files.attach(scope.transaction, outcome.mediaIds, taskId);
+    await dependencies.transitions.finishStep(scope, task, { step, outcome });
   });
 }
 
-async function tryLater(engine: Engine, scene: AttemptScene, error: unknown): Promise<JobOutcome> {
-  const { task, step } = scene;
-  const { maxStoreTries, storePauseSeconds } = engine.limits;
+async function tryLater(
+  dependencies: StoreDependencies,
+  context: AttemptContext,
+  error: unknown,
+): Promise<JobOutcome> {
+  const { task, step } = context;
+  const { maxStoreTries, storePauseSeconds } = dependencies.limits;
   const key = { taskId: task.id, step: step.step };
-  const pause = isStoreAway(error) ? pauseOfOutage(engine, scene) : null;
+  const pause = isStoreAway(error) ? pauseOfOutage(dependencies, context) : null;
   if (pause !== null) {
-    engine.logger.warn(
+    dependencies.logger.warn(
       { error: toError(error), taskId: task.id, pause },
       'a result waits for the object store',
     );
     return { againInSeconds: pause };
   }
-  const tries = await countStoreTry(engine.database, { ...key, stale: true });
-  engine.logger.warn({ error: toError(error), taskId: task.id, tries }, 'a result could not be stored');
-  if (tries < maxStoreTries && !(error instanceof HopelessResult)) {
+  const tries = await countStoreTry(dependencies.database, { ...key, stale: true });
+  dependencies.logger.warn({ error: toError(error), taskId: task.id, tries }, 'a result could not be stored');
+  if (tries < maxStoreTries && !(error instanceof PermanentResultError)) {
     return { againInSeconds: Math.min(storePauseSeconds, 2 ** (tries - 1)) };
   }
-  await failStorage(engine, key, error);
+  await failStorage(dependencies, key, error);
 }
 
 /** Seconds to wait with a finished result until our store is back, growing with the time waited so far; null: too long. */
-function pauseOfOutage({ limits }: Engine, { attempt }: AttemptScene): number | null {
+function pauseOfOutage({ limits }: StoreDependencies, { attempt }: AttemptContext): number | null {
   const finishedAt = attempt.ended_at ?? attempt.started_at;
   const waited = (Date.now() - finishedAt.getTime()) / 1000;
   if (waited > limits.storeOutageSeconds) return null;
@@ -144,7 +163,7 @@ function pauseOfOutage({ limits }: Engine, { attempt }: AttemptScene): number | 
 
 /** Ends the task as STORAGE_FAILED, when its step is still being stored. */
 async function failStorage(
-  { transactor, advance }: Engine,
+  { transactor, transitions }: StoreDependencies,
   { taskId, step }: StepJob,
   error: unknown,
 ): Promise<void> {
@@ -153,6 +172,6 @@ async function failStorage(
     if (task === null) return;
     const steps = await readSteps(scope.transaction, taskId);
     if (steps.find((entry) => entry.step === step)?.state !== 'STORING') return;
-    await advance.failStep(scope, task, { step, failure: storageFailure(error) });
+    await transitions.failStep(scope, task, { step, failure: storageFailure(error) });
   });
 }

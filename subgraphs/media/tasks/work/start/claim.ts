@@ -1,6 +1,7 @@
 import { toError } from '../../../../../platform/errors.ts';
-import { renewClaim, type AttemptKey } from '../../storage/attempt-store.ts';
-import type { Engine } from '../attempts/attempt-context.ts';
+import type { AttemptKey } from '../../../domain/attempt.ts';
+import { renewClaim } from '../../storage/attempt-store.ts';
+import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /**
  * A held claim: the right to send one start. It is renewed while the start is under way, so that a worker that stops
@@ -11,21 +12,21 @@ export interface HeldClaim {
   /** Aborted when the claim was lost. */
   readonly lost: AbortSignal;
   /**
-   * Whether the claim is certainly ours for some time yet: to be asked last of all before something is sent. The clock
+   * Whether the claim is certainly ours for some time yet: to be called last of all before something is sent. The clock
    * tells a process that was paused meanwhile that others may have taken over, before anybody else can.
    */
   confirm(): Promise<boolean>;
   release(): void;
 }
 
-/** Holds a claim that was just taken; `askedAt` is the moment before it was asked for. */
+/** Holds a claim that was just taken; `requestedAt` is the moment before it was requested. */
 export function holdClaim(
-  { database, limits, logger }: Engine,
+  { database, limits, logger }: WorkerDependencies,
   key: AttemptKey,
-  { id, askedAt }: { readonly id: string; readonly askedAt: Moment },
+  { id, requestedAt }: { readonly id: string; readonly requestedAt: Moment },
 ): HeldClaim {
   const lost = new AbortController();
-  let confirmedAt = askedAt;
+  let confirmedAt = requestedAt;
   let renewing = false;
   const isFresh = (): boolean => millisecondsSince(confirmedAt) < (limits.claimStaleSeconds * 1000) / 2;
   const renew = async (): Promise<void> => {

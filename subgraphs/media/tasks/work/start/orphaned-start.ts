@@ -4,73 +4,71 @@ import { toError } from '../../../../../platform/errors.ts';
 import type { AttemptTable } from '../../../database/task-tables.ts';
 import type { Handle, JobCapability } from '../../../providers/contract/provider.ts';
 import { readAttempts } from '../../storage/attempt-store.ts';
-import { connectionFor, firstPollMs, type AttemptScene, type Engine } from '../attempts/attempt-context.ts';
+import { connectionFor, firstPollMs, type AttemptContext } from '../attempts/attempt-context.ts';
+import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { recordHandle } from './record-handle.ts';
 
-/** A start that was answered, and the wire it was sent over. */
-export interface LateHandle {
+/** A start that was answered after its claim was lost, and the wire it was sent over. */
+export interface OrphanedStart {
   readonly capability: JobCapability;
   readonly handle: Handle;
 }
 
-/** Looks at what the others are doing; each time their claim may just have changed hands. */
-const MAX_LOOKS = 5;
+/** Most tries to save its handle; each time the claim may just have changed hands. */
+const MAX_TRIES = 5;
 
 /**
- * What becomes of a start that was answered after its claim was lost. There was one start of this attempt, and it is
- * ours: others who have found it go on with it, who have not decided yet are told of it, and only when they have given
- * the attempt up is it cancelled where the wire can.
+ * There was one start of this attempt, and it is ours. Other workers that have found it go on with it; while they have
+ * not decided, its handle is saved; once they have given the attempt up, it is cancelled where the wire can.
  */
-export async function bringLateHandle(engine: Engine, scene: AttemptScene, late: LateHandle): Promise<void> {
-  const log = { reference: scene.attempt.reference };
-  for (let look = 1; look <= MAX_LOOKS; look += 1) {
-    const attempt = await readAgain(engine, scene.attempt);
+export async function settleOrphanedStart(
+  dependencies: WorkerDependencies,
+  context: AttemptContext,
+  start: OrphanedStart,
+): Promise<void> {
+  const { logger } = dependencies;
+  const { capability, handle } = start;
+  const { reference } = context.attempt;
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const attempt = await readAgain(dependencies, context.attempt);
     if (attempt?.state !== 'STARTING' || attempt.claim === null) {
-      if (attempt !== null && goesOnWith(attempt, late.handle)) {
-        engine.logger.info(log, 'a start came back after its claim was lost; others go on with it');
-        return;
-      }
-      break;
+      if (attempt === null || !goesOnWith(attempt, handle)) break;
+      logger.info({ reference }, 'a start came back after its claim was lost; others go on with it');
+      return;
     }
-    const { capability, handle } = late;
-    const saved = await recordHandle(engine, scene, {
-      claim: attempt.claim,
-      handle,
-      pollMs: firstPollMs(capability),
-    });
-    if (saved) {
-      engine.logger.info(log, 'a start came back after its claim was lost; nobody had decided, so it counts');
+    const saved = { claim: attempt.claim, handle, pollMs: firstPollMs(capability) };
+    if (await recordHandle(dependencies, context, saved)) {
+      logger.info(
+        { reference },
+        'a start came back after its claim was lost; nobody had decided, so it counts',
+      );
       return;
     }
   }
-  engine.logger.warn(log, 'a start came back after its claim was lost; discarding it');
-  await cancel(engine, scene, late);
+  logger.warn({ reference }, 'a start came back after its claim was lost; discarding it');
+  await cancel(dependencies, context, start);
 }
 
-async function readAgain(engine: Engine, attempt: AttemptTable): Promise<AttemptTable | null> {
-  const { task_id: taskId, step, number } = attempt;
-  const attempts = await readAttempts(engine.database, [taskId]);
+async function readAgain(
+  { database }: WorkerDependencies,
+  { task_id: taskId, step, number }: AttemptTable,
+): Promise<AttemptTable | null> {
+  const attempts = await readAttempts(database, [taskId]);
   return attempts.find((other) => other.step === step && other.number === number) ?? null;
 }
 
-function goesOnWith({ state, handle }: AttemptTable, late: Handle): boolean {
-  return (state === 'RUNNING' || state === 'SUCCEEDED') && isDeepStrictEqual(handle, late);
+function goesOnWith({ state, handle }: AttemptTable, ours: Handle): boolean {
+  return (state === 'RUNNING' || state === 'SUCCEEDED') && isDeepStrictEqual(handle, ours);
 }
 
 async function cancel(
-  engine: Engine,
-  { attempt, binding, step }: AttemptScene,
-  { capability, handle }: LateHandle,
+  { limits, logger }: WorkerDependencies,
+  { attempt: { reference }, binding, step }: AttemptContext,
+  { capability, handle }: OrphanedStart,
 ): Promise<void> {
-  await capability
-    .cancel?.(handle, {
-      connection: connectionFor(binding, step.input),
-      signal: AbortSignal.timeout(engine.limits.statusTimeoutMs),
-    })
-    .catch((error: unknown) => {
-      engine.logger.warn(
-        { error: toError(error), reference: attempt.reference },
-        'the discarded start still runs',
-      );
-    });
+  const connection = connectionFor(binding, step.input);
+  const signal = AbortSignal.timeout(limits.statusTimeoutMs);
+  await capability.cancel?.(handle, { connection, signal }).catch((error: unknown) => {
+    logger.warn({ error: toError(error), reference }, 'the discarded start still runs');
+  });
 }

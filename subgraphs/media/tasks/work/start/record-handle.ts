@@ -3,15 +3,16 @@ import type { Handle } from '../../../providers/contract/provider.ts';
 import { saveHandle } from '../../storage/attempt-store.ts';
 import { pollNow } from '../../storage/poll-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
-import { keyOf, stageOf, type AttemptScene, type Engine } from '../attempts/attempt-context.ts';
+import { keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /** Saves the handle under our claim. A cancel request that came meanwhile is served by the poller at once. */
 export async function recordHandle(
-  engine: Engine,
-  { task, step, attempt }: AttemptScene,
+  dependencies: WorkerDependencies,
+  { task, step, attempt }: AttemptContext,
   { claim, handle, pollMs }: { claim: string; handle: Handle; pollMs: number },
 ): Promise<boolean> {
-  return engine.transactor.run(async (scope) => {
+  return dependencies.transactor.run(async (scope) => {
     const current = await lockTask(scope.transaction, task.id);
     const saved = await saveHandle(scope.transaction, keyOf(attempt), { claim, handle, pollMs });
     if (!saved || current === null) return false;

@@ -4,18 +4,18 @@ import { toError } from '../../../../../platform/errors.ts';
 import { newId } from '../../../../../platform/ids.ts';
 import type { AttemptTable } from '../../../database/task-tables.ts';
 import type { Handle } from '../../../providers/contract/provider.ts';
-import { START_LOST, START_UNKNOWN } from '../../rules/failures.ts';
+import { START_LOST } from '../../rules/failures.ts';
 import { findStaleClaims, takeOverClaim } from '../../storage/attempt-store.ts';
 import {
   connectionFor,
-  endAttempt,
   firstPollMs,
   jobOf,
   keyOf,
-  loadScene,
-  type AttemptScene,
-  type Engine,
+  readContext,
+  type AttemptContext,
 } from '../attempts/attempt-context.ts';
+import type { WorkerDependencies } from '../attempts/dependencies.ts';
+import { endAttempt, startUnknown } from '../attempts/end-attempt.ts';
 import { recordHandle } from './record-handle.ts';
 
 /**
@@ -26,85 +26,72 @@ export interface Recovery {
   /** Takes over a claimed start whose owner is gone. False when it is alive, or the upstream does not answer yet. */
   recover(attempt: AttemptTable): Promise<boolean>;
   /** Decides about a start under our own claim. False when the upstream does not answer yet. */
-  resolve(scene: AttemptScene, claim: string): Promise<boolean>;
-  /** Looks for abandoned starts, at most 50. */
+  resolve(context: AttemptContext, claim: string): Promise<boolean>;
+  /** Recovers abandoned starts, at most 50. */
   sweep(): Promise<void>;
 }
 
 /** Makes the recovery of one worker. */
-export function createRecovery(engine: Engine): Recovery {
+export function createRecovery(dependencies: WorkerDependencies): Recovery {
+  const { database, limits } = dependencies;
+  const { claimStaleSeconds: staleSeconds } = limits;
   async function recover(attempt: AttemptTable): Promise<boolean> {
     const claim = newId();
-    const { claimStaleSeconds: staleSeconds } = engine.limits;
-    if (!(await takeOverClaim(engine.database, keyOf(attempt), { claim, staleSeconds }))) return false;
-    const scene = await loadScene(engine, attempt);
-    if (scene !== null) return resolve(engine, scene, claim);
-    return endUnknown(engine, attempt, { claim, restart: false });
+    if (!(await takeOverClaim(database, keyOf(attempt), { claim, staleSeconds }))) return false;
+    const context = await readContext(dependencies, attempt);
+    if (context !== null) return resolve(dependencies, context, claim);
+    const failure = startUnknown({ retry: false });
+    return endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure });
   }
   return {
     recover,
-    resolve: (scene, claim) => resolve(engine, scene, claim),
+    resolve: (context, claim) => resolve(dependencies, context, claim),
     async sweep() {
-      const { claimStaleSeconds: staleSeconds } = engine.limits;
-      for (const attempt of await findStaleClaims(engine.database, { staleSeconds, limit: 50 })) {
+      for (const attempt of await findStaleClaims(database, { staleSeconds, limit: 50 })) {
         await recover(attempt);
       }
     },
   };
 }
 
-async function resolve(engine: Engine, scene: AttemptScene, claim: string): Promise<boolean> {
-  const { attempt, binding } = scene;
-  const answer = await ask(engine, scene);
-  if (answer === 'not-now') return false;
-  if (answer === 'unknowable') {
-    return endUnknown(engine, attempt, { claim, restart: binding.restartUnknown });
-  }
-  if (answer === 'absent') {
-    return endAttempt(engine, attempt, { from: ['STARTING'], claim, failure: START_LOST });
-  }
-  const capability = jobOf(binding, scene.step.input.kind);
-  const pollMs = capability === undefined ? 0 : firstPollMs(capability);
-  return recordHandle(engine, scene, { claim, handle: answer, pollMs });
-}
-
-async function endUnknown(
-  engine: Engine,
-  attempt: AttemptTable,
-  { claim, restart }: { claim: string; restart: boolean },
+async function resolve(
+  dependencies: WorkerDependencies,
+  context: AttemptContext,
+  claim: string,
 ): Promise<boolean> {
-  return endAttempt(engine, attempt, {
-    from: ['STARTING'],
-    claim,
-    failure: START_UNKNOWN,
-    unknown: { restart },
-  });
+  const { attempt, binding, step } = context;
+  const found = await findStart(dependencies, context);
+  if (found === 'not-now') return false;
+  if (found === 'unknowable' || found === 'absent') {
+    const failure = found === 'absent' ? START_LOST : startUnknown({ retry: binding.restartUnknown });
+    return endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure });
+  }
+  const capability = jobOf(binding, step.input.kind);
+  const pollMs = capability === undefined ? 0 : firstPollMs(capability);
+  return recordHandle(dependencies, context, { claim, handle: found, pollMs });
 }
 
 /** Asks the upstream for the start, where its wire can be asked. Absent is asked twice: it may be writing it just now. */
-async function ask(
-  engine: Engine,
-  scene: AttemptScene,
+async function findStart(
+  { limits, logger }: WorkerDependencies,
+  { attempt, binding, step }: AttemptContext,
 ): Promise<Handle | 'absent' | 'unknowable' | 'not-now'> {
-  const { attempt, binding, step } = scene;
+  const { reference } = attempt;
   const capability = jobOf(binding, step.input.kind);
   if (capability?.find === undefined) return 'unknowable';
   const find = () =>
-    capability.find?.(attempt.reference, {
+    capability.find?.(reference, {
       connection: connectionFor(binding, step.input),
-      signal: AbortSignal.timeout(engine.limits.statusTimeoutMs),
+      signal: AbortSignal.timeout(limits.statusTimeoutMs),
     }) ?? 'unknowable';
   try {
     const first = await find();
     if (first !== 'absent') return first;
-    await pause(engine.limits.findGraceMs);
+    await pause(limits.findGraceMs);
     return await find();
   } catch (error) {
+    logger.warn({ error: toError(error), reference }, 'a start could not be looked up at its upstream');
     const waited = (Date.now() - attempt.started_at.getTime()) / 1000;
-    engine.logger.warn(
-      { error: toError(error), reference: attempt.reference },
-      'a start could not be asked for',
-    );
-    return waited > engine.limits.unknownBudgetSeconds ? 'unknowable' : 'not-now';
+    return waited > limits.unknownBudgetSeconds ? 'unknowable' : 'not-now';
   }
 }

@@ -1,0 +1,45 @@
+import type { AuthMode } from '../../../platform/access/policy.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import type { HttpClient } from '../../../platform/http/http-client.ts';
+import type { OutboundRule } from '../../../platform/http/safe-url.ts';
+import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { Queue } from '../../../platform/queue/queue.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+
+/** What the media subgraph is built of. */
+export interface MediaSubgraphOptions {
+  /** Migrated: schema "media" (migrations/index.ts). */
+  readonly database: Database;
+  readonly queue: Queue;
+  readonly bus: EventBus;
+  readonly store: ObjectStore;
+  readonly http: HttpClient;
+  readonly outbound: OutboundRule;
+  readonly registry: GeneratorRegistry;
+  readonly authMode: AuthMode;
+  readonly logger: Logger;
+  readonly version: string;
+  readonly files: FileSettings;
+  /** Most bytes of one upload. */
+  readonly uploadMaxBytes: number;
+  /** Days an event log is kept after its task's end; 0 keeps for ever. */
+  readonly eventRetentionDays: number;
+  /** Signs result webhooks: `whsec_` and base64. */
+  readonly webhookSecret: string;
+}
+
+interface FileSettings {
+  /** Address that callers use, without a trailing slash. */
+  readonly publicUrl: string;
+  /** The same for processes of this machine, such as the sandbox's; PUBLIC_URL when absent. */
+  readonly localUrl?: string;
+  readonly cdnBaseUrl: string | null;
+  /** Seconds that addresses stay valid; 0 for ever. */
+  readonly urlTtlSeconds: number;
+  /** Signs expiring addresses; the same in every process and after a restart. */
+  readonly secret: string;
+  /** Days that files are kept; 0 for ever. */
+  readonly retentionDays: number;
+}

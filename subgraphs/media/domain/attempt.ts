@@ -1,0 +1,29 @@
+import type { Failure } from './failure.ts';
+
+/** Every state of an attempt. */
+export const attemptStates = ['STARTING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'UNKNOWN'] as const;
+
+/** Where an attempt stands; UNKNOWN is one whose start may have happened, and nobody can tell. */
+export type AttemptState = (typeof attemptStates)[number];
+
+/** One start at one provider. */
+export interface Attempt {
+  readonly taskId: string;
+  readonly step: number;
+  readonly number: number;
+  readonly provider: string;
+  readonly model: string | null;
+  /** `task/step/number`: travels in the wire's own field, so that a start can be found again. */
+  readonly reference: string;
+  readonly state: AttemptState;
+  readonly error: Failure | null;
+  readonly startedAt: Date;
+  readonly endedAt: Date | null;
+}
+
+/** Names one attempt. */
+export interface AttemptKey {
+  readonly taskId: string;
+  readonly step: number;
+  readonly number: number;
+}

@@ -1,0 +1,31 @@
+import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import type { Failure, FailureCode, UpstreamCode } from './failure.ts';
+
+const CODES = {
+  MODERATION_REFUSED: 'BAD_USER_INPUT',
+  INVALID_INPUT: 'BAD_USER_INPUT',
+  RATE_LIMITED: 'RATE_LIMITED',
+  OUT_OF_CREDIT: 'UNAVAILABLE',
+  UNAVAILABLE: 'UNAVAILABLE',
+  TIMED_OUT: 'UNAVAILABLE',
+  LOST: 'UNAVAILABLE',
+} as const satisfies Record<UpstreamCode, AppErrorCode>;
+
+/** A failure as the error of a caller who waits for the answer. What is no upstream's failure is INTERNAL. */
+export function callersError(
+  failure: Pick<Failure, 'code' | 'message'> & {
+    readonly field?: string | undefined;
+    /** Seconds the upstream asked to wait. */
+    readonly retryAfter?: number | undefined;
+  },
+  cause?: unknown,
+): AppError {
+  const { code, message, field, retryAfter } = failure;
+  const codes: Partial<Record<FailureCode, AppErrorCode>> = CODES;
+  const moderation = code === 'MODERATION_REFUSED' ? 'refused by moderation: ' : '';
+  return new AppError(codes[code] ?? 'INTERNAL', `${moderation}${message}`, {
+    ...(field === undefined ? {} : { field }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    cause,
+  });
+}

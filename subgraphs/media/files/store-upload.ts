@@ -1,0 +1,37 @@
+import type { FileUpload } from 'graphql-upload-minimal';
+
+import type { Caller } from '../../../platform/access/caller.ts';
+import type { FileService, StoredFile } from './files.ts';
+
+/** Where files that are sent along with a request go. */
+export interface UploadDependencies {
+  readonly files: FileService;
+  /** Most bytes of one upload. */
+  readonly uploadMaxBytes: number;
+}
+
+/** How an upload is stored. */
+export interface StoreUploadOptions {
+  /** For an hour only, unless a task claims it. */
+  readonly temporary: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Streams an upload into a file of the caller's. */
+export async function storeUpload(
+  { files, uploadMaxBytes }: UploadDependencies,
+  caller: Caller,
+  upload: Promise<FileUpload>,
+  { temporary, signal }: StoreUploadOptions,
+): Promise<StoredFile> {
+  const file = await upload;
+  return files.store({
+    owner: caller.id,
+    body: file.createReadStream(),
+    name: file.filename,
+    declaredType: file.mimetype === '' ? null : file.mimetype,
+    temporary,
+    maxBytes: uploadMaxBytes,
+    signal,
+  });
+}

@@ -1,0 +1,16 @@
+import type { MediaTransaction } from '../../database/database.ts';
+import type { TaskTable } from '../../database/task-tables.ts';
+import type { TransactionScope } from '../storage/transactor.ts';
+
+/** Hears of the ends of tasks, in the transactions that end them: result webhooks are one. */
+export interface EndListener {
+  /** Declares the queues that it enqueues to; called before the first task can end. */
+  defineQueues(): Promise<void>;
+  /** The task ends in this transaction. */
+  ended(scope: TransactionScope, task: TaskTable): Promise<void>;
+  /** Removes what it keeps of tasks that ended so many days ago, at most `limit` rows. */
+  prune(
+    transaction: MediaTransaction,
+    options: { readonly days: number; readonly limit: number },
+  ): Promise<void>;
+}

@@ -1,0 +1,45 @@
+import type { TaskTable } from '../../database/task-tables.ts';
+import type { Failure } from '../../domain/failure.ts';
+import type { TaskOutcome } from '../../domain/task.ts';
+import { closeUnsentAttempts } from '../storage/attempt-store.ts';
+import { pollNow } from '../storage/poll-store.ts';
+import { closeSteps } from '../storage/step-store.ts';
+import { CANCEL_TOPIC, type TransactionScope } from '../storage/transactor.ts';
+import type { EndListener } from './end-listener.ts';
+
+/** How a task ends. */
+export interface TaskEnd {
+  readonly state: 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
+  readonly error?: Failure;
+  readonly result?: TaskOutcome;
+  readonly failedStep?: number;
+}
+
+/**
+ * Writes state, end event, the job that `on_end` asked for, and tells the listener. Once: the append only touches open
+ * tasks.
+ */
+export async function endTask(
+  listener: EndListener | undefined,
+  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskTable },
+  { failedStep, ...end }: TaskEnd,
+): Promise<void> {
+  const [appended] = await scope.append([{ taskId: task.id, ...WORDS[end.state], ...end }]);
+  if (appended === undefined) return;
+  if (end.state !== 'SUCCEEDED') {
+    await closeSteps(scope.transaction, task.id, failedStep ?? null);
+    await closeUnsentAttempts(scope.transaction, task.id);
+    await pollNow(scope.transaction, task.id);
+    scope.publish(CANCEL_TOPIC, task.id, appended.seq);
+  }
+  if (appended.onEnd !== null) {
+    await scope.enqueue({ queue: appended.onEnd, data: { taskId: task.id, state: end.state } });
+  }
+  await listener?.ended(scope, task);
+}
+
+const WORDS = {
+  SUCCEEDED: { stage: 'finished', progress: 100 },
+  FAILED: { stage: 'failed' },
+  CANCELLED: { stage: 'cancelled', cancel: true },
+} as const satisfies Record<TaskEnd['state'], object>;

@@ -1,0 +1,54 @@
+import type { TaskTable } from '../../database/task-tables.ts';
+import type { AttemptKey } from '../../domain/attempt.ts';
+import type { Failure } from '../../domain/failure.ts';
+import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { bindingsTaking } from '../../generators/limits/limits.ts';
+import { moveStep, readSteps } from '../storage/step-store.ts';
+import type { TransactionScope } from '../storage/transactor.ts';
+import { enqueueStarts } from './steps.ts';
+
+/** How often and how long a step is tried. */
+export interface AttemptBounds {
+  readonly registry: GeneratorRegistry;
+  /** Fewest attempts a step may have in all; a generator with more bindings tries each once. */
+  readonly maxAttempts: number;
+  /** Seconds after a step's first start in which attempts may follow. */
+  readonly budgetSeconds: number;
+}
+
+/** An attempt that failed, and why. */
+export interface FailedAttempt {
+  readonly step: number;
+  readonly failure: Failure;
+  readonly attempt: AttemptKey & { readonly binding: string };
+  /** Seconds the upstream asked to wait. */
+  readonly retryAfter?: number | undefined;
+}
+
+/** Queues the step's next attempt, on the next binding or later on the same. False when attempts or time are used up. */
+export async function queueNextAttempt(
+  bounds: AttemptBounds,
+  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskTable },
+  { step, failure, attempt, retryAfter = 0 }: FailedAttempt,
+): Promise<boolean> {
+  if (!failure.retryable) return false;
+  const steps = await readSteps(scope.transaction, task.id);
+  const current = steps.find((entry) => entry.step === step);
+  if (current === undefined) return false;
+  // None when the settings have changed since the task was accepted: then there is no other attempt.
+  const bindings = bindingsTaking(bounds.registry, current.input);
+  if (attempt.number >= Math.max(bounds.maxAttempts, bindings.length)) return false;
+  const index = bindings.findIndex(({ id }) => id === attempt.binding);
+  const next = bindings[(index + 1) % bindings.length];
+  if (next === undefined) return false;
+  // A binding that was not used yet is used at once; one that was gets a pause that doubles.
+  const pause =
+    attempt.number < bindings.length ? 0 : Math.max(retryAfter, 2 ** (attempt.number - bindings.length));
+  const spent = (Date.now() - (current.started_at ?? task.created_at).getTime()) / 1000;
+  if (spent + pause > bounds.budgetSeconds) return false;
+  await moveStep(scope.transaction, { taskId: task.id, step, state: 'QUEUED', binding: next.id });
+  await enqueueStarts(scope, task.id, [{ step, binding: next.id }], pause);
+  const stage = current.label === '' ? 'trying again' : `${current.label}: trying again`;
+  await scope.append([{ taskId: task.id, stage }]);
+  return true;
+}

@@ -1,0 +1,38 @@
+import type { PlannedStep } from '../../domain/steps.ts';
+import { asJson } from '../../domain/task.ts';
+import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { bindingsTaking, checkWork } from '../../generators/limits/limits.ts';
+import type { NewStep } from '../storage/submission-store.ts';
+import type { TransactionScope } from '../storage/transactor.ts';
+import { startQueue, type StepJob } from './queues.ts';
+
+/** The rows of planned steps: numbered after those there are, each queued at the first binding that takes it. */
+export function stepRows(
+  registry: GeneratorRegistry,
+  planned: readonly PlannedStep[],
+  before: number,
+): readonly NewStep[] {
+  return planned.map(({ label, input }, index) => {
+    const [binding] = bindingsTaking(registry, input);
+    if (binding === undefined) {
+      checkWork(input, registry);
+      throw new Error(`generator ${input.generator} has no binding`);
+    }
+    return { step: before + index + 1, label, input, binding: binding.id };
+  });
+}
+
+/** Enqueues the start of each step. */
+export async function enqueueStarts(
+  scope: TransactionScope,
+  taskId: string,
+  steps: readonly Pick<NewStep, 'step' | 'binding'>[],
+  startAfterSeconds = 0,
+): Promise<void> {
+  const jobs = steps.map(({ step, binding }) => ({
+    queue: startQueue(binding),
+    data: asJson({ taskId, step } satisfies StepJob),
+    ...(startAfterSeconds > 0 ? { startAfterSeconds } : {}),
+  }));
+  await scope.enqueue(...jobs);
+}

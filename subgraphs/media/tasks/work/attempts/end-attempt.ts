@@ -1,0 +1,59 @@
+import type { AttemptTable } from '../../../database/task-tables.ts';
+import type { AttemptState } from '../../../domain/attempt.ts';
+import type { Failure } from '../../../domain/failure.ts';
+import { isFinal } from '../../../domain/task.ts';
+import { START_UNKNOWN } from '../../rules/failures.ts';
+import { startQueue } from '../../rules/queues.ts';
+import { closeAttempt } from '../../storage/attempt-store.ts';
+import { lockTask } from '../../storage/task-store.ts';
+import { keyOf } from './attempt-context.ts';
+import type { WorkerDependencies } from './dependencies.ts';
+
+/** How an attempt ended badly. */
+export interface AttemptEnd {
+  readonly from: readonly AttemptState[];
+  /** Why. With START_UNKNOWN the attempt becomes UNKNOWN, else FAILED. */
+  readonly failure: Failure;
+  /** Only when the attempt is still under this claim. */
+  readonly claim?: string;
+  readonly retryAfter?: number | undefined;
+}
+
+/** The failure of a start that may have happened; `retry` says whether it may simply be started again. */
+export function startUnknown({ retry }: { readonly retry: boolean }): Failure {
+  return { ...START_UNKNOWN, retryable: retry };
+}
+
+/**
+ * Closes an attempt that failed and lets its task go on: another attempt, the end of the task, or the end of its
+ * cancelling. False when the attempt was no longer ours to close.
+ */
+export async function endAttempt(
+  { transactor, transitions, logger }: Pick<WorkerDependencies, 'transactor' | 'transitions' | 'logger'>,
+  attempt: Pick<AttemptTable, 'task_id' | 'step' | 'number' | 'binding'>,
+  { from, failure, claim, retryAfter }: AttemptEnd,
+): Promise<boolean> {
+  const isUnknown = failure.code === 'START_UNKNOWN';
+  const key = keyOf(attempt);
+  return transactor.run(async (scope) => {
+    const task = await lockTask(scope.transaction, attempt.task_id);
+    if (task === null) return false;
+    const isOver = task.cancel_requested_at !== null || isFinal(task.state);
+    const closed = await closeAttempt(scope.transaction, key, {
+      from,
+      to: isUnknown ? 'UNKNOWN' : isOver ? 'CANCELLED' : 'FAILED',
+      error: isUnknown ? START_UNKNOWN : failure,
+      claim,
+    });
+    if (!closed) return false;
+    logger.info({ ...key, code: failure.code }, 'an attempt ended');
+    scope.wake(startQueue(attempt.binding));
+    if (isFinal(task.state)) return true;
+    if (task.cancel_requested_at !== null) await transitions.settleCancel(scope, task);
+    else {
+      const failed = { ...key, binding: attempt.binding };
+      await transitions.tryAgain(scope, task, { step: key.step, failure, retryAfter, attempt: failed });
+    }
+    return true;
+  });
+}

@@ -1,0 +1,59 @@
+/** Times and sizes of the worker; tests shorten them. */
+export interface WorkerLimits {
+  /** Seconds after which a claim that is not renewed may be taken over. */
+  readonly claimStaleSeconds: number;
+  /** Longest wait for the answer to a start, in milliseconds. */
+  readonly startTimeoutMs: number;
+  /** Longest wait for a status, find or cancel answer, in milliseconds. Shorter than the lease. */
+  readonly statusTimeoutMs: number;
+  /** Seconds a poller owns a due attempt. */
+  readonly leaseSeconds: number;
+  /** Pause between looks for due attempts, in milliseconds. */
+  readonly pollTickMs: number;
+  /** Most status calls at once in this process. */
+  readonly maxPolls: number;
+  /** Failed status calls in a row after which a job counts as lost. */
+  readonly maxPollFailures: number;
+  /** Pause before asking again for a start that was not found, in milliseconds: the upstream may still be writing it. */
+  readonly findGraceMs: number;
+  /** Seconds in which an unanswerable `find` is asked again before the start counts as unknown. */
+  readonly unknownBudgetSeconds: number;
+  /** Tries to store a result, and the longest pause between them in seconds. */
+  readonly maxStoreTries: number;
+  readonly storePauseSeconds: number;
+  /** Longest time that a finished result waits for an object store that is away, in seconds. */
+  readonly storeOutageSeconds: number;
+  /** The same for a result whose bytes are only in the memory of this process. */
+  readonly heldOutageSeconds: number;
+  /** Largest input fetched from a caller's URL, and largest output, in bytes. */
+  readonly maxInputBytes: number;
+  readonly maxOutputBytes: number;
+  /** Longest time for all inputs of a step that are fetched from callers' URLs, in milliseconds: they hold a start's place. */
+  readonly inputsTimeoutMs: number;
+  /** Longest time for one try to fetch a result, in milliseconds; the largest ones take minutes. */
+  readonly resultTimeoutMs: number;
+  /** Wait for the first bytes of a file, then between chunks, in milliseconds. */
+  readonly downloadTimeoutMs: number;
+}
+
+/** What holds unless a test says otherwise. */
+export const DEFAULT_LIMITS: WorkerLimits = {
+  claimStaleSeconds: 15,
+  startTimeoutMs: 60_000,
+  statusTimeoutMs: 15_000,
+  leaseSeconds: 20,
+  pollTickMs: 200,
+  maxPolls: 128,
+  maxPollFailures: 8,
+  findGraceMs: 1_500,
+  unknownBudgetSeconds: 600,
+  maxStoreTries: 8,
+  storePauseSeconds: 60,
+  storeOutageSeconds: 86_400,
+  heldOutageSeconds: 3_600,
+  maxInputBytes: 64 * 1024 * 1024,
+  maxOutputBytes: 1024 * 1024 * 1024,
+  inputsTimeoutMs: 300_000,
+  resultTimeoutMs: 1_800_000,
+  downloadTimeoutMs: 30_000,
+};

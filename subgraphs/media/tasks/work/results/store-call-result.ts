@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { resultKindOf } from '../../../domain/result-kinds.ts';
+import { isFinal } from '../../../domain/task.ts';
+import type { Outcome } from '../../../providers/contract/provider.ts';
+import { storageFailure } from '../../rules/failures.ts';
+import { startQueue } from '../../rules/queues.ts';
+import { closeAttempt, renewClaim } from '../../storage/attempt-store.ts';
+import { moveStep } from '../../storage/step-store.ts';
+import { lockTask } from '../../storage/task-store.ts';
+import { keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { endAttempt } from '../attempts/end-attempt.ts';
+import { finishAttempt, outcomeOf, writable } from './finish.ts';
+import { isStoreAway, PermanentResultError, storeResultFile } from './result-files.ts';
+import { completeStep, type StoreDependencies } from './store-worker.ts';
+
+interface CallResult {
+  /** The claim under which the call was made. */
+  readonly claim: string;
+  readonly outcome: Outcome;
+  /** Aborted when the process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Stores what a call answered, while its claim is held: bytes that no other process has. */
+export async function storeCallResult(
+  dependencies: StoreDependencies,
+  context: AttemptContext,
+  { claim, outcome, signal }: CallResult,
+): Promise<void> {
+  const { attempt } = context;
+  // Texts need no storing, and addresses survive a crash: both leave our hands at once.
+  if (outcome.files.length === 0 || writable(outcome) !== null) {
+    await finishAttempt(dependencies, { attempt, from: 'STARTING', claim, outcome });
+    return;
+  }
+  if (!(await beginStoring(dependencies, context, claim))) return;
+  try {
+    const mediaIds = await storeBytes(dependencies, context, { outcome, signal });
+    await completeStep(dependencies, {
+      taskId: attempt.task_id,
+      step: attempt.step,
+      outcome: outcomeOf(outcome, { mediaIds, provider: attempt.provider }),
+      open: { attempt, claim },
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    await endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure: storageFailure(error) });
+  }
+}
+
+/** From here on it is too late to cancel. False when it was cancelled before, or is not ours any more. */
+async function beginStoring(
+  { transactor, transitions }: StoreDependencies,
+  { task, step, attempt }: AttemptContext,
+  claim: string,
+): Promise<boolean> {
+  return transactor.run(async (scope) => {
+    const { transaction } = scope;
+    const current = await lockTask(transaction, task.id);
+    // Whoever has taken the attempt over decides about its step.
+    if (!(await renewClaim(transaction, keyOf(attempt), claim))) return false;
+    if (current !== null && !isFinal(current.state) && current.cancel_requested_at === null) {
+      await moveStep(transaction, { taskId: task.id, step: step.step, state: 'STORING', finished: null });
+      await scope.append([{ taskId: task.id, stage: stageOf(step, 'storing result') }]);
+      return true;
+    }
+    await closeAttempt(transaction, keyOf(attempt), { from: ['STARTING'], to: 'CANCELLED', claim });
+    scope.wake(startQueue(attempt.binding));
+    if (current !== null && !isFinal(current.state)) await transitions.settleCancel(scope, current);
+    return false;
+  });
+}
+
+async function storeBytes(
+  dependencies: StoreDependencies,
+  { task, binding, step }: AttemptContext,
+  { outcome, signal }: Pick<CallResult, 'outcome' | 'signal'>,
+): Promise<readonly string[]> {
+  const mediaIds: string[] = [];
+  for (const [position, file] of outcome.files.entries()) {
+    const result = { file, binding, owner: task.owner, kind: resultKindOf(step.input), position, signal };
+    const store = () => storeResultFile(dependencies, result);
+    mediaIds.push((await withRetries(dependencies, signal, store)).id);
+  }
+  return mediaIds;
+}
+
+/** The bytes exist only here, so storing them is tried as often as fetching would be, and longer while our store is away. */
+async function withRetries<Result>(
+  { limits }: StoreDependencies,
+  signal: AbortSignal,
+  body: () => Promise<Result>,
+): Promise<Result> {
+  const outageEnd = Date.now() + limits.heldOutageSeconds * 1000;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await body();
+    } catch (error) {
+      signal.throwIfAborted();
+      const isWaiting = isStoreAway(error) && Date.now() < outageEnd;
+      if (error instanceof PermanentResultError || (tries >= limits.maxStoreTries && !isWaiting)) throw error;
+      const pauseSeconds = Math.min(limits.storePauseSeconds, 2 ** (tries - 1));
+      await pause(pauseSeconds * 1000, undefined, { signal });
+    }
+  }
+}
