@@ -6,7 +6,7 @@ import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
 import { createSelling, refundsFailures, type SellingOptions } from './commerce.ts';
-import type { WorkflowTables } from './database/database.ts';
+import { workflowDatabase } from './database/database.ts';
 import { pruneKeys } from './executions/idempotency.ts';
 import { createExecutionLifecycle } from './executions/lifecycle.ts';
 import { createMediaClient } from './executions/media-client.ts';
@@ -54,7 +54,7 @@ export interface WorkflowSubgraph {
 /** Builds the workflow subgraph. Database, queue, bus and link stay their owner's to close. */
 export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): WorkflowSubgraph {
   const { queue, bus, authMode, logger, production, version } = options;
-  const database = options.database.typed<WorkflowTables>();
+  const database = workflowDatabase(options.database);
   const store = createExecutionStore(database);
   const media = createMediaClient(options.media);
   const templates = createTemplateService(database);

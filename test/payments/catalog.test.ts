@@ -4,7 +4,7 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
 import { createCatalogSync } from '../../subgraphs/workflow/catalog/sync.ts';
-import type { WorkflowTables } from '../../subgraphs/workflow/database/database.ts';
+import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 import type { Template } from '../../subgraphs/workflow/domain/template.ts';
 import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -33,7 +33,7 @@ const pricesOf = (productId: string) =>
 function anotherCatalog() {
   const { secretKey, webhookSecret, url: baseUrl } = shop.standIn;
   const provider = createStripe({ secretKey, webhookSecrets: [webhookSecret], baseUrl });
-  const database = shop.database.typed<WorkflowTables>();
+  const database = workflowDatabase(shop.database);
   return createCatalogSync({
     database,
     provider,
@@ -120,7 +120,7 @@ describe('a template', () => {
       logger: silentLogger(),
     });
     const elsewhere = createCatalogSync({
-      database: shop.database.typed<WorkflowTables>(),
+      database: workflowDatabase(shop.database),
       provider: createStripe({ secretKey: other.secretKey, webhookSecrets: [], baseUrl: other.url }),
       currency: 'usd',
       creditUnitAmount: 100,
@@ -167,7 +167,7 @@ describe('a template', () => {
 
   it('below the least amount of the provider is told so', async () => {
     const shopOfPennies = createCatalogSync({
-      database: shop.database.typed<WorkflowTables>(),
+      database: workflowDatabase(shop.database),
       provider: createStripe({
         secretKey: shop.standIn.secretKey,
         webhookSecrets: [],

@@ -5,7 +5,7 @@ import { createEventBus } from '../../platform/events/postgres/postgres-event-bu
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createQueue } from '../../platform/queue/pg-boss/pg-boss-queue.ts';
 import { createCatalogSync, type CatalogSync } from '../../subgraphs/workflow/catalog/sync.ts';
-import type { WorkflowTables } from '../../subgraphs/workflow/database/database.ts';
+import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import {
   createExecutionStore,
@@ -41,7 +41,7 @@ export async function openCounter({ config, stripe, onStep, between = (same) => 
   const once = { retryLimit: 1, retryDelaySeconds: 1, retryDelayMaxSeconds: 1 };
   await queue.define(startQueue, once);
   await queue.define(refundQueue, once);
-  const tables = database.typed<WorkflowTables>();
+  const tables = workflowDatabase(database);
   const templates = createTemplateService(tables);
   const provider = between(
     createStripe({

@@ -1,59 +1,41 @@
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 
 import type { WorkflowDatabase } from '../database/database.ts';
+import type { WorkflowTemplateReference } from '../database/tables.ts';
 
-/** The provider's ids of a template. */
-export interface TemplateReference {
-  readonly productId: string;
-  readonly priceId: string;
-  /** Of what was last written there. */
-  readonly contentHash: string;
-  readonly syncedAt: Date;
-}
+/** The provider's ids of a template; `contentHash` is of what was last written there. */
+export type TemplateReference = Readonly<
+  Omit<Selectable<WorkflowTemplateReference>, 'templateCode' | 'ppAccount'>
+>;
 
-/** What is kept of each template for one account of the provider, by code. */
+/** The ids of templates at one account of the provider, by code. */
 export async function readReferences(
   database: WorkflowDatabase,
   account: string,
   codes: readonly string[],
 ): Promise<ReadonlyMap<string, TemplateReference>> {
   const rows = await database
-    .selectFrom('workflow.template_references')
+    .selectFrom('workflow.templateReferences')
     .selectAll()
-    .where('pp_account', '=', account)
-    .where('template_code', 'in', [...codes])
+    .where('ppAccount', '=', account)
+    .where('templateCode', 'in', codes)
     .execute();
-  return new Map(
-    rows.map((row) => [
-      row.template_code,
-      {
-        productId: row.product_id,
-        priceId: row.price_id,
-        contentHash: row.content_hash,
-        syncedAt: row.synced_at,
-      },
-    ]),
-  );
+  return new Map(rows.map((row) => [row.templateCode, row]));
 }
 
-/** Keeps the ids that a template has at one account of the provider. */
+/** Writes the ids that a template has at one account of the provider. */
 export async function saveReference(
   database: WorkflowDatabase,
-  {
-    code,
-    account,
-    reference,
-  }: { readonly code: string; readonly account: string; readonly reference: TemplateReference },
+  row: Selectable<WorkflowTemplateReference>,
 ): Promise<void> {
-  const { productId, priceId, contentHash, syncedAt } = reference;
-  const values = { product_id: productId, price_id: priceId, content_hash: contentHash, synced_at: syncedAt };
+  const { templateCode: _code, ppAccount: _account, ...values } = row;
   await database
-    .insertInto('workflow.template_references')
-    .values({ template_code: code, pp_account: account, ...values })
+    .insertInto('workflow.templateReferences')
+    .values(row)
     .onConflict((conflict) =>
-      conflict.columns(['template_code', 'pp_account']).doUpdateSet({
+      conflict.columns(['templateCode', 'ppAccount']).doUpdateSet({
         ...values,
-        synced_at: sql<Date>`greatest(template_references.synced_at, excluded.synced_at)`,
+        syncedAt: sql<Date>`greatest(template_references.synced_at, excluded.synced_at)`,
       }),
     )
     .execute();

@@ -127,7 +127,7 @@ async function bringOver(options: CatalogSyncOptions, work: Work): Promise<Templ
   const entry = kept ?? (await provider.catalog.find(lookupKey));
   const ids = await written(options, provider, { template, entry, lookupKey, account });
   const reference = { ...ids, contentHash, syncedAt: new Date() };
-  await saveReference(database, { code: template.code, account, reference });
+  await saveReference(database, { templateCode: template.code, ppAccount: account, ...reference });
   return reference;
 }
 

@@ -6,19 +6,19 @@ import {
 } from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { ExecuteRequest, Execution } from '../domain/execution.ts';
 import type { Template, TemplateService } from '../domain/template.ts';
+import { acceptExecution, type NewExecution } from './accept.ts';
 import { beneficiaryOf } from './access.ts';
 import { checkedStart, startFor, type CheckedStart } from './checked-start.ts';
 import { guardedExecution, takeKey } from './idempotency.ts';
-import { startQueue, type ExecutionLifecycle } from './lifecycle.ts';
+import type { ExecutionLifecycle } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';
-import { insertExecution, type ExecutionStore, type StoredExecution } from './store.ts';
+import type { ExecutionStore, StoredExecution } from './store.ts';
 
 /** What running a template needs. */
 export interface ExecuteDependencies {
@@ -55,7 +55,7 @@ export async function execute(
 async function draftOf(
   dependencies: ExecuteDependencies,
   submission: { readonly caller: Caller; readonly request: ExecuteRequest; readonly fingerprint: string },
-) {
+): Promise<NewExecution> {
   const { caller, request, fingerprint } = submission;
   const template = await activeTemplate(dependencies.templates, request.code);
   const { parameters, start } = await startUnlessRefused(dependencies, caller, {
@@ -64,18 +64,14 @@ async function draftOf(
   });
   const { userId, taskOwner } = beneficiaryOf(caller, request.onBehalfOf);
   return {
-    id: newId(),
-    task_id: newId(),
-    external_id: checkedExternalId(request.externalId),
+    externalId: checkedExternalId(request.externalId),
     owner: caller.id,
-    user_id: userId,
-    template_code: template.code,
-    stage: 'waiting for the media service',
-    parameters: JSON.stringify(parameters),
-    start: JSON.stringify(start),
-    task_owner: taskOwner,
+    userId,
+    templateCode: template.code,
+    parameters,
+    start,
+    taskOwner,
     fingerprint,
-    error: null,
   };
 }
 
@@ -94,8 +90,6 @@ async function startUnlessRefused(
   }
 }
 
-type Draft = Awaited<ReturnType<typeof draftOf>>;
-
 async function activeTemplate(templates: TemplateService, code: string): Promise<Template> {
   const [template = null] = await templates.byCodes([code]);
   if (template === null) throw notFound('template', code);
@@ -111,16 +105,14 @@ function checkedExternalId(externalId: string | null): string | null {
 /** One transaction: execution, idempotency record, backstop job. A lost race answers the winner's execution. */
 async function accept(
   dependencies: ExecuteDependencies,
-  draft: Draft,
+  draft: NewExecution,
   guard: IdempotencyRecord | null,
 ): Promise<StoredExecution> {
   const { database, queue } = dependencies;
   try {
     return await database.transaction().execute(async (transaction) => {
-      const execution = await insertExecution(transaction, draft);
+      const execution = await acceptExecution(transaction, queue, draft);
       if (guard !== null) await takeKey(transaction, guard, execution.id);
-      const data = { executionId: execution.id };
-      await queue.enqueue(transaction, { queue: startQueue, data, startAfterSeconds: 4 });
       return execution;
     });
   } catch (error) {
@@ -131,12 +123,12 @@ async function accept(
 
 async function winnerOf(
   { database, store }: ExecuteDependencies,
-  lost: { readonly draft: Draft; readonly guard: IdempotencyRecord | null; readonly error: unknown },
+  lost: { readonly draft: NewExecution; readonly guard: IdempotencyRecord | null; readonly error: unknown },
 ): Promise<StoredExecution> {
   const { draft, guard, error } = lost;
   const guarded = guard === null ? null : await guardedExecution(database, guard);
   if (guarded !== null) return readAgain(store, guarded);
-  const { owner, external_id: externalId } = draft;
+  const { owner, externalId } = draft;
   const taken = externalId === null ? null : await store.byExternalId(owner, externalId);
   if (taken === null) throw error;
   if (taken.fingerprint === draft.fingerprint) return taken;

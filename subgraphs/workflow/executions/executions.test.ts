@@ -10,7 +10,7 @@ import { createLogger } from '../../../platform/process/logger.ts';
 import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import { testDatabase, type TestDatabase } from '../../../test/kit/database/postgres.ts';
-import type { WorkflowTables } from '../database/database.ts';
+import { workflowDatabase } from '../database/database.ts';
 import { workflowMigrations } from '../database/migrations/index.ts';
 import type { ExecuteRequest, Execution, ExecutionEvent } from '../domain/execution.ts';
 import { createTemplateService } from '../templates/service.ts';
@@ -50,11 +50,11 @@ beforeAll(async () => {
   await migrate({ database, sets: [{ schema: 'workflow', migrations: workflowMigrations }], logger });
   bus = await createEventBus({ database, logger });
   queue = await createQueue({ database, bus, logger });
-  await createTemplateService(database.typed<WorkflowTables>()).importBundled();
+  await createTemplateService(workflowDatabase(database)).importBundled();
 });
 beforeEach(async () => {
   media = createMediaStandIn(logger);
-  const tables = database.typed<WorkflowTables>();
+  const tables = workflowDatabase(database);
   const store = createExecutionStore(tables);
   const client = createMediaClient(media.link);
   const lifecycle = createExecutionLifecycle({ store, media: client, bus, logger });
@@ -93,8 +93,7 @@ async function collect(events: AsyncIterable<ExecutionEvent>): Promise<Execution
 }
 
 async function tellEnd(taskId: string, state: string): Promise<void> {
-  await database
-    .typed<WorkflowTables>()
+  await workflowDatabase(database)
     .transaction()
     .execute((transaction) => queue.enqueue(transaction, { queue: endedQueue, data: { taskId, state } }));
   queue.wake(endedQueue);
@@ -261,9 +260,9 @@ describe('the sweep', () => {
   });
 
   it('forgets a key a day after the end, and keeps it until then', async () => {
-    const tables = database.typed<WorkflowTables>();
+    const tables = workflowDatabase(database);
     const keysOf = async (id: string) =>
-      (await tables.selectFrom('workflow.idempotency').select('key').where('execution_id', '=', id).execute())
+      (await tables.selectFrom('workflow.idempotency').select('key').where('executionId', '=', id).execute())
         .length;
     const [old, fresh] = [
       await executions.execute(anna, request({ idempotencyKey: 'old' })),
@@ -277,7 +276,7 @@ describe('the sweep', () => {
     await vi.waitFor(async () => expect((await read(old.id)).status).toBe('COMPLETED'), until);
     await tables
       .updateTable('workflow.executions')
-      .set({ ended_at: new Date(Date.now() - 25 * 3_600_000) })
+      .set({ endedAt: new Date(Date.now() - 25 * 3_600_000) })
       .where('id', '=', old.id)
       .execute();
     await vi.waitFor(async () => expect(await keysOf(old.id)).toBe(0), until);

@@ -11,12 +11,12 @@ export async function guardedExecution(
 ): Promise<string | null> {
   const row = await database
     .selectFrom('workflow.idempotency')
-    .select(['fingerprint', 'execution_id'])
+    .select(['fingerprint', 'executionId'])
     .where('owner', '=', guard.owner)
     .where('key', '=', guard.key)
     .executeTakeFirst();
   if (row === undefined) return null;
-  if (row.fingerprint === guard.fingerprint) return row.execution_id;
+  if (row.fingerprint === guard.fingerprint) return row.executionId;
   throw new AppError('IDEMPOTENCY_CONFLICT', 'this idempotency key was used for another request', {
     field: 'idempotencyKey',
   });
@@ -30,7 +30,7 @@ export async function takeKey(
 ): Promise<void> {
   await transaction
     .insertInto('workflow.idempotency')
-    .values({ ...guard, execution_id: executionId })
+    .values({ ...guard, executionId })
     .execute();
 }
 

@@ -1,16 +1,12 @@
-import { sql, type Insertable, type Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 
-import type { JsonObject } from '../../../platform/json.ts';
-import type { ExecutionTable, WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
+import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 import { isListed, type ListedRows, type ListOptions } from '../database/listed-rows.ts';
-import type { Execution, ExecutionError, ExecutionStatus } from '../domain/execution.ts';
+import type { WorkflowExecution } from '../database/tables.ts';
+import type { ExecutionError, ExecutionStatus } from '../domain/execution.ts';
 
-/** An execution with what only this folder needs of it. */
-export interface StoredExecution extends Execution {
-  readonly start: JsonObject;
-  readonly taskOwner: string;
-  readonly fingerprint: string;
-}
+/** A row of executions: `start` is what media is asked to start, whatever becomes of the template; the task is `taskOwner`'s. */
+export type StoredExecution = Readonly<Selectable<WorkflowExecution>>;
 
 /** What a change of status writes. */
 interface StatusChange {
@@ -51,24 +47,11 @@ interface RunningPage {
 export function createExecutionStore(database: WorkflowDatabase): ExecutionStore {
   const all = () => database.selectFrom('workflow.executions').selectAll();
   return {
-    async byIds(ids) {
-      const rows = await all()
-        .where('id', 'in', [...ids])
-        .execute();
-      return rows.map(executionOf);
-    },
-    async byTaskIds(taskIds) {
-      const rows = await all()
-        .where('task_id', 'in', [...taskIds])
-        .execute();
-      return rows.map(executionOf);
-    },
+    byIds: (ids) => all().where('id', 'in', ids).execute(),
+    byTaskIds: (taskIds) => all().where('taskId', 'in', taskIds).execute(),
     async byExternalId(owner, externalId) {
-      const row = await all()
-        .where('owner', '=', owner)
-        .where('external_id', '=', externalId)
-        .executeTakeFirst();
-      return row === undefined ? null : executionOf(row);
+      const named = all().where('owner', '=', owner).where('externalId', '=', externalId);
+      return (await named.executeTakeFirst()) ?? null;
     },
     list: (options) => list(database, options),
     count: (options) => count(database, options),
@@ -79,23 +62,22 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
         if (ended !== null) await also?.(transaction, ended);
         return ended;
       }),
-    async runningSince(before, { afterId, limit }) {
-      const running = all().where('status', '=', 'RUNNING').where('created_at', '<', before);
+    runningSince(before, { afterId, limit }) {
+      const running = all().where('status', '=', 'RUNNING').where('createdAt', '<', before);
       const page = afterId === null ? running : running.where('id', '>', afterId);
-      return (await page.orderBy('id').limit(limit).execute()).map(executionOf);
+      return page.orderBy('id').limit(limit).execute();
     },
   };
 }
 
-async function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredExecution[]> {
+function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredExecution[]> {
   const { first, after } = options;
   const listed = listedRows(database, options).selectAll();
   const page = after === null ? listed : listed.where('id', '<', after);
-  const rows = await page
+  return page
     .orderBy('id', 'desc')
     .limit(first + 1)
     .execute();
-  return rows.map(executionOf);
 }
 
 async function count(database: WorkflowDatabase, options: ListedRows): Promise<number> {
@@ -112,12 +94,12 @@ function listedRows(database: WorkflowDatabase, rows: ListedRows) {
 async function markStarted(database: WorkflowDatabase, id: string): Promise<StoredExecution | null> {
   const row = await database
     .updateTable('workflow.executions')
-    .set({ status: 'RUNNING', stage: 'queued', started_at: new Date(), version: sql`version + 1` })
+    .set({ status: 'RUNNING', stage: 'queued', startedAt: new Date(), version: sql`version + 1` })
     .where('id', '=', id)
     .where('status', '=', 'PENDING')
     .returningAll()
     .executeTakeFirst();
-  return row === undefined ? null : executionOf(row);
+  return row ?? null;
 }
 
 async function markEnded(
@@ -132,49 +114,13 @@ async function markEnded(
       stage,
       progress,
       error: error === null ? null : JSON.stringify(error),
-      ended_at: new Date(),
-      ...(taken ? { started_at: sql<Date>`coalesce(started_at, now())` } : {}),
+      endedAt: new Date(),
+      ...(taken ? { startedAt: sql<Date>`coalesce(started_at, now())` } : {}),
       version: sql`version + 1`,
     })
     .where('id', '=', id)
     .where('status', 'in', ['PENDING', 'RUNNING'])
     .returningAll()
     .executeTakeFirst();
-  return row === undefined ? null : executionOf(row);
-}
-
-/** Writes a new execution, in the transaction that also writes its idempotency record and its job. */
-export async function insertExecution(
-  transaction: WorkflowTransaction,
-  row: Insertable<ExecutionTable>,
-): Promise<StoredExecution> {
-  const written = await transaction
-    .insertInto('workflow.executions')
-    .values(row)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  return executionOf(written);
-}
-
-function executionOf(row: Selectable<ExecutionTable>): StoredExecution {
-  return {
-    id: row.id,
-    externalId: row.external_id,
-    taskId: row.task_id,
-    owner: row.owner,
-    userId: row.user_id,
-    templateCode: row.template_code,
-    status: row.status,
-    stage: row.stage,
-    progress: row.progress,
-    parameters: row.parameters,
-    error: row.error,
-    version: row.version,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-    start: row.start,
-    taskOwner: row.task_owner,
-    fingerprint: row.fingerprint,
-  };
+  return row ?? null;
 }

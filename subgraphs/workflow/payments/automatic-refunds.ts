@@ -39,7 +39,7 @@ export function refundWhenFailed(queue: Queue): AlsoWrite {
     const paid = await transaction
       .selectFrom('workflow.payments')
       .select('id')
-      .where('execution_id', '=', execution.id)
+      .where('executionId', '=', execution.id)
       .executeTakeFirst();
     if (paid === undefined) return;
     await queue.enqueue(transaction, { queue: refundQueue, data: { executionId: execution.id } });
@@ -115,9 +115,9 @@ async function markRefused({ database }: RefundDependencies, paymentId: string):
   const rows = await database
     .updateTable('workflow.refunds')
     .set({ status: 'refused' })
-    .where('payment_id', '=', paymentId)
+    .where('paymentId', '=', paymentId)
     .where('automatic', '=', true)
-    .where('pp_refund_id', 'is', null)
+    .where('ppRefundId', 'is', null)
     .returning('id')
     .execute();
   return rows.length;

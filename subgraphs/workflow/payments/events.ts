@@ -25,11 +25,11 @@ export async function processEvent(
 ): Promise<'done' | 'seen' | 'ignored'> {
   const { database, provider } = dependencies;
   if (event.look.at === 'nothing' || event.isLive !== (provider.environment === 'live')) return 'ignored';
-  const { processed_at: processedAt } = await database
-    .insertInto('workflow.pay_events')
-    .values({ id: event.id, type: event.type, attempts: 1, last_error: null, processed_at: null })
+  const { processedAt } = await database
+    .insertInto('workflow.payEvents')
+    .values({ id: event.id, type: event.type, attempts: 1 })
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ attempts: sql`pay_events.attempts + 1` }))
-    .returning('processed_at')
+    .returning('processedAt')
     .executeTakeFirstOrThrow();
   if (processedAt !== null) return 'seen';
   try {
@@ -46,11 +46,11 @@ export async function processEvent(
 async function close(database: WorkflowDatabase, id: string, error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   await database
-    .updateTable('workflow.pay_events')
+    .updateTable('workflow.payEvents')
     .set(
       error === null
-        ? { processed_at: sql<Date>`now()`, last_error: null }
-        : { last_error: message.replaceAll('\0', '').slice(0, MAX_ERROR) },
+        ? { processedAt: sql<Date>`now()`, lastError: null }
+        : { lastError: message.replaceAll('\0', '').slice(0, MAX_ERROR) },
     )
     .where('id', '=', id)
     .execute();

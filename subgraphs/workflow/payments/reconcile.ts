@@ -1,11 +1,10 @@
 import { badInput, notFound, AppError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
-import { newId } from '../../../platform/ids.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
-import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
+import type { WorkflowDatabase } from '../database/database.ts';
 import { startsExecution, statusBy, type MoneyTruth } from '../domain/payment.ts';
-import { startQueue } from '../executions/lifecycle.ts';
-import { insertExecution, type StoredExecution } from '../executions/store.ts';
+import { acceptExecution, type NewExecution } from '../executions/accept.ts';
+import type { StoredExecution } from '../executions/store.ts';
 import { asked } from './failures.ts';
 import type { PayProvider } from './provider/pay-provider.ts';
 import { updatePayment, type PaymentStore, type StoredPayment } from './store.ts';
@@ -116,16 +115,16 @@ async function apply(
     .transaction()
     .execute(async (transaction) => {
       const execution = startsExecution(payment, truth)
-        ? await executionOf(dependencies, transaction, payment)
+        ? await acceptExecution(transaction, dependencies.queue, boughtExecution(payment))
         : null;
       onStep?.('execution written');
       const updated = await updatePayment(transaction, payment, {
         status: statusBy(payment.status, truth),
-        pp_session_id: truth.sessionId,
-        pp_payment_intent_id: truth.paymentIntentId,
-        amount_refunded: truth.amountRefunded,
+        ppSessionId: truth.sessionId,
+        ppPaymentIntentId: truth.paymentIntentId,
+        amountRefunded: truth.amountRefunded,
         disputed: truth.isDisputed,
-        ...(execution === null ? {} : { execution_id: execution.id }),
+        ...(execution === null ? {} : { executionId: execution.id }),
       });
       // Somebody was faster: what was written here must not stay.
       if (updated === null) throw new LostRace();
@@ -156,27 +155,8 @@ function isAsKnown(payment: StoredPayment, truth: MoneyTruth): boolean {
   );
 }
 
-/** The execution that was bought: what was checked at checkout, under ids of its own, with the job that starts it. */
-async function executionOf(
-  { queue }: ReconcileDependencies,
-  transaction: WorkflowTransaction,
-  payment: StoredPayment,
-): Promise<StoredExecution> {
-  const execution = await insertExecution(transaction, {
-    id: newId(),
-    task_id: newId(),
-    external_id: null,
-    owner: payment.owner,
-    user_id: payment.userId,
-    template_code: payment.templateCode,
-    stage: 'waiting for the media service',
-    parameters: JSON.stringify(payment.parameters),
-    start: JSON.stringify(payment.start),
-    task_owner: payment.taskOwner,
-    fingerprint: payment.fingerprint,
-    error: null,
-  });
-  const data = { executionId: execution.id };
-  await queue.enqueue(transaction, { queue: startQueue, data, startAfterSeconds: 4 });
-  return execution;
+/** The execution that was bought: what was checked at checkout, under ids of its own. */
+function boughtExecution(payment: StoredPayment): NewExecution {
+  const { owner, userId, templateCode, parameters, start, taskOwner, fingerprint } = payment;
+  return { owner, userId, templateCode, parameters, start, taskOwner, fingerprint, externalId: null };
 }

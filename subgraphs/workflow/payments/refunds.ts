@@ -1,8 +1,11 @@
+import type { Selectable } from 'kysely';
+
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, badInput } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
+import type { WorkflowRefund } from '../database/tables.ts';
 import type { Refund, RefundReason } from '../domain/payment.ts';
 import { asked } from './failures.ts';
 import type { PayProvider } from './provider/pay-provider.ts';
@@ -47,19 +50,14 @@ export async function refund(
   );
   await database
     .updateTable('workflow.refunds')
-    .set({ pp_refund_id: made.id, amount: made.amount, status: made.status })
+    .set({ ppRefundId: made.id, amount: made.amount, status: made.status })
     .where('id', '=', id)
     .execute();
   return { id: made.id, paymentId: payment.id, amount: made.amount, status: made.status };
 }
 
-interface RefundRow {
-  readonly id: string;
-  readonly amount: number;
-  readonly reason: RefundReason;
-  readonly ppRefundId: string | null;
-  readonly status: string;
-}
+const COLUMNS = ['id', 'amount', 'reason', 'ppRefundId', 'status'] as const;
+type RefundRow = Pick<Selectable<WorkflowRefund>, (typeof COLUMNS)[number]>;
 
 /** What is left of a payment was some amount when the key came first; an amount that is named must be that one. */
 function refuseOther(row: RefundRow, { amount, reason, isAutomatic = false }: RefundRequest): void {
@@ -76,13 +74,10 @@ async function knownRow(
   { idempotencyKey, isAutomatic = false }: RefundRequest,
 ): Promise<RefundRow | null> {
   if (idempotencyKey === null && !isAutomatic) return null;
-  const rows = database
-    .selectFrom('workflow.refunds')
-    .select(['id', 'amount', 'reason', 'pp_refund_id as ppRefundId', 'status'])
-    .where('payment_id', '=', paymentId);
+  const rows = database.selectFrom('workflow.refunds').select(COLUMNS).where('paymentId', '=', paymentId);
   const row = isAutomatic
     ? await rows.where('automatic', '=', true).where('status', '<>', 'refused').executeTakeFirst()
-    : await rows.where('idempotency_key', '=', idempotencyKey).executeTakeFirst();
+    : await rows.where('idempotencyKey', '=', idempotencyKey).executeTakeFirst();
   return row ?? null;
 }
 
@@ -99,23 +94,20 @@ async function newRow(
   if (!Number.isInteger(amount) || amount < 1 || amount > left) {
     throw badInput('amount', `amount must be from 1 to ${left}, what is left of this payment`);
   }
-  const { reason } = request;
-  const row = { id: newId(), amount, reason, ppRefundId: null, status: 'pending' };
   try {
-    await database
+    return await database
       .insertInto('workflow.refunds')
       .values({
-        id: row.id,
-        payment_id: payment.id,
-        pp_refund_id: null,
+        id: newId(),
+        paymentId: payment.id,
         amount,
-        reason,
+        reason: request.reason,
         metadata: JSON.stringify(request.metadata),
-        idempotency_key: request.idempotencyKey,
+        idempotencyKey: request.idempotencyKey,
         automatic: request.isAutomatic ?? false,
       })
-      .execute();
-    return row;
+      .returning(COLUMNS)
+      .executeTakeFirstOrThrow();
   } catch (error) {
     const winner = isUniqueViolation(error) ? await knownRow(database, payment.id, request) : null;
     if (winner !== null) return winner;

@@ -8,7 +8,7 @@ import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { createLogger } from '../../../platform/process/logger.ts';
 import { testDatabase } from '../../../test/kit/database/postgres.ts';
-import type { WorkflowTables } from '../database/database.ts';
+import { workflowDatabase } from '../database/database.ts';
 import { workflowMigrations } from '../database/migrations/index.ts';
 import type { PlatformIdentity } from '../domain/sign-in.ts';
 import { createSignIn, type SignInOptions, type SignInServices } from './services.ts';
@@ -53,7 +53,7 @@ export async function openBench(): Promise<SignInBench> {
     bus,
     process(options = {}) {
       const services = createSignIn({
-        database: database.typed<WorkflowTables>(),
+        database: workflowDatabase(database),
         bus,
         publicUrl: 'https://kiln.example.org',
         secret,

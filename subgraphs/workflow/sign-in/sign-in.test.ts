@@ -4,7 +4,7 @@ import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
-import type { WorkflowTables } from '../database/database.ts';
+import { workflowDatabase } from '../database/database.ts';
 import type { SignedIn } from '../domain/sign-in.ts';
 import { pruneSignIn } from './pruning.ts';
 import { createSealer } from './secrets/encryption.ts';
@@ -303,7 +303,7 @@ describe('users', () => {
 describe('a login code', () => {
   const codesOf = () =>
     createLoginCodes({
-      database: bench.database.typed<WorkflowTables>(),
+      database: workflowDatabase(bench.database),
       sealer: createSealer('s', 'provider tokens'),
     });
   const sessionOf = async () => {
@@ -343,7 +343,7 @@ describe('a login code', () => {
 describe('what has ended', () => {
   it('is forgotten: codes that nobody exchanged, sessions a day later, and nothing else', async () => {
     const { pool } = bench.database;
-    const database = bench.database.typed<WorkflowTables>();
+    const database = workflowDatabase(bench.database);
     const codes = createLoginCodes({ database, sealer: createSealer('s', 'provider tokens') });
     const [gone, just, open] = [await signedIn(), await signedIn(), await signedIn()];
     const session = { platform: 'idp', scope: 'openid', providerToken: 'theirs' } as const;

@@ -1,6 +1,6 @@
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 
-import type { TemplateTable, WorkflowDatabase } from '../database/database.ts';
+import type { WorkflowDatabase } from '../database/database.ts';
 import type { Template, TemplateChange } from '../domain/template.ts';
 
 /** What insertMissing needs of a template. */
@@ -23,22 +23,21 @@ export interface TemplateStore {
 /** A store over the workflow schema's templates. */
 export function createTemplateStore(database: WorkflowDatabase): TemplateStore {
   const all = () => database.selectFrom('workflow.templates').selectAll().orderBy('code');
-  const living = () => all().where('deleted_at', 'is', null);
+  const living = () => all().where('deletedAt', 'is', null);
   return {
-    async list({ activeOnly, limit }) {
-      const query = activeOnly ? living().where('is_active', '=', true) : living();
-      return (await query.limit(limit).execute()).map(templateOf);
+    list({ activeOnly, limit }) {
+      const query = activeOnly ? living().where('isActive', '=', true) : living();
+      return query.limit(limit).execute();
     },
     async byCodes(codes, { withDeleted }) {
       if (codes.length === 0) return [];
-      const rows = await (withDeleted ? all() : living()).where('code', 'in', [...codes]).execute();
-      return rows.map(templateOf);
+      return (withDeleted ? all() : living()).where('code', 'in', codes).execute();
     },
     async count() {
       const row = await database
         .selectFrom('workflow.templates')
         .select(sql<number>`count(*)`.as('total'))
-        .where('deleted_at', 'is', null)
+        .where('deletedAt', 'is', null)
         .executeTakeFirstOrThrow();
       return row.total;
     },
@@ -47,12 +46,12 @@ export function createTemplateStore(database: WorkflowDatabase): TemplateStore {
     async remove(code) {
       const row = await database
         .updateTable('workflow.templates')
-        .set({ deleted_at: sql<Date>`now()`, is_active: false, updated_at: sql<Date>`now()` })
+        .set({ deletedAt: sql<Date>`now()`, isActive: false, updatedAt: sql<Date>`now()` })
         .where('code', '=', code)
-        .where('deleted_at', 'is', null)
+        .where('deletedAt', 'is', null)
         .returningAll()
         .executeTakeFirst();
-      return row === undefined ? null : templateOf(row);
+      return row ?? null;
     },
     async insertMissing(templates) {
       if (templates.length === 0) return;
@@ -71,22 +70,21 @@ async function insert(database: WorkflowDatabase, template: NewTemplate): Promis
     .updateTable('workflow.templates')
     .set({
       ...values,
-      is_active: true,
-      deleted_at: null,
-      created_at: sql<Date>`now()`,
-      updated_at: sql<Date>`now()`,
+      isActive: true,
+      deletedAt: null,
+      createdAt: sql<Date>`now()`,
+      updatedAt: sql<Date>`now()`,
     })
     .where('code', '=', code)
-    .where('deleted_at', 'is not', null)
+    .where('deletedAt', 'is not', null)
     .returningAll()
     .executeTakeFirst();
-  if (revived !== undefined) return templateOf(revived);
-  const row = await database
+  if (revived !== undefined) return revived;
+  return database
     .insertInto('workflow.templates')
     .values({ code, ...values })
     .returningAll()
     .executeTakeFirstOrThrow();
-  return templateOf(row);
 }
 
 /** What is null or absent stays as it was. */
@@ -98,49 +96,20 @@ async function update(
   const row = await database
     .updateTable('workflow.templates')
     .set({
-      ...(name === null || name === undefined ? {} : { name }),
-      ...(description === null || description === undefined ? {} : { description }),
-      ...(creditCost === null || creditCost === undefined ? {} : { credit_cost: creditCost }),
-      ...(isActive === null || isActive === undefined ? {} : { is_active: isActive }),
-      updated_at: sql<Date>`now()`,
+      // Kysely leaves out what is undefined.
+      name: name ?? undefined,
+      description: description ?? undefined,
+      creditCost: creditCost ?? undefined,
+      isActive: isActive ?? undefined,
+      updatedAt: sql<Date>`now()`,
     })
     .where('code', '=', code)
-    .where('deleted_at', 'is', null)
+    .where('deletedAt', 'is', null)
     .returningAll()
     .executeTakeFirst();
-  return row === undefined ? null : templateOf(row);
+  return row ?? null;
 }
 
-function rowOf(template: NewTemplate) {
-  return {
-    code: template.code,
-    name: template.name,
-    description: template.description,
-    workflow: template.workflow,
-    credit_cost: template.creditCost,
-    version: template.version,
-    template_type: template.templateType,
-    tags: [...template.tags],
-    image_model: template.imageModel,
-    image_prompt: template.imagePrompt,
-    parameters: JSON.stringify(template.parameters),
-  };
-}
-
-function templateOf(row: Selectable<TemplateTable>): Template {
-  return {
-    code: row.code,
-    name: row.name,
-    description: row.description,
-    workflow: row.workflow,
-    creditCost: row.credit_cost,
-    version: row.version,
-    templateType: row.template_type,
-    tags: row.tags,
-    imageModel: row.image_model,
-    imagePrompt: row.image_prompt,
-    parameters: row.parameters,
-    isActive: row.is_active,
-    createdAt: row.created_at,
-  };
+function rowOf({ tags, parameters, ...template }: NewTemplate) {
+  return { ...template, tags: [...tags], parameters: JSON.stringify(parameters) };
 }

@@ -35,13 +35,13 @@ export const templatesAndExecutions: Migration = {
         stage text not null,
         progress integer not null default 0,
         parameters jsonb not null,
-        start jsonb not null,
-        task_owner text not null,
-        fingerprint text not null,
+        start jsonb not null, -- what media is asked to start, as it was at submission: a later change of the template does not reach it
+        task_owner text not null, -- whom media's task belongs to
+        fingerprint text not null, -- of the request: the same external id with another request is a conflict
         error jsonb,
-        version integer not null default 1,
+        version integer not null default 1, -- rises with each change
         created_at timestamptz not null default now(),
-        started_at timestamptz,
+        started_at timestamptz, -- when media took the task; null when it never did
         ended_at timestamptz,
         constraint executions_external_id unique (owner, external_id)
       ) with (fillfactor = 85)`.execute(database);
@@ -52,6 +52,7 @@ export const templatesAndExecutions: Migration = {
     );
     await sql`
       create index executions_running on workflow.executions (id) where status = 'RUNNING'`.execute(database);
+    // Which execution a key was used for; deleted a day after the execution ended.
     await sql`
       create table workflow.idempotency (
         owner text not null,

@@ -10,6 +10,7 @@ export const payments: Migration = {
 };
 
 async function createPayments(database: Kysely<unknown>): Promise<void> {
+  // The status is written by reconcile alone.
   await sql`
     create table workflow.payments (
       id text primary key,
@@ -17,19 +18,19 @@ async function createPayments(database: Kysely<unknown>): Promise<void> {
       user_id text not null,
       template_code text not null,
       parameters jsonb not null,
-      start jsonb not null,
-      task_owner text not null,
+      start jsonb not null, -- what media will be asked to start, as it was sold
+      task_owner text not null, -- whom media's task will belong to
       status text not null default 'PENDING'
         check (status in ('PENDING', 'COMPLETED', 'FAILED', 'CANCELLED', 'REFUNDED')),
-      amount integer not null,
+      amount integer not null, -- minor units
       amount_refunded integer not null default 0,
       currency text not null,
-      price_id text not null,
+      price_id text not null, -- part of the idempotent call to the provider: never changes, like expires_at
       expires_at timestamptz not null,
       pp_session_id text unique,
       pp_url text,
       pp_payment_intent_id text,
-      execution_id uuid unique references workflow.executions (id),
+      execution_id uuid unique references workflow.executions (id), -- set once, in the transaction that makes it
       disputed boolean not null default false,
       idempotency_key text,
       fingerprint text not null,
@@ -45,6 +46,7 @@ async function createPayments(database: Kysely<unknown>): Promise<void> {
     create index payments_pending on workflow.payments (created_at) where status = 'PENDING'`.execute(
     database,
   );
+  // Refunds that were requested, whether the provider has answered or not.
   await sql`
     create table workflow.refunds (
       id uuid primary key,
@@ -53,11 +55,12 @@ async function createPayments(database: Kysely<unknown>): Promise<void> {
       amount integer not null,
       reason text not null,
       metadata jsonb not null default '{}',
-      status text not null default 'pending',
+      status text not null default 'pending', -- the provider's word, or refused
       idempotency_key text,
       created_at timestamptz not null default now(),
       constraint refunds_key unique (payment_id, idempotency_key)
     )`.execute(database);
+  // Events of the provider; one counts as seen once it was processed.
   await sql`
     create table workflow.pay_events (
       id text primary key,
@@ -71,13 +74,14 @@ async function createPayments(database: Kysely<unknown>): Promise<void> {
 }
 
 async function createReferences(database: Kysely<unknown>): Promise<void> {
+  // The provider's ids of a template: a key of another account does not find them.
   await sql`
     create table workflow.template_references (
       template_code text not null,
-      pp_account text not null,
+      pp_account text not null, -- account id and mode
       product_id text not null,
       price_id text not null,
-      content_hash text not null,
+      content_hash text not null, -- of what was last written there: name, description, price, activity
       synced_at timestamptz not null,
       primary key (template_code, pp_account)
     )`.execute(database);

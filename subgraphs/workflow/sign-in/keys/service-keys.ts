@@ -1,55 +1,52 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 
 import { badInput, notFound } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
-import type { ServiceKeyTable } from '../../database/sign-in-tables.ts';
 import { keyScopes, type ServiceKey, type ServiceKeyService } from '../../domain/sign-in.ts';
 
 /** What every secret of a service key begins with, so that it is known for one where it turns up. */
 const PREFIX = 'kiln_';
 const MAX_KEYS = 1_000;
+/** Never the hash of its secret. */
+const COLUMNS = ['id', 'name', 'scopes', 'createdAt', 'lastUsedAt', 'revokedAt'] as const;
 
 /** Keys of programs, in the database (sign-in.ts says what each verb does). Only the hash of a secret is kept. */
 export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService {
   return {
-    async list() {
-      const rows = await database
-        .selectFrom('workflow.service_keys')
-        .selectAll()
-        .orderBy('created_at', 'desc')
+    list: () =>
+      database
+        .selectFrom('workflow.serviceKeys')
+        .select(COLUMNS)
+        .orderBy('createdAt', 'desc')
         .limit(MAX_KEYS)
-        .execute();
-      return rows.map(keyFrom);
-    },
+        .execute(),
     async create(caller, { name, scopes }) {
       checkKey(name, scopes);
       const secret = `${PREFIX}${randomBytes(32).toString('hex')}`;
-      const row = await database
-        .insertInto('workflow.service_keys')
+      const key = await database
+        .insertInto('workflow.serviceKeys')
         .values({
           id: `key_${randomBytes(12).toString('base64url')}`,
           name,
           scopes: [...new Set(scopes)],
-          secret_sha256: hashOf(secret),
-          created_by: caller.id,
-          last_used_at: null,
-          revoked_at: null,
+          secretSha256: hashOf(secret),
+          createdBy: caller.id,
         })
-        .returningAll()
+        .returning(COLUMNS)
         .executeTakeFirstOrThrow();
-      return { key: keyFrom(row), secret };
+      return { key, secret };
     },
     async revoke(id) {
       const row = await database
-        .updateTable('workflow.service_keys')
-        .set({ revoked_at: sql<Date>`coalesce(revoked_at, now())` })
+        .updateTable('workflow.serviceKeys')
+        .set({ revokedAt: sql<Date>`coalesce(revoked_at, now())` })
         .where('id', '=', id)
-        .returningAll()
+        .returning(COLUMNS)
         .executeTakeFirst();
       if (row === undefined) throw notFound('service key', id);
-      return keyFrom(row);
+      return row;
     },
     find: (secret) => find(database, secret),
   };
@@ -59,24 +56,21 @@ export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService
 async function find(database: WorkflowDatabase, secret: string): Promise<ServiceKey | null> {
   if (!secret.startsWith(PREFIX)) return null;
   const row = await database
-    .selectFrom('workflow.service_keys')
-    .selectAll()
-    .where('secret_sha256', '=', hashOf(secret))
-    .where('revoked_at', 'is', null)
+    .selectFrom('workflow.serviceKeys')
+    .select(COLUMNS)
+    .where('secretSha256', '=', hashOf(secret))
+    .where('revokedAt', 'is', null)
     .executeTakeFirst();
   if (row === undefined) return null;
   await database
-    .updateTable('workflow.service_keys')
-    .set({ last_used_at: sql<Date>`now()` })
+    .updateTable('workflow.serviceKeys')
+    .set({ lastUsedAt: sql<Date>`now()` })
     .where('id', '=', row.id)
     .where((key) =>
-      key.or([
-        key('last_used_at', 'is', null),
-        key('last_used_at', '<', sql<Date>`now() - interval '1 minute'`),
-      ]),
+      key.or([key('lastUsedAt', 'is', null), key('lastUsedAt', '<', sql<Date>`now() - interval '1 minute'`)]),
     )
     .execute();
-  return keyFrom(row);
+  return row;
 }
 
 function checkKey(name: string, scopes: readonly string[]): void {
@@ -87,15 +81,4 @@ function checkKey(name: string, scopes: readonly string[]): void {
 
 function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
-}
-
-function keyFrom(row: Selectable<ServiceKeyTable>): ServiceKey {
-  return {
-    id: row.id,
-    name: row.name,
-    scopes: row.scopes,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
-  };
 }

@@ -19,10 +19,10 @@ export async function claimHistory(
     await transaction
       .updateTable(table)
       .set((row) => ({
-        user_id: userId,
+        userId,
         owner: row.case().when('owner', '=', 'anon').then(userId).else(row.ref('owner')).end(),
       }))
-      .where('user_id', '=', subject)
+      .where('userId', '=', subject)
       .execute();
   }
 }

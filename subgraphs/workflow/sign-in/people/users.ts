@@ -44,26 +44,26 @@ export function createUserService({ database, sealer, admins, onDeleted }: Users
     async idOf(text) {
       if (text.startsWith('usr_')) return text;
       const rows = await database
-        .selectFrom('workflow.platform_users')
-        .select('user_id')
+        .selectFrom('workflow.platformUsers')
+        .select('userId')
         .where('platform', '=', 'idp')
         .where('subject', '=', text)
         .limit(2)
         .execute();
       const [row] = rows;
       // Two issuers may have the same subject: then it names nobody.
-      return row !== undefined && rows.length === 1 ? row.user_id : text;
+      return row !== undefined && rows.length === 1 ? row.userId : text;
     },
     async isAdmin(userId) {
       if (admins.length === 0) return false;
       const rows = await database
-        .selectFrom('workflow.platform_users')
-        .select(['app_id', 'subject'])
-        .where('user_id', '=', userId)
+        .selectFrom('workflow.platformUsers')
+        .select(['appId', 'subject'])
+        .where('userId', '=', userId)
         .where('platform', '=', 'idp')
         .execute();
       return rows.some((row) =>
-        admins.some(({ issuer, subject }) => issuer === row.app_id && subject === row.subject),
+        admins.some(({ issuer, subject }) => issuer === row.appId && subject === row.subject),
       );
     },
     async deleteAccount(caller) {
@@ -73,9 +73,9 @@ export function createUserService({ database, sealer, admins, onDeleted }: Users
       if (caller.kind !== 'user') throw notFound('account', caller.id);
       const sessions = await database
         .selectFrom('workflow.sessions')
-        .select(['id', 'sealed_provider_token'])
-        .where('user_id', '=', caller.id)
-        .where('revoked_at', 'is', null)
+        .select(['id', 'sealedProviderToken'])
+        .where('userId', '=', caller.id)
+        .where('revokedAt', 'is', null)
         .execute();
       await database.deleteFrom('workflow.users').where('id', '=', caller.id).execute();
       await onDeleted?.(sessions);
@@ -106,13 +106,13 @@ async function linked(transaction: WorkflowTransaction, { identity, sealed, join
   const userId =
     id === null ? await insertUser(transaction, identity) : await updateUser(transaction, id, identity);
   await transaction
-    .insertInto('workflow.platform_users')
-    .values({ platform, app_id: appId, subject, user_id: userId, union_id: unionId, sealed_secret: sealed })
+    .insertInto('workflow.platformUsers')
+    .values({ platform, appId, subject, userId, unionId, sealedSecret: sealed })
     .onConflict((conflict) =>
-      conflict.columns(['platform', 'app_id', 'subject']).doUpdateSet({
-        last_login_at: sql<Date>`now()`,
-        union_id: sql`coalesce(excluded.union_id, platform_users.union_id)`,
-        sealed_secret: sql`coalesce(excluded.sealed_secret, platform_users.sealed_secret)`,
+      conflict.columns(['platform', 'appId', 'subject']).doUpdateSet({
+        lastLoginAt: sql<Date>`now()`,
+        unionId: sql`coalesce(excluded.union_id, platform_users.union_id)`,
+        sealedSecret: sql`coalesce(excluded.sealed_secret, platform_users.sealed_secret)`,
       }),
     )
     .execute();
@@ -132,11 +132,11 @@ async function usersNamed(
     .select(['id', 'email', 'name', 'picture'])
     .select((users) =>
       users
-        .selectFrom('workflow.platform_users')
+        .selectFrom('workflow.platformUsers')
         .select('subject')
-        .whereRef('user_id', '=', 'workflow.users.id')
+        .whereRef('userId', '=', 'workflow.users.id')
         .where('platform', '=', 'idp')
-        .orderBy('linked_at')
+        .orderBy('linkedAt')
         .limit(1)
         .as('subject'),
     )
@@ -149,21 +149,21 @@ async function knownUser(
   { platform, appId, subject, unionId }: PlatformIdentity,
 ): Promise<string | null> {
   const own = await transaction
-    .selectFrom('workflow.platform_users')
-    .select('user_id')
+    .selectFrom('workflow.platformUsers')
+    .select('userId')
     .where('platform', '=', platform)
-    .where('app_id', '=', appId)
+    .where('appId', '=', appId)
     .where('subject', '=', subject)
     .executeTakeFirst();
-  if (own !== undefined || unionId === null) return own?.user_id ?? null;
+  if (own !== undefined || unionId === null) return own?.userId ?? null;
   const united = await transaction
-    .selectFrom('workflow.platform_users')
-    .select('user_id')
+    .selectFrom('workflow.platformUsers')
+    .select('userId')
     .where('platform', '=', platform)
-    .where('union_id', '=', unionId)
-    .orderBy('linked_at')
+    .where('unionId', '=', unionId)
+    .orderBy('linkedAt')
     .executeTakeFirst();
-  return united?.user_id ?? null;
+  return united?.userId ?? null;
 }
 
 async function insertUser(transaction: WorkflowTransaction, identity: PlatformIdentity): Promise<string> {
@@ -188,7 +188,7 @@ async function updateUser(
       email: sql`coalesce(${email}, email)`,
       name: sql`coalesce(${name}, name)`,
       picture: sql`coalesce(${picture}, picture)`,
-      updated_at: sql<Date>`now()`,
+      updatedAt: sql<Date>`now()`,
     })
     .where('id', '=', id)
     .returning('id')

@@ -84,25 +84,25 @@ async function readKeys({ database, sealer, tokenSeconds }: SigningKeysOptions, 
     await sql`select pg_advisory_xact_lock(hashtext('workflow.signing_keys'))`.execute(transaction);
     await ensureKeys(transaction, { sealer, tokenSeconds, now });
     return transaction
-      .selectFrom('workflow.signing_keys')
+      .selectFrom('workflow.signingKeys')
       .selectAll()
-      .where('published_until', '>', now)
-      .orderBy('signs_from')
+      .where('publishedUntil', '>', now)
+      .orderBy('signsFrom')
       .execute();
   });
   // A clock that is behind the one that made the first key still has a key.
-  const signing = rows.findLast((row) => row.signs_from <= now) ?? rows[0];
-  const privateJwk = signing === undefined ? null : await sealer.open(signing.sealed_private_jwk);
+  const signing = rows.findLast((row) => row.signsFrom <= now) ?? rows[0];
+  const privateJwk = signing === undefined ? null : await sealer.open(signing.sealedPrivateJwk);
   if (signing === undefined || privateJwk === null) {
     throw new Error(
       'the signing keys were sealed with another secret: restore it, or delete workflow.signing_keys',
     );
   }
-  const keys = rows.map(async (row) => [row.kid, await importEdDsa(row.public_jwk)] as const);
+  const keys = rows.map(async (row) => [row.kid, await importEdDsa(row.publicJwk)] as const);
   return {
     at: now.getTime(),
     signing: { kid: signing.kid, key: await importEdDsa(privateJwk as JWK) },
-    jwks: rows.map((row) => row.public_jwk),
+    jwks: rows.map((row) => row.publicJwk),
     keys: new Map(await Promise.all(keys)),
   };
 }
@@ -115,13 +115,13 @@ async function ensureKeys(
     now,
   }: { readonly sealer: Sealer; readonly tokenSeconds: number; readonly now: Date },
 ): Promise<void> {
-  await transaction.deleteFrom('workflow.signing_keys').where('published_until', '<=', now).execute();
+  await transaction.deleteFrom('workflow.signingKeys').where('publishedUntil', '<=', now).execute();
   const newest = await transaction
-    .selectFrom('workflow.signing_keys')
-    .select('signs_until')
-    .orderBy('signs_until', 'desc')
+    .selectFrom('workflow.signingKeys')
+    .select('signsUntil')
+    .orderBy('signsUntil', 'desc')
     .executeTakeFirst();
-  const until = newest?.signs_until.getTime() ?? 0;
+  const until = newest?.signsUntil.getTime() ?? 0;
   if (until - now.getTime() > AHEAD_MS) return;
   const signsFrom = new Date(Math.max(until, now.getTime()));
   const signsUntil = new Date(signsFrom.getTime() + SIGNS_MS);
@@ -129,14 +129,14 @@ async function ensureKeys(
   const publicJwk = { ...(await exportJWK(publicKey)), alg: 'EdDSA', use: 'sig' };
   const kid = await calculateJwkThumbprint(publicJwk);
   await transaction
-    .insertInto('workflow.signing_keys')
+    .insertInto('workflow.signingKeys')
     .values({
       kid,
-      public_jwk: JSON.stringify({ ...publicJwk, kid }),
-      sealed_private_jwk: await sealer.seal({ ...(await exportJWK(privateKey)), alg: 'EdDSA' }),
-      signs_from: signsFrom,
-      signs_until: signsUntil,
-      published_until: new Date(signsUntil.getTime() + tokenSeconds * 1000 + AHEAD_MS),
+      publicJwk: JSON.stringify({ ...publicJwk, kid }),
+      sealedPrivateJwk: await sealer.seal({ ...(await exportJWK(privateKey)), alg: 'EdDSA' }),
+      signsFrom,
+      signsUntil,
+      publishedUntil: new Date(signsUntil.getTime() + tokenSeconds * 1000 + AHEAD_MS),
     })
     .execute();
 }

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
-import type { NewSession, PlatformName } from '../../domain/sign-in.ts';
+import type { NewSession } from '../../domain/sign-in.ts';
 import type { Sealer } from '../secrets/encryption.ts';
 
 /**
@@ -32,15 +32,15 @@ export function createLoginCodes({
     async issue({ userId, platform, scope, providerToken }, challenge) {
       const code = randomBytes(32).toString('base64url');
       await database
-        .insertInto('workflow.login_codes')
+        .insertInto('workflow.loginCodes')
         .values({
-          code_hash: hashOf(code),
-          user_id: userId,
+          codeHash: hashOf(code),
+          userId,
           platform,
           scope,
           challenge,
-          sealed_provider_token: providerToken === null ? null : await sealer.seal(providerToken),
-          expires_at: sql<Date>`now() + make_interval(secs => ${SECONDS})`,
+          sealedProviderToken: providerToken === null ? null : await sealer.seal(providerToken),
+          expiresAt: sql<Date>`now() + make_interval(secs => ${SECONDS})`,
         })
         .execute();
       return code;
@@ -48,22 +48,17 @@ export function createLoginCodes({
     async redeem(code, verifier) {
       // Deleted whatever comes of it: a code that was tried with a wrong verifier is burnt.
       const row = await database
-        .deleteFrom('workflow.login_codes')
-        .where('code_hash', '=', hashOf(code))
-        .returning(['user_id', 'platform', 'scope', 'challenge', 'sealed_provider_token'])
-        .returning(sql<boolean>`expires_at > now()`.as('is_fresh'))
+        .deleteFrom('workflow.loginCodes')
+        .where('codeHash', '=', hashOf(code))
+        .returning(['userId', 'platform', 'scope', 'challenge', 'sealedProviderToken'])
+        .returning(sql<boolean>`expires_at > now()`.as('isFresh'))
         .executeTakeFirst();
-      if (row === undefined || !row.is_fresh || !isProof(row.challenge, verifier)) {
+      if (row === undefined || !row.isFresh || !isProof(row.challenge, verifier)) {
         throw new AppError('UNAUTHENTICATED', 'the login code is not valid (any more): sign in again');
       }
-      const sealed = row.sealed_provider_token;
+      const { userId, platform, scope, sealedProviderToken: sealed } = row;
       const token = sealed === null ? null : await sealer.open(sealed);
-      return {
-        userId: row.user_id,
-        platform: row.platform as PlatformName,
-        scope: row.scope,
-        providerToken: typeof token === 'string' ? token : null,
-      };
+      return { userId, platform, scope, providerToken: typeof token === 'string' ? token : null };
     },
   };
 }

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
-import type { SessionTable } from '../../database/sign-in-tables.ts';
+import type { WorkflowSession } from '../../database/tables.ts';
 import type { NewSession, Session, SessionService, SignedIn } from '../../domain/sign-in.ts';
 import type { Sealer } from '../secrets/encryption.ts';
 import type { AccessTokens } from './access-tokens.ts';
@@ -60,7 +60,7 @@ export function createSessionService(options: SessionsOptions): SessionService &
   };
   const closed = async (rows: readonly EndedSession[]) => {
     forget(rows.map(({ id }) => id));
-    for (const { sealed_provider_token: sealed } of rows) {
+    for (const { sealedProviderToken: sealed } of rows) {
       const token = sealed === null ? null : await options.sealer.open(sealed);
       if (typeof token === 'string') options.onClosed?.(token);
     }
@@ -96,10 +96,10 @@ export function createSessionService(options: SessionsOptions): SessionService &
   };
 }
 
-type SessionRow = Selectable<SessionTable>;
+type SessionRow = Selectable<WorkflowSession>;
 
 /** What is left to do for a session that is over. */
-export type EndedSession = Pick<SessionRow, 'id' | 'sealed_provider_token'>;
+export type EndedSession = Pick<SessionRow, 'id' | 'sealedProviderToken'>;
 
 type Scene = SessionsOptions & {
   readonly closed: (rows: readonly EndedSession[]) => Promise<void>;
@@ -119,7 +119,7 @@ async function isOf(
     .selectFrom('workflow.sessions')
     .select('id')
     .where('id', '=', id)
-    .where('user_id', '=', userId)
+    .where('userId', '=', userId)
     .executeTakeFirst();
   return row !== undefined;
 }
@@ -127,8 +127,8 @@ async function isOf(
 function openSessions(database: WorkflowDatabase) {
   return database
     .selectFrom('workflow.sessions')
-    .where('revoked_at', 'is', null)
-    .where('expires_at', '>', sql<Date>`now()`);
+    .where('revokedAt', 'is', null)
+    .where('expiresAt', '>', sql<Date>`now()`);
 }
 
 async function openSession(
@@ -139,13 +139,12 @@ async function openSession(
     .insertInto('workflow.sessions')
     .values({
       id: `ses_${randomBytes(16).toString('base64url')}`,
-      user_id: userId,
+      userId,
       platform,
       scope,
       salt: randomBytes(32).toString('base64url'),
-      sealed_provider_token: providerToken === null ? null : await scene.sealer.seal(providerToken),
-      expires_at: expiry(scene),
-      revoked_at: null,
+      sealedProviderToken: providerToken === null ? null : await scene.sealer.seal(providerToken),
+      expiresAt: expiry(scene),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -157,7 +156,7 @@ function expiry({ sessionSeconds }: Scene) {
 }
 
 async function tokensOf(scene: Scene, row: SessionRow, generation: number): Promise<SignedIn> {
-  const { id: sessionId, user_id: userId, scope, platform, salt } = row;
+  const { id: sessionId, userId, scope, platform, salt } = row;
   return {
     userId,
     accessToken: await scene.tokens.sign({ userId, sessionId, scope, platform }),
@@ -169,15 +168,15 @@ async function tokensOf(scene: Scene, row: SessionRow, generation: number): Prom
 
 async function refresh(scene: Scene, token: string, userId: string | null): Promise<SignedIn> {
   const found = await rowOf(scene, token);
-  if (found === null || !isLive(found.row) || (userId !== null && userId !== found.row.user_id))
+  if (found === null || !isLive(found.row) || (userId !== null && userId !== found.row.userId))
     throw refused();
   const { row, generation } = found;
   const won = await scene.database
     .updateTable('workflow.sessions')
-    .set({ generation: generation + 1, rotated_at: sql<Date>`now()`, expires_at: expiry(scene) })
+    .set({ generation: generation + 1, rotatedAt: sql<Date>`now()`, expiresAt: expiry(scene) })
     .where('id', '=', row.id)
     .where('generation', '=', generation)
-    .where('revoked_at', 'is', null)
+    .where('revokedAt', 'is', null)
     .executeTakeFirst();
   if (won.numUpdatedRows === 1n || (await mayReplay(scene, row.id, generation))) {
     return tokensOf(scene, row, generation + 1);
@@ -187,7 +186,7 @@ async function refresh(scene: Scene, token: string, userId: string | null): Prom
   throw refused();
 }
 
-function isLive({ revoked_at: revokedAt, expires_at: expiresAt }: SessionRow): boolean {
+function isLive({ revokedAt, expiresAt }: SessionRow): boolean {
   return revokedAt === null && expiresAt > new Date();
 }
 
@@ -206,8 +205,8 @@ async function mayReplay(
     .select('id')
     .where('id', '=', id)
     .where('generation', '=', generation + 1)
-    .where('revoked_at', 'is', null)
-    .where('rotated_at', '>', sql<Date>`now() - make_interval(secs => ${replaySeconds})`)
+    .where('revokedAt', 'is', null)
+    .where('rotatedAt', '>', sql<Date>`now() - make_interval(secs => ${replaySeconds})`)
     .executeTakeFirst();
   return row !== undefined;
 }
@@ -241,24 +240,18 @@ function revokeRows(
 ) {
   let query = database
     .updateTable('workflow.sessions')
-    .set({ revoked_at: sql<Date>`now()` })
+    .set({ revokedAt: sql<Date>`now()` })
     .where('id', '=', id)
-    .where('revoked_at', 'is', null);
-  if (userId !== null) query = query.where('user_id', '=', userId);
-  return query.returning(['id', 'sealed_provider_token']).execute();
+    .where('revokedAt', 'is', null);
+  if (userId !== null) query = query.where('userId', '=', userId);
+  return query.returning(['id', 'sealedProviderToken']).execute();
 }
 
-async function list(database: WorkflowDatabase, userId: string): Promise<Session[]> {
-  const rows = await openSessions(database)
-    .select(['id', 'platform', 'created_at', 'rotated_at'])
-    .where('user_id', '=', userId)
-    .orderBy('created_at', 'desc')
+function list(database: WorkflowDatabase, userId: string): Promise<Session[]> {
+  return openSessions(database)
+    .select(['id', 'platform', 'createdAt', 'rotatedAt as lastUsedAt'])
+    .where('userId', '=', userId)
+    .orderBy('createdAt', 'desc')
     .limit(MAX_LISTED)
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    platform: row.platform,
-    createdAt: row.created_at,
-    lastUsedAt: row.rotated_at,
-  }));
 }

@@ -1,0 +1,74 @@
+import type { Kysely } from 'kysely';
+import { generate, GenericExpressionNode, IdentifierNode, PostgresDialect } from 'kysely-codegen';
+
+import type { MigrationSet } from '../platform/database/migrations.ts';
+import { workflowMigrations } from '../subgraphs/workflow/database/migrations/index.ts';
+
+/**
+ * The Kysely table types of a subgraph, generated from its migrated PostgreSQL schema: every column is typed once, by
+ * the migration that makes it. `npm run tables` writes them, a test fails when they are stale.
+ */
+export interface TableTypes extends MigrationSet {
+  /** Path of the generated file from the root of the repository. */
+  readonly file: string;
+  /** Columns whose type says more than PostgreSQL does, by `table.column`. */
+  readonly columns: Readonly<Record<string, IdentifierNode | GenericExpressionNode>>;
+  /** Modules of the types named there, by the name of the type. */
+  readonly imports: Readonly<Record<string, string>>;
+}
+
+const named = (type: string) => new IdentifierNode(type);
+const generated = (type: string) => new GenericExpressionNode('Generated', [named(type)]);
+const json = (type: string) => new GenericExpressionNode('JSONColumnType', [named(type)]);
+const OBJECT = json('StoredJson');
+
+/** Every generated file. */
+export const tableTypes: readonly TableTypes[] = [
+  {
+    file: 'subgraphs/workflow/database/tables.ts',
+    schema: 'workflow',
+    migrations: workflowMigrations,
+    columns: {
+      'executions.error': json('ExecutionError'),
+      'executions.parameters': OBJECT,
+      'executions.start': OBJECT,
+      'executions.status': generated('ExecutionStatus'),
+      'login_codes.platform': named('PlatformName'),
+      'payments.parameters': OBJECT,
+      'payments.start': OBJECT,
+      'payments.status': generated('PaymentStatus'),
+      'refunds.metadata': OBJECT,
+      'refunds.reason': named('RefundReason'),
+      'signing_keys.public_jwk': json('JWK'),
+      'templates.parameters': OBJECT,
+      'templates.template_type': named('TemplateType'),
+    },
+    imports: {
+      ExecutionError: '../domain/execution.ts',
+      ExecutionStatus: '../domain/execution.ts',
+      JSONColumnType: 'kysely',
+      StoredJson: '../../../platform/json.ts#JsonObject',
+      JWK: 'jose',
+      PaymentStatus: '../domain/payment.ts',
+      PlatformName: '../domain/sign-in.ts',
+      RefundReason: '../domain/payment.ts',
+      TemplateType: '../domain/template.ts',
+    },
+  },
+];
+
+/** The content of a generated file; the database must be migrated. */
+export function generateTables(db: Kysely<unknown>, types: TableTypes): Promise<string> {
+  const columns = Object.entries(types.columns).map(([name, type]) => [`${types.schema}.${name}`, type]);
+  return generate({
+    db,
+    dialect: new PostgresDialect(),
+    camelCase: true,
+    singularize: true,
+    includePattern: `${types.schema}.*`,
+    excludePattern: `${types.schema}.migrations*`,
+    overrides: { columns: Object.fromEntries(columns) },
+    customImports: types.imports,
+    outFile: null,
+  });
+}
