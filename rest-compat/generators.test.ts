@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { AppError } from '../platform/errors.ts';
+import type { TaskAnswer } from './documents/media/task.ts';
 import { results } from './fixtures/questions-in-memory.ts';
 import { startRestServer } from './fixtures/rest-server.ts';
 import type { RestReply, RestServer } from './fixtures/rest-server.ts';
 import { output } from './fixtures/tasks-in-memory.ts';
-import type { TaskAnswer } from './replies/task.ts';
 
 let server: RestServer;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ function lastOf(name: string): unknown {
 }
 
 /** Starts a task by its id's own path and gives it a state. */
-function taskOf(kind: string, generator: string, change: Partial<TaskAnswer> = {}): string {
+function taskOf(kind: TaskAnswer['kind'], generator: string, change: Partial<TaskAnswer> = {}): string {
   const { id } = server.media.tasks.start(kind, generator);
   server.media.tasks.change(id, change);
   return id;

@@ -121,7 +121,7 @@ describe('task management', () => {
 
   it('tells failed and cancelled with status false and a code', async () => {
     const id = await submit();
-    const error = { code: 'MODERATION_REFUSED', message: 'refused', retryable: false };
+    const error = { code: 'MODERATION_REFUSED', message: 'refused', retryable: false } as const;
     server.media.tasks.change(id, { state: 'FAILED', error });
     expect((await server.send('GET', `/api/task/status/${id}`)).body).toEqual({
       status: false,

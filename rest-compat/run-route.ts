@@ -5,11 +5,10 @@ import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
-import { TaskById } from './documents/media/task.ts';
-import { dataOf } from './replies/failures.ts';
+import { type TaskAnswer, TaskById } from './documents/media/task.ts';
 import { inSentNames, renamed } from './replies/field-names.ts';
 import type { ResponseStyle } from './replies/response-style.ts';
-import type { TaskAnswer } from './replies/task.ts';
+import { runDocument } from './replies/results.ts';
 import { createPartStore } from './request/part-store.ts';
 import { readRequest } from './request/read-request.ts';
 import type { RestRequest } from './request/read-request.ts';
@@ -105,36 +104,33 @@ async function readParts(deps: RunDeps, run: RunRequest): Promise<RestRequest> {
 
 type Data = Readonly<Record<string, unknown>>;
 
-async function ask(deps: RunDeps, run: RunRequest, read: Sound): Promise<Data> {
+async function ask({ executor }: RunDeps, run: RunRequest, read: Sound): Promise<Data> {
   const { route, request, context } = run;
   if (route.asks === null) return {};
-  const query = route.asks.text;
-  const found = await askFirst(deps, run, read);
-  const own = route.variables(read.input as never, read.json, found as never, factsOf(run, read));
-  const variables = { ...own, ...headerVariables(query, request.headers) };
-  return dataOf(await deps.executor.execute({ query, variables, context }));
-}
-
-async function askFirst({ executor }: RunDeps, run: RunRequest, read: Sound): Promise<Data | null> {
-  const { first } = run.route;
-  const variables = first?.variables(read.input as never, factsOf(run, read)) ?? null;
-  if (first === undefined || variables === null) return null;
-  const query = first.asks.text;
-  const given: Readonly<Record<string, unknown>> = { ...variables };
-  return dataOf(await executor.execute({ query, variables: given, context: run.context }));
+  const facts = factsOf(run, read);
+  const firstVariables = route.first?.variables(read.input as never, facts) ?? null;
+  const found =
+    route.first === undefined || firstVariables === null
+      ? null
+      : await runDocument({ executor, context }, route.first.asks, firstVariables);
+  const variables = {
+    ...route.variables(read.input as never, read.json, found as never, facts),
+    ...headerVariables(route.asks, request.headers),
+  };
+  return runDocument<Data, object>({ executor, context }, route.asks, variables);
 }
 
 /** A synchronous operation: waits for the task's end (or the ceiling, or the caller's leaving), then reads it again. */
 async function waitIfTold(deps: RunDeps, run: RunRequest, read: Sound, data: Data): Promise<Data> {
   const { route, context } = run;
   if (route.wait === undefined) return data;
-  const task = data[route.wait.task] as TaskAnswer;
+  const started = data[route.wait.task] as TaskAnswer;
   const ceilingSeconds = ceilingOf(route, read, deps.settings.syncMaxWaitSeconds);
-  await waitForEnd({ executor: deps.executor, context, task, ceilingSeconds });
-  const variables = { id: task.id, cdn: false };
-  const again = dataOf(await deps.executor.execute({ query: TaskById.text, variables, context }));
-  if (again['task'] === null) throw new AppError('NOT_FOUND', `task ${task.id} is gone`);
-  return { ...data, [route.wait.task]: again['task'] };
+  const execution = { executor: deps.executor, context };
+  await waitForEnd({ ...execution, task: started, ceilingSeconds });
+  const { task } = await runDocument(execution, TaskById, { id: started.id, cdn: false });
+  if (task === null) throw new AppError('NOT_FOUND', `task ${started.id} is gone`);
+  return { ...data, [route.wait.task]: task };
 }
 
 /** Seconds: what the caller asks for; else the documented default, within the server's own setting. */

@@ -1,11 +1,9 @@
-import { parse, validate } from 'graphql';
-import type { GraphQLSchema } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, validate } from 'graphql';
 
-import { TaskById } from './documents/media/task.ts';
+import { TaskById, TaskEvents } from './documents/media/task.ts';
 import { documentsOfUpload } from './request/upload.ts';
 import type { Route, Section } from './route/route.ts';
 import { sections as allSections } from './tables.ts';
-import { TaskEvents } from './wait.ts';
 
 /**
  * What keeps the routes from being served over this schema, in words; empty when nothing does. A gateway in front of a
@@ -15,22 +13,22 @@ export function validateRoutes(
   schema: GraphQLSchema,
   sections: readonly Section[] = allSections,
 ): readonly string[] {
-  const users = new Map<string, Route>();
+  const users = new Map<DocumentNode, Route>();
   for (const route of sections.flatMap(({ routes }) => routes)) {
-    for (const text of documentsOf(route)) users.set(text, users.get(text) ?? route);
+    for (const document of documentsOf(route)) users.set(document, users.get(document) ?? route);
   }
-  return [...users].flatMap(([text, { method, path }]) =>
-    validate(schema, parse(text)).map((error) => `${method} ${path}: ${error.message}`),
+  return [...users].flatMap(([document, { method, path }]) =>
+    validate(schema, document).map((error) => `${method} ${path}: ${error.message}`),
   );
 }
 
 /** Every GraphQL document that a route may run. */
-function documentsOf(route: Route): readonly string[] {
+function documentsOf(route: Route): readonly DocumentNode[] {
   const params = Object.values(route.params);
   return [
-    ...(route.asks === null ? [] : [route.asks.text]),
-    ...(route.wait === undefined ? [] : [TaskEvents.text, TaskById.text]),
-    ...(route.first === undefined ? [] : [route.first.asks.text]),
+    ...(route.asks === null ? [] : [route.asks]),
+    ...(route.wait === undefined ? [] : [TaskEvents, TaskById]),
+    ...(route.first === undefined ? [] : [route.first.asks]),
     ...params.flatMap(({ destination }) => (destination === undefined ? [] : documentsOfUpload(destination))),
   ];
 }

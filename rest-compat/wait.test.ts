@@ -38,7 +38,7 @@ describe('a synchronous operation', () => {
   it('answers a failed task as the status operations do', async () => {
     const reply = server.send('POST', path);
     const [id = ''] = await waiting(1);
-    const error = { code: 'TIMED_OUT', message: 'too slow', retryable: true };
+    const error = { code: 'TIMED_OUT', message: 'too slow', retryable: true } as const;
     server.media.tasks.change(id, { state: 'FAILED', error });
     expect((await reply).body).toMatchObject({
       status: false,

@@ -1,42 +1,23 @@
 import { AppError } from '../platform/errors.ts';
 import type { AppErrorCode } from '../platform/errors.ts';
-import type {
-  GraphqlExecutor,
-  RequestContext,
-  ResultStream,
-} from '../platform/graphql/operations/executor.ts';
-import { dataOf } from './replies/failures.ts';
+import type { ResultStream } from '../platform/graphql/operations/executor.ts';
+import { type DataOf, textOf } from './documents/graphql.ts';
+import { type TaskAnswer, TaskEvents } from './documents/media/task.ts';
+import { dataOf, type Execution } from './replies/results.ts';
 import { isEnded } from './replies/task.ts';
-import type { TaskAnswer } from './replies/task.ts';
-import { operation } from './route/route.ts';
 
 /**
  * The wait of a synchronous operation: on the task's own events, like any other subscriber. It holds an iterator and
  * one timer, no database connection, and never asks again and again.
  */
 
-type Progress = Pick<TaskAnswer, 'state'> & { readonly seq: number };
-
-/** The events that a wait listens to. */
-export const TaskEvents = operation<
-  { readonly taskProgress: Progress },
-  { readonly id: string; readonly afterSeq: number }
->(/* GraphQL */ `
-  subscription TaskEvents($id: ID!, $afterSeq: Int) {
-    taskProgress(id: $id, afterSeq: $afterSeq) {
-      seq
-      state
-    }
-  }
-`);
+type Progress = DataOf<typeof TaskEvents>['taskProgress'];
 
 /** Between two tries when the stream of events broke off, milliseconds. */
 const resumeDelayMs = 1_000;
 
-export interface WaitOptions {
-  readonly executor: GraphqlExecutor;
-  /** Its signal ends the wait; the task goes on. */
-  readonly context: RequestContext;
+/** What to wait for; the signal of the context ends the wait, the task goes on. */
+export interface WaitOptions extends Execution {
   readonly task: Pick<TaskAnswer, 'id' | 'state' | 'lastSeq'>;
   readonly ceilingSeconds: number;
 }
@@ -61,9 +42,7 @@ export async function waitForEnd({ executor, context, task, ceilingSeconds }: Wa
   }
 }
 
-interface Following {
-  readonly executor: GraphqlExecutor;
-  readonly context: RequestContext;
+interface Following extends Execution {
   readonly id: string;
   readonly afterSeq: number;
   readonly stop: Stop;
@@ -99,7 +78,7 @@ const breaks: readonly AppErrorCode[] = ['UNAVAILABLE', 'INTERNAL', 'RATE_LIMITE
 async function* progressOf(following: Following): AsyncGenerator<Progress> {
   const { executor, context, id, afterSeq, stop } = following;
   const variables = { id, afterSeq };
-  const stream = await executor.subscribe({ query: TaskEvents.text, variables, context });
+  const stream = await executor.subscribe({ query: textOf(TaskEvents), variables, context });
   if (!isStream(stream)) {
     dataOf(stream);
     return;
@@ -107,7 +86,7 @@ async function* progressOf(following: Following): AsyncGenerator<Progress> {
   // Ends the source at once, also while the next event is pending.
   const removeListener = stop.onStop(() => void stream.return?.());
   try {
-    for await (const event of stream) yield dataOf(event)['taskProgress'] as Progress;
+    for await (const event of stream) yield (dataOf(event) as DataOf<typeof TaskEvents>).taskProgress;
   } finally {
     removeListener();
   }

@@ -4,9 +4,17 @@ import { parseArgs } from 'node:util';
 
 import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
 import { sections } from '../rest-compat/tables.ts';
+import { validateRoutes } from '../rest-compat/validate-routes.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
-import { breakingChanges, composeSupergraph, subgraphSdl, type SubgraphSource } from './generate.ts';
+import {
+  apiSchemaOf,
+  breakingChanges,
+  composeSupergraph,
+  introspectionTypes,
+  subgraphSdl,
+  type SubgraphSource,
+} from './generate.ts';
 import { policyPage } from './policy-page.ts';
 import { collectPolicy } from './policy.ts';
 
@@ -24,11 +32,14 @@ const workflow: SubgraphSource = {
   schema: workflowSchema,
 };
 
+const supergraph = composeSupergraph([media, workflow]);
+
 /** Every generated file. A further contract is one more line. */
 const generatedFiles: readonly { readonly name: string; readonly content: () => string }[] = [
   { name: 'media.graphql', content: () => subgraphSdl(media) },
   { name: 'workflow.graphql', content: () => subgraphSdl(workflow) },
-  { name: SUPERGRAPH, content: () => composeSupergraph([media, workflow]) },
+  { name: SUPERGRAPH, content: () => supergraph },
+  { name: 'introspection.d.ts', content: () => introspectionTypes(supergraph) },
   { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media', sections)) },
   { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow', sections)) },
   { name: '../docs/policy.md', content: () => policyPage(collectPolicy([media, workflow], sections)) },
@@ -54,8 +65,8 @@ function run(isCheck: boolean): void {
     after: content(),
   }));
   const stale = files.filter(({ before, after }) => before !== after);
-  const supergraph = stale.find(({ name, before }) => name === SUPERGRAPH && before !== null);
-  const broken = supergraph === undefined ? [] : breakingChanges(supergraph.before ?? '', supergraph.after);
+  const changed = stale.find(({ name, before }) => name === SUPERGRAPH && before !== null);
+  const broken = changed === undefined ? [] : breakingChanges(changed.before ?? '', changed.after);
 
   for (const change of broken) process.stderr.write(`breaks callers: ${change}\n`);
   if (isCheck && stale.length > 0) {
@@ -69,5 +80,7 @@ function run(isCheck: boolean): void {
   process.stdout.write(`schema: ${files.length} contracts, ${done}\n`);
 }
 
+const faults = validateRoutes(apiSchemaOf(supergraph), sections);
+if (faults.length > 0) throw new Error(`documents that do not fit the schema:\n${faults.join('\n')}`);
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 run(values.check);

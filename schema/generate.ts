@@ -1,6 +1,13 @@
 import { composeServices } from '@apollo/composition';
 import { Supergraph } from '@apollo/federation-internals';
-import { findBreakingChanges, type GraphQLSchema, graphqlSync, parse } from 'graphql';
+import { minifyIntrospection, preprocessIntrospection } from '@gql.tada/internal';
+import {
+  findBreakingChanges,
+  type GraphQLSchema,
+  graphqlSync,
+  introspectionFromSchema,
+  parse,
+} from 'graphql';
 
 /** How the checked-in contracts are made from the code. Pure; build.ts writes them or compares. */
 
@@ -47,6 +54,13 @@ export function breakingChanges(before: string, after: string): string[] {
   );
 }
 
-function apiSchemaOf(supergraphSdl: string): GraphQLSchema {
+/** The API that callers see as TypeScript types, from which gql.tada infers those of REST's documents. */
+export function introspectionTypes(supergraphSdl: string): string {
+  const introspection = introspectionFromSchema(apiSchemaOf(supergraphSdl), { descriptions: false });
+  return `${NOTE.replace('#', '//')}export type introspection = ${preprocessIntrospection(minifyIntrospection(introspection))};\n`;
+}
+
+/** The schema that callers see. */
+export function apiSchemaOf(supergraphSdl: string): GraphQLSchema {
   return Supergraph.build(supergraphSdl).apiSchema().toGraphQLJSSchema();
 }

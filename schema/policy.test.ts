@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Rule } from '../platform/access/policy.ts';
 import { ruleEntities } from '../platform/graphql/schema/entity-rules.ts';
-import { localRoute, operation, route, type Route, type Section } from '../rest-compat/route/route.ts';
+import { localRoute, route, type Route, type Section } from '../rest-compat/route/route.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
@@ -34,7 +34,7 @@ function schemaOf(
 const section = (...routes: Route[]): Section => ({ service: 'media', title: 'Things', routes });
 const base = { method: 'GET', path: '/thing', params: {}, rateClass: 'read' } as const;
 const asking = (text: string, rule?: Rule): Route =>
-  route(operation<object, object>(text))({
+  route(parse(text))({
     ...base,
     ...(rule === undefined ? {} : { rule }),
     variables: () => ({}),

@@ -1,4 +1,4 @@
-import { getOperationAST, type GraphQLSchema, isUnionType, Kind, parse } from 'graphql';
+import { type DocumentNode, getOperationAST, type GraphQLSchema, isUnionType, Kind, print } from 'graphql';
 
 import type { Rule } from '../platform/access/policy.ts';
 import type { Route, Section } from '../rest-compat/route/route.ts';
@@ -98,7 +98,7 @@ function entitiesOf({ name: subgraph, schema }: { readonly name: string; readonl
 function ruleOfRoute(route: Route, rules: ReadonlyMap<string, Rule>) {
   const what = `${route.method} ${route.path}`;
   const documents = [route.asks, route.first?.asks].filter((asked) => asked !== null && asked !== undefined);
-  const asked = documents.flatMap(({ text }) => rootFieldsOf(text));
+  const asked = documents.flatMap(rootFieldsOf);
   const inherited = asked.map((name) => checkedRule(rules.get(name), `${what}: ${name}`));
   const own = route.rule === undefined ? [] : [checkedRule(route.rule, what)];
   // A route's own word first: of rules that are equally strict it says best what the route is about.
@@ -117,12 +117,12 @@ function stricter(one: Rule | undefined, other: Rule): Rule {
 }
 
 /** `query task` and the like. */
-function rootFieldsOf(text: string): readonly string[] {
-  const operation = getOperationAST(parse(text));
-  if (operation === null || operation === undefined) throw new Error(`not one operation: ${text}`);
+function rootFieldsOf(document: DocumentNode): readonly string[] {
+  const operation = getOperationAST(document);
+  if (operation === null || operation === undefined) throw new Error(`not one operation: ${print(document)}`);
   return operation.selectionSet.selections.map((selection) => {
     if (selection.kind !== Kind.FIELD) {
-      throw new Error(`a document of a route names its root fields themselves: ${text}`);
+      throw new Error(`a document of a route names its root fields themselves: ${print(document)}`);
     }
     return `${operation.operation} ${selection.name.value}`;
   });

@@ -8,12 +8,12 @@ import { route, routeAfter } from '../route/route.ts';
 import type { Section } from '../route/route.ts';
 import { describeFile, describeLink } from './shared/describe-operations.ts';
 import { imageFields, optionalMultipart, references, seconds } from './shared/inputs.ts';
-import { statusReply, taskOfGroup } from './shared/status.ts';
+import { statusReply, taskOfGroup, type TaskGroup } from './shared/status.ts';
 
 const generator = 'agg/imga';
-const group = { generators: [generator], kinds: ['IMAGE', 'DESCRIPTION'] };
+const group: TaskGroup = { generators: [generator], kinds: ['IMAGE', 'DESCRIPTION'] };
 /** The path to cancel names no kind, so it takes whatever this generator makes. */
-const cancellable = { generators: [generator], kinds: [...group.kinds, 'VIDEO'] };
+const cancellable: TaskGroup = { generators: [generator], kinds: [...group.kinds, 'VIDEO'] };
 
 /** How fast, and how dear. */
 const modes = { fallback: 'fast', known: ['fast', 'turbo'] } as const;

@@ -6,12 +6,12 @@ import type { UploadedFile } from '../route/params.ts';
 import { route } from '../route/route.ts';
 import type { Section } from '../route/route.ts';
 import { inputOf, multipart, optional, pictureFields } from './shared/inputs.ts';
-import { statusReply } from './shared/status.ts';
+import { statusReply, type TaskGroup } from './shared/status.ts';
 import { onePicture, videoInput, videoOptions } from './shared/video-operations.ts';
 import type { VideoFields } from './shared/video-operations.ts';
 
 const generator = 'agg/vidc';
-const group = { generators: [generator], kinds: ['VIDEO'] };
+const group: TaskGroup = { generators: [generator], kinds: ['VIDEO'] };
 
 interface TailedFields extends VideoFields {
   readonly tail_img_file?: UploadedFile | undefined;

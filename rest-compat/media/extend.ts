@@ -21,7 +21,7 @@ export const extend: Section = {
       path: '/api/custom/extend/model/list',
       params: {},
       rateClass: 'read',
-      variables: () => ({ generator: null, category: null }),
+      variables: () => ({}),
       answers: 'Models',
       reply: ({ models }) =>
         modelsReply(models.filter(({ generator }) => [characters, frames].includes(generator))),

@@ -8,12 +8,12 @@ import type { UploadedFile } from '../route/params.ts';
 import { localRoute, route } from '../route/route.ts';
 import type { Route, Section } from '../route/route.ts';
 import { inputOf, multipart, optional } from './shared/inputs.ts';
-import { statusRoute } from './shared/status.ts';
+import { statusRoute, type TaskGroup } from './shared/status.ts';
 
 /** Lip-sync, current and deprecated: two faces of the same generator. */
 
 const generator = 'agg/lipsync';
-const group = { generators: [generator], kinds: ['LIP_SYNC'] };
+const group: TaskGroup = { generators: [generator], kinds: ['LIP_SYNC'] };
 
 interface Version {
   readonly path: string;

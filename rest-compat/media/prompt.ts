@@ -18,7 +18,7 @@ export const prompt: Section = {
       params: { task_type: query.text({ optional: true }) },
       rateClass: 'read',
       // The catalog is ordered by id, and the bundled templates come first.
-      variables: ({ task_type }) => ({ taskType: task_type ?? null, category: null, page: 1, pageSize: 1 }),
+      variables: ({ task_type }) => ({ taskType: task_type, page: 1, pageSize: 1 }),
       answers: 'PromptDefault',
       reply: ({ videoTemplates: { items } }, { input: { task_type = '' } }) => {
         const [template] = items;

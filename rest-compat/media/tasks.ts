@@ -6,6 +6,7 @@ import { json, path } from '../route/params.ts';
 import { route } from '../route/route.ts';
 import type { Route, Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
+import { inputOf } from './shared/inputs.ts';
 
 /** Task management: recipes of the bundled video templates. */
 export const tasks: Section = {
@@ -47,8 +48,7 @@ function createTask(path: string): Route {
     variables: ({ task_type, prompt, img_url, ar }) => ({
       taskType: task_type,
       prompt,
-      // An empty link is no link.
-      image: img_url === undefined || img_url === '' ? null : { url: img_url },
+      image: inputOf(undefined, img_url),
       aspectRatio: ar,
     }),
     answers: 'Submission',

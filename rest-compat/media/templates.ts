@@ -54,8 +54,8 @@ export const templates: Section = {
       rateClass: 'read',
       answers: 'PagedTemplates',
       variables: ({ task_type, page, page_size, category }) => ({
-        taskType: task_type ?? null,
-        category: category === everyCategory ? null : category,
+        taskType: task_type,
+        category: category === everyCategory ? undefined : category,
         page: Math.min(page, lastPage),
         pageSize: page_size,
       }),

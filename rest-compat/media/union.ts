@@ -7,11 +7,11 @@ import type { Section } from '../route/route.ts';
 import { chosenImage, chosenImageFields } from './shared/chosen-image.ts';
 import { multipart } from './shared/inputs.ts';
 import { modelsRoute } from './shared/models.ts';
-import { statusReply } from './shared/status.ts';
+import { statusReply, type TaskGroup } from './shared/status.ts';
 import { submitVideo } from './shared/video-operations.ts';
 
 const generator = 'union';
-const videos = { generators: [generator], kinds: ['VIDEO'] };
+const videos: TaskGroup = { generators: [generator], kinds: ['VIDEO'] };
 
 /** Aggregated image and video: the caller chooses the model. */
 export const union: Section = {

@@ -57,7 +57,7 @@ type Shared = keyof typeof names;
 
 function sharedBy(route: Route, { service }: Section): readonly Shared[] {
   const hasPath = Object.values(route.params).some(({ in: place }) => place === 'path');
-  const isRepeatable = headersTakenBy(route.asks?.text ?? '').some(({ name }) => name === 'Idempotency-Key');
+  const isRepeatable = headersTakenBy(route.asks).some(({ name }) => name === 'Idempotency-Key');
   const isWorkflow = service === 'workflow';
   const wanted: Readonly<Record<Shared, boolean>> = {
     302: route.mayRedirect === true,

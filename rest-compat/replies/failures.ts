@@ -1,5 +1,3 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
-
 import { AppError } from '../../platform/errors.ts';
 import type { AppErrorCode, Problem } from '../../platform/errors.ts';
 import { inRestWords } from './field-names.ts';
@@ -97,29 +95,7 @@ function headersFor(error: AppError, status: number): Record<string, string> {
   return { 'Retry-After': String(seconds) };
 }
 
-/** The data of a result. Throws its first error as an AppError with the code it carries (unknown ones: INTERNAL). */
-export function dataOf(result: ExecutionResult): Readonly<Record<string, unknown>> {
-  const [error] = result.errors ?? [];
-  if (error !== undefined) throw appErrorOf(error);
-  if (result.data === null || result.data === undefined) {
-    throw new AppError('INTERNAL', 'a GraphQL result without data and without errors');
-  }
-  return result.data;
-}
-
-function appErrorOf(error: GraphQLError): AppError {
-  const { code, retryAfter, field, problems } = error.extensions;
-  const known = typeof code === 'string' && Object.hasOwn(mediaStatuses, code);
-  return new AppError(known ? (code as AppErrorCode) : 'INTERNAL', error.message, {
-    cause: error,
-    ...(typeof retryAfter === 'number' ? { retryAfter } : {}),
-    ...(typeof field === 'string' ? { field } : {}),
-    ...(Array.isArray(problems) ? { problems: problems.filter(isProblem) } : {}),
-  });
-}
-
-/** Results come from another process as often as not. */
-function isProblem(value: unknown): value is Problem {
-  const { field, message } = Object(value) as Readonly<Record<string, unknown>>;
-  return typeof field === 'string' && typeof message === 'string';
+/** Whether callers may be told of an error with this code; any other one is masked. */
+export function isKnownCode(code: unknown): code is AppErrorCode {
+  return typeof code === 'string' && Object.hasOwn(mediaStatuses, code);
 }

@@ -1,73 +1,10 @@
-import type { Json } from '../../platform/json.ts';
+import type { DataOf } from '../documents/graphql.ts';
+import type { Chat } from '../documents/media/questions.ts';
+import type { TaskAnswer } from '../documents/media/task.ts';
 import { success } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
 
 /** A task in the words of the REST documents: submitted, still running, finished, failed or cancelled. */
-
-/** What every reply about a task is made of; asked for in media/documents/task.ts. */
-export interface TaskAnswer {
-  readonly id: string;
-  readonly kind: string;
-  readonly generator: string;
-  readonly state: 'QUEUED' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
-  readonly stage: string;
-  /** 0 to 100. */
-  readonly progress: number;
-  readonly queuePosition: number | null;
-  readonly lastSeq: number;
-  readonly text: string | null;
-  /** What is missing in the result, and why. */
-  readonly notes: readonly string[];
-  readonly error: { readonly code: string; readonly message: string; readonly retryable: boolean } | null;
-  readonly outputs: readonly MediaAnswer[];
-  readonly result: TaskResultAnswer | null;
-}
-
-/** A stored file with its measured facts. */
-export interface MediaAnswer {
-  readonly url: string;
-  readonly contentType: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly width: number | null;
-  readonly height: number | null;
-  /** Seconds. */
-  readonly duration: number | null;
-}
-
-/** The typed results by their GraphQL type; media alone is in `outputs`. */
-type TaskResultAnswer =
-  | { readonly __typename: 'Description'; readonly prompts: readonly string[] }
-  | {
-      readonly __typename: 'ClonedVoice';
-      readonly voice: { readonly id: string };
-      readonly demo: { readonly url: string } | null;
-    }
-  | AnalysisAnswer
-  | PersonAnswer;
-
-/** Typed results of work with people in it. */
-type PersonAnswer =
-  | { readonly __typename: 'Character'; readonly characterId: string }
-  | { readonly __typename: 'AvatarSource'; readonly videoId: string }
-  | { readonly __typename: 'Avatar'; readonly digitalId: string }
-  | {
-      readonly __typename: 'PersonDetection';
-      readonly hasPerson: boolean | null;
-      readonly reason: string | null;
-      readonly subjects: readonly Json[];
-    };
-
-interface AnalysisAnswer extends LanguageFacts {
-  readonly __typename: 'Analysis';
-}
-
-/** Who made a text, and what it took. */
-interface LanguageFacts {
-  readonly model: string;
-  readonly provider: string;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-}
 
 /** True when nothing comes after this state. */
 export function isEnded(task: Pick<TaskAnswer, 'state'>): boolean {
@@ -96,9 +33,11 @@ function running(task: TaskAnswer, state: 'queued' | 'running'): Envelope {
   return { status: state, data, msg: stage };
 }
 
-function failed(task: TaskAnswer, error: NonNullable<TaskAnswer['error']>): Envelope {
-  const { message, retryable } = error;
-  const data = { task_id: task.id, error: { code: error.code.toLowerCase(), message, retryable } };
+type TaskError = Omit<NonNullable<TaskAnswer['error']>, 'code'> & { readonly code: string };
+
+function failed(task: TaskAnswer, error: TaskError): Envelope {
+  const { code, message, retryable } = error;
+  const data = { task_id: task.id, error: { code: code.toLowerCase(), message, retryable } };
   return { status: false, data, msg: message };
 }
 
@@ -109,7 +48,11 @@ export function analysisReply(task: TaskAnswer): Envelope {
 }
 
 /** What language operations add to their text as `extra`. */
-export function languageExtra({ model, provider, usage }: LanguageFacts): object {
+export function languageExtra({
+  model,
+  provider,
+  usage,
+}: Pick<DataOf<typeof Chat>['chat'], 'model' | 'provider' | 'usage'>): object {
   return {
     model,
     provider,
@@ -125,38 +68,35 @@ function extraOf({ result }: TaskAnswer): { readonly extra?: object } {
   return result?.__typename === 'Analysis' ? { extra: languageExtra(result) } : {};
 }
 
-function resultOf(task: TaskAnswer): object {
-  const { id, text, result } = task;
-  if (result?.__typename === 'Description') {
-    const { prompts } = result;
-    return { task_id: id, prompt: text ?? prompts[0] ?? null, prompts };
-  }
-  if (result?.__typename === 'ClonedVoice') {
-    return { voice_id: result.voice.id, demo_url: result.demo?.url ?? null };
-  }
-  if (result?.__typename === 'Analysis') return { task_id: id, text };
-  if (result !== null) return { task_id: id, ...personResultOf(result) };
-  const media = task.outputs.map(mediaOf);
-  const urls = media.map(({ url }) => url);
-  return { task_id: task.id, url: urls[0] ?? null, urls, media };
-}
-
-function personResultOf(result: PersonAnswer): object {
-  switch (result.__typename) {
+function resultOf({ id, text, result, outputs }: TaskAnswer): object {
+  switch (result?.__typename) {
+    case 'Description':
+      return { task_id: id, prompt: text ?? result.prompts[0] ?? null, prompts: result.prompts };
+    case 'ClonedVoice':
+      return { voice_id: result.voice.id, demo_url: result.demo?.url ?? null };
+    case 'Analysis':
+      return { task_id: id, text };
     case 'Character':
-      return { character_id: result.characterId };
+      return { task_id: id, character_id: result.characterId };
     case 'AvatarSource':
-      return { video_id: result.videoId };
+      return { task_id: id, video_id: result.videoId };
     case 'Avatar':
-      return { digital_id: result.digitalId };
-    default: {
+      return { task_id: id, digital_id: result.digitalId };
+    case 'PersonDetection': {
       const { hasPerson, reason, subjects } = result;
-      return { has_person: hasPerson, reason, subjects };
+      return { task_id: id, has_person: hasPerson, reason, subjects };
+    }
+    default: {
+      // Media alone: a further type of result does not compile here.
+      result satisfies null;
+      const media = outputs.map(mediaOf);
+      const urls = media.map(({ url }) => url);
+      return { task_id: id, url: urls[0] ?? null, urls, media };
     }
   }
 }
 
-function mediaOf(media: MediaAnswer) {
+function mediaOf(media: TaskAnswer['outputs'][number]) {
   const { url, contentType, bytes, sha256, width, height, duration } = media;
   return { url, content_type: contentType, bytes, sha256, width, height, duration };
 }

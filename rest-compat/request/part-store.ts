@@ -1,9 +1,10 @@
 import { toError } from '../../platform/errors.ts';
-import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import { RemoveFile } from '../documents/media/file.ts';
+import { type Execution, runDocument } from '../replies/results.ts';
 import type { Param, UploadedFile } from '../route/params.ts';
 import type { IncomingFile } from './body/file-part.ts';
-import { isPermanent, removeFile, uploadPart } from './upload.ts';
+import { isPermanent, uploadPart } from './upload.ts';
 
 /**
  * Stores the file parts of one request and knows which of them are permanent: those must go again when the request
@@ -16,9 +17,7 @@ export interface PartStore {
 }
 
 /** Whom the parts of one request are stored for, and through what. */
-export interface PartStoreDeps {
-  readonly executor: GraphqlExecutor;
-  readonly context: RequestContext;
+export interface PartStoreDeps extends Execution {
   readonly logger: Logger;
 }
 
@@ -38,7 +37,7 @@ export function createPartStore({ executor, context, logger }: PartStoreDeps): P
         if (result.status === 'rejected' || files.includes(result.value)) continue;
         const { id } = result.value;
         try {
-          await removeFile(removing, id);
+          await runDocument(removing, RemoveFile, { id });
         } catch (error) {
           logger.warn({ error: toError(error), mediaId: id }, 'a file of a refused request stays');
         }

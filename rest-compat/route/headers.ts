@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+import { type DocumentNode, getOperationAST } from 'graphql';
+
 /** Request headers that become variables of every document which has them. */
 
 interface VariableHeader {
@@ -24,13 +26,15 @@ const variableHeaders: readonly VariableHeader[] = [
 ];
 
 /** Those that a document takes. */
-export function headersTakenBy(document: string): readonly VariableHeader[] {
-  return variableHeaders.filter(({ variable }) => new RegExp(`\\$${variable}\\b`).test(document));
+export function headersTakenBy(document: DocumentNode | null): readonly VariableHeader[] {
+  const { variableDefinitions = [] } = (document && getOperationAST(document)) ?? {};
+  const taken = variableDefinitions.map(({ variable }) => variable.name.value);
+  return variableHeaders.filter(({ variable }) => taken.includes(variable));
 }
 
 /** The variables that the headers of a request give a document; an empty header counts as absent. */
 export function headerVariables(
-  document: string,
+  document: DocumentNode,
   headers: IncomingHttpHeaders,
 ): Readonly<Record<string, string>> {
   const given = headersTakenBy(document).flatMap(({ name, variable }) => {

@@ -1,3 +1,5 @@
+import { getOperationAST, OperationTypeNode } from 'graphql';
+
 import type { Method, Route } from './route.ts';
 
 /** Which route a path and method mean. Static paths come before those with `{parameters}`. Pure. */
@@ -52,7 +54,9 @@ function choose(entry: Entry, method: string, pathParams: Readonly<Record<string
 
 /** Whoever only wants to look (HEAD: mail scanners, previews of links) changes nothing, and uses up no code. */
 function takesHead({ method, asks, first }: Route): boolean {
-  const changes = [asks, first?.asks].some((document) => /^\s*mutation\b/.test(document?.text ?? ''));
+  const changes = [asks, first?.asks].some(
+    (document) => document && getOperationAST(document)?.operation === OperationTypeNode.MUTATION,
+  );
   return method === 'GET' && !changes;
 }
 

@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+import type { DocumentNode } from 'graphql';
+
 import type { Rule } from '../../platform/access/policy.ts';
 import type { AppErrorCode } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
+import type { Immutable, Operation } from '../documents/graphql.ts';
 import type { mediaSchemas } from '../schemas/media.ts';
 import type { JsonSchema } from '../schemas/types.ts';
 import type { workflowSchemas } from '../schemas/workflow.ts';
@@ -15,18 +18,6 @@ import type { Params, Values } from './params.ts';
 
 /** The methods of the documented paths. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
-
-/** A GraphQL document with the shapes of its data and variables attached (tests validate every one against the schema). */
-export interface Operation<Data, Variables extends object> {
-  readonly text: string;
-  /** Never present; carries the types. */
-  readonly types?: { readonly data: Data; readonly variables: Variables };
-}
-
-/** Attaches types to a GraphQL document. Its variables named in headers.ts are filled from headers. */
-export function operation<Data, Variables extends object>(text: string): Operation<Data, Variables> {
-  return { text };
-}
 
 /** Which rate limit counts a request: polling of one task, other reads, or everything that starts or changes something. */
 export type RateClass = 'status' | 'read' | 'start';
@@ -117,7 +108,7 @@ interface RouteBase<P extends Params> {
 }
 
 /** The part of a route that asks its one document. */
-interface AskingSpec<Data, P extends Params> extends RouteBase<P> {
+interface AskingSpec<Raw, P extends Params, Data = Immutable<Raw>> extends RouteBase<P> {
   /** Only to tighten: the rule of the document's root field holds in any case. */
   readonly rule?: Rule;
   /**
@@ -137,14 +128,14 @@ interface AskingSpec<Data, P extends Params> extends RouteBase<P> {
 }
 
 interface RouteSpec<Data, Variables, P extends Params> extends AskingSpec<Data, P> {
-  readonly variables: (input: Values<P>, json: JsonObject, request: RequestFacts) => Variables;
+  readonly variables: (input: Values<P>, json: JsonObject, request: RequestFacts) => Immutable<Variables>;
 }
 
 interface TwoStepSpec<Found, FirstVariables, Data, Variables, P extends Params> extends AskingSpec<Data, P> {
   /** Variables of the document that is asked first; null when it is not needed. */
-  readonly first: (input: Values<P>, request: RequestFacts) => FirstVariables | null;
+  readonly first: (input: Values<P>, request: RequestFacts) => Immutable<FirstVariables> | null;
   /** `found` is what the first one answered; null when it was not asked. Throws to refuse. */
-  readonly variables: (input: Values<P>, found: Found | null) => Variables;
+  readonly variables: (input: Values<P>, found: Immutable<Found> | null) => Immutable<Variables>;
 }
 
 /** A route that asks nothing of the schema beyond storing its file parts. */
@@ -157,9 +148,9 @@ export interface LocalRouteSpec<P extends Params> extends RouteBase<P> {
 /** A table entry with its types erased: what the router and OpenAPI work with. */
 export interface Route extends RouteBase<Params> {
   readonly rule?: Rule;
-  readonly asks: Operation<unknown, object> | null;
+  readonly asks: DocumentNode | null;
   readonly first?: {
-    readonly asks: Operation<unknown, object>;
+    readonly asks: DocumentNode;
     readonly variables: (input: never, request: RequestFacts) => object | null;
   };
   readonly variables: (input: never, json: JsonObject, found: never, request: RequestFacts) => object;
@@ -175,10 +166,9 @@ export interface Route extends RouteBase<Params> {
  */
 export function route<Data, Variables extends object>(asks: Operation<Data, Variables>) {
   return function at<P extends Params>(spec: RouteSpec<Data, Variables, P>): Route {
-    const { text } = asks;
     return {
       ...spec,
-      asks: { text },
+      asks,
       variables: (input, json, _, request) => spec.variables(input, json, request),
     };
   };
@@ -192,8 +182,8 @@ export function routeAfter<Found, FirstVariables extends object, Data, Variables
   return function at<P extends Params>(spec: TwoStepSpec<Found, FirstVariables, Data, Variables, P>): Route {
     return {
       ...spec,
-      asks: { text: asks.text },
-      first: { asks: { text: first.text }, variables: spec.first },
+      asks,
+      first: { asks: first, variables: spec.first },
       variables: (input, _, found) => spec.variables(input, found),
     };
   };

@@ -1,4 +1,5 @@
 import { AppError } from '../../platform/errors.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import {
   BeginSignIn,
   CompleteSignIn,
@@ -71,9 +72,9 @@ export const signIn: Section = {
       redirects: true,
       rateClass: 'read',
       variables: ({ redirect_url, scopes, code_challenge }) => ({
-        redirectUrl: redirect_url ?? null,
+        redirectUrl: redirect_url,
         scopes: scopes.split(/[\s,]+/).filter((scope) => scope !== ''),
-        codeChallenge: code_challenge ?? null,
+        codeChallenge: code_challenge,
       }),
       data: shape({ location: address }),
       reply: ({ beginSignIn: { url } }) => done('sign in at the identity provider', { location: url }),
@@ -211,7 +212,7 @@ export const signIn: Section = {
       // Only a header closes a session: a link or a picture on somebody's page can't send one.
       first(_, { headers }) {
         const token = bearerOf(headers);
-        return token === null ? null : { token, userId: null };
+        return token === null ? null : { token };
       },
       variables: () => ({}),
       data: shape({ location: orNull(address) }),
@@ -228,7 +229,7 @@ export const signIn: Section = {
       params: {},
       rateClass: 'read',
       variables: () => ({}),
-      reply: ({ signingKeys }) => signingKeys,
+      reply: ({ signingKeys }) => signingKeys as JsonObject,
       // The next key is published a day before it signs.
       head: () => ({ headers: { 'Cache-Control': 'public, max-age=300' } }),
     }),

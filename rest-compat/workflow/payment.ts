@@ -45,6 +45,11 @@ function named({
   return { id: id || null, sessionId: sessionId || null };
 }
 
+/** An enum value of the schema, for the document's word. */
+function upperCase<Word extends string>(word: Word): Uppercase<Word> {
+  return word.toUpperCase() as Uppercase<Word>;
+}
+
 /** Payments. */
 export const payments: Section = {
   service: 'workflow',
@@ -154,9 +159,9 @@ export const payments: Section = {
       fieldNames: { id: 'paymentId' },
       variables: ({ paymentId, reason, amount, metadata }) => ({
         id: paymentId,
-        reason: (reason ?? 'user_request').toUpperCase(),
-        amount: amount ?? null,
-        metadata: metadata ?? null,
+        reason: upperCase(reason ?? 'user_request'),
+        amount,
+        metadata,
       }),
       data: paymentShapes.refund,
       reply: ({ refundPayment: { id, amount, status } }) =>

@@ -60,8 +60,7 @@ export const tasks: Section = {
       variables: ({ type, templateCode, userId, parameters }) => ({
         code: templateCode,
         parameters: withType(parameters, type),
-        onBehalfOf: userId ?? null,
-        externalId: null,
+        onBehalfOf: userId,
       }),
       data: taskShapes.taskId,
       reply: ({ executeTemplate: { taskId } }) => done('task sent to the queue', taskId),
@@ -91,7 +90,6 @@ export const tasks: Section = {
         return {
           code: templateCode,
           parameters: withType(parameters, type),
-          onBehalfOf: null,
           externalId: taskId,
         };
       },

@@ -1,4 +1,5 @@
 import { AppError } from '../../platform/errors.ts';
+import type { InputOf } from '../documents/graphql.ts';
 import {
   CatalogStates,
   ChangeTemplates,
@@ -17,7 +18,7 @@ import { catalogShapes } from './shared/shapes.ts';
 
 const noStore = { 'Cache-Control': 'no-store' } as const;
 
-const OPERATIONS: Readonly<Record<string, string>> = {
+const OPERATIONS: Readonly<Record<string, InputOf<typeof ChangeTemplates>['operation']>> = {
   sync_pp: 'SYNC',
   activate: 'ACTIVATE',
   deactivate: 'DEACTIVATE',
@@ -66,7 +67,7 @@ export const templateCatalog: readonly Route[] = [
     params: {},
     headers: noStore,
     rateClass: 'start',
-    variables: () => ({ codes: null, force: false }),
+    variables: () => ({ force: false }),
     data: catalogShapes.syncedAll,
     reply({ syncTemplates: states }) {
       const successful = states.filter(({ synced }) => synced).length;

@@ -168,8 +168,7 @@ export const templates: Section = {
           ...(prompt === undefined ? {} : { prompt }),
           ...(aspectRatio === undefined ? {} : { aspectRatio }),
         },
-        onBehalfOf: userId ?? null,
-        externalId: null,
+        onBehalfOf: userId,
       }),
       data: taskShapes.started,
       reply: ({ executeTemplate: { id, taskId } }) =>

@@ -1,6 +1,7 @@
+import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { operation, route, localRoute } from '../../rest-compat/route/route.ts';
+import { route, localRoute } from '../../rest-compat/route/route.ts';
 import { builder as mediaBuilder } from '../../subgraphs/media/schema/builder.ts';
 import { builder as workflowBuilder } from '../../subgraphs/workflow/schema/builder.ts';
 
@@ -39,7 +40,7 @@ describe('routes', () => {
       // @ts-expect-error -- and it must be one there is
       localRoute({ ...base, rule: 'everybody', reply: () => ({}) });
       // @ts-expect-error -- a route that asks one has nothing to ask without variables
-      route(operation<object, object>('query { health { time } }'))({ ...base, reply: () => ({}) });
+      route(parse('query { health { time } }'))({ ...base, reply: () => ({}) });
     };
     expect(unruled).toBeTypeOf('function');
   });

@@ -1,29 +1,9 @@
-import type { TaskAnswer } from '../../replies/task.ts';
-import { operation } from '../../route/route.ts';
-import type { MediaInput } from './start.ts';
+import { graphql } from '../graphql.ts';
 
 /** The GraphQL documents that start work with people in it, and videos between two frames. None of them is waited for. */
 
-type Started = Pick<TaskAnswer, 'id'>;
-
 /** Starts a video from one picture to another. */
-export const GenerateFrameVideo = operation<
-  { readonly generateFrameVideo: Started },
-  {
-    readonly input: {
-      readonly generator: string;
-      readonly model?: string | undefined;
-      readonly prompt?: string | undefined;
-      readonly firstFrame: MediaInput;
-      readonly lastFrame: MediaInput;
-      readonly aspectRatio?: string | undefined;
-      readonly resolution?: string | undefined;
-      /** Seconds. */
-      readonly duration?: number | undefined;
-      readonly seed?: number | undefined;
-    };
-  }
->(/* GraphQL */ `
+export const GenerateFrameVideo = graphql(`
   mutation GenerateFrameVideo($input: VideoInput!, $idempotencyKey: String, $callbackUrl: String) {
     generateFrameVideo(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
@@ -32,21 +12,7 @@ export const GenerateFrameVideo = operation<
 `);
 
 /** Starts a video of a face that says something. */
-export const LipSync = operation<
-  { readonly lipSync: Started },
-  {
-    readonly input: {
-      readonly generator: string;
-      readonly image?: MediaInput | undefined;
-      readonly audio?: MediaInput | undefined;
-      readonly text?: string | undefined;
-      readonly voiceId?: string | undefined;
-      readonly prompt?: string | undefined;
-      readonly aspectRatio?: string | undefined;
-      readonly resolution?: string | undefined;
-    };
-  }
->(/* GraphQL */ `
+export const LipSync = graphql(`
   mutation LipSync($input: LipSyncInput!, $idempotencyKey: String, $callbackUrl: String) {
     lipSync(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
@@ -55,10 +21,7 @@ export const LipSync = operation<
 `);
 
 /** Starts learning a person from pictures. */
-export const CreateCharacter = operation<
-  { readonly createCharacter: Started },
-  { readonly input: { readonly name: string; readonly images: readonly MediaInput[] } }
->(/* GraphQL */ `
+export const CreateCharacter = graphql(`
   mutation CreateCharacter($input: CharacterInput!, $idempotencyKey: String, $callbackUrl: String) {
     createCharacter(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
@@ -67,20 +30,7 @@ export const CreateCharacter = operation<
 `);
 
 /** Starts making pictures of a character. */
-export const GenerateCharacterImage = operation<
-  { readonly generateCharacterImage: Started },
-  {
-    readonly input: {
-      readonly characterId?: string | undefined;
-      readonly model?: string | undefined;
-      readonly prompt: string;
-      readonly aspectRatio?: string | undefined;
-      readonly resolution?: string | undefined;
-      readonly count?: number | undefined;
-      readonly seed?: number | undefined;
-    };
-  }
->(/* GraphQL */ `
+export const GenerateCharacterImage = graphql(`
   mutation GenerateCharacterImage(
     $input: CharacterImageInput!
     $idempotencyKey: String
@@ -93,12 +43,7 @@ export const GenerateCharacterImage = operation<
 `);
 
 /** Starts looking for somebody in a picture. */
-export const DetectPerson = operation<
-  { readonly detectPerson: Started },
-  {
-    readonly image: MediaInput;
-  }
->(/* GraphQL */ `
+export const DetectPerson = graphql(`
   mutation DetectPerson($image: MediaInput!, $idempotencyKey: String, $callbackUrl: String) {
     detectPerson(image: $image, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
@@ -107,17 +52,7 @@ export const DetectPerson = operation<
 `);
 
 /** Starts a video of somebody who says what is heard. */
-export const GenerateHumanVideo = operation<
-  { readonly generateHumanVideo: Started },
-  {
-    readonly input: {
-      readonly image: MediaInput;
-      readonly audio: MediaInput;
-      readonly prompt?: string | undefined;
-      readonly resolution?: string | undefined;
-    };
-  }
->(/* GraphQL */ `
+export const GenerateHumanVideo = graphql(`
   mutation GenerateHumanVideo($input: HumanVideoInput!, $idempotencyKey: String, $callbackUrl: String) {
     generateHumanVideo(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
@@ -126,10 +61,7 @@ export const GenerateHumanVideo = operation<
 `);
 
 /** Starts handing a video to the cloud of avatars. */
-export const UploadAvatarSource = operation<
-  { readonly uploadAvatarSource: Started },
-  { readonly source: MediaInput }
->(/* GraphQL */ `
+export const UploadAvatarSource = graphql(`
   mutation UploadAvatarSource($source: MediaInput!, $idempotencyKey: String, $callbackUrl: String) {
     uploadAvatarSource(source: $source, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
@@ -138,10 +70,7 @@ export const UploadAvatarSource = operation<
 `);
 
 /** Starts making an avatar. */
-export const CreateAvatar = operation<
-  { readonly createAvatar: Started },
-  { readonly input: { readonly videoId: string; readonly name?: string | undefined } }
->(/* GraphQL */ `
+export const CreateAvatar = graphql(`
   mutation CreateAvatar($input: AvatarInput!, $idempotencyKey: String, $callbackUrl: String) {
     createAvatar(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
@@ -150,18 +79,7 @@ export const CreateAvatar = operation<
 `);
 
 /** Starts a video of an avatar that speaks. */
-export const GenerateAvatarVideo = operation<
-  { readonly generateAvatarVideo: Started },
-  {
-    readonly input: {
-      readonly digitalId: string;
-      readonly audio?: MediaInput | undefined;
-      readonly text?: string | undefined;
-      readonly voiceId?: string | undefined;
-      readonly resolution?: string | undefined;
-    };
-  }
->(/* GraphQL */ `
+export const GenerateAvatarVideo = graphql(`
   mutation GenerateAvatarVideo($input: AvatarVideoInput!, $idempotencyKey: String, $callbackUrl: String) {
     generateAvatarVideo(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id

@@ -1,27 +1,9 @@
-import type { Json } from '../../../platform/json.ts';
-import { operation } from '../../route/route.ts';
+import { type DataOf, graphql } from '../graphql.ts';
 
 /** The GraphQL documents that are answered at once. */
 
-/** A model of a generator, with its limits. */
-export interface ModelAnswer {
-  readonly id: string;
-  readonly name: string;
-  readonly category: string;
-  readonly generator: string;
-  readonly provider: string;
-  readonly inputs: readonly string[];
-  readonly sizes: readonly string[] | null;
-  readonly durations: readonly number[] | null;
-  readonly maxPrompt: number | null;
-  readonly sandbox: boolean;
-}
-
 /** The models of a category or of all, of one generator or of all. */
-export const Models = operation<
-  { readonly models: readonly ModelAnswer[] },
-  { readonly generator: string | null; readonly category: string | null }
->(/* GraphQL */ `
+export const Models = graphql(`
   query Models($generator: String, $category: String) {
     models(generator: $generator, category: $category) {
       id
@@ -38,33 +20,26 @@ export const Models = operation<
   }
 `);
 
-/** A voice of a generator. */
-export interface VoiceAnswer {
-  readonly id: string;
-  readonly name: string;
-  readonly language: string | null;
-  readonly cloned: boolean;
-}
+/** A model of a generator, with its limits. */
+export type ModelAnswer = DataOf<typeof Models>['models'][number];
 
 /** The voices of a generator. */
-export const Voices = operation<{ readonly voices: readonly VoiceAnswer[] }, { readonly generator: string }>(
-  /* GraphQL */ `
-    query Voices($generator: String!) {
-      voices(generator: $generator) {
-        id
-        name
-        language
-        cloned
-      }
+export const Voices = graphql(`
+  query Voices($generator: String!) {
+    voices(generator: $generator) {
+      id
+      name
+      language
+      cloned
     }
-  `,
-);
+  }
+`);
+
+/** A voice of a generator. */
+export type VoiceAnswer = DataOf<typeof Voices>['voices'][number];
 
 /** The same, and what the provider itself said. */
-export const ProviderVoices = operation<
-  { readonly voices: readonly VoiceAnswer[]; readonly providerVoices: Json },
-  { readonly generator: string }
->(/* GraphQL */ `
+export const ProviderVoices = graphql(`
   query ProviderVoices($generator: String!) {
     voices(generator: $generator) {
       id
@@ -77,17 +52,7 @@ export const ProviderVoices = operation<
 `);
 
 /** The least busy ComfyUI machine; null when none has room. */
-export const RunningNode = operation<
-  {
-    readonly runningNode: {
-      readonly node: string;
-      readonly queueRunning: number;
-      readonly queuePending: number;
-      readonly capacity: number;
-    } | null;
-  },
-  { readonly taskCount: number }
->(/* GraphQL */ `
+export const RunningNode = graphql(`
   query RunningNode($taskCount: Int!) {
     runningNode(taskCount: $taskCount) {
       node
@@ -99,10 +64,7 @@ export const RunningNode = operation<
 `);
 
 /** What speaks against a prompt. */
-export const CheckPrompt = operation<
-  { readonly checkPrompt: { readonly allowed: boolean; readonly reasons: readonly string[] } },
-  { readonly generator: string; readonly prompt: string }
->(/* GraphQL */ `
+export const CheckPrompt = graphql(`
   query CheckPrompt($generator: String!, $prompt: String!) {
     checkPrompt(generator: $generator, prompt: $prompt) {
       allowed
@@ -112,26 +74,7 @@ export const CheckPrompt = operation<
 `);
 
 /** Has a language model answer, and waits for all of it. */
-export const Chat = operation<
-  {
-    readonly chat: {
-      readonly text: string;
-      readonly model: string;
-      readonly provider: string;
-      readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-    };
-  },
-  {
-    readonly input: {
-      readonly generator: string;
-      readonly model?: string | undefined;
-      readonly messages: Json;
-      readonly system?: string | undefined;
-      readonly temperature?: number | undefined;
-      readonly maxTokens?: number | undefined;
-    };
-  }
->(/* GraphQL */ `
+export const Chat = graphql(`
   mutation Chat($input: ChatInput!, $idempotencyKey: String) {
     chat(input: $input, idempotencyKey: $idempotencyKey) {
       text
@@ -146,17 +89,7 @@ export const Chat = operation<
 `);
 
 /** Health of the media service. */
-export const Health = operation<
-  {
-    readonly health: {
-      readonly service: string;
-      readonly version: string;
-      readonly time: string;
-      readonly checks: Json;
-    };
-  },
-  object
->(/* GraphQL */ `
+export const Health = graphql(`
   query Health {
     health {
       service

@@ -1,10 +1,9 @@
-import type { TaskAnswer } from '../../replies/task.ts';
-import { operation } from '../../route/route.ts';
+import { type DataOf, graphql } from '../graphql.ts';
 
-/** The GraphQL documents about tasks of any kind. `validateRoutes` holds every document against the schema. */
+/** The GraphQL documents about tasks of any kind. */
 
-/** What every reply about a task is made of; the document that uses it declares `$cdn`. */
-export const taskAnswer = /* GraphQL */ `
+/** All that replies say of a task; the document that uses it declares `$cdn`. */
+export const taskAnswer = graphql(`
   fragment TaskAnswer on Task {
     id
     kind
@@ -67,29 +66,38 @@ export const taskAnswer = /* GraphQL */ `
       }
     }
   }
-`;
-
-/** A task by its id; null when there is none that the caller may read. */
-export const TaskById = operation<
-  { readonly task: TaskAnswer | null },
-  { readonly id: string; readonly cdn: boolean }
->(/* GraphQL */ `
-  query TaskById($id: ID!, $cdn: Boolean = false) {
-    task(id: $id) {
-      ...TaskAnswer
-    }
-  }
-  ${taskAnswer}
 `);
 
+/** What every reply about a task is made of. */
+export type TaskAnswer = DataOf<typeof taskAnswer>;
+
+/** A task by its id; null when there is none that the caller may read. */
+export const TaskById = graphql(
+  `
+    query TaskById($id: ID!, $cdn: Boolean = false) {
+      task(id: $id) {
+        ...TaskAnswer
+      }
+    }
+  `,
+  [taskAnswer],
+);
+
 /** Asks a task to stop. */
-export const CancelTask = operation<
-  { readonly cancelTask: Pick<TaskAnswer, 'id' | 'state'> },
-  { readonly id: string }
->(/* GraphQL */ `
+export const CancelTask = graphql(`
   mutation CancelTask($id: ID!) {
     cancelTask(id: $id) {
       id
+      state
+    }
+  }
+`);
+
+/** The events of a task that a synchronous operation waits for. */
+export const TaskEvents = graphql(`
+  subscription TaskEvents($id: ID!, $afterSeq: Int) {
+    taskProgress(id: $id, afterSeq: $afterSeq) {
+      seq
       state
     }
   }

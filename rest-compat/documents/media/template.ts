@@ -1,32 +1,8 @@
-import type { Json, JsonObject } from '../../../platform/json.ts';
-import { operation } from '../../route/route.ts';
+import { type DataOf, type InputOf, graphql } from '../graphql.ts';
 
 /** The GraphQL documents about the catalog of video templates. */
 
-/** A video template, as VideoTemplateAnswer asks for it. */
-export interface VideoTemplateAnswer {
-  readonly id: string;
-  readonly taskType: string;
-  readonly prompt: string | null;
-  readonly coverUrl: string | null;
-  readonly videoUrl: string | null;
-  readonly aspectRatio: string | null;
-  readonly presetPrompts: readonly string[];
-  readonly fields: Json;
-}
-
-/** What a write sends; absent members stay as they are on update. */
-export interface VideoTemplateInput {
-  readonly taskType?: string;
-  readonly prompt?: string;
-  readonly coverUrl?: string;
-  readonly videoUrl?: string;
-  readonly aspectRatio?: string;
-  readonly presetPrompts?: readonly string[];
-  readonly fields?: JsonObject;
-}
-
-const videoTemplateAnswer = /* GraphQL */ `
+const videoTemplateAnswer = graphql(`
   fragment VideoTemplateAnswer on VideoTemplate {
     id
     taskType
@@ -37,70 +13,62 @@ const videoTemplateAnswer = /* GraphQL */ `
     presetPrompts
     fields
   }
-`;
-
-/** One page of the catalog. */
-export const VideoTemplates = operation<
-  { readonly videoTemplates: { readonly items: readonly VideoTemplateAnswer[]; readonly total: number } },
-  {
-    readonly taskType: string | null;
-    readonly category: string | null;
-    readonly page: number;
-    readonly pageSize: number;
-  }
->(/* GraphQL */ `
-  query VideoTemplates($taskType: String, $category: String, $page: Int!, $pageSize: Int!) {
-    videoTemplates(taskType: $taskType, category: $category, page: $page, pageSize: $pageSize) {
-      items {
-        ...VideoTemplateAnswer
-      }
-      total
-    }
-  }
-  ${videoTemplateAnswer}
 `);
 
+/** A video template, as replies tell of it. */
+export type VideoTemplateAnswer = DataOf<typeof videoTemplateAnswer>;
+
+/** One page of the catalog. */
+export const VideoTemplates = graphql(
+  `
+    query VideoTemplates($taskType: String, $category: String, $page: Int!, $pageSize: Int!) {
+      videoTemplates(taskType: $taskType, category: $category, page: $page, pageSize: $pageSize) {
+        items {
+          ...VideoTemplateAnswer
+        }
+        total
+      }
+    }
+  `,
+  [videoTemplateAnswer],
+);
+
 /** Whether a task type is free. */
-export const TaskTypeAvailable = operation<
-  { readonly taskTypeAvailable: boolean },
-  { readonly taskType: string }
->(/* GraphQL */ `
+export const TaskTypeAvailable = graphql(`
   query TaskTypeAvailable($taskType: String!) {
     taskTypeAvailable(taskType: $taskType)
   }
 `);
 
 /** Adds a video template. */
-export const CreateVideoTemplate = operation<
-  { readonly createVideoTemplate: VideoTemplateAnswer },
-  { readonly input: VideoTemplateInput }
->(/* GraphQL */ `
-  mutation CreateVideoTemplate($input: VideoTemplateInput!) {
-    createVideoTemplate(input: $input) {
-      ...VideoTemplateAnswer
+export const CreateVideoTemplate = graphql(
+  `
+    mutation CreateVideoTemplate($input: VideoTemplateInput!) {
+      createVideoTemplate(input: $input) {
+        ...VideoTemplateAnswer
+      }
     }
-  }
-  ${videoTemplateAnswer}
-`);
+  `,
+  [videoTemplateAnswer],
+);
 
 /** Changes what is named of a video template. */
-export const UpdateVideoTemplate = operation<
-  { readonly updateVideoTemplate: VideoTemplateAnswer },
-  { readonly id: string; readonly input: VideoTemplateInput }
->(/* GraphQL */ `
-  mutation UpdateVideoTemplate($id: ID!, $input: VideoTemplateInput!) {
-    updateVideoTemplate(id: $id, input: $input) {
-      ...VideoTemplateAnswer
+export const UpdateVideoTemplate = graphql(
+  `
+    mutation UpdateVideoTemplate($id: ID!, $input: VideoTemplateInput!) {
+      updateVideoTemplate(id: $id, input: $input) {
+        ...VideoTemplateAnswer
+      }
     }
-  }
-  ${videoTemplateAnswer}
-`);
+  `,
+  [videoTemplateAnswer],
+);
+
+/** What a write sends; absent members stay as they are on update. */
+export type VideoTemplateInput = InputOf<typeof UpdateVideoTemplate>['input'];
 
 /** Takes a video template out of the catalog. */
-export const DeleteVideoTemplate = operation<
-  { readonly deleteVideoTemplate: { readonly id: string } },
-  { readonly id: string }
->(/* GraphQL */ `
+export const DeleteVideoTemplate = graphql(`
   mutation DeleteVideoTemplate($id: ID!) {
     deleteVideoTemplate(id: $id) {
       id

@@ -1,25 +1,8 @@
-import { operation } from '../../route/route.ts';
+import { type DataOf, graphql } from '../graphql.ts';
 
 /** The GraphQL documents about executions. */
 
-/** Status words of executions. */
-export type ExecutionWord = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
-
-/** An execution, as ExecutionAnswer asks for it. */
-export interface ExecutionAnswer {
-  readonly id: string;
-  readonly taskId: string;
-  readonly externalId: string | null;
-  readonly status: ExecutionWord;
-  /** 0 to 100. */
-  readonly progress: number;
-  readonly createdAt: string;
-  readonly endedAt: string | null;
-  readonly template: { readonly code: string };
-  readonly task: { readonly outputs: readonly { readonly url: string }[] } | null;
-}
-
-const executionAnswer = /* GraphQL */ `
+const executionAnswer = graphql(`
   fragment ExecutionAnswer on Execution {
     id
     taskId
@@ -37,35 +20,31 @@ const executionAnswer = /* GraphQL */ `
       }
     }
   }
-`;
-
-/** What a task id in a path may mean: an id of ours, or one that its caller chose. */
-export interface NamedExecution {
-  readonly ours: ExecutionAnswer | null;
-  readonly chosen: ExecutionAnswer | null;
-}
-
-/** An execution by the id of its task, and by the id that its caller chose. */
-export const ExecutionByTask = operation<
-  NamedExecution,
-  { readonly taskId: string; readonly externalId: string }
->(/* GraphQL */ `
-  query ExecutionByTask($taskId: ID!, $externalId: String!) {
-    ours: execution(taskId: $taskId) {
-      ...ExecutionAnswer
-    }
-    chosen: execution(externalId: $externalId) {
-      ...ExecutionAnswer
-    }
-  }
-  ${executionAnswer}
 `);
 
+/** An execution, as replies tell of it. */
+export type ExecutionAnswer = DataOf<typeof executionAnswer>;
+
+/** An execution by the id of its task, and by the id that its caller chose. */
+export const ExecutionByTask = graphql(
+  `
+    query ExecutionByTask($taskId: ID!, $externalId: String!) {
+      ours: execution(taskId: $taskId) {
+        ...ExecutionAnswer
+      }
+      chosen: execution(externalId: $externalId) {
+        ...ExecutionAnswer
+      }
+    }
+  `,
+  [executionAnswer],
+);
+
+/** What a task id in a path may mean: an id of ours, or one that its caller chose. */
+export type NamedExecution = DataOf<typeof ExecutionByTask>;
+
 /** Whether a task of ours has this id. */
-export const TaskTaken = operation<
-  { readonly execution: { readonly id: string } | null },
-  { readonly taskId: string }
->(/* GraphQL */ `
+export const TaskTaken = graphql(`
   query TaskTaken($taskId: ID!) {
     execution(taskId: $taskId) {
       id
@@ -73,22 +52,8 @@ export const TaskTaken = operation<
   }
 `);
 
-/** What a start needs to answer. */
-export interface StartedExecution {
-  readonly id: string;
-  readonly taskId: string;
-}
-
 /** Runs a template. */
-export const ExecuteTemplate = operation<
-  { readonly executeTemplate: StartedExecution },
-  {
-    readonly code: string;
-    readonly parameters: object;
-    readonly onBehalfOf: string | null;
-    readonly externalId: string | null;
-  }
->(/* GraphQL */ `
+export const ExecuteTemplate = graphql(`
   mutation ExecuteTemplate(
     $code: ID!
     $parameters: JSON!
@@ -110,17 +75,7 @@ export const ExecuteTemplate = operation<
 `);
 
 /** What runs for a user, newest first. */
-export const ExecutionsOfUser = operation<
-  {
-    readonly executions: {
-      readonly totalCount: number;
-      readonly edges: readonly {
-        readonly node: Pick<ExecutionAnswer, 'id' | 'status' | 'createdAt' | 'template'>;
-      }[];
-    };
-  },
-  { readonly userId: string }
->(/* GraphQL */ `
+export const ExecutionsOfUser = graphql(`
   query ExecutionsOfUser($userId: ID!) {
     executions(userId: $userId, first: 1000) {
       totalCount

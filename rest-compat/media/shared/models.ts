@@ -18,7 +18,7 @@ export function modelsRoute(options: {
     path,
     params: {},
     rateClass: 'read',
-    variables: () => ({ generator: null, category }),
+    variables: () => ({ category }),
     answers: 'Models',
     reply: ({ models }) => modelsReply(models.filter(({ generator }) => isWithin(generator, within))),
   });

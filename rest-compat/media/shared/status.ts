@@ -1,8 +1,7 @@
 import { AppError, notFound } from '../../../platform/errors.ts';
-import { TaskById } from '../../documents/media/task.ts';
+import { type TaskAnswer, TaskById } from '../../documents/media/task.ts';
 import type { Envelope } from '../../replies/envelope.ts';
 import { taskReply } from '../../replies/task.ts';
-import type { TaskAnswer } from '../../replies/task.ts';
 import { query } from '../../route/params.ts';
 import type { Param } from '../../route/params.ts';
 import { route } from '../../route/route.ts';
@@ -11,8 +10,7 @@ import type { AnswerName, Method, Route } from '../../route/route.ts';
 /** Whose tasks a status path tells about: those of its generators and kinds, however they were started. */
 export interface TaskGroup {
   readonly generators: readonly string[];
-  /** Kinds of the schema's TaskKind. */
-  readonly kinds: readonly string[];
+  readonly kinds: readonly TaskAnswer['kind'][];
 }
 
 interface StatusOptions {
@@ -40,7 +38,7 @@ export function statusRoute({ path, group, method = 'GET', hint, ...options }: S
 }
 
 /** What is made by tasks of kinds that make something else than media. */
-const answers: Readonly<Record<string, AnswerName>> = {
+const answers: Readonly<Partial<Record<TaskAnswer['kind'], AnswerName>>> = {
   DESCRIPTION: 'PictureTask',
   ANALYSIS: 'AnalysisTask',
   CHARACTER: 'CharacterTask',

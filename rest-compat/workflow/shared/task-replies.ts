@@ -1,9 +1,9 @@
 import { AppError } from '../../../platform/errors.ts';
-import type { ExecutionAnswer, ExecutionWord, NamedExecution } from '../../documents/workflow/execution.ts';
+import type { ExecutionAnswer, NamedExecution } from '../../documents/workflow/execution.ts';
 
 /** Executions as the workflow service's document shows them: as tasks. Pure. */
 
-const WORDS: Readonly<Record<ExecutionWord, string>> = {
+const WORDS: Readonly<Record<ExecutionAnswer['status'], string>> = {
   PENDING: 'pending',
   RUNNING: 'running',
   COMPLETED: 'completed',
@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<ExecutionWord, string>> = {
 };
 
 /** The document's word for a status; it has none of its own for cancelled ones. */
-export function taskWord(status: ExecutionWord): string {
+export function taskWord(status: ExecutionAnswer['status']): string {
   return WORDS[status];
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { isObjectType, type GraphQLField } from 'graphql';
+import { isObjectType, print, type GraphQLField } from 'graphql';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -177,7 +177,7 @@ describe('every submission', () => {
   it('takes X-Callback-Url over REST, and the OpenAPI document says so', async () => {
     const routes = sections.flatMap((section) => section.routes);
     const asking = routes.filter(({ asks }) =>
-      starting.some(({ name }) => new RegExp(`^ {4}${name}\\b`, 'm').test(asks?.text ?? '')),
+      starting.some(({ name }) => new RegExp(`^ {2}${name}\\b`, 'm').test(asks === null ? '' : print(asks))),
     );
     expect(asking.length).toBeGreaterThan(20);
     const { body } = await rest(kiln.url, 'GET', '/openapi.json');
@@ -188,6 +188,8 @@ describe('every submission', () => {
       );
     });
     expect(undeclared.map(({ path: where }) => where)).toEqual([]);
-    expect(asking.filter(({ asks }) => !asks?.text.includes('callbackUrl: $callbackUrl'))).toEqual([]);
+    expect(
+      asking.filter(({ asks }) => !(asks && print(asks))?.includes('callbackUrl: $callbackUrl')),
+    ).toEqual([]);
   });
 });
