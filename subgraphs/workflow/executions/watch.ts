@@ -1,6 +1,8 @@
 import { notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { isEnded, statusOfTask, type ExecutionEvent } from '../domain/execution.ts';
+import { leavableStream } from '../subscriptions/leavable-stream.ts';
+import { watchVersions } from '../subscriptions/watch-versions.ts';
 import { executionTopic, type ExecutionLifecycle } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
@@ -21,9 +23,6 @@ export interface WatchRequest {
   readonly signal: AbortSignal;
 }
 
-/** Wake-ups may be lost; after this many milliseconds a waiting subscriber looks by itself. */
-const lookAgainMs = 2000;
-
 /**
  * An execution's log: its task's log in media, in the words of executions. Until media has the task it waits for the
  * start; when the start was refused, one FAILED entry is all there is.
@@ -32,9 +31,7 @@ export function watchExecution(
   dependencies: WatchDependencies,
   request: WatchRequest,
 ): AsyncIterableIterator<ExecutionEvent> {
-  const leaving = new AbortController();
-  const signal = AbortSignal.any([request.signal, leaving.signal]);
-  return leavable(entries(dependencies, { ...request, signal }), { signal, leave: () => leaving.abort() });
+  return leavableStream(request.signal, (signal) => entries(dependencies, { ...request, signal }));
 }
 
 async function* entries(
@@ -66,88 +63,13 @@ async function untilStarted(
   id: string,
   signal: AbortSignal,
 ): Promise<StoredExecution | null> {
-  const bell = createBell(signal);
-  const removals = [
-    bus.listen(executionTopic, (key) => {
-      if (key === id) bell.ring();
-    }),
-    bus.onGap(() => bell.ring()),
-  ];
-  try {
-    while (!signal.aborted) {
-      const [execution] = await store.byIds([id]);
-      if (execution === undefined) throw notFound('execution', id);
-      if (execution.status !== 'PENDING') return execution;
-      await bell.rung(lookAgainMs);
-    }
-    return null;
-  } finally {
-    for (const remove of removals) remove();
+  const read = async (): Promise<StoredExecution> => {
+    const [execution] = await store.byIds([id]);
+    if (execution === undefined) throw notFound('execution', id);
+    return execution;
+  };
+  for await (const execution of watchVersions({ bus, topic: executionTopic, id, read, signal })) {
+    if (execution.status !== 'PENDING') return execution;
   }
-}
-
-/** Remembers a ring that came while nobody waited, so that none is missed between a look and the next wait. */
-function createBell(signal: AbortSignal) {
-  let rung = false;
-  let wake: (() => void) | null = null;
-  const ring = (): void => {
-    rung = true;
-    wake?.();
-  };
-  signal.addEventListener('abort', ring, { once: true });
-  const wait = async (longestMs: number): Promise<void> => {
-    if (!rung && !signal.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
-      const timer = setTimeout(resolve, longestMs);
-      await promise;
-      clearTimeout(timer);
-      wake = null;
-    }
-    rung = false;
-  };
-  return { ring, rung: wait };
-}
-
-const done = { value: undefined, done: true } as const;
-
-/**
- * A generator queues `return()` behind a pending `next()`, so that a subscriber who leaves a quiet execution would stay
- * subscribed: this ends the pending `next()` at once and lets the generator clean up by the signal.
- */
-function leavable<Value>(
-  source: AsyncGenerator<Value>,
-  { signal, leave }: { readonly signal: AbortSignal; readonly leave: () => void },
-): AsyncIterableIterator<Value> {
-  const waiting = new Set<(result: IteratorResult<Value>) => void>();
-  signal.addEventListener(
-    'abort',
-    () => {
-      for (const resolve of waiting) resolve(done);
-      waiting.clear();
-    },
-    { once: true },
-  );
-  const iterator: AsyncIterableIterator<Value> = {
-    next() {
-      if (signal.aborted) return Promise.resolve(done);
-      const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Value>>();
-      waiting.add(resolve);
-      source
-        .next()
-        .then(resolve, reject)
-        .finally(() => waiting.delete(resolve));
-      return promise;
-    },
-    return() {
-      leave();
-      return Promise.resolve(done);
-    },
-    throw(thrown) {
-      leave();
-      return Promise.reject(thrown);
-    },
-    [Symbol.asyncIterator]: () => iterator,
-  };
-  return iterator;
+  return null;
 }

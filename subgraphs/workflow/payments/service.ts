@@ -118,7 +118,7 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
     },
     async watch(caller, id, signal) {
       await readable(store, caller, id);
-      return watchPayment({ store, bus }, { id, signal });
+      return watchPayment({ store, bus, id }, signal);
     },
   };
 }
