@@ -79,10 +79,8 @@ describe('a checkout', () => {
     );
     expect(await shop.payments.byIds(ben, [one.payment.id])).toEqual([null]);
     const mine = await shop.payments.list(anna, { userId: null, first: 100, after: null });
-    expect(mine.payments.map(({ id }) => id)).toContain(one.payment.id);
-    expect((await shop.payments.list(ben, { userId: anna.id, first: 100, after: null })).payments).toEqual(
-      [],
-    );
+    expect(mine.items.map(({ id }) => id)).toContain(one.payment.id);
+    expect((await shop.payments.list(ben, { userId: anna.id, first: 100, after: null })).items).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { Page, PageRequest } from './page.ts';
 
 /**
  * PENDING until the media service has the task, RUNNING until that ended, then one of the others. Only forward.
@@ -78,14 +79,6 @@ export interface ExecutionKey {
   readonly externalId?: string | null | undefined;
 }
 
-/** A page of executions, newest first. */
-export interface ExecutionPage {
-  readonly executions: readonly Execution[];
-  readonly hasNextPage: boolean;
-  /** How many there are on all pages. */
-  readonly count: () => Promise<number>;
-}
-
 /** Executions and their rules. Implemented by createExecutionService (service.ts). */
 export interface ExecutionService {
   /**
@@ -105,10 +98,7 @@ export interface ExecutionService {
   /** Stage and progress of running tasks as media has them, in the order of the ids; null where media does not say. */
   liveTasks(taskIds: readonly string[]): Promise<readonly (LiveTask | null)[]>;
   /** Newest first: the caller's own, or of one user; empty without a caller. */
-  list(
-    caller: Caller,
-    options: { readonly userId: string | null; readonly first: number; readonly after: string | null },
-  ): Promise<ExecutionPage>;
+  list(caller: Caller, request: PageRequest): Promise<Page<Execution>>;
   /** Every event after `afterSeq`, then live ones until the execution has ended. NOT_FOUND before the first. */
   watch(
     caller: Caller,

@@ -121,13 +121,13 @@ describe('executeTemplate', () => {
   ])("refuses what media would refuse: media's %s is %s", async (field, named) => {
     media.checking = badInput(field, 'must be something else');
     const mine = async () => executions.list(anna, { userId: null, first: 1000, after: null });
-    const { executions: before } = await mine();
+    const { items: before } = await mine();
     await expect(executions.execute(anna, request())).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       field: named,
       message: expect.stringContaining('must be something else'),
     });
-    expect((await mine()).executions).toEqual(before);
+    expect((await mine()).items).toEqual(before);
     expect(media.tasks.size).toBe(0);
   });
 
@@ -162,7 +162,7 @@ describe('executeTemplate', () => {
       code: 'FORBIDDEN',
     });
     const after = await executions.list(anna, { userId: null, first: 1000, after: null });
-    expect(after.executions).toHaveLength(before.executions.length);
+    expect(after.items).toHaveLength(before.items.length);
   });
 
   it('answers the same execution to the same key, also when twelve ask at once', async () => {
@@ -367,17 +367,15 @@ describe('reading executions', () => {
         executions.list(caller, { userId: 'usr_carla', first: 10, after: null }),
       ),
     );
-    expect(lists.map((page) => page.executions.map(({ id }) => id))).toEqual([[made.id], [made.id], []]);
+    expect(lists.map((page) => page.items.map(({ id }) => id))).toEqual([[made.id], [made.id], []]);
   });
 
   it("keeps an anonymous claim out of the claimed user's list, and lists nothing without a caller", async () => {
     const dora = user('usr_dora');
     const claimed = await executions.execute(stranger, request({ onBehalfOf: 'usr_dora' }));
     expect(claimed.userId).toBe('usr_dora');
-    expect((await executions.list(dora, { userId: null, first: 10, after: null })).executions).toEqual([]);
-    expect((await executions.list(stranger, { userId: null, first: 10, after: null })).executions).toEqual(
-      [],
-    );
+    expect((await executions.list(dora, { userId: null, first: 10, after: null })).items).toEqual([]);
+    expect((await executions.list(stranger, { userId: null, first: 10, after: null })).items).toEqual([]);
     expect((await executions.find(stranger, { taskId: claimed.taskId }))?.id).toBe(claimed.id);
   });
 
@@ -386,9 +384,9 @@ describe('reading executions', () => {
     const ids: string[] = [];
     for (let index = 0; index < 3; index += 1) ids.unshift((await executions.execute(emil, request())).id);
     const first = await executions.list(emil, { userId: null, first: 2, after: null });
-    expect([first.executions.map(({ id }) => id), first.hasNextPage]).toEqual([ids.slice(0, 2), true]);
+    expect([first.items.map(({ id }) => id), first.hasNextPage]).toEqual([ids.slice(0, 2), true]);
     const second = await executions.list(emil, { userId: null, first: 2, after: ids[1] ?? null });
-    expect([second.executions.map(({ id }) => id), second.hasNextPage]).toEqual([ids.slice(2), false]);
+    expect([second.items.map(({ id }) => id), second.hasNextPage]).toEqual([ids.slice(2), false]);
   });
 
   it('takes exactly one key, and answers null for what can be no id', async () => {

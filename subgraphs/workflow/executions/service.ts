@@ -3,13 +3,8 @@ import { badInput, notFound, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { isUuid, newTraceId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import type {
-  Execution,
-  ExecutionKey,
-  ExecutionPage,
-  ExecutionService,
-  LiveTask,
-} from '../domain/execution.ts';
+import type { Execution, ExecutionKey, ExecutionService, LiveTask } from '../domain/execution.ts';
+import { listPage } from '../lists/list-page.ts';
 import { mayReadExecution } from './access.ts';
 import { execute, type ExecuteDependencies } from './execute.ts';
 import type { MediaClient } from './media-client.ts';
@@ -42,7 +37,13 @@ export function createExecutionService(dependencies: ExecutionDependencies): Exe
       return taskIds.map((id) => byTask.get(id.toLowerCase()) ?? null);
     },
     liveTasks: (taskIds) => liveTasks(media, logger, taskIds),
-    list: (caller, options) => list(store, caller, options),
+    list(caller, request) {
+      const seesAll = caller.kind === 'internal' || caller.scopes.includes('admin');
+      // A service key lists a user's executions, or its own.
+      const seesUser = caller.kind === 'key' && request.userId !== null;
+      const source = { ...store, mayRead: mayReadExecution, seesAll: seesAll || seesUser };
+      return listPage(source, caller, request);
+    },
     watch: async (caller, id, afterSeq, signal) => {
       const execution = await find(store, caller, { id });
       if (execution === null) throw notFound('execution', id);
@@ -74,27 +75,6 @@ async function readable(
   const known = ids.filter(isUuid);
   const found = known.length === 0 ? [] : await read(known);
   return found.filter((execution) => mayReadExecution(caller, execution));
-}
-
-async function list(
-  store: ExecutionStore,
-  caller: Caller,
-  {
-    userId,
-    first,
-    after,
-  }: { readonly userId: string | null; readonly first: number; readonly after: string | null },
-): Promise<ExecutionPage> {
-  const isStranger = caller.kind === 'anonymous';
-  // What nobody owns is all that there is for strangers, and of that only what they name (enforceSelf).
-  if (isStranger && userId === null) return { executions: [], hasNextPage: false, count: async () => 0 };
-  const seesAll = caller.kind === 'internal' || caller.scopes.includes('admin');
-  const seesUser = userId !== null && caller.kind === 'key';
-  const callerId = seesAll || seesUser || isStranger ? null : caller.id;
-  const rows = { callerId, owner: isStranger ? caller.id : null, userId };
-  const found = await store.list({ ...rows, first, after });
-  const visible = found.slice(0, first).filter((execution) => mayReadExecution(caller, execution));
-  return { executions: visible, hasNextPage: found.length > first, count: () => store.count(rows) };
 }
 
 /** A list of executions is worth reading also while media is away: their rows' last known stage is answered then. */

@@ -1,9 +1,9 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
-import { isListed, type ListedRows, type ListOptions } from '../database/listed-rows.ts';
 import type { WorkflowExecution } from '../database/tables.ts';
 import type { ExecutionError, ExecutionStatus } from '../domain/execution.ts';
+import { countRows, listRows, rowsBefore, type ListedPage, type ListedRows } from '../lists/listed-rows.ts';
 
 /** A row of executions: `start` is what media is asked to start, whatever becomes of the template; the task is `taskOwner`'s. */
 export type StoredExecution = Readonly<Selectable<WorkflowExecution>>;
@@ -27,20 +27,15 @@ export interface ExecutionStore {
   byTaskIds(taskIds: readonly string[]): Promise<StoredExecution[]>;
   byExternalId(owner: string, externalId: string): Promise<StoredExecution | null>;
   /** Newest first, one more than `first` when there are more. */
-  list(options: ListOptions): Promise<StoredExecution[]>;
+  list(page: ListedPage): Promise<StoredExecution[]>;
   /** How many there are on all pages. */
-  count(options: ListedRows): Promise<number>;
+  count(rows: ListedRows): Promise<number>;
   /** PENDING -> RUNNING; null when it is not PENDING any more. */
   markStarted(id: string): Promise<StoredExecution | null>;
   /** To an ended status, only from an open one; null when it has ended already. */
   markEnded(id: string, change: StatusChange, also?: AlsoWrite): Promise<StoredExecution | null>;
-  /** RUNNING executions older than this, oldest first, from behind an id on. */
-  runningSince(before: Date, page: RunningPage): Promise<StoredExecution[]>;
-}
-
-interface RunningPage {
-  readonly afterId: string | null;
-  readonly limit: number;
+  /** RUNNING executions older than this, oldest first. */
+  runningSince(before: Date): AsyncIterable<StoredExecution>;
 }
 
 /** A store over the workflow schema's executions. */
@@ -53,8 +48,9 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
       const named = all().where('owner', '=', owner).where('externalId', '=', externalId);
       return (await named.executeTakeFirst()) ?? null;
     },
-    list: (options) => list(database, options),
-    count: (options) => count(database, options),
+    list: (page) => listRows(database, 'workflow.executions', page),
+    count: (rows) => countRows(database, 'workflow.executions', rows),
+    runningSince: (before) => rowsBefore(database, 'workflow.executions', { status: 'RUNNING', before }),
     markStarted: (id) => markStarted(database, id),
     markEnded: (id, change, also) =>
       database.transaction().execute(async (transaction) => {
@@ -62,33 +58,7 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
         if (ended !== null) await also?.(transaction, ended);
         return ended;
       }),
-    runningSince(before, { afterId, limit }) {
-      const running = all().where('status', '=', 'RUNNING').where('createdAt', '<', before);
-      const page = afterId === null ? running : running.where('id', '>', afterId);
-      return page.orderBy('id').limit(limit).execute();
-    },
   };
-}
-
-function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredExecution[]> {
-  const { first, after } = options;
-  const listed = listedRows(database, options).selectAll();
-  const page = after === null ? listed : listed.where('id', '<', after);
-  return page
-    .orderBy('id', 'desc')
-    .limit(first + 1)
-    .execute();
-}
-
-async function count(database: WorkflowDatabase, options: ListedRows): Promise<number> {
-  const { total } = await listedRows(database, options)
-    .select(sql<number>`count(*)::int`.as('total'))
-    .executeTakeFirstOrThrow();
-  return total;
-}
-
-function listedRows(database: WorkflowDatabase, rows: ListedRows) {
-  return database.selectFrom('workflow.executions').where(isListed(rows));
 }
 
 async function markStarted(database: WorkflowDatabase, id: string): Promise<StoredExecution | null> {

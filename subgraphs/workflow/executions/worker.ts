@@ -5,7 +5,7 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import { endedQueue, startQueue, type ExecutionLifecycle } from './lifecycle.ts';
-import type { ExecutionStore, StoredExecution } from './store.ts';
+import type { ExecutionStore } from './store.ts';
 
 /** What the worker of executions needs. */
 export interface ExecutionWorkerDependencies {
@@ -31,7 +31,6 @@ export interface ExecutionWorker {
 
 /** Seconds one start may take before the job comes back. */
 const startSeconds = 20;
-const sweepBatch = 200;
 
 /** Makes the worker; nothing runs before start(). */
 export function createExecutionWorker(dependencies: ExecutionWorkerDependencies): ExecutionWorker {
@@ -111,21 +110,13 @@ async function sweep(dependencies: Sweep): Promise<void> {
   }
 }
 
-/** Looks once at everything that is overdue, a batch after the other. */
+/** Looks once at everything that is overdue. */
 async function settleOverdue({ store, lifecycle, signal, overdueAfterMs = 120_000 }: Sweep): Promise<void> {
   const before = new Date(Date.now() - overdueAfterMs);
-  let afterId: string | null = null;
-  do {
-    const overdue: readonly StoredExecution[] = await store.runningSince(before, {
-      afterId,
-      limit: sweepBatch,
-    });
-    for (const execution of overdue) {
-      if (signal.aborted) return;
-      await lifecycle.settle(execution);
-    }
-    afterId = overdue.length < sweepBatch ? null : (overdue.at(-1)?.id ?? null);
-  } while (afterId !== null);
+  for await (const execution of store.runningSince(before)) {
+    if (signal.aborted) return;
+    await lifecycle.settle(execution);
+  }
 }
 
 function textOf(data: Json, name: string): string | null {

@@ -1,6 +1,15 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 
-/** Which executions or payments a list has; both tables name their people alike. */
+import type { WorkflowDatabase } from '../database/database.ts';
+import type { DB } from '../database/tables.ts';
+import type { ExecutionStatus } from '../domain/execution.ts';
+import type { PaymentStatus } from '../domain/payment.ts';
+
+/** The tables that are listed; their columns of people, age and status are named alike. */
+type ListedTable = 'workflow.executions' | 'workflow.payments';
+type Row<Table extends ListedTable> = Readonly<Selectable<DB[Table]>>;
+
+/** Which rows a list has. */
 export interface ListedRows {
   /** The caller's own rows, started (or bought) by or for them; null for everybody's. */
   readonly callerId: string | null;
@@ -10,19 +19,67 @@ export interface ListedRows {
   readonly userId: string | null;
 }
 
-/** A page of such a list, newest first. */
-export interface ListOptions extends ListedRows {
-  /** Most rows; one more is read, which tells whether there are others. */
+/** A page of such a list. */
+export interface ListedPage extends ListedRows {
   readonly first: number;
-  /** The last id of the page before; null for the first page. */
   readonly after: string | null;
 }
 
-/** Whether a row is in the list. */
-export function isListed({ callerId, owner, userId }: ListedRows): RawBuilder<boolean> {
+/** The rows of a page, newest first, and one more when there are more. */
+export function listRows<Table extends ListedTable>(
+  database: WorkflowDatabase,
+  table: Table,
+  { first, after, ...wanted }: ListedPage,
+): Promise<Row<Table>[]> {
+  const listed = rowsOf(database, table).selectAll().where(isListed(wanted));
+  const page = after === null ? listed : listed.where('id', '<', after);
+  const rows = page.orderBy('id', 'desc').limit(first + 1);
+  return rows.execute() as Promise<unknown[]> as Promise<Row<Table>[]>;
+}
+
+/** How many rows a list has on all pages. */
+export async function countRows(
+  database: WorkflowDatabase,
+  table: ListedTable,
+  rows: ListedRows,
+): Promise<number> {
+  const { total } = await rowsOf(database, table)
+    .where(isListed(rows))
+    .select(sql<number>`count(*)::int`.as('total'))
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
+const BATCH = 200;
+
+/** Every row of this status that was made before a time, oldest first; read in batches, so that no number of them hides the rest. */
+export async function* rowsBefore<Table extends ListedTable>(
+  database: WorkflowDatabase,
+  table: Table,
+  { status, before }: { readonly status: ExecutionStatus | PaymentStatus; readonly before: Date },
+): AsyncGenerator<Row<Table>> {
+  const waiting = rowsOf(database, table)
+    .selectAll()
+    .where(sql<boolean>`status = ${status}`)
+    .where('createdAt', '<', before);
+  let last: string | undefined;
+  do {
+    const page = last === undefined ? waiting : waiting.where('id', '>', last);
+    const rows = await page.orderBy('id').limit(BATCH).execute();
+    yield* rows as unknown[] as Row<Table>[];
+    last = rows.length < BATCH ? undefined : rows.at(-1)?.id;
+  } while (last !== undefined);
+}
+
+/** Kysely types no query over either of two tables: it is built as for one of them. */
+function rowsOf(database: WorkflowDatabase, table: ListedTable) {
+  return database.selectFrom(table as 'workflow.payments');
+}
+
+function isListed({ callerId, owner, userId }: ListedRows): RawBuilder<boolean> {
   const wanted = [
     sql`true`,
-    ...(callerId === null ? [] : [ofCaller(callerId)]),
+    ...(callerId === null ? [] : [isOf(callerId)]),
     ...(owner === null ? [] : [sql`owner = ${owner}`]),
     ...(userId === null ? [] : [sql`user_id = ${userId}`]),
   ];
@@ -33,6 +90,6 @@ export function isListed({ callerId, owner, userId }: ListedRows): RawBuilder<bo
  * What the caller started, and what somebody else started for that user. An anonymous caller may name anybody as the user:
  * that alone must not put a row into somebody's list.
  */
-function ofCaller(callerId: string): RawBuilder<boolean> {
+function isOf(callerId: string): RawBuilder<boolean> {
   return sql<boolean>`(owner = ${callerId} or (user_id = ${callerId} and owner <> 'anon'))`;
 }

@@ -1,7 +1,9 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
+import type { Page, PageRequest } from '../domain/page.ts';
 import type { Payment, Refund } from '../domain/payment.ts';
+import { listPage } from '../lists/list-page.ts';
 import { mayEndPayment, mayReadPayment } from './access.ts';
 import {
   checkout,
@@ -35,7 +37,7 @@ export interface PaymentService {
   /** The payment of an execution, when there is one the caller may read. */
   byExecution(caller: Caller, executionId: string): Promise<Payment | null>;
   /** Newest first: the caller's own, or of one user; empty without a caller. */
-  list(caller: Caller, options: ListRequest): Promise<PaymentPage>;
+  list(caller: Caller, request: PageRequest): Promise<Page<Payment>>;
   /** Takes an event of the provider; its signature is the proof. UNAUTHENTICATED, or whatever keeps it from being processed. */
   takeEvent(event: { readonly body: Buffer; readonly signature: string }): Promise<void>;
   /** The payment now, then whenever it has changed, until nothing more can come. NOT_FOUND before the first. */
@@ -46,20 +48,6 @@ export interface PaymentService {
 export interface PaymentKey {
   readonly id: string | null;
   readonly sessionId: string | null;
-}
-
-interface ListRequest {
-  readonly userId: string | null;
-  readonly first: number;
-  readonly after: string | null;
-}
-
-/** A page of payments, newest first. */
-export interface PaymentPage {
-  readonly payments: readonly Payment[];
-  readonly hasNextPage: boolean;
-  /** How many there are on all pages. */
-  readonly count: () => Promise<number>;
 }
 
 /** What the whole service needs. */
@@ -104,7 +92,10 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       const payment = await store.byExecution(executionId);
       return payment !== null && mayReadPayment(caller, payment) ? payment : null;
     },
-    list: (caller, options) => list(store, caller, options),
+    list(caller, request) {
+      const seesAll = caller.kind === 'internal' || caller.kind === 'key' || caller.scopes.includes('admin');
+      return listPage({ ...store, mayRead: mayReadPayment, seesAll }, caller, request);
+    },
     async takeEvent({ body, signature }) {
       const open = selling();
       const event = readEvent(open.provider, body, signature);
@@ -182,27 +173,4 @@ async function namedPayment(
 ): Promise<StoredPayment | null> {
   if (id === null) return sessionId === null ? null : store.bySession(sessionId);
   return (await store.byIds([id]))[0] ?? null;
-}
-
-async function list(
-  store: PaymentStore,
-  caller: Caller,
-  { userId, first, after }: ListRequest,
-): Promise<PaymentPage> {
-  const seesAll = caller.kind === 'internal' || caller.kind === 'key' || caller.scopes.includes('admin');
-  const isStranger = caller.kind === 'anonymous';
-  // What nobody owns is all that there is for strangers, and of that only what they name (enforceSelf).
-  if (isStranger && userId === null) return { payments: [], hasNextPage: false, count: async () => 0 };
-  const rows = {
-    callerId: seesAll || isStranger ? null : caller.id,
-    owner: isStranger ? caller.id : null,
-    userId,
-  };
-  const found = await store.list({ ...rows, first, after });
-  const visible = found.filter((payment) => mayReadPayment(caller, payment));
-  return {
-    payments: visible.slice(0, first),
-    hasNextPage: found.length > first,
-    count: () => store.count(rows),
-  };
 }

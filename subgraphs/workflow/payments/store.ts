@@ -1,9 +1,9 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
-import { isListed, type ListedRows, type ListOptions } from '../database/listed-rows.ts';
 import type { WorkflowPayment } from '../database/tables.ts';
 import type { Payment } from '../domain/payment.ts';
+import { countRows, listRows, rowsBefore, type ListedPage, type ListedRows } from '../lists/listed-rows.ts';
 
 /** The SQL of payments; no rules here. */
 export interface PaymentStore {
@@ -20,16 +20,11 @@ export interface PaymentStore {
     session: { readonly sessionId: string; readonly url: string },
   ): Promise<StoredPayment>;
   /** Newest first, one more than `first` when there are more. */
-  list(options: ListOptions): Promise<StoredPayment[]>;
+  list(page: ListedPage): Promise<StoredPayment[]>;
   /** How many there are on all pages. */
-  count(options: ListedRows): Promise<number>;
-  /** PENDING ones that are older than this, oldest first, from behind an id on. */
-  pendingSince(before: Date, page: PendingPage): Promise<StoredPayment[]>;
-}
-
-interface PendingPage {
-  readonly afterId: string | null;
-  readonly limit: number;
+  count(rows: ListedRows): Promise<number>;
+  /** PENDING payments older than this, oldest first. */
+  pendingSince(before: Date): AsyncIterable<StoredPayment>;
 }
 
 /**
@@ -54,13 +49,9 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     insert: (row) =>
       database.insertInto('workflow.payments').values(row).returningAll().executeTakeFirstOrThrow(),
     giveSession: (id, session) => giveSession(database, id, session),
-    list: (options) => list(database, options),
-    count: (options) => count(database, options),
-    pendingSince(before, { afterId, limit }) {
-      const pending = all().where('status', '=', 'PENDING').where('createdAt', '<', before);
-      const page = afterId === null ? pending : pending.where('id', '>', afterId);
-      return page.orderBy('id').limit(limit).execute();
-    },
+    list: (page) => listRows(database, 'workflow.payments', page),
+    count: (rows) => countRows(database, 'workflow.payments', rows),
+    pendingSince: (before) => rowsBefore(database, 'workflow.payments', { status: 'PENDING', before }),
   };
 }
 
@@ -80,27 +71,6 @@ function giveSession(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
-}
-
-function list(database: WorkflowDatabase, options: ListOptions): Promise<StoredPayment[]> {
-  const { first, after } = options;
-  const listed = listedRows(database, options).selectAll();
-  const page = after === null ? listed : listed.where('id', '<', after);
-  return page
-    .orderBy('id', 'desc')
-    .limit(first + 1)
-    .execute();
-}
-
-async function count(database: WorkflowDatabase, options: ListedRows): Promise<number> {
-  const { total } = await listedRows(database, options)
-    .select(sql<number>`count(*)::int`.as('total'))
-    .executeTakeFirstOrThrow();
-  return total;
-}
-
-function listedRows(database: WorkflowDatabase, rows: ListedRows) {
-  return database.selectFrom('workflow.payments').where(isListed(rows));
 }
 
 /** Writes a change where the version still holds; null when somebody was faster. */

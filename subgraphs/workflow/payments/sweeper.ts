@@ -4,7 +4,6 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { CheckoutDependencies } from './checkout.ts';
 import { processEvent, pruneEvents } from './events.ts';
 import { reconcile, type ReconcileDependencies } from './reconcile.ts';
-import type { StoredPayment } from './store.ts';
 
 /** Looks again at what nobody told us of: payments that stay open, events that we were away for. */
 export interface PaymentSweeper {
@@ -24,7 +23,6 @@ export interface PaymentSweeperDependencies {
   readonly overdueMs?: number;
 }
 
-const BATCH = 200;
 const PRUNED = 1_000;
 /** How far back events are asked for that did not reach us. */
 const AWAY_MS = 3 * 86_400_000;
@@ -94,17 +92,9 @@ async function lookAtPending(
   guarded: Guarded,
 ): Promise<void> {
   const before = new Date(Date.now() - overdueMs);
-  let afterId: string | null = null;
-  do {
-    const overdue: readonly StoredPayment[] = await selling.store.pendingSince(before, {
-      afterId,
-      limit: BATCH,
-    });
-    for (const { id } of overdue) {
-      if (!(await guarded('a payment could not be looked at', () => reconcile(selling, id)))) return;
-    }
-    afterId = overdue.length < BATCH ? null : (overdue.at(-1)?.id ?? null);
-  } while (afterId !== null);
+  for await (const { id } of selling.store.pendingSince(before)) {
+    if (!(await guarded('a payment could not be looked at', () => reconcile(selling, id)))) return;
+  }
 }
 
 async function takeMissed(selling: PaymentSweeperDependencies['selling'], guarded: Guarded): Promise<void> {

@@ -1,5 +1,6 @@
 import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
-import type { ExecutionPage } from '../domain/execution.ts';
+import type { Execution as ExecutionShape } from '../domain/execution.ts';
+import type { Page } from '../domain/page.ts';
 import { builder, connection } from './builder.ts';
 import { namedUser } from './context.ts';
 import { Execution, ExecutionProgress } from './execution.ts';
@@ -7,7 +8,7 @@ import { Execution, ExecutionProgress } from './execution.ts';
 /** A page of executions. */
 export const ExecutionConnection = connection(Execution, {
   name: 'Execution',
-  itemsOf: ({ executions }: ExecutionPage & { readonly after: string | null }) => executions,
+  itemsOf: ({ items }: Page<ExecutionShape>) => items,
   countOf: ({ count }) => count(),
 });
 
@@ -41,7 +42,7 @@ builder.queryField('executions', (t) =>
     resolve: async (_, asked, context) => {
       const page = { first: boundedFirst(asked.first, 1000), after: checkedCursor(asked.after) };
       const userId = await namedUser(context, asked.userId);
-      return { ...page, ...(await context.services.executions.list(context.caller, { userId, ...page })) };
+      return context.services.executions.list(context.caller, { userId, ...page });
     },
   }),
 );

@@ -1,6 +1,7 @@
 import { badInput } from '../../../platform/errors.ts';
 import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
-import type { PaymentPage } from '../payments/service.ts';
+import type { Page } from '../domain/page.ts';
+import type { Payment as PaymentShape } from '../domain/payment.ts';
 import { builder, connection } from './builder.ts';
 import { namedUser } from './context.ts';
 import { Payment } from './payment.ts';
@@ -8,7 +9,7 @@ import { User } from './user.ts';
 
 const PaymentConnection = connection(Payment, {
   name: 'Payment',
-  itemsOf: ({ payments }: PaymentPage & { readonly after: string | null }) => payments,
+  itemsOf: ({ items }: Page<PaymentShape>) => items,
   countOf: ({ count }) => count(),
 });
 
@@ -30,10 +31,9 @@ builder.queryField('payments', (t) =>
       after: t.arg.string({ description: '`endCursor` of the page before.' }),
     },
     resolve: async (_, { userId, first, after }, context) => {
-      const cursor = cursorOf(after);
-      const page = { first: boundedFirst(first, 1000), after: cursor };
+      const page = { first: boundedFirst(first, 1000), after: cursorOf(after) };
       const request = { userId: await namedUser(context, userId), ...page };
-      return { ...(await context.services.payments.list(context.caller, request)), after: cursor };
+      return context.services.payments.list(context.caller, request);
     },
   }),
 );
@@ -46,10 +46,11 @@ builder.objectField(User, 'payments', (t) =>
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
       after: t.arg.string({ description: '`endCursor` of the page before.' }),
     },
-    resolve: async ({ id }, { first, after }, { caller, services }) => {
-      const cursor = cursorOf(after);
-      const request = { userId: id, first: boundedFirst(first, 1000), after: cursor };
-      return { ...(await services.payments.list(caller, request)), after: cursor };
-    },
+    resolve: ({ id }, { first, after }, { caller, services }) =>
+      services.payments.list(caller, {
+        userId: id,
+        first: boundedFirst(first, 1000),
+        after: cursorOf(after),
+      }),
   }),
 );

@@ -27,14 +27,12 @@ export const User = builder.objectRef<UserShape>('User').implement({
         first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
         after: t.arg.string({ description: '`endCursor` of the page before.' }),
       },
-      resolve: async ({ id }, { first, after }, { caller, services }) => ({
-        ...(await services.executions.list(caller, {
+      resolve: ({ id }, { first, after }, { caller, services }) =>
+        services.executions.list(caller, {
           userId: id,
           first: boundedFirst(first, 1000),
           after: checkedCursor(after),
-        })),
-        after: after ?? null,
-      }),
+        }),
     }),
   }),
 });
