@@ -12,7 +12,7 @@ import { createFederation, type FederatedExecutor } from '../federation/federati
 import { createRateLimiter } from '../limits/rate-limit.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
-import type { Handler } from '../server/request-steps.ts';
+import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 
 /** What a door is opened with, besides the settings. */

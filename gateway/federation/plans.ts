@@ -3,7 +3,7 @@ import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-plan
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
 import { operationContext, type OperationContext } from './operation-context.ts';
-import { isPlainFetch } from './plain-fetch.ts';
+import { isPlainFetch } from './pass-through-fetch.ts';
 
 /** The supergraph as the executor needs it, and the plans of its operations. */
 export interface Planner {

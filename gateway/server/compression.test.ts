@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Handler } from './request-steps.ts';
+import type { Handler } from './middleware.ts';
 import { startDoor, type Door } from './server-under-test.fixture.ts';
 
 const long = { items: Array.from({ length: 200 }, (_, id) => ({ id, name: 'one of many' })) };

@@ -5,10 +5,10 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { GraphQLSchema } from 'graphql';
 
 import type { Logger } from '../../platform/process/logger.ts';
+import { countUnserved, findCaller } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
-import { countUnserved, findCaller } from '../authentication/find-caller.ts';
 import { createQueryLimits, type QueryLimitOptions } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { type Cors, type CorsOrigins, createCors } from '../request/cors.ts';
@@ -26,7 +26,7 @@ import { compressAnswers } from './compression.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer, listenOn, stopAccepting } from './http-server.ts';
-import { answerError, answerNotFound, below, type Handler, traceRequests } from './request-steps.ts';
+import { answerError, answerNotFound, below, type Handler, traceRequests } from './middleware.ts';
 
 /**
  * The public door: one HTTP server with everything that callers reach, mounted in reading order. It knows no rule of

@@ -2,11 +2,11 @@ import path from 'node:path';
 
 import type { AuthMode } from '../access/policy.ts';
 import type { LogLevel } from '../process/logger.ts';
+import { checkTogether, type Facts } from './combinations.ts';
 import { readCommandLine } from './command-line.ts';
 import { readGeneratorsFile, type GeneratorsFileText } from './generators-file.ts';
 import { paymentsOf, type PaymentsConfig } from './payments.ts';
 import { providersOf, type ProvidersConfig } from './providers.ts';
-import { checkTogether, type Facts } from './rules.ts';
 import type { RateLimits } from './settings/rate-limits.ts';
 import { readSettings, type SettingLine } from './settings/setting.ts';
 import { settings, type Values } from './settings/settings.ts';

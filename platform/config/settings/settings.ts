@@ -16,7 +16,7 @@ import {
   truth,
   whole,
   word,
-} from './forms.ts';
+} from './formats.ts';
 import { rateLimits } from './rate-limits.ts';
 import { optional, setting, type ValuesOf } from './setting.ts';
 import { signInSettings } from './sign-in-settings.ts';

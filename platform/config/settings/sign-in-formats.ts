@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { browserOrigin, httpAddress } from './forms.ts';
+import { browserOrigin, httpAddress } from './formats.ts';
 
 /** The forms of the settings of signing in. */
 

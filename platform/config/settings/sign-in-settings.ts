@@ -1,6 +1,6 @@
-import { httpAddress, list, text } from './forms.ts';
+import { httpAddress, list, text } from './formats.ts';
 import { optional, setting } from './setting.ts';
-import { appFile, appSecret, authorizeParameter, issuerAddress, returnPlace } from './sign-in-forms.ts';
+import { appFile, appSecret, authorizeParameter, issuerAddress, returnPlace } from './sign-in-formats.ts';
 
 const SANDBOX = 'sandbox in development, absent in production';
 

@@ -10,7 +10,7 @@ import type { GraphQLFieldResolver } from 'graphql';
 
 import type { Caller } from '../../access/caller.ts';
 import { enforce, type AuthMode, type Rule } from '../../access/policy.ts';
-import { refuseUnsoundTexts } from './sound-arguments.ts';
+import { refuseUnsoundTexts } from './storable-text.ts';
 
 /**
  * The Pothos plugin that makes `rule` a part of every root field: the types demand the option, the build refuses a

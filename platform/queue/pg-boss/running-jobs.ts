@@ -6,7 +6,7 @@ import type { Json } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { JobHandler, JobOutcome } from '../queue.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
-import { createSettler, type Settler } from './settler.ts';
+import { createSettler, type Settler } from './settlement-writer.ts';
 
 /** The jobs that one worker has taken: each is handled, kept alive, and settled. */
 export interface RunningJobs {
