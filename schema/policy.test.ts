@@ -3,7 +3,7 @@ import { type GraphQLSchema, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import type { Rule } from '../platform/access/policy.ts';
-import { ruleEntities } from '../platform/graphql/schema/entity-rules.ts';
+import { enforceEntityRules } from '../platform/graphql/schema/entity-rules.ts';
 import { localRoute, route, type Route, type Section } from '../rest-compat/route/route.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
@@ -28,7 +28,7 @@ function schemaOf(
   for (const [name, field] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
     if (fields[name] !== undefined) field.extensions = { rule: fields[name] };
   }
-  return ruleEntities(schema, rules);
+  return enforceEntityRules(schema, rules);
 }
 
 const section = (...routes: Route[]): Section => ({ service: 'media', title: 'Things', routes });

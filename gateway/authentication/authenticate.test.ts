@@ -2,24 +2,28 @@ import { afterEach, expect, test } from 'vitest';
 
 import { AppError } from '../../platform/errors.ts';
 import { createRateLimiter } from '../limits/rate-limit.ts';
-import { post, startDoor, type Door } from '../server/server-under-test.fixture.ts';
+import { post, startTestGateway, type TestGateway } from '../server/server-under-test.fixture.ts';
 
-let door: Door | undefined;
-afterEach(() => door?.close());
+let gateway: TestGateway | undefined;
+afterEach(() => gateway?.close());
 
 const authorization = 'Bearer kiln_guessed';
 
 test('whoever guesses credentials is told how many guesses are left, and has a limit', async () => {
-  door = await startDoor({ rateLimiter: createRateLimiter({ read: 3 }) });
-  const { url } = door;
+  gateway = await startTestGateway({ rateLimiter: createRateLimiter({ read: 3 }) });
+  const { url } = gateway;
   const guess = () => fetch(`${url}/api/task/health`, { headers: { authorization } });
-  const answers = [await guess(), await post(door, { query: '{ hello }' }, { authorization }), await guess()];
+  const answers = [
+    await guess(),
+    await post(gateway, { query: '{ hello }' }, { authorization }),
+    await guess(),
+  ];
   expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
   expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['2', '1', '0']);
   const refused = await guess();
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([429, null]);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  const { status, body, headers } = await post(door, { query: '{ hello }' }, { authorization });
+  const { status, body, headers } = await post(gateway, { query: '{ hello }' }, { authorization });
   expect([status, body.errors?.[0]?.extensions]).toEqual([
     429,
     { code: 'RATE_LIMITED', retryAfter: Number(headers.get('retry-after')) },
@@ -27,21 +31,21 @@ test('whoever guesses credentials is told how many guesses are left, and has a l
 });
 
 test('while nobody can be asked who is asking, the answer is "not now", not "not you"', async () => {
-  door = await startDoor({
+  gateway = await startTestGateway({
     async resolveCredential() {
       throw new AppError('UNAVAILABLE', 'who is asking could not be found out', { retryAfter: 1 });
     },
   });
-  const { status, headers, body } = await post(door, { query: '{ hello }' }, { authorization });
+  const { status, headers, body } = await post(gateway, { query: '{ hello }' }, { authorization });
   expect([status, headers.get('retry-after'), headers.get('www-authenticate')]).toEqual([503, '1', null]);
   expect(body.errors?.[0]?.extensions).toEqual({ code: 'UNAVAILABLE', retryAfter: 1 });
-  const rest = await fetch(`${door.url}/api/task/health`, { headers: { authorization } });
+  const rest = await fetch(`${gateway.url}/api/task/health`, { headers: { authorization } });
   expect([rest.status, rest.headers.get('retry-after')]).toEqual([503, '1']);
 });
 
 test('whoever tries paths is told what is left, and has a limit', async () => {
-  door = await startDoor({ rateLimiter: createRateLimiter({ read: 2 }) });
-  const { url } = door;
+  gateway = await startTestGateway({ rateLimiter: createRateLimiter({ read: 2 }) });
+  const { url } = gateway;
   const answers = [];
   for (const path of ['/.env', '/api/nothing', '/auth/nothing']) answers.push(await fetch(`${url}${path}`));
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 429]);

@@ -9,7 +9,7 @@ import type { CallerFinder } from './caller.ts';
 
 /** The steps at the door that find out who sends a request, and count what nothing behind it counts. */
 
-export interface FindCallerOptions {
+export interface AuthenticateOptions {
   readonly callers: CallerFinder;
   /** Absent when rates are not limited. */
   readonly rateLimiter?: RateLimiter | undefined;
@@ -20,7 +20,7 @@ export interface FindCallerOptions {
  * that has ended is refused everywhere, but where the request proves itself: clients send it along to renew it. Refused
  * ones count against their address: nobody guesses without a limit.
  */
-export function findCaller({ callers, rateLimiter }: FindCallerOptions): RequestHandler {
+export function authenticate({ callers, rateLimiter }: AuthenticateOptions): RequestHandler {
   return async (request, response, next) => {
     const isGraphql = /^\/graphql\/?$/.test(request.path);
     try {
@@ -43,7 +43,7 @@ export function findCaller({ callers, rateLimiter }: FindCallerOptions): Request
 }
 
 /** What no part of the door serves costs a read, too: whoever tries paths has a limit. */
-export function countUnserved(rateLimiter: RateLimiter | undefined): RequestHandler {
+export function countUnmatched(rateLimiter: RateLimiter | undefined): RequestHandler {
   return async (request, response, next) => {
     const refusal = await overLimit(contextOf(request).caller, { rateLimiter, response });
     if (refusal !== null) throw refusal;
@@ -54,7 +54,7 @@ export function countUnserved(rateLimiter: RateLimiter | undefined): RequestHand
 /** Counts a read and tells the caller what is left; the refusal of one who has nothing left. */
 async function overLimit(
   caller: Caller,
-  { rateLimiter, response }: Pick<FindCallerOptions, 'rateLimiter'> & { readonly response: Response },
+  { rateLimiter, response }: Pick<AuthenticateOptions, 'rateLimiter'> & { readonly response: Response },
 ): Promise<AppError | null> {
   const verdict = await rateLimiter?.take(caller, 'read');
   if (verdict === undefined) return null;
@@ -73,8 +73,8 @@ function answerGraphql(response: Response, { code, message, retryAfter }: AppErr
   response.status(STATUSES[code] ?? 503);
   if (code === 'UNAUTHENTICATED') response.set('WWW-Authenticate', 'Bearer');
   if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
-  const told = retryAfter === undefined ? { code } : { code, retryAfter };
-  response.json({ errors: [{ message, extensions: told }] });
+  const extensions = retryAfter === undefined ? { code } : { code, retryAfter };
+  response.json({ errors: [{ message, extensions }] });
 }
 
 /** The one path that takes an access token in its query, as its document says; the header comes first. */

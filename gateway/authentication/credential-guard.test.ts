@@ -2,7 +2,7 @@ import { createClient } from 'graphql-ws';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { startDoor, until, type Door } from '../server/server-under-test.fixture.ts';
+import { startTestGateway, until, type TestGateway } from '../server/server-under-test.fixture.ts';
 import type { Identity } from './credentials.ts';
 
 /** Whatever stays open ends with the credential it was opened with, over each transport. */
@@ -11,23 +11,23 @@ const PROGRESS = 'subscription { taskProgress(id: "t1") { seq } }';
 const authorization = 'Bearer token-of-ada';
 
 const ada: Identity = { kind: 'user', id: 'usr_ada', scopes: [], sessionId: 'ses_1', expiresAt: null };
-let door: Door;
+let gateway: TestGateway;
 /** What the credential stands for now. */
 let standsFor: Identity | 'invalid' | 'nobody can be asked';
 beforeEach(async () => {
   standsFor = ada;
-  door = await startDoor({
+  gateway = await startTestGateway({
     async resolveCredential() {
       if (standsFor === 'nobody can be asked') throw new Error('the workflow subgraph is away');
       return standsFor;
     },
   });
 });
-afterEach(() => door.close());
+afterEach(() => gateway.close());
 
 /** Opens a stream and answers its text when it is over. */
 async function stream(accept: string): Promise<string> {
-  const answer = await fetch(`${door.url}/graphql`, {
+  const answer = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept, authorization },
     body: JSON.stringify({ query: PROGRESS }),
@@ -38,7 +38,7 @@ async function stream(accept: string): Promise<string> {
 /** Opens a socket; answers how it was closed, null when its subscription came to its end. */
 async function socket(): Promise<unknown> {
   const client = createClient({
-    url: `${door.url.replace('http', 'ws')}/graphql`,
+    url: `${gateway.url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
     retryAttempts: 0,
     connectionParams: { authorization },
@@ -68,7 +68,7 @@ const openAll = (): Promise<Record<string, unknown>> => {
   const all = Object.entries(transports).map(async ([name, open]) => [name, await open()] as const);
   return Promise.all(all).then(Object.fromEntries);
 };
-const isFollowedBy = (count: number) => until(() => door.world.listenerCount() === count);
+const isFollowedBy = (count: number) => until(() => gateway.world.listenerCount() === count);
 
 test('every transport ends when the credential is revoked, and so does what it followed', async () => {
   const over = openAll();
@@ -76,7 +76,7 @@ test('every transport ends when the credential is revoked, and so does what it f
   standsFor = 'invalid';
   expect(await over).toEqual(last);
   await isFollowedBy(0);
-  await until(() => door.server.openStreams() === 0);
+  await until(() => gateway.server.openStreams() === 0);
 });
 
 test('every transport ends when the credential stands for somebody else', async () => {
@@ -95,10 +95,10 @@ test('every transport goes on while nobody can be asked, to the end of its own e
   const over = openAll();
   await isFollowedBy(3);
   standsFor = 'nobody can be asked';
-  const looks = () => door.lines.filter((line) => line.includes('a credential could not be looked at'));
+  const looks = () => gateway.lines.filter((line) => line.includes('a credential could not be looked at'));
   await until(() => looks().length >= 3);
-  door.world.advance('t1', 10);
-  door.world.finish('t1');
+  gateway.world.advance('t1', 10);
+  gateway.world.finish('t1');
   expect(await over).toEqual({
     'server-sent events': expect.stringMatching(/"seq":1.*event: complete/s),
     multipart: expect.stringMatching(/"seq":1.*--graphql--\r\n$/s),

@@ -16,11 +16,11 @@ import { workflowMigrations } from '../../subgraphs/workflow/database/migrations
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
 import type { BootstrapKey } from '../authentication/credentials.ts';
 import { portOf } from './port.ts';
-import { openDoor, ownSupergraph, type Door } from './public-server.ts';
+import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 import { startSandbox, type SandboxParts } from './sandbox.ts';
 
 /** A whole Kiln in one process, as `npm start` runs it; tests look inside. */
-export interface Everything extends Door {
+export interface Everything extends PublicServer {
   readonly runtime: Runtime;
   readonly media: MediaSubgraph;
 }
@@ -28,7 +28,7 @@ export interface Everything extends Door {
 /** Seconds that running work gets when the process stops; the rest is taken up at the next start. */
 const WORKER_GRACE_SECONDS = 5;
 
-/** Starts everything in order: data, sandbox, subgraphs, worker, door. What was started is in the lifecycle, to be stopped in reverse. */
+/** Starts everything in order: data, sandbox, subgraphs, worker, server. What was started is in the lifecycle, to be stopped in reverse. */
 export async function startEverything(parts: ProcessParts): Promise<Everything> {
   const { config, logger, lifecycle } = parts;
   const runtime = await startRuntime({
@@ -55,8 +55,8 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   await media.worker.start();
   lifecycle.add('worker', () => media.worker.stop(WORKER_GRACE_SECONDS));
 
-  const door = await openDoor(parts, {
-    supergraphSdl: await ownSupergraph(),
+  const server = await startPublicServer(parts, {
+    supergraphSdl: await checkedInSupergraph(),
     links,
     serviceKeys: [...config.auth.serviceKeys, ...(await developmentKey(parts))],
     publicUrl,
@@ -75,7 +75,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
       'REST_AUTH is open: no operation needs a credential, because everything here is embedded or the sandbox',
     );
   }
-  return { ...door, runtime, media };
+  return { ...server, runtime, media };
 }
 
 /** How a process on this machine reaches the gateway, with the path that PUBLIC_URL may carry. */

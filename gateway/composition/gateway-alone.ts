@@ -11,17 +11,17 @@ import { openSharedCounts, type SharedCounts } from '../limits/shared-counts.ts'
 import { createFileProxy } from '../server/file-proxy.ts';
 import { createHookProxy } from '../server/hook-proxy.ts';
 import { portOf } from './port.ts';
-import { openDoor, ownSupergraph, type Door } from './public-server.ts';
+import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 
 /**
  * The gateway as a process of its own: Kiln's supergraph with its subgraphs elsewhere, or any Federation 2 supergraph
  * (`--supergraph FILE`) with its subgraphs at the URLs the file names.
  */
-export async function startGatewayAlone(parts: ProcessParts): Promise<Door> {
+export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServer> {
   const { config, logger, lifecycle } = parts;
   const { supergraphFile } = config.split;
   const supergraphSdl =
-    supergraphFile === null ? await ownSupergraph() : await readFile(supergraphFile, 'utf8');
+    supergraphFile === null ? await checkedInSupergraph() : await readFile(supergraphFile, 'utf8');
   const urls = new Map<string, string>();
   const links = linksFromSupergraph(supergraphSdl, ({ name, url }) => {
     urls.set(name, urlOf(parts, name) ?? url);
@@ -39,7 +39,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<Door> {
   if (files !== undefined) lifecycle.add('file proxy', () => files.close());
   const hooks = supergraphFile === null && mediaUrl !== undefined ? createHookProxy({ mediaUrl }) : undefined;
   if (hooks !== undefined) lifecycle.add('hook proxy', () => hooks.close());
-  const door = await openDoor(parts, {
+  const server = await startPublicServer(parts, {
     supergraphSdl,
     links,
     serviceKeys: config.auth.serviceKeys,
@@ -50,8 +50,8 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<Door> {
     files: files?.handle,
     hooks: hooks?.handle,
   });
-  logger.info({ url: door.url, subgraphs: Object.fromEntries(urls) }, 'the gateway serves');
-  return door;
+  logger.info({ url: server.url, subgraphs: Object.fromEntries(urls) }, 'the gateway serves');
+  return server;
 }
 
 /** Gateways that know the database count rates together; one that does not counts by itself. */

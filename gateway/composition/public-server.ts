@@ -16,7 +16,7 @@ import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 
 /** What a door is opened with, besides the settings. */
-export interface DoorOptions {
+export interface PublicServerOptions {
   readonly supergraphSdl: string;
   readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly serviceKeys: readonly BootstrapKey[];
@@ -31,14 +31,17 @@ export interface DoorOptions {
 }
 
 /** The public door as it was opened: where, and what stands behind it. */
-export interface Door {
+export interface PublicServer {
   readonly url: string;
   readonly server: GatewayServer;
   readonly federation: FederatedExecutor;
 }
 
 /** Builds the federation and the public server over it, and listens. The REST paths are there when every document of theirs fits the schema. */
-export async function openDoor(parts: ProcessParts, options: DoorOptions): Promise<Door> {
+export async function startPublicServer(
+  parts: ProcessParts,
+  options: PublicServerOptions,
+): Promise<PublicServer> {
   const { config, logger, lifecycle } = parts;
   // A foreign supergraph is shown nobody's credentials.
   const workflow = config.split.supergraphFile === null ? options.links['workflow'] : undefined;
@@ -78,7 +81,7 @@ export async function openDoor(parts: ProcessParts, options: DoorOptions): Promi
 
 function restOf(
   { config, logger }: ProcessParts,
-  { publicUrl }: DoorOptions,
+  { publicUrl }: PublicServerOptions,
   federation: FederatedExecutor,
   rateLimiter: ReturnType<typeof createRateLimiter> | undefined,
 ): Handler | undefined {
@@ -110,6 +113,6 @@ function restOf(
 }
 
 /** The supergraph that is checked in: what `npm run schema` composed. */
-export function ownSupergraph(): Promise<string> {
+export function checkedInSupergraph(): Promise<string> {
   return readFile(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
 }

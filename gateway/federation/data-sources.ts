@@ -52,7 +52,7 @@ export function fetchRequest(fetch: FetchNode, { variables, context }: GraphqlRe
 }
 
 /** The same sources, with one answer already there: the event of a subscription plays its primary fetch. */
-export function withAnswer(
+export function withFetchResult(
   sources: ServiceMap,
   answered: { readonly fetch: FetchNode; readonly result: ExecutionResult },
 ): ServiceMap {

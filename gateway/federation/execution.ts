@@ -12,7 +12,7 @@ import { fetchRequest, linkTo } from './data-sources.ts';
 import type { OperationContext } from './operation-context.ts';
 import { createPlanRunner, type PlanRunnerOptions } from './plan-runner.ts';
 import type { OperationPlan, SubscriptionPlan } from './plans.ts';
-import { gatewayFailure, outwardResult, variableErrors } from './results.ts';
+import { gatewayFailure, withoutServiceNames, variableErrors } from './results.ts';
 
 /** Running checked operations: queries and mutations at once, subscriptions event by event. */
 export interface Execution extends GraphqlExecutor {
@@ -47,7 +47,7 @@ export function createExecution({ documents, ...options }: ExecutionOptions): Ex
   ): Promise<ResultStream | ExecutionResult> => {
     const { primary } = plan;
     const started = await linkTo(links, primary.serviceName).subscribe(fetchRequest(primary, request));
-    if (!isStream<ExecutionResult>(started)) return outwardResult(started);
+    if (!isStream<ExecutionResult>(started)) return withoutServiceNames(started);
     return mapStream<ExecutionResult, ExecutionResult>({
       source: started,
       map: (event) => runner.runEvent(plan, request, event),

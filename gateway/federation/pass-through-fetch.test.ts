@@ -61,16 +61,16 @@ const shaped: readonly (readonly [query: string, variables: object])[] = [
 describe('an answer that needs no second shaping', () => {
   it.each(plain)('is found for %s, and is what the executor would have made', async (query, variables) => {
     const plan = requestPlan(query);
-    expect(plan.plainFetch).not.toBeNull();
+    expect(plan.passThrough).not.toBeNull();
     const answer = await run(plan, query, variables);
     expect(answer.data).toBeTruthy();
-    const executed = await run({ ...plan, plainFetch: null }, query, variables);
+    const executed = await run({ ...plan, passThrough: null }, query, variables);
     expect(JSON.stringify(answer)).toBe(JSON.stringify(executed));
   });
 
   it.each(shaped)('is not assumed for %s', async (query, variables) => {
     const plan = requestPlan(query);
-    expect(plan.plainFetch).toBeNull();
+    expect(plan.passThrough).toBeNull();
     expect((await run(plan, query, variables)).data).toBeTruthy();
   });
 
@@ -91,14 +91,14 @@ describe('an answer that needs no second shaping', () => {
     const counted = createPlanRunner({ planner, links: counting, logger });
     const answer = await counted.runRequest(plan, { query, variables: {}, context: contextOf() });
     expect(asked).toBe(1);
-    const executed = await run({ ...plan, plainFetch: null }, query);
+    const executed = await run({ ...plan, passThrough: null }, query);
     expect(JSON.parse(JSON.stringify(answer))).toEqual(JSON.parse(JSON.stringify(executed)));
   });
 
   it('sends only the variables that its fetch uses', async () => {
     const query = 'query ($id: ID!, $unused: Int) { task(id: $id) { id } }';
-    const { plainFetch } = requestPlan(query);
-    expect((plainFetch as FetchNode).variableUsages).toEqual(['id']);
+    const { passThrough } = requestPlan(query);
+    expect((passThrough as FetchNode).variableUsages).toEqual(['id']);
     const answer = await run(requestPlan(query), query, { id: 't1', unused: 3 });
     expect(answer.data).toEqual({ task: { id: 't1' } });
   });

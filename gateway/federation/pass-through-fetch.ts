@@ -23,16 +23,16 @@ import {
 import type { OperationContext } from './operation-context.ts';
 
 /**
- * Whether an operation that needs one subgraph only gets from it exactly what the caller asked for: the same fields in
+ * Whether an operation that needs one subgraph only gets from it exactly what the caller requested for: the same fields in
  * the same order, of types without hidden parts, with nothing renamed on the way. Then its answer needs no second
  * shaping, which is most of what the gateway itself costs. Whoever is not sure says no.
  */
-export function isPlainFetch(asked: {
+export function isPassThrough(requested: {
   readonly operation: OperationContext;
   readonly fetch: FetchNode;
   readonly supergraphSchema: GraphQLSchema;
 }): boolean {
-  const { operation, fetch, supergraphSchema } = asked;
+  const { operation, fetch, supergraphSchema } = requested;
   const { outputRewrites, contextRewrites, requires } = fetch;
   if (outputRewrites !== undefined || contextRewrites !== undefined || requires !== undefined) return false;
   const { schema } = operation;

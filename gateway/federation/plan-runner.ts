@@ -5,10 +5,10 @@ import type { ExecutionResult } from 'graphql';
 import type { GraphqlRequest, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { dataSourcesOf, fetchRequest, linkTo, withAnswer } from './data-sources.ts';
+import { dataSourcesOf, fetchRequest, linkTo, withFetchResult } from './data-sources.ts';
 import type { OperationContext } from './operation-context.ts';
 import type { Planner, RequestPlan, SubscriptionPlan } from './plans.ts';
-import { outwardResult } from './results.ts';
+import { withoutServiceNames } from './results.ts';
 
 /** Runs plans with Apollo's own executor over our links. */
 export interface PlanRunner {
@@ -30,31 +30,31 @@ export function createPlanRunner({ planner, links, logger }: PlanRunnerOptions):
 
   const run = async ({ plan, operation, request, services }: Run): Promise<ExecutionResult> => {
     const context = gatewayContext({ operation, request, planner, logger });
-    return outwardResult(
+    return withoutServiceNames(
       await executeQueryPlan(plan, services, context, operation, supergraphSchema, apiModel),
     );
   };
 
   /** Runs a plan whose first fetch has its answer already. */
-  const runAnswered = (parts: Omit<Run, 'services'>, fetch: FetchNode, result: ExecutionResult) =>
-    run({ ...parts, services: withAnswer(sources, { fetch, result }) });
+  const runAfterFetch = (parts: Omit<Run, 'services'>, fetch: FetchNode, result: ExecutionResult) =>
+    run({ ...parts, services: withFetchResult(sources, { fetch, result }) });
 
   return {
-    async runRequest({ plan, operation, plainFetch }, request) {
-      if (plainFetch === null) return run({ plan, operation, request, services: sources });
-      const link = linkTo(links, plainFetch.serviceName);
-      const result = await link.execute(fetchRequest(plainFetch, request));
-      return wholeOf(result) ?? runAnswered({ plan, operation, request }, plainFetch, result);
+    async runRequest({ plan, operation, passThrough }, request) {
+      if (passThrough === null) return run({ plan, operation, request, services: sources });
+      const link = linkTo(links, passThrough.serviceName);
+      const result = await link.execute(fetchRequest(passThrough, request));
+      return completeResult(result) ?? runAfterFetch({ plan, operation, request }, passThrough, result);
     },
     async runEvent({ primary, operation, eventPlan, isPlain }, request, result) {
-      const whole = isPlain ? wholeOf(result) : null;
-      return whole ?? runAnswered({ plan: eventPlan, operation, request }, primary, result);
+      const whole = isPlain ? completeResult(result) : null;
+      return whole ?? runAfterFetch({ plan: eventPlan, operation, request }, primary, result);
     },
   };
 }
 
 /** A result that lacks nothing, and carries nothing but data; null for any other. */
-function wholeOf({ data, errors }: ExecutionResult): ExecutionResult | null {
+function completeResult({ data, errors }: ExecutionResult): ExecutionResult | null {
   return errors === undefined && data !== undefined && data !== null ? { data } : null;
 }
 

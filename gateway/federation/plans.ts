@@ -3,7 +3,7 @@ import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-plan
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
 import { operationContext, type OperationContext } from './operation-context.ts';
-import { isPlainFetch } from './pass-through-fetch.ts';
+import { isPassThrough } from './pass-through-fetch.ts';
 
 /** The supergraph as the executor needs it, and the plans of its operations. */
 export interface Planner {
@@ -30,7 +30,7 @@ export interface RequestPlan {
   readonly operation: OperationContext;
   readonly plan: QueryPlan;
   /** The only fetch of the plan, when its answer without errors is the answer as it is; else null. */
-  readonly plainFetch: FetchNode | null;
+  readonly passThrough: FetchNode | null;
 }
 
 /** A subscription: the fetch that subscribes, and the plan that each of its events runs through. */
@@ -60,8 +60,8 @@ export function createPlanner(supergraphSdl: string): Planner {
     const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
     const { node } = plan;
     if (node?.kind !== 'Subscription') {
-      const isPlain = node?.kind === 'Fetch' && isPlainFetch({ operation, fetch: node, supergraphSchema });
-      return { kind: 'request', operation, plan, plainFetch: isPlain ? node : null };
+      const isPlain = node?.kind === 'Fetch' && isPassThrough({ operation, fetch: node, supergraphSchema });
+      return { kind: 'request', operation, plan, passThrough: isPlain ? node : null };
     }
     const { primary, rest } = node;
     const nodes = rest === undefined ? [primary] : [primary, rest];
@@ -70,7 +70,7 @@ export function createPlanner(supergraphSdl: string): Planner {
       operation,
       primary,
       eventPlan: { kind: 'QueryPlan', node: { kind: 'Sequence', nodes } },
-      isPlain: rest === undefined && isPlainFetch({ operation, fetch: primary, supergraphSchema }),
+      isPlain: rest === undefined && isPassThrough({ operation, fetch: primary, supergraphSchema }),
     };
   };
 

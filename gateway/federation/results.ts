@@ -5,7 +5,7 @@ import type { RequestContext } from '../../platform/graphql/operations/executor.
 import type { Logger } from '../../platform/process/logger.ts';
 
 /** A result without what is nobody's business outside: which subgraph an error came from. */
-export function outwardResult(result: ExecutionResult): ExecutionResult {
+export function withoutServiceNames(result: ExecutionResult): ExecutionResult {
   if (result.errors === undefined) return result;
   return { ...result, errors: result.errors.map(outwardError) };
 }

@@ -20,7 +20,7 @@ export interface ErrorFormatter {
 }
 
 /** Extensions that are written for the caller. */
-const KEPT_EXTENSIONS = [
+const PUBLIC_EXTENSIONS = [
   'code',
   'field',
   'problems',
@@ -55,7 +55,7 @@ export function createErrorFormatter({ logger }: { readonly logger: Logger }): E
         extensions: { code, traceId: typeof known === 'string' ? known : traceId },
       };
     }
-    return { message: error.message, ...place, extensions: { ...pickKept(error.extensions), code } };
+    return { message: error.message, ...place, extensions: { ...pickPublic(error.extensions), code } };
   }
 
   return {
@@ -89,8 +89,11 @@ function placeOf({ path, locations }: GraphQLError): Pick<GraphQLFormattedError,
   };
 }
 
-function pickKept(extensions: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function pickPublic(extensions: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
-    KEPT_EXTENSIONS.filter((name) => extensions[name] !== undefined).map((name) => [name, extensions[name]]),
+    PUBLIC_EXTENSIONS.filter((name) => extensions[name] !== undefined).map((name) => [
+      name,
+      extensions[name],
+    ]),
   );
 }

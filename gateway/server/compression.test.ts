@@ -4,19 +4,19 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Handler } from './middleware.ts';
-import { startDoor, type Door } from './server-under-test.fixture.ts';
+import { startTestGateway, type TestGateway } from './server-under-test.fixture.ts';
 
 const long = { items: Array.from({ length: 200 }, (_, id) => ({ id, name: 'one of many' })) };
 const asJson: Handler = (_request, response) => response.json(long);
 
-let door: Door;
+let gateway: TestGateway;
 beforeAll(async () => {
-  door = await startDoor({ files: asJson, hooks: asJson, rest: asJson });
+  gateway = await startTestGateway({ files: asJson, hooks: asJson, rest: asJson });
 });
-afterAll(() => door.close());
+afterAll(() => gateway.close());
 
 async function ask(path: string, headers: Record<string, string> = {}, query?: string) {
-  const answer = await request(`${door.url}${path}`, {
+  const answer = await request(`${gateway.url}${path}`, {
     method: query === undefined ? 'GET' : 'POST',
     headers: { 'accept-encoding': 'gzip', 'content-type': 'application/json', ...headers },
     ...(query === undefined ? {} : { body: JSON.stringify({ query }) }),

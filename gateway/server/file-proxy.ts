@@ -34,7 +34,7 @@ export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FilePro
     async handle(request, response) {
       const hangUp = new AbortController();
       response.once('close', () => hangUp.abort());
-      const answer = await ask(pool, request, hangUp.signal);
+      const answer = await forward(pool, request, hangUp.signal);
       response.writeHead(answer.statusCode, withoutHopByHop(answer.headers));
       try {
         await pipeline(answer.body, response);
@@ -48,7 +48,7 @@ export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FilePro
   };
 }
 
-async function ask(pool: Pool, request: IncomingMessage, signal: AbortSignal) {
+async function forward(pool: Pool, request: IncomingMessage, signal: AbortSignal) {
   const headers = Object.fromEntries(
     FORWARDED.flatMap((name) =>
       request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]],
@@ -67,7 +67,7 @@ function withoutHopByHop(headers: Readonly<Record<string, string | string[] | un
     connection: _connection,
     'keep-alive': _keepAlive,
     'transfer-encoding': _encoding,
-    ...kept
+    ...forwarded
   } = headers;
-  return kept;
+  return forwarded;
 }

@@ -9,7 +9,7 @@ import { createHookProxy, type HookProxy } from './hook-proxy.ts';
 
 let seen: { method: string; url: string; headers: Record<string, unknown>; body: string }[];
 let media: Server;
-let door: Server;
+let gateway: Server;
 let proxy: HookProxy;
 let failure: unknown;
 
@@ -35,7 +35,7 @@ beforeEach(async () => {
     });
   });
   proxy = createHookProxy({ mediaUrl: `${await listen(media)}/graphql` });
-  door = createServer((request, response) => {
+  gateway = createServer((request, response) => {
     proxy.handle(request, response).catch((error: unknown) => {
       failure = error;
       response.writeHead(503).end();
@@ -43,13 +43,13 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await stop(door);
+  await stop(gateway);
   await proxy.close();
   await stop(media);
 });
 
 it('hands a notice on byte for byte with what it is signed with, and nobody’s credentials', async () => {
-  const origin = await listen(door);
+  const origin = await listen(gateway);
   const answer = await fetch(`${origin}/hooks/fal?attempt=a%2F1%2F1&mac=b`, {
     method: 'POST',
     body: '{ "status":  "OK" }',
@@ -74,7 +74,7 @@ it('hands a notice on byte for byte with what it is signed with, and nobody’s 
 });
 
 it('says that notices are not taken while media is away', async () => {
-  const origin = await listen(door);
+  const origin = await listen(gateway);
   await stop(media);
   const answer = await fetch(`${origin}/hooks/fal`, { method: 'POST', body: '{}' });
   expect(answer.status).toBe(503);

@@ -30,17 +30,17 @@ export function createHookProxy({ mediaUrl }: { readonly mediaUrl: string }): Ho
     async handle(request, response) {
       const hangUp = new AbortController();
       response.once('close', () => hangUp.abort());
-      const { status, headers, body } = await ask(pool, request, hangUp.signal);
-      const kept = ['content-type', 'retry-after', 'allow'].flatMap((name) =>
+      const { status, headers, body } = await forward(pool, request, hangUp.signal);
+      const forwarded = ['content-type', 'retry-after', 'allow'].flatMap((name) =>
         headers[name] === undefined ? [] : [[name, String(headers[name])]],
       );
-      response.writeHead(status, { 'cache-control': 'no-store', ...Object.fromEntries(kept) }).end(body);
+      response.writeHead(status, { 'cache-control': 'no-store', ...Object.fromEntries(forwarded) }).end(body);
     },
     close: () => pool.close(),
   };
 }
 
-async function ask(pool: Pool, request: IncomingMessage, signal: AbortSignal) {
+async function forward(pool: Pool, request: IncomingMessage, signal: AbortSignal) {
   const headers = Object.fromEntries(
     Object.entries(request.headers).flatMap(([name, value]) =>
       value === undefined || DROPPED.test(name) ? [] : [[name, String(value)]],

@@ -33,7 +33,7 @@ export function traceRequests(logger: Logger): RequestHandler {
 }
 
 /** Hands a folder of paths to a handler without cutting the folder off `request.url`. */
-export function below(folder: string, handler: Handler): RequestHandler {
+export function mountBelow(folder: string, handler: Handler): RequestHandler {
   return async (request, response, next) => {
     if (request.path !== folder && !request.path.startsWith(`${folder}/`)) return next();
     await handler(request, response, next);

@@ -15,8 +15,8 @@ import { createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation } from '../federation/federation.ts';
 import { createGatewayServer, type GatewayServer, type GatewayServerOptions } from './server.ts';
 
-/** A door on a free port before two small subgraphs in memory: numbered event logs, uploads, lists, failures. */
-export interface Door {
+/** A gateway on a free port before two small subgraphs in memory: numbered event logs, uploads, lists, failures. */
+export interface TestGateway {
   readonly url: string;
   readonly server: GatewayServer;
   readonly world: World;
@@ -28,7 +28,7 @@ export interface Door {
 /** The secret of the service key `shop`. */
 export const SHOP_SECRET = 'kiln_shop-secret';
 
-/** What the tests do behind the door. */
+/** What the tests do behind the gateway. */
 interface World {
   /** Appends the next event to a task's log. */
   advance(taskId: string, progress: number): void;
@@ -73,8 +73,8 @@ type Query { version: String! }
 
 type Log = { events: { seq: number; progress: number }[]; isFinished: boolean };
 
-/** Starts a door; options replace the defaults of the tests. */
-export async function startDoor(options: Partial<GatewayServerOptions> = {}): Promise<Door> {
+/** Starts a gateway; options replace the defaults of the tests. */
+export async function startTestGateway(options: Partial<GatewayServerOptions> = {}): Promise<TestGateway> {
   const lines: string[] = [];
   const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
   const { world, subgraphs } = createWorld();
@@ -111,11 +111,11 @@ export async function startDoor(options: Partial<GatewayServerOptions> = {}): Pr
 
 /** Sends a GraphQL request as most clients do. */
 export async function post(
-  door: { readonly url: string },
+  gateway: { readonly url: string },
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; headers: Headers; body: GraphqlAnswer }> {
-  const response = await fetch(`${door.url}/graphql`, {
+  const response = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),

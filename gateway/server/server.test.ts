@@ -5,12 +5,12 @@ import { getDistDirectory } from 'altair-static';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { contextOf } from '../request/request-context.ts';
-import { type Door, post, SHOP_SECRET, startDoor, until } from './server-under-test.fixture.ts';
+import { type TestGateway, post, SHOP_SECRET, startTestGateway, until } from './server-under-test.fixture.ts';
 
-let door: Door | undefined;
+let gateway: TestGateway | undefined;
 afterEach(async () => {
-  await door?.close();
-  door = undefined;
+  await gateway?.close();
+  gateway = undefined;
 });
 
 interface Envelope {
@@ -25,11 +25,11 @@ async function getJson<Body>(url: string, headers: Record<string, string> = {}):
   return [response.status, (await response.json()) as Body];
 }
 
-describe('the door', () => {
+describe('the gateway', () => {
   test('tells that it serves, and which part is not ready', async () => {
     let isBroken = false;
     const never = new Promise<void>(() => undefined);
-    door = await startDoor({
+    gateway = await startTestGateway({
       readiness: {
         database: async () => {
           if (isBroken) throw new Error('password=hunter2');
@@ -38,15 +38,15 @@ describe('the door', () => {
         workflow: async () => undefined,
       },
     });
-    expect(await getJson(`${door.url}/healthz`)).toEqual([200, { status: 'ok' }]);
+    expect(await getJson(`${gateway.url}/healthz`)).toEqual([200, { status: 'ok' }]);
     const checks = ['database', 'media', 'workflow'];
-    expect(await getJson(`${door.url}/readyz`)).toEqual([200, { status: 'ready', checks, failing: [] }]);
+    expect(await getJson(`${gateway.url}/readyz`)).toEqual([200, { status: 'ready', checks, failing: [] }]);
     isBroken = true;
-    expect(await getJson(`${door.url}/readyz`)).toEqual([
+    expect(await getJson(`${gateway.url}/readyz`)).toEqual([
       503,
       { status: 'not ready', checks, failing: ['database', 'media'] },
     ]);
-    expect((await fetch(`${door.url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   });
 
   test('serves everything below the path prefix of PUBLIC_URL', async () => {
@@ -55,71 +55,73 @@ describe('the door', () => {
       paths.push(request.url);
       response.end('served');
     };
-    door = await startDoor({
+    gateway = await startTestGateway({
       publicUrl: 'https://example.org/kiln/',
       files: echo,
       sandbox: echo,
       rest: echo,
     });
     for (const path of ['/files/1/a.png?sig=x', '/sandbox', '/sandbox/pay?id=1', '/api/task/status']) {
-      expect(await (await fetch(`${door.url}/kiln${path}`)).text()).toBe('served');
+      expect(await (await fetch(`${gateway.url}/kiln${path}`)).text()).toBe('served');
     }
     expect(paths).toEqual(['/files/1/a.png?sig=x', '/sandbox', '/sandbox/pay?id=1', '/api/task/status']);
-    expect((await post({ url: `${door.url}/kiln` }, { query: '{ hello }' })).body.data).toEqual({
+    expect((await post({ url: `${gateway.url}/kiln` }, { query: '{ hello }' })).body.data).toEqual({
       hello: 'hi',
     });
-    expect((await fetch(`${door.url}/kiln/healthz`)).status).toBe(200);
-    expect((await fetch(`${door.url}/healthz`)).status).toBe(200);
-    expect((await fetch(`${door.url}/graphql`)).status).toBe(404);
-    expect(door.lines.join('')).not.toContain('sig=x');
+    expect((await fetch(`${gateway.url}/kiln/healthz`)).status).toBe(200);
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${gateway.url}/graphql`)).status).toBe(404);
+    expect(gateway.lines.join('')).not.toContain('sig=x');
   });
 
   test('answers unknown paths and failures in the envelope, without details of ours', async () => {
-    door = await startDoor({
+    gateway = await startTestGateway({
       sandbox: () => {
         throw new Error('password=hunter2');
       },
     });
-    expect(await getJson<Envelope>(`${door.url}/nowhere`)).toEqual([
+    expect(await getJson<Envelope>(`${gateway.url}/nowhere`)).toEqual([
       404,
       { status: false, data: null, msg: 'no such path: /nowhere', detail: 'Not Found' },
     ]);
-    const [status, body] = await getJson<Envelope>(`${door.url}/sandbox`);
+    const [status, body] = await getJson<Envelope>(`${gateway.url}/sandbox`);
     expect(status).toBe(500);
     expect(body.msg).toMatch(/^internal error, trace id [0-9a-f]{32}$/);
     const traceId = body.msg.slice(-32);
-    expect(door.lines.some((line) => line.includes(traceId) && line.includes('a request failed'))).toBe(true);
+    expect(gateway.lines.some((line) => line.includes(traceId) && line.includes('a request failed'))).toBe(
+      true,
+    );
   });
 
   test('knows service keys, refuses forged ones everywhere and unknown bearers on /graphql only', async () => {
-    door = await startDoor({
+    gateway = await startTestGateway({
       rest: (request, response) => response.json(contextOf(request).caller),
     });
     const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
-    const [, key] = await getJson(`${door.url}/api/x`, bearer(SHOP_SECRET));
+    const [, key] = await getJson(`${gateway.url}/api/x`, bearer(SHOP_SECRET));
     expect(key).toMatchObject({ kind: 'key', id: 'key_shop', scopes: ['admin'], address: '127.0.0.1' });
     const jwt = `${Buffer.from('{"alg":"EdDSA","typ":"at+jwt"}').toString('base64url')}.e30.c2ln`;
     for (const forged of ['kiln_forged', jwt]) {
-      expect((await getJson<Envelope>(`${door.url}/api/x`, bearer(forged)))[0]).toBe(401);
-      expect((await post(door, { query: 'mutation { start }' }, bearer(forged))).status).toBe(401);
+      expect((await getJson<Envelope>(`${gateway.url}/api/x`, bearer(forged)))[0]).toBe(401);
+      expect((await post(gateway, { query: 'mutation { start }' }, bearer(forged))).status).toBe(401);
     }
-    expect(door.world.starts).toBe(0);
-    expect(door.lines.filter((line) => line.includes('"level":50'))).toEqual([]);
-    const [status, leftover] = await getJson(`${door.url}/api/x`, bearer('somebody-elses-token'));
+    expect(gateway.world.starts).toBe(0);
+    expect(gateway.lines.filter((line) => line.includes('"level":50'))).toEqual([]);
+    const [status, leftover] = await getJson(`${gateway.url}/api/x`, bearer('somebody-elses-token'));
     expect([status, leftover]).toMatchObject([200, { kind: 'anonymous', id: 'anon' }]);
-    const unknown = await post(door, { query: '{ hello }' }, bearer('somebody-elses-token'));
+    const unknown = await post(gateway, { query: '{ hello }' }, bearer('somebody-elses-token'));
     expect([unknown.status, unknown.body.errors?.[0]?.extensions]).toEqual([
       401,
       { code: 'UNAUTHENTICATED' },
     ]);
-    expect((await post(door, { query: '{ hello }' }, { authorization: 'Basic eDp5' })).status).toBe(200);
-    expect(door.lines.join('')).not.toContain('somebody-elses-token');
+    expect((await post(gateway, { query: '{ hello }' }, { authorization: 'Basic eDp5' })).status).toBe(200);
+    expect(gateway.lines.join('')).not.toContain('somebody-elses-token');
   });
 
   test('lets the browser origins call that may, and exposes the headers they need', async () => {
-    door = await startDoor({ corsOrigins: ['https://shop.example'] });
+    gateway = await startTestGateway({ corsOrigins: ['https://shop.example'] });
     const preflight = (origin: string) =>
-      fetch(`${door?.url}/graphql`, {
+      fetch(`${gateway?.url}/graphql`, {
         method: 'OPTIONS',
         headers: {
           origin,
@@ -132,7 +134,7 @@ describe('the door', () => {
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://shop.example');
     expect(allowed.headers.get('access-control-allow-headers')).toBe('content-type');
     expect((await preflight('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull();
-    const answer = await post(door, { query: '{ hello }' }, { origin: 'https://shop.example' });
+    const answer = await post(gateway, { query: '{ hello }' }, { origin: 'https://shop.example' });
     expect(answer.headers.get('access-control-expose-headers')).toMatch(
       /X-RateLimit-Limit.*Retry-After.*Deprecation.*X-Trace-Id/,
     );
@@ -142,32 +144,32 @@ describe('the door', () => {
 
   test('shows browsers Apollo Sandbox with the way to the explorer, in production the way only', async () => {
     const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
-    door = await startDoor();
-    const page = await (await fetch(`${door.url}/graphql`, { headers })).text();
+    gateway = await startTestGateway();
+    const page = await (await fetch(`${gateway.url}/graphql`, { headers })).text();
     expect(page).toContain('EmbeddedSandbox');
     expect(page).toContain('href="/explorer/"');
-    await door.close();
-    door = await startDoor({ production: true });
-    const production = await (await fetch(`${door.url}/graphql`, { headers })).text();
+    await gateway.close();
+    gateway = await startTestGateway({ production: true });
+    const production = await (await fetch(`${gateway.url}/graphql`, { headers })).text();
     expect(production).toContain('href="/explorer/"');
     expect(production).not.toContain('https://');
   });
 
   test('serves an explorer that loads from this origin alone', async () => {
-    door = await startDoor({ publicUrl: 'https://example.org/kiln' });
-    const response = await fetch(`${door.url}/kiln/explorer/`);
+    gateway = await startTestGateway({ publicUrl: 'https://example.org/kiln' });
+    const response = await fetch(`${gateway.url}/kiln/explorer/`);
     const page = await response.text();
     expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
     expect(page).toContain('<base href="/kiln/explorer/">');
     expect(page).toContain('`/kiln/graphql`');
-    expect(page).toContain(`\`${door.url.replace('http', 'ws')}/kiln/graphql\``);
+    expect(page).toContain(`\`${gateway.url.replace('http', 'ws')}/kiln/graphql\``);
     const loaded = [...page.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(
       ([, url]) => url ?? '',
     );
     expect(loaded.length).toBeGreaterThan(3);
     for (const url of loaded) {
       expect(url).not.toMatch(/^(https?:)?\/\//);
-      const part = await fetch(new URL(url, `${door.url}/kiln/explorer/`));
+      const part = await fetch(new URL(url, `${gateway.url}/kiln/explorer/`));
       expect(part.status).toBe(200);
       await part.arrayBuffer();
     }
@@ -177,18 +179,18 @@ describe('the door', () => {
   });
 
   test('never writes a hostile Host header into the explorer', async () => {
-    door = await startDoor();
+    gateway = await startTestGateway();
     const { request } = await import('undici');
-    const { body } = await request(`${door.url}/explorer/`, { headers: { host: 'x`;alert(1)</script>' } });
+    const { body } = await request(`${gateway.url}/explorer/`, { headers: { host: 'x`;alert(1)</script>' } });
     expect(await body.text()).not.toContain('alert(1)');
   });
 
   test('believes of whoever asks for the explorer only a trusted proxy that it is https', async () => {
     const socketOf = async (trustProxy: readonly string[], proto: string) => {
-      door = await startDoor({ trustProxy });
-      const page = await fetch(`${door.url}/explorer/`, { headers: { 'x-forwarded-proto': proto } });
+      gateway = await startTestGateway({ trustProxy });
+      const page = await fetch(`${gateway.url}/explorer/`, { headers: { 'x-forwarded-proto': proto } });
       const [, scheme] = /(wss?):\/\/127\.0\.0\.1:\d+\/graphql/.exec(await page.text()) ?? [];
-      await door.close();
+      await gateway.close();
       return scheme;
     };
     expect(await socketOf([], 'https')).toBe('ws');
@@ -196,18 +198,18 @@ describe('the door', () => {
     expect(await socketOf(['127.0.0.1'], 'https')).toBe('wss');
     expect(await socketOf(['127.0.0.1'], 'https, http')).toBe('wss');
     expect(await socketOf(['127.0.0.1'], 'http')).toBe('ws');
-    door = undefined;
+    gateway = undefined;
   });
 
   test('lets a running request end when it stops, and cuts it when it takes too long', async () => {
-    door = await startDoor({ drainMs: 300 });
-    const { world, url } = door;
-    const answer = post(door, { query: '{ hang }' }).catch((error: unknown) => error);
+    gateway = await startTestGateway({ drainMs: 300 });
+    const { world, url } = gateway;
+    const answer = post(gateway, { query: '{ hang }' }).catch((error: unknown) => error);
     await until(() => world.hanging.length === 1);
-    await door.close();
+    await gateway.close();
     await until(() => world.hanging[0]?.aborted === true);
     expect(await answer).toBeInstanceOf(Error);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
-    door = undefined;
+    gateway = undefined;
   });
 });

@@ -5,7 +5,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { GraphQLSchema } from 'graphql';
 
 import type { Logger } from '../../platform/process/logger.ts';
-import { countUnserved, findCaller } from '../authentication/authenticate.ts';
+import { countUnmatched, authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
@@ -26,7 +26,7 @@ import { compressAnswers } from './compression.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer, listenOn, stopAccepting } from './http-server.ts';
-import { answerError, answerNotFound, below, type Handler, traceRequests } from './middleware.ts';
+import { answerError, answerNotFound, mountBelow, type Handler, traceRequests } from './middleware.ts';
 
 /**
  * The public door: one HTTP server with everything that callers reach, mounted in reading order. It knows no rule of
@@ -182,16 +182,16 @@ function createApp(parts: {
   app.use(basePath === '' ? '/' : basePath, mounted);
   if (basePath !== '') mounted.use(health.router);
   mounted.use(cors.middleware);
-  mounted.use(findCaller({ callers, rateLimiter: options.rateLimiter }));
-  if (options.files !== undefined) mounted.use(below('/files', options.files));
-  if (options.hooks !== undefined) mounted.use(below('/hooks', options.hooks));
-  if (options.sandbox !== undefined) mounted.use(below('/sandbox', options.sandbox));
+  mounted.use(authenticate({ callers, rateLimiter: options.rateLimiter }));
+  if (options.files !== undefined) mounted.use(mountBelow('/files', options.files));
+  if (options.hooks !== undefined) mounted.use(mountBelow('/hooks', options.hooks));
+  if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
   // What is mounted above has bytes of its own kinds and is passed on as it is.
   mounted.use(compressAnswers());
   mounted.use('/graphql', graphql);
   mounted.use('/explorer', createExplorer({ basePath, trustProxy: options.trustProxy }));
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
-  mounted.use(countUnserved(options.rateLimiter));
+  mounted.use(countUnmatched(options.rateLimiter));
   app.use(answerNotFound(basePath));
   app.use(answerError(options.logger, basePath));
   return app;

@@ -5,12 +5,17 @@ import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { type Door, type GraphqlAnswer, startDoor, until } from './server-under-test.fixture.ts';
+import {
+  type TestGateway,
+  type GraphqlAnswer,
+  startTestGateway,
+  until,
+} from './server-under-test.fixture.ts';
 
-let door: Door | undefined;
+let gateway: TestGateway | undefined;
 afterEach(async () => {
-  await door?.close();
-  door = undefined;
+  await gateway?.close();
+  gateway = undefined;
 });
 
 const MUTATION = 'mutation ($file: Upload!) { upload(file: $file) { name bytes sha256 } }';
@@ -35,29 +40,29 @@ async function send(
 
 describe('uploads through GraphQL', () => {
   test('arrive whole, also when they are exactly as large as allowed', async () => {
-    door = await startDoor({ uploadMaxBytes: 100_000 });
+    gateway = await startTestGateway({ uploadMaxBytes: 100_000 });
     for (const size of [0, 1, 65_536, 100_000]) {
       const content = randomBytes(size);
-      const { body } = await send(door.url, formOf(content));
+      const { body } = await send(gateway.url, formOf(content));
       const sha256 = createHash('sha256').update(content).digest('hex');
       expect(body).toEqual({ data: { upload: { name: 'picture.png', bytes: size, sha256 } } });
     }
   });
 
   test('of one byte too many fail, and nothing is stored', async () => {
-    door = await startDoor({ uploadMaxBytes: 100_000 });
+    gateway = await startTestGateway({ uploadMaxBytes: 100_000 });
     for (const size of [100_001, 3_000_000]) {
-      const { body } = await send(door.url, formOf(randomBytes(size)));
+      const { body } = await send(gateway.url, formOf(randomBytes(size)));
       expect(body.errors?.[0]).toMatchObject({
         message: 'a file may have at most 100000 bytes',
         extensions: { code: 'PAYLOAD_TOO_LARGE' },
       });
     }
-    expect(door.world.stored).toEqual([]);
+    expect(gateway.world.stored).toEqual([]);
   });
 
   test('go nowhere but into the operation: a map that leads out of it is refused, and changes nothing', async () => {
-    door = await startDoor();
+    gateway = await startTestGateway();
     const hostile = [
       'hasOwnProperty.call',
       'toString.kiln',
@@ -84,7 +89,7 @@ describe('uploads through GraphQL', () => {
           JSON.stringify({ query: '{ hello }', variables: { list: [null], file: null } }),
         );
         form.set('map', JSON.stringify({ file: ['variables.file', path] }));
-        const { status, body } = await send(door.url, form);
+        const { status, body } = await send(gateway.url, form);
         expect([path, status, body.errors?.[0]?.extensions]).toEqual([path, 400, { code: 'BAD_REQUEST' }]);
       }
       expect(members).toHaveLength(5);
@@ -97,11 +102,11 @@ describe('uploads through GraphQL', () => {
         for (const name of ['call', 'kiln']) Reflect.deleteProperty(member, name);
       }
     }
-    expect((await send(door.url, formOf(Buffer.from('x')))).body.errors).toBeUndefined();
+    expect((await send(gateway.url, formOf(Buffer.from('x')))).body.errors).toBeUndefined();
   });
 
   test('stream through in bounded memory', async () => {
-    door = await startDoor({ uploadMaxBytes: 200_000_000 });
+    gateway = await startTestGateway({ uploadMaxBytes: 200_000_000 });
     const chunk = randomBytes(1_000_000);
     const hash = createHash('sha256');
     const head =
@@ -120,7 +125,7 @@ describe('uploads through GraphQL', () => {
       }
       yield '\r\n--x--\r\n';
     }
-    const { body } = await request(`${door.url}/graphql`, {
+    const { body } = await request(`${gateway.url}/graphql`, {
       method: 'POST',
       headers: { ...PREFLIGHT, 'content-type': 'multipart/form-data; boundary=x' },
       body: Readable.from(content()),
@@ -132,8 +137,8 @@ describe('uploads through GraphQL', () => {
   });
 
   test('without a preflight header are refused at once, however large the body', async () => {
-    door = await startDoor();
-    const { hostname, port } = new URL(door.url);
+    gateway = await startTestGateway();
+    const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname);
     const answers: string[] = [];
     socket.on('data', (data) => answers.push(String(data)));
@@ -150,22 +155,22 @@ describe('uploads through GraphQL', () => {
   });
 
   test('of 80 MB that nobody wants do not hang the client', async () => {
-    door = await startDoor({ uploadMaxBytes: 100_000_000 });
+    gateway = await startTestGateway({ uploadMaxBytes: 100_000_000 });
     const content = Buffer.alloc(80_000_000);
-    const refused = await send(door.url, formOf(content), {});
+    const refused = await send(gateway.url, formOf(content), {});
     expect(refused.status).toBe(400);
-    const invalid = await send(door.url, formOf(content, 'mutation { nothing }'));
+    const invalid = await send(gateway.url, formOf(content, 'mutation { nothing }'));
     expect(invalid.body.errors?.[0]?.extensions).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
     const unread = await send(
-      door.url,
+      gateway.url,
       formOf(content, 'mutation ($file: Upload!) { ignoreUpload(file: $file) }'),
     );
     expect(unread.body.data).toEqual({ ignoreUpload: true });
-    expect(door.world.stored).toEqual([]);
+    expect(gateway.world.stored).toEqual([]);
   });
 
   test('that are malformed are explained', async () => {
-    door = await startDoor();
+    gateway = await startTestGateway();
     const noMap = new FormData();
     noMap.set('operations', JSON.stringify({ query: MUTATION, variables: { file: null } }));
     const tooMany = new FormData();
@@ -188,16 +193,16 @@ describe('uploads through GraphQL', () => {
       [batch, 400, 'QUERY_REFUSED'],
     ] as const;
     for (const [form, status, code] of cases) {
-      const answer = await send(door.url, form);
+      const answer = await send(gateway.url, form);
       expect([answer.status, answer.body.errors?.[0]?.extensions?.['code']]).toEqual([status, code]);
     }
-    const { body } = await send(door.url, missing);
+    const { body } = await send(gateway.url, missing);
     expect(body.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
   });
 
   test('cut in the middle store nothing and leave the server running', async () => {
-    door = await startDoor();
-    const { hostname, port } = new URL(door.url);
+    gateway = await startTestGateway();
+    const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined);
     socket.write(
@@ -208,7 +213,7 @@ describe('uploads through GraphQL', () => {
         '--x\r\nContent-Disposition: form-data; name="map"\r\n\r\n{"file":["variables.file"]}\r\n' +
         '--x\r\nContent-Disposition: form-data; name="file"; filename="big"\r\n\r\nthe beginning',
     );
-    const { lines, world, url } = door;
+    const { lines, world, url } = gateway;
     await new Promise((resolve) => socket.once('connect', resolve));
     setImmediate(() => socket.resetAndDestroy());
     await until(() => lines.some((line) => line.includes('"path":"/graphql"')));

@@ -59,7 +59,7 @@ function answerErrors(errors: ErrorFormatter): ErrorRequestHandler {
     if (response.headersSent) return next(error);
     const status = bodyErrorStatus(error);
     const { traceId } = contextOf(request).caller;
-    const told =
+    const formatted =
       status === undefined
         ? error
         : new GraphQLError(
@@ -68,7 +68,7 @@ function answerErrors(errors: ErrorFormatter): ErrorRequestHandler {
               extensions: { code: status === 413 ? 'PAYLOAD_TOO_LARGE' : 'BAD_REQUEST' },
             },
           );
-    response.status(status ?? 500).json({ errors: [errors.formatError(told, traceId)] });
+    response.status(status ?? 500).json({ errors: [errors.formatError(formatted, traceId)] });
   };
 }
 

@@ -7,8 +7,8 @@ import type { Values } from './settings/settings.ts';
 import { checkSignIn } from './sign-in.ts';
 import { checkStorage } from './storage.ts';
 
-/** What the rules that look at several settings at once are given. */
-export interface Facts {
+/** What the rules that look at several settings at once are present. */
+export interface SettingsContext {
   readonly values: Values;
   readonly commandLine: CommandLine;
   readonly role: Values['ROLE'];
@@ -16,19 +16,19 @@ export interface Facts {
 }
 
 /** What settings demand of each other. Nothing half-configured starts. */
-export function checkTogether(facts: Facts, report: Report): void {
-  checkSplit(facts, report);
-  checkAuth(facts, report);
-  checkProviders(facts.values, report);
-  checkStorage(facts.values, report);
-  checkPayments(facts.values, report, facts.production);
-  checkSignIn(facts.values, report, facts.production);
-  if (facts.production && facts.values.SANDBOX_URL !== null) {
+export function checkCombinations(context: SettingsContext, report: Report): void {
+  checkSplit(context, report);
+  checkAuth(context, report);
+  checkProviders(context.values, report);
+  checkStorage(context.values, report);
+  checkPayments(context.values, report, context.production);
+  checkSignIn(context.values, report, context.production);
+  if (context.production && context.values.SANDBOX_URL !== null) {
     report('SANDBOX_URL', 'there is no sandbox in production: unset it, or set KILN_ENV=development');
   }
 }
 
-function checkSplit({ values, commandLine, role, production }: Facts, report: Report): void {
+function checkSplit({ values, commandLine, role, production }: SettingsContext, report: Report): void {
   if (commandLine.supergraph !== null && role !== 'gateway') {
     report('--supergraph', 'is for the gateway alone: add --role gateway');
   }
@@ -42,10 +42,10 @@ function checkSplit({ values, commandLine, role, production }: Facts, report: Re
 }
 
 /** The start is refused until REST_AUTH is chosen, once anything real is configured (README, "Who may call what"). */
-function checkAuth({ values, role, production }: Facts, report: Report): void {
+function checkAuth({ values, role, production }: SettingsContext, report: Report): void {
   // A worker answers nobody.
   if (values.REST_AUTH !== null || role === 'worker') return;
-  const reasons = realThings(values, production);
+  const reasons = reasonsToChoose(values, production);
   if (reasons.length === 0) return;
   report(
     'REST_AUTH',
@@ -81,7 +81,7 @@ const REAL_UPSTREAMS = [
   'ALIPAY_APPS',
 ] as const;
 
-function realThings(values: Values, production: boolean): string[] {
+function reasonsToChoose(values: Values, production: boolean): string[] {
   return [
     ...(production ? ['this is production'] : []),
     ...(isLoopback(values.HOST) ? [] : ['HOST is not a loopback address']),
@@ -90,7 +90,7 @@ function realThings(values: Values, production: boolean): string[] {
 }
 
 /** Settings that mean nothing without another: which one, and what that is. */
-const COMPANIONS: readonly (readonly [keyof Values, keyof Values, string])[] = [
+const NEEDED_WITH: readonly (readonly [keyof Values, keyof Values, string])[] = [
   ['MIDJOURNEY_SECRET', 'MIDJOURNEY_BASE_URL', 'the address of the midjourney-proxy server'],
   ['AGG_API_KEY', 'AGG_BASE_URL', 'the address of the aggregator'],
   ['AGG_BASE_URL', 'AGG_API_KEY', 'the key of the aggregator'],
@@ -113,9 +113,9 @@ const COMPANIONS: readonly (readonly [keyof Values, keyof Values, string])[] = [
 ];
 
 function checkProviders(values: Values, report: Report): void {
-  for (const [given, needed, what] of COMPANIONS) {
-    if (values[given] !== null && values[needed] === null) {
-      report(needed, `is needed with ${given}: ${what}`);
+  for (const [present, needed, what] of NEEDED_WITH) {
+    if (values[present] !== null && values[needed] === null) {
+      report(needed, `is needed with ${present}: ${what}`);
     }
   }
   const hasPair = values.KLING_ACCESS_KEY !== null || values.KLING_SECRET_KEY !== null;

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import type { AuthMode } from '../access/policy.ts';
 import type { LogLevel } from '../process/logger.ts';
-import { checkTogether, type Facts } from './combinations.ts';
+import { checkCombinations, type SettingsContext } from './combinations.ts';
 import { readCommandLine } from './command-line.ts';
 import { readGeneratorsFile, type GeneratorsFileText } from './generators-file.ts';
 import { paymentsOf, type PaymentsConfig } from './payments.ts';
@@ -134,12 +134,12 @@ export function readConfig(
     report,
   );
   const production = values.KILN_ENV === 'production' || environment['NODE_ENV'] === 'production';
-  const facts: Facts = { values, commandLine, role: values.ROLE, production };
-  checkTogether(facts, report);
+  const context: SettingsContext = { values, commandLine, role: values.ROLE, production };
+  checkCombinations(context, report);
   const generatorsFile = readGeneratorsFile(absolute(values.GENERATORS_FILE), environment, report);
   const signIn = signInOf(values, report);
   if (problems.length > 0) throw new ConfigError(problems);
-  return { ...configOf(facts), signIn, providers: { ...providersOf(values), generatorsFile } };
+  return { ...configOf(context), signIn, providers: { ...providersOf(values), generatorsFile } };
 }
 
 /** Every setting with its default and meaning, in order: the table of the README and .env.example. */
@@ -158,7 +158,12 @@ export function publicUrlOf({ host, publicUrl }: ServerConfig, port: number): st
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function configOf({ values, commandLine, role, production }: Facts): Omit<Config, 'providers' | 'signIn'> {
+function configOf({
+  values,
+  commandLine,
+  role,
+  production,
+}: SettingsContext): Omit<Config, 'providers' | 'signIn'> {
   return {
     production,
     role,

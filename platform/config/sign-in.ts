@@ -73,12 +73,12 @@ export function checkSignIn(values: Values, report: Report, production: boolean)
 
 function checkProvider(values: Values, report: Report, production: boolean): void {
   const { IDP_ISSUER: issuer } = values;
-  const given = [
+  const present = [
     ...ABOUT_PROVIDER.filter((name) => values[name] !== null),
     ...LISTS_ABOUT_PROVIDER.filter((name) => values[name].length > 0),
   ];
-  if (issuer === null && given.length > 0) {
-    report('IDP_ISSUER', `is needed with ${given.join(', ')}: the issuer of the identity provider`);
+  if (issuer === null && present.length > 0) {
+    report('IDP_ISSUER', `is needed with ${present.join(', ')}: the issuer of the identity provider`);
   }
   if (issuer !== null && values.IDP_CLIENT_ID === null) {
     report('IDP_CLIENT_ID', 'is needed with IDP_ISSUER: what Kiln is called there');

@@ -15,10 +15,10 @@ const DEFAULT_REGION = 'us-east-1';
 
 /** A bucket is configured whole or not at all. */
 export function checkStorage(values: Values, report: Report): void {
-  const given = S3_SETTINGS.filter((name) => values[name] !== null);
-  if (given.length > 0) {
+  const present = S3_SETTINGS.filter((name) => values[name] !== null);
+  if (present.length > 0) {
     for (const name of ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const) {
-      if (values[name] === null) report(name, `is needed with ${given.join(', ')}: or unset all of S3_*`);
+      if (values[name] === null) report(name, `is needed with ${present.join(', ')}: or unset all of S3_*`);
     }
     if (values.S3_ENDPOINT === null && values.S3_REGION === null) {
       report('S3_REGION', 'is needed on AWS; set S3_ENDPOINT for another S3-compatible server');

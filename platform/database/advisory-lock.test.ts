@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { testDatabase, type TestDatabase } from '../../test/kit/database/postgres.ts';
 import { silentLogger } from '../process/logger.ts';
-import { unlessHeld } from './advisory-lock.ts';
+import { withAdvisoryLock } from './advisory-lock.ts';
 import { createDatabase, type Database } from './database.ts';
 
 /** Two processes, as far as the database can tell. */
@@ -27,7 +27,7 @@ const nothing = async (): Promise<void> => undefined;
 async function hold(database: Database) {
   const begun = Promise.withResolvers<void>();
   const { promise, resolve: end } = Promise.withResolvers<void>();
-  const held = unlessHeld(database.typed(), work, async () => {
+  const held = withAdvisoryLock(database.typed(), work, async () => {
     begun.resolve();
     await promise;
   });
@@ -37,18 +37,18 @@ async function hold(database: Database) {
 
 it('is done by one at a time, in this process and in others, and by anybody afterwards', async () => {
   const { held, end } = await hold(one);
-  const others = [one, other].map((database) => unlessHeld(database.typed(), work, nothing));
+  const others = [one, other].map((database) => withAdvisoryLock(database.typed(), work, nothing));
   expect(await Promise.all(others)).toEqual([false, false]);
-  expect(await unlessHeld(other.typed(), 'test.another', nothing)).toBe(true);
+  expect(await withAdvisoryLock(other.typed(), 'test.another', nothing)).toBe(true);
   end();
   expect(await held).toBe(true);
-  expect(await unlessHeld(other.typed(), work, nothing)).toBe(true);
+  expect(await withAdvisoryLock(other.typed(), work, nothing)).toBe(true);
 });
 
 it('is free again after work that failed', async () => {
   const failing = () => Promise.reject(new Error('no'));
-  await expect(unlessHeld(one.typed(), work, failing)).rejects.toThrow('no');
-  expect(await unlessHeld(other.typed(), work, nothing)).toBe(true);
+  await expect(withAdvisoryLock(one.typed(), work, failing)).rejects.toThrow('no');
+  expect(await withAdvisoryLock(other.typed(), work, nothing)).toBe(true);
 });
 
 it('is taken over from one that died in the middle', async () => {
@@ -57,7 +57,7 @@ it('is taken over from one that died in the middle', async () => {
     `select pg_terminate_backend(pid, 5000) from pg_stat_activity
      where application_name = 'one' and datname = current_database()`,
   );
-  expect(await unlessHeld(other.typed(), work, nothing)).toBe(true);
+  expect(await withAdvisoryLock(other.typed(), work, nothing)).toBe(true);
   end();
   await expect(held).rejects.toThrow(/connection|terminat/i);
 });

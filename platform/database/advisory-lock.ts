@@ -9,7 +9,7 @@ type AnyDatabase = Kysely<any>;
  * done here. The lock is a connection's and not a transaction's, because work may take minutes and ask others; it ends
  * with its connection, so whoever dies keeps nobody else from the next run.
  */
-export async function unlessHeld(
+export async function withAdvisoryLock(
   database: AnyDatabase,
   /** What the work is called, everywhere: `workflow.payments.sweep`. */
   name: string,

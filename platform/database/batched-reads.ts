@@ -8,7 +8,7 @@ export interface BatchedReadOptions<Row> {
   /** Reads the rows of distinct ids, in any order; ids without a row are left out. */
   readonly read: (ids: readonly string[]) => Promise<readonly Row[]>;
   readonly idOf: (row: Row) => string;
-  /** Most ids in one statement, but for a single asker who names more (default 500). */
+  /** Most ids in one statement, but for a single request who names more (default 500). */
   readonly maxIds?: number;
   /** Most statements at the same time; who comes meanwhile shares the next one (default 2). */
   readonly maxRunning?: number;
@@ -19,7 +19,7 @@ export interface BatchedReadOptions<Row> {
 /** Answers the rows of the ids by their id. What was committed before the call is seen: no statement is older than its askers. */
 export type BatchedRead<Row> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Row>>;
 
-interface Asker<Row> {
+interface Request<Row> {
   readonly ids: readonly string[];
   readonly resolve: (rows: ReadonlyMap<string, Row>) => void;
   readonly reject: (error: unknown) => void;
@@ -28,7 +28,7 @@ interface Asker<Row> {
 /** Makes the shared form of a read. All askers of a statement get the same row objects, and the same error. */
 export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<Row> {
   const { read, idOf, maxIds = 500, maxRunning = 2, maxWaiting = 10_000 } = options;
-  let waiting: Asker<Row>[] = [];
+  let waiting: Request<Row>[] = [];
   let running = 0;
   let isScheduled = false;
 
@@ -42,14 +42,14 @@ export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<R
       schedule();
     });
   };
-  const takeBatch = (): readonly Asker<Row>[] => {
+  const takeBatch = (): readonly Request<Row>[] => {
     let ids = 0;
-    const end = waiting.findIndex((asker, index) => (ids += asker.ids.length) > maxIds && index > 0);
+    const end = waiting.findIndex((request, index) => (ids += request.ids.length) > maxIds && index > 0);
     const batch = end === -1 ? waiting : waiting.slice(0, end);
     waiting = end === -1 ? [] : waiting.slice(end);
     return batch;
   };
-  const run = async (batch: readonly Asker<Row>[]): Promise<void> => {
+  const run = async (batch: readonly Request<Row>[]): Promise<void> => {
     running += 1;
     try {
       const rows = await read([...new Set(batch.flatMap(({ ids }) => ids))]);

@@ -25,7 +25,7 @@ export async function drain(
       await take(result.value);
     }
   } catch (error) {
-    letGo(body, iterator);
+    abandon(body, iterator);
     throw error;
   } finally {
     signal?.removeEventListener('abort', onAbort);
@@ -33,7 +33,7 @@ export async function drain(
 }
 
 /** Ends a body that nobody reads any more. Not awaited: a silent generator answers `return()` only after its pending chunk. The first error is the one that counts. */
-export function letGo(body: AsyncIterable<Uint8Array>, iterator: AsyncIterator<Uint8Array>): void {
+export function abandon(body: AsyncIterable<Uint8Array>, iterator: AsyncIterator<Uint8Array>): void {
   if (body instanceof Readable) body.destroy();
   void Promise.resolve(iterator.return?.()).catch(() => undefined);
 }

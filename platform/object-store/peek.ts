@@ -1,4 +1,4 @@
-import { drain, letGo } from './drain.ts';
+import { drain, abandon } from './drain.ts';
 
 /** A body whose first bytes are known although all of it is still to be read. */
 export interface Peeked {
@@ -21,7 +21,7 @@ export async function peek(
     [Symbol.asyncIterator]: () => ({
       next,
       return: async () => {
-        letGo(body, source);
+        abandon(body, source);
         return { done: true, value: undefined };
       },
     }),

@@ -84,13 +84,13 @@ export function createLifecycle({ logger, graceMs }: LifecycleOptions): Lifecycl
 }
 
 /** Milliseconds in which the same signal again is an echo of the first. */
-const ECHO_MS = 1_000;
+const REPEATED_SIGNAL_MS = 1_000;
 
 function endProcess(lifecycle: Lifecycle, exitCode: () => number): (reason: string) => void {
   let first: { readonly reason: string; readonly at: number } | undefined;
   return (reason) => {
     if (first !== undefined) {
-      if (reason === first.reason && performance.now() - first.at < ECHO_MS) return;
+      if (reason === first.reason && performance.now() - first.at < REPEATED_SIGNAL_MS) return;
       // Whoever asks twice does not want to wait: what is durable is in the database, not in this process.
       process.exit(1);
     }

@@ -4,7 +4,7 @@ import type { FetchNode } from '@apollo/query-planner';
 import type { ExecutionResult } from 'graphql';
 
 import type { Planner } from '../../gateway/federation/plans.ts';
-import { gatewayFailure, outwardResult } from '../../gateway/federation/results.ts';
+import { gatewayFailure, withoutServiceNames } from '../../gateway/federation/results.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
 import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
 import { isStream } from '../../platform/graphql/operations/streams.ts';
@@ -43,7 +43,7 @@ export function createReference({ planner, documents, links }: ReferenceOptions)
         planner.supergraphSchema,
         planner.apiModel,
       );
-      return outwardResult(result);
+      return withoutServiceNames(result);
     } catch (thrown) {
       return gatewayFailure(thrown, context, silentLogger());
     }

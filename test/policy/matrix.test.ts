@@ -1,7 +1,7 @@
 import { Supergraph } from '@apollo/federation-internals';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ownSupergraph } from '../../gateway/composition/public-server.ts';
+import { checkedInSupergraph } from '../../gateway/composition/public-server.ts';
 import type { AuthMode, Rule } from '../../platform/access/policy.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
@@ -184,7 +184,7 @@ describe('what is for Kiln itself', () => {
   it('is not in the schema that callers see', async () => {
     const inner = policy.fields.filter(({ rule }) => rule === 'service').map(({ name }) => name);
     expect(inner).toEqual(expect.arrayContaining(['startTask', 'callerOf']));
-    const api = Supergraph.build(await ownSupergraph())
+    const api = Supergraph.build(await checkedInSupergraph())
       .apiSchema()
       .toGraphQLJSSchema();
     const visible = [api.getQueryType(), api.getMutationType(), api.getSubscriptionType()].flatMap((type) =>

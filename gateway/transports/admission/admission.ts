@@ -59,7 +59,7 @@ export interface AdmissionOptions {
 const CACHE = { max: 2_000, maxSize: 20_000_000 };
 const MAX_ERRORS = 20;
 
-/** Makes the admission that all transports of a door share. */
+/** Makes the admission that all transports of a gateway share. */
 export function createAdmission({ apiSchema, limits, rateLimiter }: AdmissionOptions): Admission {
   const known = new LRUCache<string, Operation>(CACHE);
   let knownFor: GraphQLSchema | undefined;

@@ -49,7 +49,7 @@ export function refusedAnswer(
 }
 
 /** Tells a client that no stream can be opened now. */
-export function answerFull(response: Response): void {
+export function answerTooManyStreams(response: Response): void {
   const message = 'too many open streams, or the server is stopping: try again later';
   response.status(503).set('Retry-After', '5');
   response.json({ errors: [{ message, extensions: { code: 'UNAVAILABLE', retryAfter: 5 } }] });

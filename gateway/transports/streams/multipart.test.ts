@@ -1,14 +1,14 @@
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { type Door, post, startDoor, until } from '../../server/server-under-test.fixture.ts';
+import { type TestGateway, post, startTestGateway, until } from '../../server/server-under-test.fixture.ts';
 
-let door: Door | undefined;
+let gateway: TestGateway | undefined;
 const clients: ApolloClient[] = [];
 afterEach(async () => {
   for (const client of clients.splice(0)) client.stop();
-  await door?.close();
-  door = undefined;
+  await gateway?.close();
+  gateway = undefined;
 });
 
 function apollo(url: string): ApolloClient {
@@ -34,11 +34,11 @@ const ACCEPT = 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,applicat
 
 describe("Apollo's multipart subscriptions", () => {
   test('reach Apollo Client one by one, with fields of the other subgraph, and complete', async () => {
-    door = await startDoor();
-    const { world } = door;
+    gateway = await startTestGateway();
+    const { world } = gateway;
     const seen: unknown[] = [];
     let isComplete = false;
-    apollo(door.url)
+    apollo(gateway.url)
       .subscribe({ query: PROGRESS, variables: { id: 't1' } })
       .subscribe({ next: ({ data }) => void seen.push(data), complete: () => (isComplete = true) });
     await until(() => world.listenerCount() === 1);
@@ -58,9 +58,9 @@ describe("Apollo's multipart subscriptions", () => {
   });
 
   test('end their source when Apollo Client unsubscribes', async () => {
-    door = await startDoor();
-    const { world } = door;
-    const subscription = apollo(door.url)
+    gateway = await startTestGateway();
+    const { world } = gateway;
+    const subscription = apollo(gateway.url)
       .subscribe({ query: PROGRESS, variables: { id: 'quiet' } })
       .subscribe({ next: () => undefined });
     await until(() => world.listenerCount() === 1);
@@ -70,9 +70,9 @@ describe("Apollo's multipart subscriptions", () => {
   });
 
   test('tell Apollo Client why they were refused', async () => {
-    door = await startDoor();
+    gateway = await startTestGateway();
     const errors: unknown[] = [];
-    apollo(door.url)
+    apollo(gateway.url)
       .subscribe({ query: PROGRESS, variables: { id: 'unknown' } })
       .subscribe({ next: ({ error }) => void errors.push(error), error: (error) => void errors.push(error) });
     await until(() => errors.length > 0);
@@ -80,27 +80,29 @@ describe("Apollo's multipart subscriptions", () => {
   });
 
   test('leave queries, mutations and refused documents to the ordinary answer', async () => {
-    door = await startDoor();
-    expect((await post(door, { query: '{ hello }' }, { accept: ACCEPT })).body.data).toEqual({ hello: 'hi' });
-    const refused = await post(door, { query: 'subscription { nothing }' }, { accept: ACCEPT });
+    gateway = await startTestGateway();
+    expect((await post(gateway, { query: '{ hello }' }, { accept: ACCEPT })).body.data).toEqual({
+      hello: 'hi',
+    });
+    const refused = await post(gateway, { query: 'subscription { nothing }' }, { accept: ACCEPT });
     expect(refused.status).toBe(400);
     expect(refused.body.errors?.[0]?.extensions).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
   });
 
   test('are ended with a reason when the server stops', async () => {
-    door = await startDoor();
-    const { world } = door;
-    const response = await fetch(`${door.url}/graphql`, {
+    gateway = await startTestGateway();
+    const { world } = gateway;
+    const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: ACCEPT },
       body: JSON.stringify({ query: 'subscription { taskProgress(id: "quiet") { seq } }' }),
     });
     await until(() => world.listenerCount() === 1);
-    await door.close();
+    await gateway.close();
     const text = await response.text();
     expect(text).toContain('"code":"UNAVAILABLE"');
     expect(text.endsWith('\r\n--graphql--\r\n')).toBe(true);
     expect(world.listenerCount()).toBe(0);
-    door = undefined;
+    gateway = undefined;
   });
 });

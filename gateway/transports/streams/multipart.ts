@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { contextOf } from '../../request/request-context.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
 import {
-  answerFull,
+  answerTooManyStreams,
   CREDENTIAL_ENDED,
   isResultStream,
   type TransportOptions,
@@ -26,11 +26,11 @@ const FORMAT: StreamFormat = {
   },
   opening: DELIMITER + printPart({}),
   heartbeat: printPart({}),
-  farewell: `${printPart({
+  shutdown: `${printPart({
     payload: null,
     errors: [{ message: 'the server is stopping: subscribe again', extensions: { code: 'UNAVAILABLE' } }],
   })}--\r\n`,
-  expulsion: `${printPart({ payload: null, errors: [CREDENTIAL_ENDED] })}--\r\n`,
+  credentialEnd: `${printPart({ payload: null, errors: [CREDENTIAL_ENDED] })}--\r\n`,
 };
 
 /** Multipart answers to subscriptions. */
@@ -52,7 +52,7 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
   return {
     accepts: acceptsMultipart,
     async stream(request, response, operation) {
-      if (!streams.hasRoom()) return answerFull(response);
+      if (!streams.hasRoom()) return answerTooManyStreams(response);
       const context = contextOf(request);
       const { caller } = context;
       const { traceId } = caller;

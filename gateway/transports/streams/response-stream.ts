@@ -15,13 +15,13 @@ export interface ResponseStreams {
   /** Whether one more may be opened. */
   hasRoom(): boolean;
   /** Writes the head and keeps the answer open, for as long as its caller's credential is good. */
-  open(response: ServerResponse, format: StreamFormat, asker: StreamAsker): ResponseStream;
-  /** Ends every stream, each with its format's farewell; new ones are refused from now on. */
+  open(response: ServerResponse, format: StreamFormat, asker: StreamRequester): ResponseStream;
+  /** Ends every stream, each with its format's shutdown; new ones are refused from now on. */
   endAll(): void;
 }
 
 /** Who asked for a stream, and by which request. */
-interface StreamAsker {
+interface StreamRequester {
   readonly request: IncomingMessage;
   readonly caller: Caller;
 }
@@ -34,9 +34,9 @@ export interface StreamFormat {
   /** Written when nothing else was for a while, so that proxies and clients see life. */
   readonly heartbeat: string;
   /** Written when the server stops; the client is expected to come back. */
-  readonly farewell: string;
+  readonly shutdown: string;
   /** Written when the caller's credential has ended; coming back with it is of no use. */
-  readonly expulsion: string;
+  readonly credentialEnd: string;
 }
 
 /** One answer that stays open. */
@@ -61,26 +61,26 @@ export interface ResponseStreamOptions {
 }
 
 /** Milliseconds that a client whose credential has ended gets to read what was written last. */
-const EXPULSION_MS = 5_000;
+const CREDENTIAL_END_MS = 5_000;
 
 /** Makes the registry of this process's streams. */
 export function createResponseStreams(options: ResponseStreamOptions): ResponseStreams {
   const { maxStreams = 10_000, heartbeatMs = 5_000, stallMs = 30_000, guard, logger } = options;
-  const farewells = new Map<ServerResponse, string>();
+  const shutdowns = new Map<ServerResponse, string>();
   let isEnding = false;
 
-  function open(response: ServerResponse, format: StreamFormat, asker: StreamAsker): ResponseStream {
+  function open(response: ServerResponse, format: StreamFormat, asker: StreamRequester): ResponseStream {
     response.writeHead(200, format.headers);
     response.write(format.opening);
     const heartbeat = setInterval(() => {
       if (!response.writableNeedDrain && !response.writableEnded) response.write(format.heartbeat);
     }, heartbeatMs);
-    const unwatch = guard.watch(asker, () => expel(response, format));
-    farewells.set(response, format.farewell);
+    const unwatch = guard.watch(asker, () => endWithCredential(response, format));
+    shutdowns.set(response, format.shutdown);
     response.once('close', () => {
       clearInterval(heartbeat);
       unwatch();
-      farewells.delete(response);
+      shutdowns.delete(response);
     });
     return {
       end: (text) => void response.end(text),
@@ -101,20 +101,20 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
   return {
     open,
     get size() {
-      return farewells.size;
+      return shutdowns.size;
     },
-    hasRoom: () => !isEnding && farewells.size < maxStreams,
+    hasRoom: () => !isEnding && shutdowns.size < maxStreams,
     endAll() {
       isEnding = true;
-      for (const [response, farewell] of farewells) response.end(farewell);
+      for (const [response, shutdown] of shutdowns) response.end(shutdown);
     },
   };
 }
 
-function expel(response: ServerResponse, { expulsion }: StreamFormat): void {
+function endWithCredential(response: ServerResponse, { credentialEnd }: StreamFormat): void {
   if (response.writableEnded) return;
-  response.end(expulsion);
-  setTimeout(() => response.destroy(), EXPULSION_MS).unref();
+  response.end(credentialEnd);
+  setTimeout(() => response.destroy(), CREDENTIAL_END_MS).unref();
 }
 
 /**

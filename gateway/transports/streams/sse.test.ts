@@ -5,17 +5,17 @@ import { createClient } from 'graphql-sse';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { type Door, post, startDoor, until } from '../../server/server-under-test.fixture.ts';
+import { type TestGateway, post, startTestGateway, until } from '../../server/server-under-test.fixture.ts';
 
 const leftovers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of leftovers.splice(0).toReversed()) await stop();
 });
 
-async function open(options: Parameters<typeof startDoor>[0] = {}): Promise<Door> {
-  const door = await startDoor(options);
-  leftovers.push(() => door.close());
-  return door;
+async function open(options: Parameters<typeof startTestGateway>[0] = {}): Promise<TestGateway> {
+  const gateway = await startTestGateway(options);
+  leftovers.push(() => gateway.close());
+  return gateway;
 }
 
 const PROGRESS = 'subscription ($id: ID!) { taskProgress(id: $id) { progress task { template } } }';
@@ -73,36 +73,36 @@ function listen(url: string): { source: EventSource; seen: Seen } {
 
 describe('server-sent events', () => {
   test('lets an EventSource resume by itself: every event once, in order, then no reconnect', async () => {
-    const door = await open();
-    const relay = await startRelay(door.url);
-    door.world.advance('t1', 10);
+    const gateway = await open();
+    const relay = await startRelay(gateway.url);
+    gateway.world.advance('t1', 10);
     const { source, seen } = listen(urlOf(relay.url, PROGRESS, { id: 't1' }));
     await until(() => seen.progress.length === 1);
     relay.cut();
-    await until(() => door.world.listenerCount() === 0);
-    door.world.advance('t1', 20);
-    door.world.advance('t1', 30);
+    await until(() => gateway.world.listenerCount() === 0);
+    gateway.world.advance('t1', 20);
+    gateway.world.advance('t1', 30);
     await until(() => seen.progress.length === 3);
     relay.cut();
-    door.world.advance('t1', 40);
-    door.world.finish('t1');
+    gateway.world.advance('t1', 40);
+    gateway.world.finish('t1');
     await until(() => seen.completes === 1);
     // The EventSource comes back once more, is told to stop (204), and closes.
     await until(() => source.readyState === source.CLOSED);
     expect(seen).toEqual({ progress: [10, 20, 30, 40], ids: ['1', '2', '3', '4'], completes: 1 });
-    expect(door.world.listenerCount()).toBe(0);
+    expect(gateway.world.listenerCount()).toBe(0);
   });
 
   test('takes its own numbering out of what the client asked for', async () => {
-    const door = await open();
-    door.world.advance('t1', 10);
-    door.world.finish('t1');
+    const gateway = await open();
+    gateway.world.advance('t1', 10);
+    gateway.world.finish('t1');
     const query = `
       query other { hello }
       subscription progress($from: Int) { ...root }
       fragment root on Subscription { renamed: taskProgress(id: "t1", afterSeq: $from) { progress } }`;
     const search = new URLSearchParams({ query, operationName: 'progress' });
-    const response = await fetch(`${door.url}/graphql?${search.toString()}`, {
+    const response = await fetch(`${gateway.url}/graphql?${search.toString()}`, {
       headers: { accept: 'text/event-stream' },
     });
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -118,10 +118,10 @@ describe('server-sent events', () => {
       { n: 0 },
     ],
   ])('resumes a document %s after Last-Event-ID', async (_name, query, variables) => {
-    const door = await open();
-    for (const progress of [10, 20, 30]) door.world.advance('t1', progress);
-    door.world.finish('t1');
-    const response = await fetch(urlOf(door.url, query, variables), {
+    const gateway = await open();
+    for (const progress of [10, 20, 30]) gateway.world.advance('t1', progress);
+    gateway.world.finish('t1');
+    const response = await fetch(urlOf(gateway.url, query, variables), {
       headers: { accept: 'text/event-stream', 'last-event-id': '2' },
     });
     const text = await response.text();
@@ -130,8 +130,8 @@ describe('server-sent events', () => {
   });
 
   test('serves the graphql-sse client in distinct mode: subscriptions, queries and mutations', async () => {
-    const door = await open();
-    const client = createClient({ url: `${door.url}/graphql`, singleConnection: false, retryAttempts: 0 });
+    const gateway = await open();
+    const client = createClient({ url: `${gateway.url}/graphql`, singleConnection: false, retryAttempts: 0 });
     leftovers.push(() => client.dispose());
     const seen: unknown[] = [];
     for await (const { data } of client.iterate({ query: 'subscription { ticks(to: 3) }' })) seen.push(data);
@@ -141,8 +141,8 @@ describe('server-sent events', () => {
   });
 
   test('is not opened by pages of other origins than those that may call', async () => {
-    const door = await open({ corsOrigins: ['https://shop.example'] });
-    const url = urlOf(door.url, 'subscription { ticks(to: 1) }');
+    const gateway = await open({ corsOrigins: ['https://shop.example'] });
+    const url = urlOf(gateway.url, 'subscription { ticks(to: 1) }');
     const statusOf = async (origin: string) => {
       const headers = { accept: 'text/event-stream', origin };
       const { status, body } = await fetch(url, { headers });
@@ -151,13 +151,16 @@ describe('server-sent events', () => {
     };
     expect(await statusOf('https://elsewhere.example')).toBe(403);
     expect(await statusOf('https://shop.example')).toBe(200);
-    expect(await statusOf(new URL(door.url).origin)).toBe(200);
+    expect(await statusOf(new URL(gateway.url).origin)).toBe(200);
     // A page's `no-cors` request names no origin; its browser says that it comes from elsewhere.
     const siteOf = async (site: string) => {
       const headers = { accept: 'text/event-stream', 'sec-fetch-site': site };
-      const { statusCode, body } = await request(`${door.url}/graphql?query=subscription%7Bticks(to:1)%7D`, {
-        headers,
-      });
+      const { statusCode, body } = await request(
+        `${gateway.url}/graphql?query=subscription%7Bticks(to:1)%7D`,
+        {
+          headers,
+        },
+      );
       await body.dump();
       return statusCode;
     };
@@ -168,15 +171,15 @@ describe('server-sent events', () => {
   });
 
   test('opens subscriptions only by GET', async () => {
-    const door = await open();
+    const gateway = await open();
     const headers = { accept: 'text/event-stream' };
-    expect((await fetch(urlOf(door.url, 'mutation { start }'), { headers })).status).toBe(405);
-    expect((await fetch(urlOf(door.url, '{ hello }'), { headers })).status).toBe(405);
-    expect(door.world.starts).toBe(0);
+    expect((await fetch(urlOf(gateway.url, 'mutation { start }'), { headers })).status).toBe(405);
+    expect((await fetch(urlOf(gateway.url, '{ hello }'), { headers })).status).toBe(405);
+    expect(gateway.world.starts).toBe(0);
   });
 
   test('tells refusals in the stream and ends it', async () => {
-    const door = await open();
+    const gateway = await open();
     const headers = { accept: 'text/event-stream' };
     const refused = [
       ['subscription { taskProgress(id: "unknown") { seq } }', 'NOT_FOUND'],
@@ -187,32 +190,32 @@ describe('server-sent events', () => {
       ],
     ] as const;
     for (const [query, code] of refused) {
-      const text = await (await fetch(urlOf(door.url, query), { headers })).text();
+      const text = await (await fetch(urlOf(gateway.url, query), { headers })).text();
       expect(text).toContain(`"code":"${code}"`);
       expect(text).toContain('event: complete');
     }
   });
 
   test('ends the sources of 200 subscribers that vanish', async () => {
-    const door = await open();
+    const gateway = await open();
     const hangUps = Array.from({ length: 200 }, () => new AbortController());
     const requests = hangUps.map(({ signal }) =>
-      fetch(urlOf(door.url, PROGRESS, { id: 'quiet' }), {
+      fetch(urlOf(gateway.url, PROGRESS, { id: 'quiet' }), {
         headers: { accept: 'text/event-stream' },
         signal,
       }).catch((error: unknown) => error),
     );
-    await until(() => door.world.listenerCount() === 200);
+    await until(() => gateway.world.listenerCount() === 200);
     for (const hangUp of hangUps) hangUp.abort();
-    await until(() => door.world.listenerCount() === 0 && door.server.openStreams() === 0);
+    await until(() => gateway.world.listenerCount() === 0 && gateway.server.openStreams() === 0);
     await Promise.all(requests);
-    expect(door.world.listenerCount()).toBe(0);
+    expect(gateway.world.listenerCount()).toBe(0);
   });
 
   test('cuts off a client that does not read', async () => {
-    const door = await open({ stallMs: 300 });
+    const gateway = await open({ stallMs: 300 });
     const { connect } = await import('node:net');
-    const { hostname, port } = new URL(door.url);
+    const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname);
     leftovers.push(() => socket.destroy());
     socket.on('error', () => undefined);
@@ -220,23 +223,23 @@ describe('server-sent events', () => {
     const path = urlOf('', query);
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
     socket.pause();
-    await until(() => door.world.listenerCount() === 1);
-    for (let index = 0; index < 10; index += 1) door.world.advance('t1', index);
-    await until(() => door.world.listenerCount() === 0);
-    await until(() => door.server.openStreams() === 0);
-    expect(door.lines.join('')).toContain('does not read');
+    await until(() => gateway.world.listenerCount() === 1);
+    for (let index = 0; index < 10; index += 1) gateway.world.advance('t1', index);
+    await until(() => gateway.world.listenerCount() === 0);
+    await until(() => gateway.server.openStreams() === 0);
+    expect(gateway.lines.join('')).toContain('does not read');
   });
 
   test('ends streams without `complete` when the server stops, so that clients come back', async () => {
-    const door = await startDoor();
-    const response = await fetch(urlOf(door.url, PROGRESS, { id: 'quiet' }), {
+    const gateway = await startTestGateway();
+    const response = await fetch(urlOf(gateway.url, PROGRESS, { id: 'quiet' }), {
       headers: { accept: 'text/event-stream' },
     });
-    await door.close();
+    await gateway.close();
     const text = await response.text();
     expect(text).toContain('the server is stopping');
     expect(text).not.toContain('event: complete');
-    expect(door.world.listenerCount()).toBe(0);
-    await expect(post(door, { query: '{ hello }' })).rejects.toThrow('fetch failed');
+    expect(gateway.world.listenerCount()).toBe(0);
+    await expect(post(gateway, { query: '{ hello }' })).rejects.toThrow('fetch failed');
   });
 });

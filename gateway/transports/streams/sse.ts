@@ -8,7 +8,7 @@ import { contextOf } from '../../request/request-context.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { type OperationRequest, readOperation, readOperationOfUrl } from '../admission/read-operation.ts';
 import {
-  answerFull,
+  answerTooManyStreams,
   CREDENTIAL_ENDED,
   isResultStream,
   refusedAnswer,
@@ -42,8 +42,8 @@ const FORMAT: StreamFormat = {
   opening: ': kiln\nretry: 1000\n\n',
   heartbeat: ':\n\n',
   // Without `complete`, so that clients come back and resume.
-  farewell: ': the server is stopping\n\n',
-  expulsion: printEvent('next', { errors: [CREDENTIAL_ENDED] }) + printEnd(),
+  shutdown: ': the server is stopping\n\n',
+  credentialEnd: printEvent('next', { errors: [CREDENTIAL_ENDED] }) + printEnd(),
 };
 
 /** What the SSE transport is made of. */
@@ -73,7 +73,7 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     if (operation instanceof GraphQLError) {
       return void response.status(400).json({ errors: [errors.formatError(operation, traceId)] });
     }
-    if (!streams.hasRoom()) return answerFull(response);
+    if (!streams.hasRoom()) return answerTooManyStreams(response);
     const verdict = await admission.admit(operation, caller);
     if ('errors' in verdict) {
       const { status, headers, body } = refusedAnswer(verdict, errors, traceId);

@@ -3,7 +3,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { createRateLimiter } from '../../limits/rate-limit.ts';
-import { type Door, SHOP_SECRET, startDoor, until } from '../../server/server-under-test.fixture.ts';
+import {
+  type TestGateway,
+  SHOP_SECRET,
+  startTestGateway,
+  until,
+} from '../../server/server-under-test.fixture.ts';
 import { HOSTILE } from '../hostile-queries.fixture.ts';
 
 const leftovers: (() => unknown)[] = [];
@@ -11,15 +16,15 @@ afterEach(async () => {
   for (const stop of leftovers.splice(0).toReversed()) await stop();
 });
 
-async function open(options: Parameters<typeof startDoor>[0] = {}): Promise<Door> {
-  const door = await startDoor(options);
-  leftovers.push(() => door.close());
-  return door;
+async function open(options: Parameters<typeof startTestGateway>[0] = {}): Promise<TestGateway> {
+  const gateway = await startTestGateway(options);
+  leftovers.push(() => gateway.close());
+  return gateway;
 }
 
-function connect(door: Door, connectionParams?: Record<string, unknown>): Client {
+function connect(gateway: TestGateway, connectionParams?: Record<string, unknown>): Client {
   const client = createClient({
-    url: `${door.url.replace('http', 'ws')}/graphql`,
+    url: `${gateway.url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
     retryAttempts: 0,
     ...(connectionParams === undefined ? {} : { connectionParams }),
@@ -52,15 +57,15 @@ const PROGRESS = `subscription ($id: ID!, $after: Int) {
 
 describe('graphql-transport-ws', () => {
   test('delivers growing progress with fields of the other subgraph, and the end', async () => {
-    const door = await open();
-    const client = connect(door);
+    const gateway = await open();
+    const client = connect(gateway);
     const seen: unknown[] = [];
     const done = (async () => {
       for await (const { data } of client.iterate({ query: PROGRESS, variables: { id: 't1' } }))
         seen.push(data);
     })();
-    for (const progress of [10, 50, 100]) door.world.advance('t1', progress);
-    door.world.finish('t1');
+    for (const progress of [10, 50, 100]) gateway.world.advance('t1', progress);
+    gateway.world.finish('t1');
     await done;
     const task = { id: 't1', template: 'template of t1' };
     expect(seen).toEqual([
@@ -68,38 +73,38 @@ describe('graphql-transport-ws', () => {
       { taskProgress: { seq: 2, progress: 50, task } },
       { taskProgress: { seq: 3, progress: 100, task } },
     ]);
-    expect(door.world.listenerCount()).toBe(0);
+    expect(gateway.world.listenerCount()).toBe(0);
   });
 
   test('runs queries and mutations too', async () => {
-    const door = await open();
-    const client = connect(door);
+    const gateway = await open();
+    const client = connect(gateway);
     expect(await first(client, '{ hello }')).toEqual({ data: { hello: 'hi' } });
     expect(await first(client, 'mutation { start }')).toEqual({ data: { start: 'task-1' } });
   });
 
   test('knows the caller by connection_init, and closes with 4403 for a forged credential', async () => {
-    const door = await open();
+    const gateway = await open();
     const { data } = (await first(
-      connect(door, { authorization: `Bearer ${SHOP_SECRET}` }),
+      connect(gateway, { authorization: `Bearer ${SHOP_SECRET}` }),
       '{ whoami }',
     )) as {
       data: { whoami: string };
     };
     expect(JSON.parse(data.whoami)).toMatchObject({ kind: 'key', id: 'key_shop', scopes: ['admin'] });
-    const forged = connect(door, { headers: { Authorization: 'Bearer kiln_forged' } });
+    const forged = connect(gateway, { headers: { Authorization: 'Bearer kiln_forged' } });
     await expect(failureOf(forged, '{ hello }')).resolves.toMatchObject({ code: 4403 });
   });
 
   test('gives whoever guesses credentials a limit', async () => {
-    const door = await open({ rateLimiter: createRateLimiter({ read: 2 }) });
+    const gateway = await open({ rateLimiter: createRateLimiter({ read: 2 }) });
     const codes: unknown[] = [];
     for (let guess = 0; guess < 3; guess += 1) {
-      const client = connect(door, { authorization: `Bearer kiln_guess${guess}` });
+      const client = connect(gateway, { authorization: `Bearer kiln_guess${guess}` });
       codes.push(((await failureOf(client, '{ hello }')) as { code?: number }).code);
     }
     expect(codes).toEqual([4403, 4403, 4429]);
-    const response = await fetch(`${door.url}/graphql`, {
+    const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer kiln_guess' },
       body: '{"query":"{ hello }"}',
@@ -108,20 +113,20 @@ describe('graphql-transport-ws', () => {
   });
 
   test.each(HOSTILE)('refuses too much %s before execution', async (limit, query) => {
-    const door = await open();
-    expect(await failureOf(connect(door), query)).toMatchObject({
+    const gateway = await open();
+    expect(await failureOf(connect(gateway), query)).toMatchObject({
       extensions: { code: 'QUERY_REFUSED', limit },
     });
-    expect(door.world.starts).toBe(0);
+    expect(gateway.world.starts).toBe(0);
   });
 
   test('closes the socket for messages over 1 MB and for batches', async () => {
-    const door = await open();
-    const big = connect(door);
+    const gateway = await open();
+    const big = connect(gateway);
     await expect(failureOf(big, `{ hello } # ${'x'.repeat(1_100_000)}`)).resolves.toMatchObject({
       code: 1009,
     });
-    const raw = new WebSocket(`${door.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const raw = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     leftovers.push(() => raw.terminate());
     const closed = new Promise((resolve) => raw.once('close', resolve));
     raw.once('open', () => {
@@ -129,12 +134,12 @@ describe('graphql-transport-ws', () => {
       raw.send(JSON.stringify(Array.from({ length: 100 }, () => subscribe)));
     });
     expect(await closed).toBe(4400);
-    expect(door.world.starts).toBe(0);
+    expect(gateway.world.starts).toBe(0);
   });
 
   test('masks unknown errors and keeps codes, as over HTTP', async () => {
-    const door = await open();
-    const result = (await first(connect(door), '{ refuse fail }')) as {
+    const gateway = await open();
+    const result = (await first(connect(gateway), '{ refuse fail }')) as {
       errors: readonly { extensions: object }[];
     };
     expect(result.errors.map(({ extensions }) => extensions)).toEqual(
@@ -144,19 +149,19 @@ describe('graphql-transport-ws', () => {
       ]),
     );
     expect(
-      await failureOf(connect(door), 'subscription { taskProgress(id: "unknown") { seq } }'),
+      await failureOf(connect(gateway), 'subscription { taskProgress(id: "unknown") { seq } }'),
     ).toMatchObject({
       message: 'no such task',
       extensions: { code: 'NOT_FOUND' },
     });
-    expect(await failureOf(connect(door), '{ nothing }')).toMatchObject({
+    expect(await failureOf(connect(gateway), '{ nothing }')).toMatchObject({
       extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
     });
   });
 
   test('bounds the running operations of one socket, and the rate of one caller', async () => {
-    const door = await open({ rateLimiter: createRateLimiter({ read: 105 }) });
-    const client = connect(door);
+    const gateway = await open({ rateLimiter: createRateLimiter({ read: 105 }) });
+    const client = connect(gateway);
     const refusals: unknown[] = [];
     for (let index = 0; index < 101; index += 1) {
       client.subscribe(
@@ -164,20 +169,20 @@ describe('graphql-transport-ws', () => {
         { next: () => undefined, complete: () => undefined, error: (error) => void refusals.push(error) },
       );
     }
-    await until(() => refusals.length === 1 && door.world.listenerCount() === 100);
+    await until(() => refusals.length === 1 && gateway.world.listenerCount() === 100);
     expect(refusals[0]).toMatchObject([
       { extensions: { code: 'QUERY_REFUSED', limit: 'concurrent-operations', allowed: 100 } },
     ]);
-    const other = connect(door);
+    const other = connect(gateway);
     for (let index = 0; index < 5; index += 1) await first(other, '{ hello }');
     expect(await failureOf(other, '{ hello }')).toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
   });
 
   test('ends the sources of 200 subscribers that vanish', async () => {
-    const door = await open();
+    const gateway = await open();
     const sockets: WebSocket[] = [];
     for (let index = 0; index < 20; index += 1) {
-      const socket = new WebSocket(`${door.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
       sockets.push(socket);
       leftovers.push(() => socket.terminate());
       socket.once('open', () => socket.send('{"type":"connection_init"}'));
@@ -188,15 +193,15 @@ describe('graphql-transport-ws', () => {
         }
       });
     }
-    await until(() => door.world.listenerCount() === 200);
+    await until(() => gateway.world.listenerCount() === 200);
     for (const socket of sockets) socket.terminate();
-    await until(() => door.world.listenerCount() === 0 && door.server.openStreams() === 0);
-    expect(door.world.listenerCount()).toBe(0);
+    await until(() => gateway.world.listenerCount() === 0 && gateway.server.openStreams() === 0);
+    expect(gateway.world.listenerCount()).toBe(0);
   });
 
   test('cuts off a client that does not read, and the rest goes on', async () => {
-    const door = await open({ stallMs: 500 });
-    const slow = new WebSocket(`${door.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const gateway = await open({ stallMs: 500 });
+    const slow = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     leftovers.push(() => slow.terminate());
     slow.once('open', () => slow.send('{"type":"connection_init"}'));
     slow.once('message', () => {
@@ -204,17 +209,17 @@ describe('graphql-transport-ws', () => {
       slow.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
       slow.pause();
     });
-    await until(() => door.world.listenerCount() === 1);
-    for (let index = 0; index < 10; index += 1) door.world.advance('t1', index);
-    await until(() => door.world.listenerCount() === 0);
-    await until(() => door.server.openStreams() === 0);
-    expect(door.lines.join('')).toContain('does not read');
-    expect(await first(connect(door), '{ hello }')).toEqual({ data: { hello: 'hi' } });
+    await until(() => gateway.world.listenerCount() === 1);
+    for (let index = 0; index < 10; index += 1) gateway.world.advance('t1', index);
+    await until(() => gateway.world.listenerCount() === 0);
+    await until(() => gateway.server.openStreams() === 0);
+    expect(gateway.lines.join('')).toContain('does not read');
+    expect(await first(connect(gateway), '{ hello }')).toEqual({ data: { hello: 'hi' } });
   });
 
   test('refuses sockets from origins that may not call, and upgrades elsewhere', async () => {
-    const door = await open({ corsOrigins: ['https://shop.example'] });
-    const socketUrl = door.url.replace('http', 'ws');
+    const gateway = await open({ corsOrigins: ['https://shop.example'] });
+    const socketUrl = gateway.url.replace('http', 'ws');
     const statusOf = (url: string, origin: string) =>
       new Promise<number | undefined>((resolve) => {
         const socket = new WebSocket(url, 'graphql-transport-ws', { origin });
@@ -227,16 +232,16 @@ describe('graphql-transport-ws', () => {
       });
     expect(await statusOf(`${socketUrl}/graphql`, 'https://evil.example')).toBe(403);
     expect(await statusOf(`${socketUrl}/graphql`, 'https://shop.example')).toBe(101);
-    expect(await statusOf(`${socketUrl}/graphql`, door.url)).toBe(101);
+    expect(await statusOf(`${socketUrl}/graphql`, gateway.url)).toBe(101);
     expect(await statusOf(`${socketUrl}/elsewhere`, 'https://shop.example')).toBe(404);
   });
 
   test('closes sockets with 1001 when the server stops', async () => {
-    const door = await open();
-    const socket = new WebSocket(`${door.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const gateway = await open();
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     const closed = new Promise((resolve) => socket.once('close', resolve));
     await new Promise((resolve) => socket.once('open', resolve));
-    await door.close();
+    await gateway.close();
     expect(await closed).toBe(1001);
     leftovers.length = 0;
   });

@@ -9,12 +9,12 @@ import { z } from 'zod';
 export const text = z.string();
 
 /** One of a few words. */
-export function word<const Words extends readonly [string, ...string[]]>(words: Words) {
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, { error: `must be ${listed(words)}` });
 }
 
 /** true or false. */
-export const truth = z
+export const trueOrFalse = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((value) => value === 'true');
 
@@ -25,7 +25,7 @@ export const currency = z
   .transform((value) => value.toLowerCase());
 
 /** A whole number within bounds. */
-export function whole(min: number, max: number) {
+export function integer(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z
     .string()

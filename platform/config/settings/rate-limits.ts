@@ -11,9 +11,9 @@ const REMEDY = 'must be on, off, or a list such as status=6000,read=1200,start=1
 
 /** RATE_LIMIT: on, off, or class=perMinute; classes that are not named keep their default. */
 export const rateLimits = z.string().transform((value, context): RateLimits => {
-  const word = value.toLowerCase();
-  if (word === 'on') return DEFAULTS;
-  if (word === 'off') return null;
+  const text = value.toLowerCase();
+  if (text === 'on') return DEFAULTS;
+  if (text === 'off') return null;
   const limits = { ...DEFAULTS };
   for (const entry of value.split(',')) {
     const found = /^\s*(status|read|start)\s*=\s*([1-9]\d{0,8})\s*$/.exec(entry);

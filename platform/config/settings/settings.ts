@@ -13,9 +13,9 @@ import {
   serviceKey,
   signingSecret,
   text,
-  truth,
-  whole,
-  word,
+  trueOrFalse,
+  integer,
+  oneOf,
 } from './formats.ts';
 import { rateLimits } from './rate-limits.ts';
 import { optional, setting, type ValuesOf } from './setting.ts';
@@ -26,13 +26,13 @@ const CENTURY_DAYS = 36_500;
 
 /** Every setting of Kiln, in the order of the README. A new one needs a line here and in .env.example, nothing else. */
 export const settings = {
-  KILN_ENV: optional(word(['development', 'production']), {
+  KILN_ENV: optional(oneOf(['development', 'production']), {
     default: 'development',
     meaning:
       'development or production (also production when NODE_ENV=production): no sandbox, secrets demanded',
   }),
   HOST: setting(text, { default: '127.0.0.1', meaning: 'address that this process listens on' }),
-  PORT: optional(whole(0, 65_535), {
+  PORT: optional(integer(0, 65_535), {
     default: '4000',
     meaning:
       'port that it listens on (media 4001, workflow 4002 when split; a worker answers nobody); 0 takes any free one',
@@ -49,7 +49,7 @@ export const settings = {
     default: 'embedded PostgreSQL',
     meaning: 'any PostgreSQL 14 or newer; unix sockets too (postgresql:///name?host=/var/run/postgresql)',
   }),
-  ROLE: setting(word(['all', 'gateway', 'media', 'workflow', 'worker']), {
+  ROLE: setting(oneOf(['all', 'gateway', 'media', 'workflow', 'worker']), {
     default: 'all',
     meaning: 'all, gateway, media, workflow or worker (also npm run start:ROLE)',
   }),
@@ -64,7 +64,7 @@ export const settings = {
   INTERNAL_KEY: optional(longSecret, {
     meaning: 'signs caller assertions between processes (needed when split) and expiring file addresses',
   }),
-  REST_AUTH: optional(word(['open', 'compat', 'required']), {
+  REST_AUTH: optional(oneOf(['open', 'compat', 'required']), {
     default: 'open where allowed',
     meaning:
       'who may call without a credential: open, compat or required; must be chosen once anything real is set',
@@ -93,19 +93,19 @@ export const settings = {
     default: 'on',
     meaning: 'on (status=6000,read=1200,start=120 a minute and caller), off, or such a list',
   }),
-  UPLOAD_MAX_BYTES: setting(whole(1, 2 ** 40), {
+  UPLOAD_MAX_BYTES: setting(integer(1, 2 ** 40), {
     default: '1073741824',
     meaning: 'largest upload in bytes, per file',
   }),
-  SYNC_MAX_WAIT: setting(whole(1, 3_600), {
+  SYNC_MAX_WAIT: setting(integer(1, 3_600), {
     default: '500',
     meaning: 'seconds that a synchronous operation waits when it has no max_wait_time',
   }),
-  FILES_URL_TTL: setting(whole(0, YEAR_SECONDS), {
+  FILES_URL_TTL: setting(integer(0, YEAR_SECONDS), {
     default: '0',
     meaning: 'seconds that file addresses stay valid, which makes them signed; 0 = for ever',
   }),
-  MEDIA_RETENTION_DAYS: setting(whole(0, CENTURY_DAYS), {
+  MEDIA_RETENTION_DAYS: setting(integer(0, CENTURY_DAYS), {
     default: '0',
     meaning: 'days that files are kept; 0 = for ever',
   }),
@@ -129,7 +129,7 @@ export const settings = {
     meaning:
       'address of a CDN in front of the bucket (without S3: of PUBLIC_URL); files are then also at CDN_BASE_URL/files/ID/NAME',
   }),
-  EVENT_RETENTION_DAYS: setting(whole(0, CENTURY_DAYS), {
+  EVENT_RETENTION_DAYS: setting(integer(0, CENTURY_DAYS), {
     default: '30',
     meaning: 'days that event logs are kept after the end of their task; 0 = for ever',
   }),
@@ -263,21 +263,21 @@ export const settings = {
         'secrets of the webhook to PUBLIC_URL/payment/webhook, separated by commas; several while they change',
     },
   ),
-  PP_LIVE: setting(truth, {
+  PP_LIVE: setting(trueOrFalse, {
     default: 'false',
     meaning: 'true allows a live key of Stripe, which takes real money',
   }),
   PP_CURRENCY: setting(currency, { default: 'usd', meaning: 'currency of the prices' }),
-  PP_CREDIT_UNIT_AMOUNT: setting(whole(1, 1_000_000), {
+  PP_CREDIT_UNIT_AMOUNT: setting(integer(1, 1_000_000), {
     default: '100',
     meaning: 'price of one credit in minor units of the currency',
   }),
-  PP_AUTO_REFUND: setting(truth, {
+  PP_AUTO_REFUND: setting(trueOrFalse, {
     default: 'false',
     meaning:
       'true gives back what was paid when its execution fails, unless moderation refused it or it was cancelled',
   }),
-  SANDBOX_AUTO_PAY: optional(truth, {
+  SANDBOX_AUTO_PAY: optional(trueOrFalse, {
     default: 'on in development',
     meaning: 'true lets a success call pay its checkout at the stand-in first; false demands the hosted page',
   }),
@@ -286,7 +286,7 @@ export const settings = {
     meaning:
       'origin of a sandbox that runs elsewhere (docs/sandbox.md), instead of the embedded one, which split processes have not; development only',
   }),
-  LOG_LEVEL: setting(word(['silent', 'error', 'warn', 'info', 'debug']), {
+  LOG_LEVEL: setting(oneOf(['silent', 'error', 'warn', 'info', 'debug']), {
     default: 'info',
     meaning: 'least severe lines that are logged: silent, error, warn, info or debug',
   }),

@@ -53,7 +53,7 @@ export function authorizeParameter(entry: string): readonly [string, string] | n
  * Where browsers may be sent after signing in: an origin, or the scheme of an app. A scheme has a dot, as RFC 8252 wants
  * it (com.example.app:), which `javascript:` and its kind have not.
  */
-export function returnPlace(entry: string): string | null {
+export function redirectTarget(entry: string): string | null {
   const [, scheme] = /^([a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+):(?:\/\/)?$/i.exec(entry) ?? [];
   if (scheme !== undefined) return `${scheme.toLowerCase()}:`;
   const origin = browserOrigin(entry);

@@ -1,6 +1,6 @@
 import { httpAddress, list, text } from './formats.ts';
 import { optional, setting } from './setting.ts';
-import { appFile, appSecret, authorizeParameter, issuerAddress, returnPlace } from './sign-in-formats.ts';
+import { appFile, appSecret, authorizeParameter, issuerAddress, redirectTarget } from './sign-in-formats.ts';
 
 const SANDBOX = 'sandbox in development, absent in production';
 
@@ -42,7 +42,7 @@ export const signInSettings = {
     },
   ),
   SIGN_IN_REDIRECTS: setting(
-    list(returnPlace, 'origins such as https://example.org and schemes such as com.example.app:'),
+    list(redirectTarget, 'origins such as https://example.org and schemes such as com.example.app:'),
     {
       default: '',
       meaning:

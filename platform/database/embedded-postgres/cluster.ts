@@ -29,11 +29,11 @@ export interface ClusterOptions {
   readonly directory: string;
   readonly runAs: RunAs | undefined;
   /** Skip syncing to disk; for tests only. */
-  readonly loose: boolean;
+  readonly skipSync: boolean;
 }
 
 /** Makes the data directory unless it is there. It appears under its name only when it is whole, so a kill leaves no half. */
-export async function ensureCluster({ bin, directory, runAs, loose }: ClusterOptions): Promise<void> {
+export async function ensureCluster({ bin, directory, runAs, skipSync }: ClusterOptions): Promise<void> {
   if (existsSync(directory)) return;
   const half = `${directory}.half`;
   rmSync(half, { recursive: true, force: true });
@@ -44,7 +44,7 @@ export async function ensureCluster({ bin, directory, runAs, loose }: ClusterOpt
     '--no-locale',
     '--encoding=UTF8',
     '--no-instructions',
-    ...(loose ? ['--no-sync'] : []),
+    ...(skipSync ? ['--no-sync'] : []),
   ];
   const program = spawn(
     join(bin, 'initdb'),
@@ -56,9 +56,9 @@ export async function ensureCluster({ bin, directory, runAs, loose }: ClusterOpt
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   );
-  let said = '';
+  let output = '';
   program.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-2000);
+    output = (output + chunk.toString()).slice(-2000);
   });
   const { promise, resolve, reject } = Promise.withResolvers<number | null>();
   program.once('error', reject);
@@ -67,7 +67,7 @@ export async function ensureCluster({ bin, directory, runAs, loose }: ClusterOpt
   if (code !== 0) {
     throw new AppError(
       'UNAVAILABLE',
-      `cannot make the embedded database (initdb ended with ${String(code)}; with DATABASE_URL none is needed): ${said.trim()}`,
+      `cannot make the embedded database (initdb ended with ${String(code)}; with DATABASE_URL none is needed): ${output.trim()}`,
     );
   }
   renameSync(half, directory);

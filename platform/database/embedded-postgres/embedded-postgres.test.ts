@@ -50,7 +50,7 @@ async function start(options: { systemCache?: string } = {}): Promise<EmbeddedPo
     dataDir,
     logger,
     maxConnections: 20,
-    fastAndLoose: true,
+    skipSync: true,
     ...options,
   });
   servers.push(server);
@@ -221,7 +221,7 @@ test('is not misled by the socket of a killed server whose process id another pr
 
 test('says so when the server is lost', async () => {
   const { promise: lost, resolve } = Promise.withResolvers<Error>();
-  servers.push(await startEmbeddedPostgres({ dataDir, logger, fastAndLoose: true, onLost: resolve }));
+  servers.push(await startEmbeddedPostgres({ dataDir, logger, skipSync: true, onLost: resolve }));
   const pid = postmaster();
   if (pid) process.kill(pid, 'SIGKILL');
   expect((await lost).message).toContain('the embedded database ended');

@@ -8,7 +8,7 @@ import { AppError, toError } from '../../errors.ts';
 import { tryInstanceLock } from '../../process/instance-lock.ts';
 import type { Logger } from '../../process/logger.ts';
 import { ensureCluster, ensureSocketFolder, removeSocketFolder, ROLE, socketFolder } from './cluster.ts';
-import { clearLeftover } from './postmaster.ts';
+import { clearStaleServer } from './postmaster.ts';
 import { prepareRuntime } from './runtime.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 import { serverUser } from './server-user.ts';
@@ -25,7 +25,7 @@ export interface EmbeddedPostgresOptions {
   /** Most connections of all processes together (default 100). */
   readonly maxConnections?: number;
   /** Trades durability for speed: a power cut may lose everything. For tests only. */
-  readonly fastAndLoose?: boolean;
+  readonly skipSync?: boolean;
   /** Where root keeps PostgreSQL's programs when dataDir is closed to the server's user (default /var/cache/kiln). */
   readonly systemCache?: string;
   /** Called once when the server ends without having been asked to (only in the process that owns it). */
@@ -81,8 +81,8 @@ async function startOwned(
       nearData: home,
       ...(options.systemCache && { systemCache: options.systemCache }),
     });
-    await ensureCluster({ bin, directory, runAs, loose: options.fastAndLoose ?? false });
-    await clearLeftover(directory, options.logger);
+    await ensureCluster({ bin, directory, runAs, skipSync: options.skipSync ?? false });
+    await clearStaleServer(directory, options.logger);
     const folder = socketFolder(home, runAs);
     ensureSocketFolder(folder, runAs);
     const server = await startServer({
@@ -149,7 +149,7 @@ function connectionConfig(folder: string): PoolConfig {
 
 function serverSettings({
   maxConnections = 100,
-  fastAndLoose = false,
+  skipSync = false,
 }: EmbeddedPostgresOptions): Record<string, string> {
   const loose = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
   return {
@@ -164,6 +164,6 @@ function serverSettings({
     log_min_messages: 'log',
     log_error_verbosity: 'terse',
     log_checkpoints: 'off',
-    ...(fastAndLoose ? loose : {}),
+    ...(skipSync ? loose : {}),
   };
 }

@@ -12,7 +12,7 @@ import type { Logger } from '../../process/logger.ts';
  * Ends a server that outlived its owner and removes a pid file that lies. Call it only while holding the owner's lock:
  * then whatever still runs has no owner any more and is about to end by itself.
  */
-export async function clearLeftover(directory: string, logger: Logger): Promise<void> {
+export async function clearStaleServer(directory: string, logger: Logger): Promise<void> {
   const pid = readPid(directory);
   if (pid === undefined) return;
   if (isServerOf(pid, directory)) {

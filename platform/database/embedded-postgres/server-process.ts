@@ -47,7 +47,7 @@ kill $watch 2>/dev/null
 exit $code
 `;
 
-/** Starts the server and resolves when it accepts connections. Rejects with what it said when it ends instead. */
+/** Starts the server and resolves when it accepts connections. Rejects with what it output when it ends instead. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
   const { bin, directory, runAs } = options;
   const settings = {
@@ -104,13 +104,13 @@ async function untilReady(
   { logger, isStopping }: { logger: Logger; isStopping: () => boolean },
 ): Promise<void> {
   const { promise: ready, resolve: isReady, reject: failed } = Promise.withResolvers<void>();
-  const said: string[] = [];
+  const output: string[] = [];
   child.once('error', (error) =>
     failed(new AppError('UNAVAILABLE', `cannot start PostgreSQL: ${error.message}`, { cause: error })),
   );
   const lines = createInterface({ input: child.stderr! });
   lines.on('line', (line) => {
-    if (said.length < 40) said.push(line);
+    if (output.length < 40) output.push(line);
     // A shutdown ends connections, each with a FATAL of its own.
     const level = / (FATAL|PANIC): /.test(line) && !isStopping() ? 'warn' : 'debug';
     logger[level]({ postgres: line }, 'database server');
@@ -118,7 +118,7 @@ async function untilReady(
   });
   void ended.then((code) => {
     failed(
-      new AppError('UNAVAILABLE', `PostgreSQL ended with ${String(code)} at its start: ${said.join('\n')}`),
+      new AppError('UNAVAILABLE', `PostgreSQL ended with ${String(code)} at its start: ${output.join('\n')}`),
     );
   });
   await ready;

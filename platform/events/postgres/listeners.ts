@@ -8,7 +8,7 @@ export interface Listeners {
   listen(topic: string, listener: WakeUpListener): () => void;
   onGap(listener: () => void): () => void;
   deliver(topic: string, key: string, version: number): void;
-  tellOfGap(): void;
+  notifyGap(): void;
   /** Listeners of all topics together. */
   count(): number;
   clear(): void;
@@ -28,7 +28,7 @@ export function createListeners(logger: Logger): Listeners {
     deliver(topic, key, version) {
       for (const listener of topics.get(topic) ?? []) guarded(logger, () => listener(key, version));
     },
-    tellOfGap() {
+    notifyGap() {
       for (const listener of gapListeners) guarded(logger, listener);
     },
     count: () => [...topics.values()].reduce((sum, { size }) => sum + size, 0),

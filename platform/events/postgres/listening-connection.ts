@@ -13,7 +13,7 @@ export interface ListeningOptions {
   readonly logger: Logger;
   readonly onPayload: (payload: string) => void;
   /** Called after the connection was lost and listens again: what was sent meanwhile is gone. */
-  readonly onBack: () => void;
+  readonly onReconnect: () => void;
 }
 
 /** The connection that hears, made anew whenever it breaks. */
@@ -24,11 +24,11 @@ export interface ListeningConnection {
 /** First and longest pause between attempts to connect again. */
 const RETRY_MS = { first: 100, longest: 5000 } as const;
 /** A connection that died without a word (a router that forgot it) is found out by asking. */
-const PULSE_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
 
 /** Connects and listens; rejects when the first attempt fails. */
-export async function listenForever(options: ListeningOptions): Promise<ListeningConnection> {
-  const { logger, onBack } = options;
+export async function createListeningConnection(options: ListeningOptions): Promise<ListeningConnection> {
+  const { logger, onReconnect } = options;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let pause: number = RETRY_MS.first;
@@ -56,7 +56,7 @@ export async function listenForever(options: ListeningOptions): Promise<Listenin
       client = fresh;
       pause = RETRY_MS.first;
       logger.info('listening for wake-ups again');
-      onBack();
+      onReconnect();
     } catch (thrown) {
       logger.debug({ error: toError(thrown) }, 'cannot listen for wake-ups yet');
       if (closed) timer = undefined;
@@ -79,14 +79,14 @@ async function connect(options: ListeningOptions, onLost: (error?: Error) => voi
   const client = new Client({ ...config, query_timeout: 5000 });
   let failure: Error | undefined;
   let listening = false;
-  let pulse: NodeJS.Timeout | undefined;
+  let keepAlive: NodeJS.Timeout | undefined;
   client.on('error', (error) => {
     failure = error;
     // A query that got no answer leaves the socket open; without this the end would never come.
     void endQuietly(client);
   });
   client.on('end', () => {
-    clearInterval(pulse);
+    clearInterval(keepAlive);
     if (listening) onLost(failure);
     listening = false;
   });
@@ -99,10 +99,10 @@ async function connect(options: ListeningOptions, onLost: (error?: Error) => voi
     throw thrown;
   }
   listening = true;
-  pulse = setInterval(() => {
+  keepAlive = setInterval(() => {
     client.query('select 1').catch((thrown: unknown) => client.emit('error', toError(thrown)));
-  }, PULSE_MS);
-  pulse.unref();
+  }, KEEP_ALIVE_MS);
+  keepAlive.unref();
   return client;
 }
 

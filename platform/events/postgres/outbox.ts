@@ -23,7 +23,7 @@ export interface Message {
 /** NOTIFY refuses 8,000 bytes; some are left for the frame of the payload. */
 const PAYLOAD_BYTES = 7_800;
 /** Longest topic or key; ids are much shorter. */
-const LONGEST_NAME = 500;
+const MAX_NAME_LENGTH = 500;
 
 /** `origin` names the sending process, which ignores its own payloads; at most `capacity` keys wait. */
 export function createOutbox(origin: string, capacity = 100_000): Outbox {
@@ -61,7 +61,7 @@ export function createOutbox(origin: string, capacity = 100_000): Outbox {
 
   return {
     add(topic, key, version) {
-      if (topic.length > LONGEST_NAME || key.length > LONGEST_NAME || !Number.isSafeInteger(version)) {
+      if (topic.length > MAX_NAME_LENGTH || key.length > MAX_NAME_LENGTH || !Number.isSafeInteger(version)) {
         throw new AppError('INTERNAL', `cannot publish ${topic.slice(0, 50)} ${key.slice(0, 50)}`);
       }
       add(topic, key, version);

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { EventBus } from '../event-bus.ts';
 import { createListeners } from './listeners.ts';
-import { listenForever } from './listening-connection.ts';
+import { createListeningConnection } from './listening-connection.ts';
 import { createOutbox, readMessage } from './outbox.ts';
 import { createSender } from './sender.ts';
 
@@ -40,17 +40,17 @@ export async function createEventBus({
       return;
     }
     if (message.origin === origin) return;
-    if (message.gap) listeners.tellOfGap();
+    if (message.gap) listeners.notifyGap();
     for (const entry of message.entries) listeners.deliver(...entry);
   }
 
   const sender = createSender({ send, outbox, logger });
-  const connection = await listenForever({
+  const connection = await createListeningConnection({
     config: database.config,
     channel,
     logger,
     onPayload: receive,
-    onBack: () => listeners.tellOfGap(),
+    onReconnect: () => listeners.notifyGap(),
   });
   let closing: Promise<void> | undefined;
   return {

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 
 /** The HTTP side of a remote link: POST to one URL over kept connections, bounded in time and size. */
-export interface Poster {
+export interface PostClient {
   post(request: PostRequest): Promise<PostAnswer>;
   close(): Promise<void>;
 }
@@ -26,15 +26,15 @@ export interface PostAnswer {
   readonly text: string;
 }
 
-export interface PosterOptions {
+export interface PostClientOptions {
   readonly url: string;
   readonly maxResponseBytes: number;
   /** Most connections at once; further requests wait within their time limit. */
   readonly maxConnections: number;
 }
 
-/** Makes the poster of one URL. `post` throws UNAVAILABLE with the transport's error as its cause. */
-export function createPoster({ url, maxResponseBytes, maxConnections }: PosterOptions): Poster {
+/** Makes the client of one URL. `post` throws UNAVAILABLE with the transport's error as its cause. */
+export function createPostClient({ url, maxResponseBytes, maxConnections }: PostClientOptions): PostClient {
   const { origin, pathname, search } = new URL(url);
   const pool = new Pool(origin, {
     connections: maxConnections,

@@ -9,8 +9,8 @@ import { failedResult } from '../operations/errors.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 import { CALLER_HEADER, type CallerSigner } from './caller-assertion.ts';
-import { createPoster, type PostAnswer } from './remote-http.ts';
-import { createRemoteSubscriptions, revivedResult } from './remote-subscriptions.ts';
+import { createPostClient, type PostAnswer } from './remote-http.ts';
+import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
 
 export interface RemoteLinkOptions {
   /** The subgraph's name, for errors and logs. */
@@ -36,7 +36,7 @@ export interface RemoteLinkOptions {
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const { name, url, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
-  const poster = createPoster({ url, maxResponseBytes, maxConnections: options.maxConnections ?? 128 });
+  const client = createPostClient({ url, maxResponseBytes, maxConnections: options.maxConnections ?? 128 });
   const subscriptions = createRemoteSubscriptions({
     name,
     url,
@@ -49,12 +49,12 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
 
   const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
     const { headers, body } = await encode(request, sign);
-    return await poster.post({ headers, body, timeoutMs, signal: request.context.signal });
+    return await client.post({ headers, body, timeoutMs, signal: request.context.signal });
   };
   const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
     const { caller, signal } = request.context;
     try {
-      return revivedResult(decode(await post(request)));
+      return parsedResult(decode(await post(request)));
     } catch (thrown) {
       const error = named(thrown, name);
       if (!signal.aborted)
@@ -74,7 +74,7 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
       if (errors !== undefined) throw new AppError('UNAVAILABLE', errors[0]?.message ?? `${name} is gone`);
     },
     async close() {
-      await Promise.all([subscriptions.close(), poster.close()]);
+      await Promise.all([subscriptions.close(), client.close()]);
     },
   };
 }

@@ -66,7 +66,7 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
       leave = client.subscribe(
         { query, variables: { ...variables }, operationName: operationName ?? null, extensions },
         {
-          next: (result) => events.push(revivedResult(result as FormattedExecutionResult)),
+          next: (result) => events.push(parsedResult(result as FormattedExecutionResult)),
           error: (thrown) => events.end(failed(thrown)),
           complete: () => events.end(),
         },
@@ -111,7 +111,7 @@ function createSocketClient({ url, timeoutMs, maxMessageBytes }: RemoteSubscript
 }
 
 /** A result as it came over the wire, with its errors as GraphQLErrors again. */
-export function revivedResult(result: FormattedExecutionResult): ExecutionResult {
+export function parsedResult(result: FormattedExecutionResult): ExecutionResult {
   const { errors, ...rest } = result;
   return (errors === undefined ? rest : { ...rest, errors: errors.map(revivedError) }) as ExecutionResult;
 }

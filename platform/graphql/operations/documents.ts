@@ -28,31 +28,31 @@ export interface DocumentsOptions {
   readonly rules?: readonly ValidationRule[];
   /** Longest document in tokens; parsing stops there (default 10,000). */
   readonly maxTokens?: number;
-  /** Most documents kept, the least recently used go first (default 1,000). */
+  /** Most documents documents, the least recently used go first (default 1,000). */
   readonly maxDocuments?: number;
 }
 
-/** Together the kept query texts are never longer than this many characters. */
-const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
+/** Together the documents query texts are never longer than this many characters. */
+const MAX_CACHED_CHARACTERS = 8 * 1024 * 1024;
 const MAX_ERRORS = 20;
 
-/** Makes a cache of checked documents over one schema. Refused texts are not kept, so they push nothing good out. */
+/** Makes a cache of checked documents over one schema. Refused texts are not documents, so they push nothing good out. */
 export function createDocuments(options: DocumentsOptions): Documents {
   const { schema, rules = [], maxTokens = 10_000, maxDocuments = 1_000 } = options;
-  const kept = new LRUCache<string, PreparedDocument>({
+  const documents = new LRUCache<string, PreparedDocument>({
     max: maxDocuments,
-    maxSize: MAX_KEPT_CHARACTERS,
+    maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: (_document, query) => query.length + 1,
   });
   return {
     prepare(query) {
-      const known = kept.get(query);
-      if (known !== undefined) return known;
+      const cached = documents.get(query);
+      if (cached !== undefined) return cached;
       const prepared = parseChecked(query, maxTokens);
       if (prepared.errors !== undefined) return prepared;
       const errors = problemsOf(prepared.document, { schema, rules });
       if (errors.length > 0) return { errors: errors.map(validationError) };
-      kept.set(query, prepared);
+      documents.set(query, prepared);
       return prepared;
     },
   };

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 
 import { anonymousCaller } from '../../access/caller.ts';
 import type { AuthMode } from '../../access/policy.ts';
-import { ruleEntities } from './entity-rules.ts';
+import { enforceEntityRules } from './entity-rules.ts';
 
-const schema = ruleEntities(
+const schema = enforceEntityRules(
   buildSubgraphSchema({
     typeDefs: parse(
       'extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key"])\n' +

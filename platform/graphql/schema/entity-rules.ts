@@ -15,7 +15,7 @@ export type EntityRules = Readonly<Record<string, Rule>>;
 type Resolve = GraphQLFieldResolver<unknown, RuleContext>;
 
 /** Enforces the rules in the schema's `_entities`, for each reference by itself. Throws when an entity type has no rule. */
-export function ruleEntities(schema: GraphQLSchema, rules: EntityRules): GraphQLSchema {
+export function enforceEntityRules(schema: GraphQLSchema, rules: EntityRules): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];
   const types = schema.getType('_Entity');
   const resolve = field?.resolve as Resolve | undefined;

@@ -10,7 +10,7 @@ import type { GraphQLFieldResolver } from 'graphql';
 
 import type { Caller } from '../../access/caller.ts';
 import { enforce, type AuthMode, type Rule } from '../../access/policy.ts';
-import { refuseUnsoundTexts } from './storable-text.ts';
+import { refuseUnstorableText } from './storable-text.ts';
 
 /**
  * The Pothos plugin that makes `rule` a part of every root field: the types demand the option, the build refuses a
@@ -84,7 +84,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     if (rule === undefined || field.kind === 'Subscription') return resolver;
     return (source, values, context, info) => {
       enforceIn(context, rule);
-      refuseUnsoundTexts(values);
+      refuseUnstorableText(values);
       return resolver(source, values, context, info);
     };
   }
@@ -97,7 +97,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     if (rule === undefined || subscriber === undefined) return subscriber;
     return (source, values, context, info) => {
       enforceIn(context, rule);
-      refuseUnsoundTexts(values);
+      refuseUnstorableText(values);
       return subscriber(source, values, context, info);
     };
   }

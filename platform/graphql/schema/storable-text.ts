@@ -5,7 +5,7 @@ import { badInput } from '../../errors.ts';
  * such a value could neither be stored nor looked for. The error names the field as services do: without the argument
  * `input` around it.
  */
-export function refuseUnsoundTexts(values: object): void {
+export function refuseUnstorableText(values: object): void {
   const found = findUnsound(values, '');
   if (found === null) return;
   const field = found.path.replace(/^input\./, '');

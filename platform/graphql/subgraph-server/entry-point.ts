@@ -11,7 +11,7 @@ import { createDocuments, type PreparedDocument } from '../operations/documents.
 import type { Subgraph, SubgraphLink } from '../operations/subgraph.ts';
 
 /** What the HTTP and WebSocket sides of a subgraph server share: who is asking, and whether the document is let in. */
-export interface SubgraphDoor {
+export interface SubgraphEntryPoint {
   readonly name: string;
   readonly schema: GraphQLSchema;
   readonly link: SubgraphLink;
@@ -20,7 +20,7 @@ export interface SubgraphDoor {
   prepare(query: string, isAsserted: boolean): PreparedDocument;
 }
 
-export interface SubgraphDoorOptions {
+export interface SubgraphEntryPointOptions {
   readonly subgraph: Subgraph;
   /** INTERNAL_KEY: what caller assertions must be signed with. */
   readonly internalKey: string;
@@ -36,8 +36,8 @@ export interface SubgraphDoorOptions {
 /** Longest document of somebody whom Kiln does not vouch for, in tokens. */
 const MAX_DIRECT_TOKENS = 5_000;
 
-/** Makes the door of one subgraph. */
-export function createSubgraphDoor(options: SubgraphDoorOptions): SubgraphDoor {
+/** Makes the entryPoint of one subgraph. */
+export function createSubgraphEntryPoint(options: SubgraphEntryPointOptions): SubgraphEntryPoint {
   const { subgraph, internalKey, logger, identify, openIntrospection = false, rules = [] } = options;
   const { name, schema } = subgraph;
   const verify = createCallerVerifier({ key: internalKey, audience: name });

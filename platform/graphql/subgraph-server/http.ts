@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
-import { httpCredentials, type SubgraphDoor } from './entry-point.ts';
+import { httpCredentials, type SubgraphEntryPoint } from './entry-point.ts';
 
 /** GraphQL over HTTP for one subgraph: one operation per POST, answered as JSON. */
 
@@ -19,28 +19,28 @@ const requestShape = z.object({
 });
 
 /** The handler of POST /graphql, behind the JSON and upload middlewares. */
-export function createGraphqlHandler(door: SubgraphDoor): RequestHandler {
+export function createGraphqlHandler(entryPoint: SubgraphEntryPoint): RequestHandler {
   return async (request, response) => {
-    const { status, result } = await answer(request, response, door);
+    const { status, result } = await answer(request, response, entryPoint);
     if (response.destroyed) return;
     respond(response, status, result);
   };
 }
 
-async function answer(request: Request, response: Response, door: SubgraphDoor): Promise<Answer> {
+async function answer(request: Request, response: Response, entryPoint: SubgraphEntryPoint): Promise<Answer> {
   const parsed = requestShape.safeParse(request.body);
   if (!parsed.success) return refusal(400, 'send one JSON object with query, operationName and variables');
   const { query, operationName, variables } = parsed.data;
   let traceId = newTraceId();
   try {
-    const { caller, isAsserted } = await door.identify(httpCredentials(request));
+    const { caller, isAsserted } = await entryPoint.identify(httpCredentials(request));
     traceId = caller.traceId;
-    const { document, errors } = door.prepare(query, isAsserted);
+    const { document, errors } = entryPoint.prepare(query, isAsserted);
     if (errors !== undefined) return { status: 400, result: { errors } };
     if (getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION) {
       return refusal(400, 'subscribe over graphql-ws at this URL');
     }
-    const result = await door.link.execute({
+    const result = await entryPoint.link.execute({
       query,
       document,
       operationName: operationName ?? undefined,
@@ -49,7 +49,7 @@ async function answer(request: Request, response: Response, door: SubgraphDoor):
     });
     return { status: 200, result };
   } catch (thrown) {
-    const result = failedResult(thrown, { logger: door.logger, traceId, subgraph: door.name });
+    const result = failedResult(thrown, { logger: entryPoint.logger, traceId, subgraph: entryPoint.name });
     return { status: statusOf(thrown), result };
   }
 }

@@ -6,7 +6,11 @@ import express, { type Express, type RequestHandler } from 'express';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import { createUploadMiddleware } from '../uploads/uploads.ts';
-import { createSubgraphDoor, type SubgraphDoor, type SubgraphDoorOptions } from './entry-point.ts';
+import {
+  createSubgraphEntryPoint,
+  type SubgraphEntryPoint,
+  type SubgraphEntryPointOptions,
+} from './entry-point.ts';
 import { createErrorHandler, createGraphqlHandler } from './http.ts';
 import { attachWebSocket } from './websocket.ts';
 
@@ -16,7 +20,7 @@ import { attachWebSocket } from './websocket.ts';
  * comes in through `extraRoutes`.
  */
 
-export interface SubgraphServerOptions extends SubgraphDoorOptions {
+export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -43,29 +47,33 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** Starts serving a subgraph; rejects when the address can't be had. */
 export async function createSubgraphServer(options: SubgraphServerOptions): Promise<SubgraphServer> {
-  const door = createSubgraphDoor(options);
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createApp(door, options));
+  const entryPoint = createSubgraphEntryPoint(options);
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createApp(entryPoint, options));
   await listen(server, options);
-  const sockets = attachWebSocket(server, PATH, door);
+  const sockets = attachWebSocket(server, PATH, entryPoint);
   let closing: Promise<void> | undefined;
   return {
     url: `http://${hostInUrl(options.host)}:${(server.address() as AddressInfo).port}${PATH}`,
-    close: () => (closing ??= stop({ server, sockets, door })),
+    close: () => (closing ??= stop({ server, sockets, entryPoint })),
   };
 }
 
-async function stop(parts: { server: Server; sockets: { close(): Promise<void> }; door: SubgraphDoor }) {
-  const { server, sockets, door } = parts;
+async function stop(parts: {
+  server: Server;
+  sockets: { close(): Promise<void> };
+  entryPoint: SubgraphEntryPoint;
+}) {
+  const { server, sockets, entryPoint } = parts;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
   await sockets.close();
   server.closeIdleConnections();
   await closed;
   clearTimeout(cut);
-  await door.link.close();
+  await entryPoint.link.close();
 }
 
-function createApp(door: SubgraphDoor, options: SubgraphServerOptions): Express {
+function createApp(entryPoint: SubgraphEntryPoint, options: SubgraphServerOptions): Express {
   const { uploadMaxBytes, readiness, extraRoutes, logger } = options;
   const app = express();
   app.disable('x-powered-by');
@@ -76,7 +84,7 @@ function createApp(door: SubgraphDoor, options: SubgraphServerOptions): Express 
     PATH,
     createUploadMiddleware({ maxFileSize: uploadMaxBytes }),
     express.json({ limit: MAX_BODY_BYTES }),
-    createGraphqlHandler(door),
+    createGraphqlHandler(entryPoint),
   );
   extraRoutes?.(app);
   app.use(createErrorHandler(logger));

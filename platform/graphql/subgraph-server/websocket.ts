@@ -10,7 +10,7 @@ import { codedError, failedResult } from '../operations/errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { isStream, mapStream } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
-import type { SubgraphDoor } from './entry-point.ts';
+import type { SubgraphEntryPoint } from './entry-point.ts';
 
 /** Subscriptions on one socket for whoever is not vouched for by Kiln's own gateway (which brings everybody's). */
 const MAX_DIRECT_SUBSCRIPTIONS = 100;
@@ -25,17 +25,17 @@ const CLOSE_GRACE_MS = 2_000;
 export function attachWebSocket(
   server: Server,
   path: string,
-  door: SubgraphDoor,
+  entryPoint: SubgraphEntryPoint,
 ): { close(): Promise<void> } {
   const sockets = new WebSocketServer({ server, path, maxPayload: MAX_MESSAGE_BYTES });
   const disposable = useServer<Record<string, unknown>>(
     {
       onSubscribe: async ({ extra, subscriptions }, _id, payload) => {
         const count = Object.keys(subscriptions).length;
-        return await prepareOperation({ payload, extra, count, door });
+        return await prepareOperation({ payload, extra, count, entryPoint });
       },
-      execute: (args) => door.link.execute(requestOf(args)),
-      subscribe: (args) => subscribeUntilEnd(args, door),
+      execute: (args) => entryPoint.link.execute(requestOf(args)),
+      subscribe: (args) => subscribeUntilEnd(args, entryPoint),
       isProd: true,
     },
     sockets,
@@ -61,14 +61,14 @@ interface OperationRequest {
   readonly extra: Extra;
   /** How many operations this socket has, this one included. */
   readonly count: number;
-  readonly door: SubgraphDoor;
+  readonly entryPoint: SubgraphEntryPoint;
 }
 
 // Whatever is thrown here would close the whole socket, so everything becomes an error of this one operation.
 async function prepareOperation(request: OperationRequest): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  const { payload, extra, count, door } = request;
+  const { payload, extra, count, entryPoint } = request;
   try {
-    const { caller, isAsserted } = await door.identify({
+    const { caller, isAsserted } = await entryPoint.identify({
       assertion: payload.extensions?.[CALLER_EXTENSION],
       headers: extra.request.headers,
       address: extra.request.socket.remoteAddress ?? null,
@@ -76,32 +76,38 @@ async function prepareOperation(request: OperationRequest): Promise<ExecutionArg
     if (!isAsserted && count > MAX_DIRECT_SUBSCRIPTIONS) {
       return [codedError('RATE_LIMITED', `at most ${MAX_DIRECT_SUBSCRIPTIONS} operations on one socket`)];
     }
-    const { document, errors } = door.prepare(payload.query, isAsserted);
+    const { document, errors } = entryPoint.prepare(payload.query, isAsserted);
     if (errors !== undefined) return errors;
     const context: RequestContext = { caller, signal: new AbortController().signal };
     const { operationName = null, variables = {} } = payload;
-    return { schema: door.schema, document, operationName, variableValues: variables, contextValue: context };
+    return {
+      schema: entryPoint.schema,
+      document,
+      operationName,
+      variableValues: variables,
+      contextValue: context,
+    };
   } catch (thrown) {
-    const origin = { logger: door.logger, traceId: newTraceId(), subgraph: door.name };
+    const origin = { logger: entryPoint.logger, traceId: newTraceId(), subgraph: entryPoint.name };
     return failedResult(thrown, origin).errors ?? [];
   }
 }
 
 /** A subscription whose context is aborted when it ends, however it ends. */
-async function subscribeUntilEnd(args: ExecutionArgs, door: SubgraphDoor) {
+async function subscribeUntilEnd(args: ExecutionArgs, entryPoint: SubgraphEntryPoint) {
   const controller = new AbortController();
   const request = requestOf(args);
   const context = { ...request.context, signal: controller.signal };
-  const started = await door.link.subscribe({ ...request, context });
+  const started = await entryPoint.link.subscribe({ ...request, context });
   if (!isStream(started)) return started;
   return mapStream({
     source: started,
     map: (result) => result,
     failed: (thrown) =>
       failedResult(thrown, {
-        logger: door.logger,
+        logger: entryPoint.logger,
         traceId: context.caller.traceId,
-        subgraph: door.name,
+        subgraph: entryPoint.name,
       }),
     onEnd: () => controller.abort(),
   });

@@ -136,13 +136,13 @@ function guardFile(file: FileUpload, maxFileSize: number): FileUpload {
   const open = file.createReadStream.bind(file);
   file.createReadStream = () => {
     const source = openOrThrow(open, maxFileSize);
-    const handedOut = new PassThrough();
-    source.once('limit', () => handedOut.destroy(tooLarge(maxFileSize)));
-    source.once('error', (error) => handedOut.destroy(cut(error)));
+    const output = new PassThrough();
+    source.once('limit', () => output.destroy(tooLarge(maxFileSize)));
+    source.once('error', (error) => output.destroy(cut(error)));
     // The resolver may give up early; then the rest of the file must not block the parts behind it.
-    handedOut.once('close', () => source.resume());
+    output.once('close', () => source.resume());
     // The public type says ReadStream of a file system, of which the library's own streams are none either.
-    return source.pipe(handedOut) as unknown as ReturnType<FileUpload['createReadStream']>;
+    return source.pipe(output) as unknown as ReturnType<FileUpload['createReadStream']>;
   };
   return file;
 }

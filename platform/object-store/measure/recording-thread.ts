@@ -18,13 +18,13 @@ const CACHE_BYTES = 4 * 1024 * 1024;
 const pending = new Map<number, (content: Uint8Array | null) => void>();
 let reads = 0;
 
-function say(message: FromMeasurer): void {
+function post(message: FromMeasurer): void {
   parentPort?.postMessage(message);
 }
 
 parentPort?.on('message', (message: ToMeasurer) => {
   if (message.kind === 'measure') {
-    void measure(message.bytes, message.contentType).then((measures) => say({ kind: 'measured', measures }));
+    void measure(message.bytes, message.contentType).then((measures) => post({ kind: 'measured', measures }));
     return;
   }
   pending.get(message.read)?.(message.content);
@@ -74,13 +74,13 @@ async function askForRange(start: number, end: number): Promise<Uint8Array> {
   reads += 1;
   const read = reads;
   const answered = new Promise<Uint8Array | null>((resolve) => pending.set(read, resolve));
-  say({ kind: 'read', read, start, end: end - 1 });
+  post({ kind: 'read', read, start, end: end - 1 });
   const content = await answered;
   if (content === null) throw new Error('the file could not be read');
   return content;
 }
 
-/** Containers serve both: what has sound only is audio, whatever its first bytes say. */
+/** Containers serve both: what has sound only is audio, whatever its first bytes post. */
 function typeOf(
   contentType: string,
   { hasVideo, hasAudio }: { hasVideo: boolean; hasAudio: boolean },

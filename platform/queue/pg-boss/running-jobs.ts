@@ -6,7 +6,7 @@ import type { Json } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { JobHandler, JobOutcome } from '../queue.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
-import { createSettler, type Settler } from './settlement-writer.ts';
+import { createSettlementWriter, type SettlementWriter } from './settlement-writer.ts';
 
 /** The jobs that one worker has taken: each is handled, kept alive, and settled. */
 export interface RunningJobs {
@@ -36,7 +36,7 @@ const WIND_DOWN_MS = 1000;
 /** How long giving back may take when the database does not answer. */
 const GIVE_BACK_MS = 3000;
 /** Longest reason that is kept with a failed job, in characters. */
-const LONGEST_REASON = 2000;
+const MAX_REASON_LENGTH = 2000;
 
 interface Entry {
   readonly claim: Claim;
@@ -48,15 +48,15 @@ interface Entry {
 }
 
 interface State extends RunningJobsOptions {
-  readonly settler: Settler;
+  readonly writer: SettlementWriter;
   readonly entries: Map<Entry, Promise<void>>;
   stopping: boolean;
 }
 
 /** Starts with none. */
 export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
-  const settler = createSettler(options.queue, options.table, options.logger);
-  const state: State = { ...options, settler, entries: new Map(), stopping: false };
+  const writer = createSettlementWriter(options.queue, options.table, options.logger);
+  const state: State = { ...options, writer, entries: new Map(), stopping: false };
   return {
     get size() {
       return state.entries.size;
@@ -102,13 +102,13 @@ function afterError(state: State, entry: Entry, job: JobWithMetadata<unknown>, e
   const details = { error, queue: state.queue, job: job.id, retryCount: job.retryCount };
   if (job.retryCount >= job.retryLimit) state.logger.error(details, 'a job failed for good');
   else state.logger.warn(details, 'a job failed and will be tried again');
-  return { kind: 'failed', reason: error.message.slice(0, LONGEST_REASON) };
+  return { kind: 'failed', reason: error.message.slice(0, MAX_REASON_LENGTH) };
 }
 
 async function settle(state: State, entry: Entry, settlement: Settlement): Promise<void> {
   if (entry.gone) return;
   entry.settling = true;
-  const held = await state.settler.settle(entry.claim, settlement);
+  const held = await state.writer.settle(entry.claim, settlement);
   if (!held)
     state.logger.warn(
       { queue: state.queue, job: entry.claim.id },
@@ -117,13 +117,13 @@ async function settle(state: State, entry: Entry, settlement: Settlement): Promi
 }
 
 async function beat(state: State): Promise<void> {
-  const asked = [...state.entries.keys()].filter(({ settling, gone }) => !settling && !gone);
-  if (asked.length === 0) return;
+  const beating = [...state.entries.keys()].filter(({ settling, gone }) => !settling && !gone);
+  if (beating.length === 0) return;
   const held = await state.table.touch(
     state.queue,
-    asked.map(({ claim }) => claim),
+    beating.map(({ claim }) => claim),
   );
-  for (const entry of asked) {
+  for (const entry of beating) {
     if (held.has(entry.claim.id) || entry.settling || entry.gone) continue;
     entry.gone = true;
     state.logger.warn(
@@ -143,8 +143,8 @@ async function finish(state: State, graceMs: number): Promise<number> {
   await allDone(state, WIND_DOWN_MS);
   const rest = [...state.entries.keys()].filter(({ gone, settling }) => !gone && !settling);
   for (const entry of rest) entry.gone = true;
-  const timer = setTimeout(() => state.settler.abandon(), GIVE_BACK_MS);
-  await Promise.all(rest.map(({ claim }) => state.settler.settle(claim, { kind: 'released' })));
+  const timer = setTimeout(() => state.writer.abandon(), GIVE_BACK_MS);
+  await Promise.all(rest.map(({ claim }) => state.writer.settle(claim, { kind: 'released' })));
   await Promise.all([...state.entries].filter(([{ settling }]) => settling).map(([, done]) => done));
   clearTimeout(timer);
   return unfinished;

@@ -5,7 +5,7 @@ import type { Logger } from '../../process/logger.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
 
 /** Writes down how jobs ended, many in one statement, and does not give up while the database is away. */
-export interface Settler {
+export interface SettlementWriter {
   /** Resolves when it is written: true, or false when the job was no longer ours or `abandon` came first. */
   settle(claim: Claim, settlement: Settlement): Promise<boolean>;
   /** Stops trying: what could not be written is taken from us by the lost heartbeat, and tried again elsewhere. */
@@ -22,7 +22,7 @@ interface Waiting {
 const BATCH = 200;
 
 /** What waits here is bounded by the slots of the worker: each holds its slot until it is settled. */
-export function createSettler(queue: string, table: JobTable, logger: Logger): Settler {
+export function createSettlementWriter(queue: string, table: JobTable, logger: Logger): SettlementWriter {
   const waiting: Waiting[] = [];
   const abandoned = new AbortController();
   let writing = false;

@@ -35,12 +35,12 @@ const ERROR_PAUSE_MS = 1000;
 export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
   const { queue, options, logger } = context;
   const stopped = new AbortController();
-  const bell = createBell(stopped.signal);
-  const look = { hungry: false };
+  const notifier = createNotifier(stopped.signal);
+  const look = { hasMore: false };
   const running = createRunningJobs({
     ...context,
     onFree: () => {
-      if (look.hungry) bell.ring();
+      if (look.hasMore) notifier.notify();
     },
   });
   const heart = setInterval(() => {
@@ -48,7 +48,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
       .beat()
       .catch((thrown: unknown) => logger.warn({ error: toError(thrown), queue }, 'a heartbeat failed'));
   }, HEARTBEAT_MS);
-  const loop = runLoop({ context, running, bell, look, signal: stopped.signal });
+  const loop = runLoop({ context, running, notifier, look, signal: stopped.signal });
   let stopping: Promise<void> | undefined;
 
   async function stop(graceSeconds: number): Promise<void> {
@@ -61,7 +61,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
   }
 
   return {
-    wake: () => bell.ring(),
+    wake: () => notifier.notify(),
     hasFreeSlot: () => !stopped.signal.aborted && running.size < options.slots,
     stop: (graceSeconds) => (stopping ??= stop(graceSeconds)),
   };
@@ -70,26 +70,26 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
 interface LoopOptions {
   readonly context: SlotWorkerOptions;
   readonly running: RunningJobs;
-  readonly bell: Bell;
-  /** `hungry`: there may be more jobs than could be taken, so a freed slot is a reason to look. */
-  readonly look: { hungry: boolean };
+  readonly notifier: Notifier;
+  /** `hasMore`: there may be more jobs than could be taken, so a freed slot is a reason to look. */
+  readonly look: { hasMore: boolean };
   readonly signal: AbortSignal;
 }
 
 /** Each turn takes what it can; then it sleeps until somebody rings: a wake-up, a freed slot, the queue's ticker. */
 async function runLoop(loop: LoopOptions): Promise<void> {
-  const { context, bell, signal } = loop;
+  const { context, notifier, signal } = loop;
   let failures = 0;
   while (!signal.aborted) {
     try {
       const more = await takeJobs(loop);
       failures = 0;
-      if (!more) await bell.wait();
+      if (!more) await notifier.wait();
     } catch (thrown) {
       failures += 1;
       const level = failures === 1 ? 'warn' : 'debug';
       context.logger[level]({ error: toError(thrown), queue: context.queue }, 'cannot look for jobs');
-      await bell.wait(ERROR_PAUSE_MS);
+      await notifier.wait(ERROR_PAUSE_MS);
     }
   }
 }
@@ -98,35 +98,35 @@ async function runLoop(loop: LoopOptions): Promise<void> {
 async function takeJobs({ context, running, look, signal }: LoopOptions): Promise<boolean> {
   const { slots, capacity } = context.options;
   const free = slots - running.size;
-  look.hungry = true;
+  look.hasMore = true;
   if (free <= 0) return false;
   const allowed = capacity ? Math.floor(await capacity()) : free;
   const wanted = Math.min(free, allowed, FETCH_LIMIT);
   if (wanted <= 0 || signal.aborted) return false;
   const jobs = await context.fetch(wanted);
   for (const job of jobs) running.begin(job);
-  look.hungry = jobs.length === wanted;
-  return look.hungry && running.size < slots;
+  look.hasMore = jobs.length === wanted;
+  return look.hasMore && running.size < slots;
 }
 
-interface Bell {
-  ring(): void;
-  /** Resolves at the next ring, at once if it rang since the last wait, when the signal aborts, or after the time. */
+interface Notifier {
+  notify(): void;
+  /** Resolves at the next notify, at once if it notified since the last wait, when the signal aborts, or after the time. */
   wait(milliseconds?: number): Promise<void>;
 }
 
-function createBell(signal: AbortSignal): Bell {
-  let rang = false;
+function createNotifier(signal: AbortSignal): Notifier {
+  let notified = false;
   let wakeUp: (() => void) | undefined;
-  const ring = () => {
-    rang = true;
+  const notify = () => {
+    notified = true;
     wakeUp?.();
   };
-  signal.addEventListener('abort', ring, { once: true });
+  signal.addEventListener('abort', notify, { once: true });
   return {
-    ring,
+    notify,
     async wait(milliseconds) {
-      if (!rang) {
+      if (!notified) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wakeUp = resolve;
         const timer = milliseconds === undefined ? undefined : setTimeout(resolve, milliseconds);
@@ -134,7 +134,7 @@ function createBell(signal: AbortSignal): Bell {
         clearTimeout(timer);
         wakeUp = undefined;
       }
-      rang = false;
+      notified = false;
     },
   };
 }

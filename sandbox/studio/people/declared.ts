@@ -11,7 +11,7 @@ export interface DeclaredPeople {
 }
 
 const MOST_PEOPLE = 50;
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** Reads who is declared. Boxes are turned along with the picture (`orientation` as in EXIF): they are measured in the picture as it is stored. */
 export function declaredPeople(xmp: string, orientation: number): DeclaredPeople {
@@ -34,7 +34,7 @@ function nameIn(text: string | null): string | null {
   const name = (text ?? '')
     .replaceAll(/\p{Cc}/gu, ' ')
     .trim()
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME_LENGTH)
     .toWellFormed();
   return name === '' ? null : name;
 }

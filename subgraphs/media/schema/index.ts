@@ -26,13 +26,13 @@ import './recipe.ts';
 import './webhook-delivery.ts';
 import './model.ts';
 import './health.ts';
-import { ruleEntities } from '../../../platform/graphql/schema/entity-rules.ts';
+import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';
 import { builder } from './builder.ts';
 
 export { createMediaContext, type MediaContext, type MediaHealth, type MediaServices } from './context.ts';
 
 /** Built without any dependency: what the resolvers call comes with the context. */
-export const mediaSchema = ruleEntities(
+export const mediaSchema = enforceEntityRules(
   builder.toSubGraphSchema({ linkUrl: 'https://specs.apollo.dev/federation/v2.6' }),
   { Task: 'anyone', Media: 'anyone', VideoTemplate: 'public' },
 );

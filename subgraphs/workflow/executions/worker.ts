@@ -1,4 +1,4 @@
-import { unlessHeld } from '../../../platform/database/advisory-lock.ts';
+import { withAdvisoryLock } from '../../../platform/database/advisory-lock.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
@@ -100,7 +100,7 @@ interface Sweep extends ExecutionWorkerDependencies {
 async function sweep(dependencies: Sweep): Promise<void> {
   const { database, logger, prune } = dependencies;
   try {
-    await unlessHeld(database, 'workflow.executions.sweep', async () => {
+    await withAdvisoryLock(database, 'workflow.executions.sweep', async () => {
       await prune(1_000);
       await settleOverdue(dependencies);
     });

@@ -1,4 +1,4 @@
-import { unlessHeld } from '../../../platform/database/advisory-lock.ts';
+import { withAdvisoryLock } from '../../../platform/database/advisory-lock.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { CheckoutDependencies } from './checkout.ts';
@@ -57,7 +57,7 @@ export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): 
 async function sweepAlone(dependencies: PaymentSweeperDependencies, stopping: AbortSignal): Promise<void> {
   const { selling, logger } = dependencies;
   try {
-    await unlessHeld(selling.database, 'workflow.payments.sweep', () => sweep(dependencies, stopping));
+    await withAdvisoryLock(selling.database, 'workflow.payments.sweep', () => sweep(dependencies, stopping));
   } catch (thrown) {
     logger.warn({ error: toError(thrown) }, 'the sweep of payments could not begin');
   }

@@ -12,13 +12,13 @@ import './sign-in.ts';
 import './service-key.ts';
 import './caller-facts.ts';
 import './health.ts';
-import { ruleEntities } from '../../../platform/graphql/schema/entity-rules.ts';
+import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';
 import { builder } from './builder.ts';
 
 export { createWorkflowContext, type WorkflowContext, type WorkflowServices } from './context.ts';
 
 /** Built without any dependency: what the resolvers call comes with the context. */
-export const workflowSchema = ruleEntities(
+export const workflowSchema = enforceEntityRules(
   builder.toSubGraphSchema({ linkUrl: 'https://specs.apollo.dev/federation/v2.6' }),
   { Task: 'anyone', Execution: 'anyone', Payment: 'anyone', Template: 'public', User: 'owner' },
 );

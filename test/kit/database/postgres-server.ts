@@ -27,7 +27,7 @@ async function main(folder: string, run: number): Promise<void> {
     dataDir: folder,
     logger,
     maxConnections: 300,
-    fastAndLoose: true,
+    skipSync: true,
     systemCache: join(folder, 'cache'),
   });
   const { host, port, user } = server.config;
