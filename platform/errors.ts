@@ -1,20 +1,20 @@
 /**
- * The errors of Kiln's own code: one class, one literal code each. They become HTTP, GraphQL or an envelope only at
- * the edge (rest-compat/replies, platform/graphql/operations/errors.ts). Anything else that is thrown is unknown: masked for
- * callers, logged with its traceId.
+ * Kiln's own errors: one class, one literal code each. They become HTTP, GraphQL or an envelope only at the edge
+ * (rest-compat/replies, platform/graphql/operations/errors.ts). Any other error is unknown: masked for callers and
+ * logged with its traceId.
  */
 
-/** What went wrong, in one word that callers may switch on. The edge maps each code to an HTTP status. */
+/** Error codes that callers may switch on. The edge maps each to an HTTP status. */
 export type AppErrorCode =
-  /** The caller's input is wrong; `field` names it, the message says the remedy. 400 (422 for declared REST inputs). */
+  /** The input is wrong; `field` names it, the message says the remedy. 400 (422 for declared REST inputs). */
   | 'BAD_USER_INPUT'
-  /** No such thing, or it belongs to somebody else. 404. */
+  /** No such object, or it belongs to somebody else. 404. */
   | 'NOT_FOUND'
   /** A credential is needed, expired or forged. 401. */
   | 'UNAUTHENTICATED'
-  /** The caller is known but may not do this. 403. */
+  /** The caller is known but not allowed. 403. */
   | 'FORBIDDEN'
-  /** The same Idempotency-Key came with another request. 409. */
+  /** The same Idempotency-Key was used for a different request. 409. */
   | 'IDEMPOTENCY_CONFLICT'
   /** A unique name is taken (task_type, template code, external id). 409 in GraphQL; the documents say otherwise on REST. */
   | 'CONFLICT'
@@ -22,33 +22,33 @@ export type AppErrorCode =
   | 'PAYLOAD_TOO_LARGE'
   /** Too many requests of this caller. 429, with retryAfter. */
   | 'RATE_LIMITED'
-  /** The binding's waiting line is full; nothing was written. 503, with retryAfter. */
+  /** The binding's queue is full; nothing was written. 503, with retryAfter. */
   | 'QUEUE_FULL'
   /** The task's event log was pruned; the task itself is still readable. 410. */
   | 'EVENTS_EXPIRED'
-  /** It is too late for this (cancel while the result is being stored). 409. */
+  /** Too late (cancelling while the result is being stored). 409. */
   | 'TOO_LATE'
   /** No binding serves this generator here; the message says which setting is missing. 503. */
   | 'NOT_CONFIGURED'
-  /** A part we depend on does not answer (database, object store, subgraph). 503. */
+  /** A dependency does not answer (database, object store, subgraph). 503. */
   | 'UNAVAILABLE'
-  /** A query is deeper, longer or costlier than allowed. 400. */
+  /** A GraphQL document is deeper, longer or costlier than allowed. 400. */
   | 'QUERY_REFUSED'
-  /** Our own mistake. 500, masked. */
+  /** A bug of ours. 500, masked. */
   | 'INTERNAL';
 
-/** One thing wrong with the input: which field, and what to do about it. */
+/** One problem of the input: which field, and what to do about it. */
 export interface Problem {
   readonly field: string;
   readonly message: string;
 }
 
 export interface AppErrorOptions {
-  /** The input field that is at fault, as the caller named it. */
+  /** The wrong input field, as the caller named it. */
   readonly field?: string;
   /** Every problem found, when there may be several. */
   readonly problems?: readonly Problem[];
-  /** Seconds after which trying again makes sense. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number;
   readonly cause?: unknown;
 }
@@ -70,17 +70,17 @@ export class AppError extends Error {
   }
 }
 
-/** Shorthand for the commonest failure: one wrong field and its remedy. */
+/** One wrong field and its remedy. */
 export function badInput(field: string, message: string): AppError {
   return new AppError('BAD_USER_INPUT', message, { field });
 }
 
-/** Something of the caller's that does not exist, or is not theirs to see. */
+/** An object that does not exist, or that the caller may not see. */
 export function notFound(what: string, id: string): AppError {
   return new AppError('NOT_FOUND', `no ${what} ${JSON.stringify(id.slice(0, 100))}`);
 }
 
-/** Turns whatever was thrown into an Error, keeping the original as its cause. */
+/** The thrown value as an Error; the original is its cause. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
 }

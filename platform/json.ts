@@ -1,4 +1,4 @@
-/** A value that survives JSON: what jsonb columns, provider handles and queue jobs hold. */
+/** A JSON value: what jsonb columns, provider handles and queue jobs hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** A JSON object. */

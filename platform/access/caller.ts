@@ -1,12 +1,12 @@
 /**
- * Who is asking. Made once per request or socket at the door (gateway/authentication/caller.ts), or from a signed assertion between
- * processes; everything behind takes it as given.
+ * The caller of a request. Found once per request or socket by the gateway (gateway/authentication), or read from a
+ * signed assertion between processes; everything behind relies on it.
  */
 export interface Caller {
   readonly kind: 'anonymous' | 'user' | 'key' | 'internal';
   /** `anon`, `usr_...`, `key_...`, or `internal`; equals the `owner` column of what this caller makes. */
   readonly id: string;
-  /** What a user or key may do beyond its own things; `admin` opens the admin rule. */
+  /** What a user or key may do beyond its own objects; `admin` opens the admin rule. */
   readonly scopes: readonly string[];
   /** The session of a user's token. */
   readonly sessionId?: string | null;
@@ -14,7 +14,7 @@ export interface Caller {
   readonly expiresAt?: Date | null;
   /** Joins every log line of one request. */
   readonly traceId: string;
-  /** The peer's address, for limits and anonymous idempotency; null inside the process. */
+  /** The peer's address, for rate limits and anonymous idempotency; null inside the process. */
   readonly address: string | null;
 }
 
@@ -29,8 +29,8 @@ export function anonymousCaller(traceId: string, address: string | null): Caller
 }
 
 /**
- * Whether a caller may read a row by its id. An anonymous row's unguessable id is the capability; what a signed-in
- * caller owns is for the owner, admins, service keys and Kiln itself. Others are told "not found".
+ * Whether a caller may read a row by its id. The unguessable id of an anonymous row is the capability; what a signed-in
+ * caller owns is for the owner, admins, service keys and Kiln itself. For others it is not found.
  */
 export function mayRead(caller: Caller, owner: string): boolean {
   if (owner === 'anon' || caller.id === owner) return true;

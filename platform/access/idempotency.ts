@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { badInput } from '../errors.ts';
 import type { Caller } from './caller.ts';
 
-/** The record of a request with an Idempotency-Key, as it is stored: whose it is, the key hashed, and what was requested. */
+/** The stored record of a request with an Idempotency-Key: its owner, the hashed key, and what was requested. */
 export interface IdempotencyRecord {
   readonly owner: string;
   readonly key: string;
-  /** Another one under the same key is another request. */
+  /** A different fingerprint under the same key is a different request. */
   readonly fingerprint: string;
 }
 
@@ -15,7 +15,7 @@ const MAX_KEY_LENGTH = 255;
 
 /**
  * The record of a request; null without a key. BAD_USER_INPUT for a key that is empty or too long. Anonymous callers
- * share one owner, so their keys are scoped by address and request: a stranger's key never finds somebody else's work.
+ * share one owner, so their keys are scoped by address and request: nobody else's key finds their work.
  */
 export function idempotencyOf(
   caller: Caller,

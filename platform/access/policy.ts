@@ -2,37 +2,37 @@ import { AppError } from '../errors.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * Who may call what, before any object is looked at. Every root field of both schemas carries a rule (a Pothos option
- * that the types demand); a REST route inherits the rule of its document and may only tighten it. docs/policy.md is the
- * whole table.
+ * Authorization rules, checked before any object is read. Every root field of both schemas has a rule (a Pothos option
+ * that the types require); a REST route inherits the rule of its document and may only tighten it. docs/policy.md lists
+ * them all.
  */
 export type Rule =
-  /** Anybody, in every mode. */
+  /** Everybody, in every mode. */
   | 'public'
-  /** Anybody: the request carries its own proof (a token, a code, a signature), which the service checks. */
+  /** Everybody: the request is self-authenticating (a token, a code, a signature), which the service checks. */
   | 'proof'
-  /** Anybody in open and compat mode, a known caller in required mode. */
+  /** Everybody in open and compat mode, known callers in required mode. */
   | 'anyone'
-  /** As `anyone`; the service then checks that the thing, or the user that is named (`enforceSelf`), is the caller's own. */
+  /** As `anyone`; the service then checks that the object, or the named user (`enforceSelf`), is the caller's own. */
   | 'owner'
   /** Starts paid work of the media service: as `anyone`. */
   | 'spend'
-  /** Starts paid work that was sold, without a payment: anonymous only in open mode. */
+  /** Starts a paid template without a payment: anonymous only in open mode. */
   | 'unpaid'
-  /** Changes what everybody sees: anonymous only in open mode, else scope `admin`. */
+  /** Changes what all callers see: anonymous only in open mode, else scope `admin`. */
   | 'admin'
-  /** Hands out credentials, which outlive the mode they were made in: scope `admin`, in open mode as well. */
+  /** Issues credentials, which outlive the mode they were made in: scope `admin`, also in open mode. */
   | 'operator'
   /** Kiln's own processes only. */
   | 'service';
 
-/** The setting REST_AUTH, which holds for GraphQL the same (README, "Who may call what"). */
+/** The setting REST_AUTH; it holds for GraphQL as well (README, "Who may call what"). */
 export type AuthMode = 'open' | 'compat' | 'required';
 
 /** `sign-in`: a credential may help; `forbid`: this caller's does not. */
 export type Verdict = 'allow' | 'sign-in' | 'forbid';
 
-/** Throws UNAUTHENTICATED or FORBIDDEN when the rule does not let this caller in. */
+/** Throws UNAUTHENTICATED or FORBIDDEN when the rule does not allow this caller. */
 export function enforce(rule: Rule, caller: Caller, mode: AuthMode): void {
   refuseUnless(decide(rule, caller, mode), 'this caller may not do that');
 }
@@ -56,8 +56,9 @@ export function enforceSelf(caller: Caller, userId: string, mode: AuthMode): voi
 }
 
 /**
- * The pure decision behind `enforceSelf`: users name themselves; admins, service keys and Kiln itself anybody; callers
- * without a credential anybody who has never signed in, and in open mode whomever they like, as a label that opens nothing.
+ * The pure decision behind `enforceSelf`: users name themselves; admins, service keys and Kiln itself name anybody;
+ * callers without a credential name users who have never signed in, and in open mode any user, as a label without
+ * rights.
  */
 export function decideSelf(caller: Caller, userId: string, mode: AuthMode): Verdict {
   if (caller.kind === 'anonymous') {

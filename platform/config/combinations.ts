@@ -7,7 +7,7 @@ import type { Values } from './settings/settings.ts';
 import { checkSignIn } from './sign-in.ts';
 import { checkStorage } from './storage.ts';
 
-/** What the rules that look at several settings at once are present. */
+/** What the checks that span several settings work on. */
 export interface SettingsContext {
   readonly values: Values;
   readonly commandLine: CommandLine;
@@ -15,7 +15,7 @@ export interface SettingsContext {
   readonly production: boolean;
 }
 
-/** What settings demand of each other. Nothing half-configured starts. */
+/** Checks the settings that depend on each other. A partial configuration does not start. */
 export function checkCombinations(context: SettingsContext, report: Report): void {
   checkSplit(context, report);
   checkAuth(context, report);
@@ -41,9 +41,9 @@ function checkSplit({ values, commandLine, role, production }: SettingsContext, 
   }
 }
 
-/** The start is refused until REST_AUTH is chosen, once anything real is configured (README, "Who may call what"). */
+/** Refuses to start without REST_AUTH once anything real is configured (README, "Who may call what"). */
 function checkAuth({ values, role, production }: SettingsContext, report: Report): void {
-  // A worker answers nobody.
+  // A worker serves no requests.
   if (values.REST_AUTH !== null || role === 'worker') return;
   const reasons = reasonsToChoose(values, production);
   if (reasons.length === 0) return;
@@ -53,7 +53,7 @@ function checkAuth({ values, role, production }: SettingsContext, report: Report
   );
 }
 
-/** Settings that make Kiln spend somebody's money, work on somebody's machines, or know real people. */
+/** Settings that make Kiln spend money, use somebody's machines, or know real people. */
 const REAL_UPSTREAMS = [
   'GENERATORS_FILE',
   'OPENAI_API_KEY',
@@ -89,7 +89,7 @@ function reasonsToChoose(values: Values, production: boolean): string[] {
   ];
 }
 
-/** Settings that mean nothing without another: which one, and what that is. */
+/** Settings that need another one: which, and what that is. */
 const NEEDED_WITH: readonly (readonly [keyof Values, keyof Values, string])[] = [
   ['MIDJOURNEY_SECRET', 'MIDJOURNEY_BASE_URL', 'the address of the midjourney-proxy server'],
   ['AGG_API_KEY', 'AGG_BASE_URL', 'the address of the aggregator'],
@@ -127,7 +127,7 @@ function checkProviders(values: Values, report: Report): void {
   }
 }
 
-/** Whether only this machine reaches the address. */
+/** Whether the address is reachable from this machine only. */
 function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');

@@ -2,15 +2,15 @@ import { parseArgs } from 'node:util';
 
 import type { Report } from './settings/setting.ts';
 
-/** What may be said on the command line instead of in the environment. */
+/** What the command line may set instead of the environment. */
 export interface CommandLine {
-  /** `--role`, which beats ROLE. */
+  /** `--role`, which takes precedence over ROLE. */
   readonly role: string | undefined;
   /** `--supergraph FILE`: serve this supergraph only, with the subgraphs that it names. */
   readonly supergraph: string | null;
 }
 
-/** Reads `--role NAME` and `--supergraph FILE`; anything else is reported under its own name. */
+/** Reads `--role NAME` and `--supergraph FILE`; reports anything else under its own name. */
 export function readCommandLine(words: readonly string[], report: Report): CommandLine {
   const { tokens } = parseArgs({ args: [...words], strict: false, tokens: true, options: OPTIONS });
   const found: { role?: string; supergraph?: string } = {};

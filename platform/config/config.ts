@@ -14,8 +14,8 @@ import { signInOf, type SignInConfig } from './sign-in.ts';
 import { storageOf, type StorageConfig } from './storage.ts';
 
 /**
- * The configuration of one process: the only reader of the environment. Sections are null where a feature is not
- * configured, so its presence is the switch.
+ * The configuration of one process. A section is null when its feature is not configured. Only this folder reads the
+ * environment.
  */
 export interface Config {
   /** No sandbox, no development key, errors masked. */
@@ -38,17 +38,17 @@ export interface Config {
   readonly log: { readonly level: LogLevel };
 }
 
-/** What this process is: everything, or one part of a split system. */
+/** What this process runs: everything, or one part of a split system. */
 type Role = 'all' | 'gateway' | 'media' | 'workflow' | 'worker';
 
-/** Where Kiln listens, what it believes of proxies, and who may call from a browser. */
+/** Where Kiln listens, which proxies it trusts, and which browser origins may call. */
 export interface ServerConfig {
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 takes any free port. */
   readonly port: number;
   /** Without a trailing slash. Null: http://HOST:PORT, known once it listens (see `publicUrlOf`). */
   readonly publicUrl: string | null;
-  /** Addresses and CIDRs whose X-Forwarded-* headers are believed. */
+  /** Addresses and CIDRs whose X-Forwarded-* headers are trusted. */
   readonly trustProxy: readonly string[];
   /** Browser origins that may call. */
   readonly corsOrigins: 'any' | readonly string[];
@@ -72,14 +72,14 @@ interface SplitConfig {
 
 interface AuthConfig {
   readonly mode: AuthMode;
-  /** Whether the mode was chosen; otherwise it is open because everything is embedded. */
+  /** Whether the mode was set; otherwise it is open because everything is embedded. */
   readonly isChosen: boolean;
   readonly serviceKeys: readonly { readonly name: string; readonly sha256: string }[];
   readonly adminSubjects: readonly { readonly issuer: string; readonly subject: string }[];
 }
 
 interface LimitsConfig {
-  /** Requests a minute and caller, by class; null when off. */
+  /** Requests per minute and caller, by class; null when off. */
   readonly rate: RateLimits;
   readonly uploadMaxBytes: number;
   readonly syncMaxWaitSeconds: number;
@@ -94,7 +94,7 @@ interface FilesConfig extends StorageConfig {
   readonly eventRetentionDays: number;
 }
 
-/** Why there is no configuration: every problem at once, each with the setting and the remedy. The caller prints it and exits 1. */
+/** All problems of the settings at once, each with its remedy. The caller prints it and exits with 1. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 
@@ -106,7 +106,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A setting that is wrong, and what would be right. */
+/** A wrong setting, and what would be right. */
 export interface ConfigProblem {
   readonly setting: string;
   readonly message: string;
@@ -120,7 +120,9 @@ const PORTS: Readonly<Record<Role, number>> = {
   worker: 4003,
 };
 
-/** Reads environment and command line (without the program's own name). Throws ConfigError with every problem found. */
+/**
+ * Reads the environment and the command line (without the program's name). Throws ConfigError with every problem found.
+ */
 export function readConfig(
   environment: NodeJS.ProcessEnv = process.env,
   commandLineWords: readonly string[] = [],
@@ -142,7 +144,7 @@ export function readConfig(
   return { ...configOf(context), signIn, providers: { ...providersOf(values), generatorsFile } };
 }
 
-/** Every setting with its default and meaning, in order: the table of the README and .env.example. */
+/** All settings with default and meaning, in order: the table of the README and .env.example. */
 export function settingsTable(): readonly SettingLine[] {
   return Object.entries(settings).map(([name, line]) => ({
     name,
@@ -151,7 +153,9 @@ export function settingsTable(): readonly SettingLine[] {
   }));
 }
 
-/** The address that callers use, once the port is known. An address that listens everywhere is called by localhost. */
+/**
+ * The address that callers use, once the port is known. A server that listens on all addresses is called as localhost.
+ */
 export function publicUrlOf({ host, publicUrl }: ServerConfig, port: number): string {
   if (publicUrl !== null) return publicUrl;
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;

@@ -3,22 +3,24 @@ import { readFileSync } from 'node:fs';
 import { toError } from '../errors.ts';
 import type { Report } from './settings/setting.ts';
 
-/** The text of GENERATORS_FILE; what it means is read where generators are known (subgraphs/media/generators). */
+/** The text of GENERATORS_FILE, which is parsed where generators are known (subgraphs/media/generators). */
 export interface GeneratorsFileText {
   /** Absolute. */
   readonly path: string;
   readonly text: string;
-  /** The environment variables that it refers to as ${NAME}; those that are unset or empty are left out. Secrets. */
+  /**
+   * Values of the environment variables that it refers to as ${NAME}, without those that are unset or empty. Secrets.
+   */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** A reference to an environment variable, inside a text of the file. */
+/** A reference to an environment variable in the file. */
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Largest file of bindings. */
+/** Largest file in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads the file and the variables it refers to; null when the setting is unset, or the file can't be read (reported). */
+/** Reads the file and its variables; null when the setting is unset, or the file can't be read (reported). */
 export function readGeneratorsFile(
   path: string | null,
   environment: Readonly<Record<string, string | undefined>>,

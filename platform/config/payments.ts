@@ -1,21 +1,21 @@
 import type { Report } from './settings/setting.ts';
 import type { Values } from './settings/settings.ts';
 
-/** How executions are sold. */
+/** How executions are paid for. */
 export interface PaymentsConfig {
-  /** Null: the sandbox's stand-in in development, nobody in production. */
+  /** Null: the sandbox's Stripe in development, no payments in production. */
   readonly stripe: { readonly secretKey: string; readonly webhookSecrets: readonly string[] } | null;
   /** Lower case. */
   readonly currency: string;
-  /** Minor units of one credit. */
+  /** Price of one credit in minor units. */
   readonly creditUnitAmount: number;
-  /** Whether a success call pays the checkout at the stand-in first, as if somebody had; never with a real key. */
+  /** Whether a success call pays the sandbox's checkout first; never with a real key. */
   readonly autoPay: boolean;
-  /** Whether what was paid is given back when its execution fails for a technical reason. */
+  /** Whether a payment is refunded when its execution fails for a technical reason. */
   readonly autoRefund: boolean;
 }
 
-/** A real key needs its webhook's secret, and a live one the operator's word. */
+/** Checks that a real key has a webhook secret, and that a live key is allowed by PP_LIVE. */
 export function checkPayments(values: Values, report: Report, production: boolean): void {
   const {
     STRIPE_SECRET_KEY: key,
@@ -44,7 +44,7 @@ function isLiveKey(key: string): boolean {
   return /^(sk|rk)_live_/.test(key);
 }
 
-/** What settings without problems ask for. */
+/** The configuration of checked settings. */
 export function paymentsOf(values: Values, production: boolean): PaymentsConfig {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRETS: webhookSecrets } = values;
   return {

@@ -1,11 +1,11 @@
 import type { Values } from './settings/settings.ts';
 
-/** The real upstreams that are configured; null is one that is not. */
+/** The upstreams that are configured; null is one that is not. */
 export interface ProvidersConfig {
   readonly openai: { readonly apiKey: string | null; readonly baseUrl: string } | null;
   readonly gemini: { readonly apiKey: string; readonly baseUrl: string } | null;
   readonly kling: {
-    /** An API key, or the pair of keys that tokens are signed with. */
+    /** An API key, or the key pair that signs tokens. */
     readonly login: { readonly apiKey: string } | { readonly accessKey: string; readonly secretKey: string };
     readonly baseUrl: string;
   } | null;
@@ -22,7 +22,7 @@ export interface ProvidersConfig {
     readonly secretKey: string;
     readonly baseUrl: string;
     readonly vodBaseUrl: string;
-    /** Space of VOD that videos are uploaded to; null: avatars can't be made. */
+    /** VOD space that videos are uploaded to; null: avatars are not available. */
     readonly vodSpace: string | null;
   } | null;
   readonly fal: { readonly key: string; readonly baseUrl: string; readonly restBaseUrl: string } | null;
@@ -44,7 +44,7 @@ const FAL_BASE_URL = 'https://queue.fal.run';
 const FAL_REST_BASE_URL = 'https://rest.fal.ai';
 const REPLICATE_BASE_URL = 'https://api.replicate.com/v1';
 
-/** What is wrong with them together was found before (rules.ts). */
+/** The configuration of checked settings (combinations.ts). */
 export function providersOf(values: Values): ProvidersConfig {
   const { OPENAI_API_KEY: openaiKey, GEMINI_API_KEY: geminiKey, MINIMAX_API_KEY: minimaxKey } = values;
   const { MIDJOURNEY_BASE_URL: midjourneyUrl, COMFYUI_URLS: comfyuiUrls } = values;

@@ -1,6 +1,6 @@
-/** Where the sandbox's stand-ins are, told once: the sandbox mounts them there, and who uses one elsewhere finds them there. */
+/** Addresses of the sandbox's services: where it mounts them, and where the providers find them. */
 
-/** Base URL of each stand-in, as its provider's setting takes it. */
+/** Base URL of each service, as the setting of its provider takes it. */
 export interface SandboxAddresses {
   readonly midjourney: string;
   readonly openai: string;
@@ -10,17 +10,17 @@ export interface SandboxAddresses {
   readonly hedra: string;
   readonly higgsfield: string;
   readonly volcengine: string;
-  /** Volcengine's storage of videos, a service of its own. */
+  /** Volcengine's video storage, a separate service. */
   readonly volcengineVod: string;
   readonly fal: string;
-  /** fal's storage, a service of its own. */
+  /** fal's storage, a separate service. */
   readonly falRest: string;
   readonly replicate: string;
-  /** The machines of the ComfyUI pool. */
+  /** The servers of the ComfyUI pool. */
   readonly comfyui: readonly string[];
 }
 
-/** Where each stand-in of the sandbox at this address is reached. */
+/** The services of the sandbox at this address. */
 export function sandboxAddresses(url: string): SandboxAddresses {
   const base = url.replace(/\/+$/, '');
   return {

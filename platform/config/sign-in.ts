@@ -6,10 +6,10 @@ import { toError } from '../errors.ts';
 import type { Report } from './settings/setting.ts';
 import type { Values } from './settings/settings.ts';
 
-/** Who signs in, and where. Null parts are the sandbox's in development, and absent in production. */
+/** How users sign in. Null parts are the sandbox's in development, and absent in production. */
 export interface SignInConfig {
   readonly provider: ProviderConfig | null;
-  /** Exact origins, and schemes with their colon, that browsers may be sent to. */
+  /** Exact origins, and schemes with their colon, that browsers may be redirected to. */
   readonly redirects: readonly string[];
   readonly wechat: SecretApps | null;
   readonly douyin: SecretApps | null;
@@ -18,14 +18,14 @@ export interface SignInConfig {
 
 /** The identity provider. */
 interface ProviderConfig {
-  /** To the letter. */
+  /** Exactly as configured. */
   readonly issuer: string;
   readonly clientId: string;
   /** Null: a public client. */
   readonly clientSecret: string | null;
   /** Null: PUBLIC_URL/auth/idp/callback. */
   readonly callbackUrl: string | null;
-  /** Null: discovered. */
+  /** Null: found by discovery. */
   readonly endpoints: {
     readonly authorization: string;
     readonly token: string;
@@ -41,12 +41,12 @@ interface SecretApps {
   readonly baseUrl: string;
 }
 
-/** A mini-program with keys, as Alipay has them. */
+/** A mini-program with RSA keys (Alipay). */
 interface KeyedApp {
   readonly appId: string;
   /** Signs our requests. */
   readonly privateKey: KeyObject;
-  /** Proves the platform's answers. */
+  /** Verifies the platform's responses. */
   readonly platformKey: KeyObject;
 }
 
@@ -57,7 +57,9 @@ const PLATFORMS = ['WECHAT', 'DOUYIN', 'ALIPAY'] as const;
 /** Largest file of keys, in bytes. */
 const MAX_KEY_FILE = 64 * 1024;
 
-/** A provider is set up whole, an address of a platform only with its apps, each app once. */
+/**
+ * Checks that the provider is configured completely, an address of a platform only with its apps, and each app once.
+ */
 export function checkSignIn(values: Values, report: Report, production: boolean): void {
   checkProvider(values, report, production);
   for (const platform of PLATFORMS) {
@@ -95,7 +97,7 @@ function checkProvider(values: Values, report: Report, production: boolean): voi
   }
 }
 
-/** What settings without problems ask for. Reads the key files of Alipay; what is wrong with one is reported. */
+/** The configuration of checked settings. Reads the key files of Alipay; a wrong one is reported. */
 export function signInOf(values: Values, report: Report): SignInConfig {
   const { WECHAT_APPS: wechat, DOUYIN_APPS: douyin } = values;
   return {
@@ -142,7 +144,7 @@ function alipayOf(values: Values, report: Report): SignInConfig['alipay'] {
   return { apps, baseUrl: values.ALIPAY_BASE_URL ?? 'https://openapi.alipay.com' };
 }
 
-/** A private and a public key in one PEM file. What is reported never repeats the file's content. */
+/** A private and a public key in one PEM file. Reports never repeat the file's content. */
 function readKeys(file: string, report: (message: string) => void): Omit<KeyedApp, 'appId'> | null {
   let content: string;
   try {
@@ -169,7 +171,7 @@ function readKeys(file: string, report: (message: string) => void): Omit<KeyedAp
     const keys = { privateKey: createPrivateKey(privateText), platformKey: createPublicKey(publicText) };
     if (Object.values(keys).every(({ asymmetricKeyType }) => asymmetricKeyType === 'rsa')) return keys;
   } catch {
-    // Said below: what OpenSSL says of it could repeat a part of the key.
+    // Reported below: OpenSSL's message could repeat a part of the key.
   }
   report('holds keys that are no RSA keys: Alipay signs with RSA2');
   return null;

@@ -2,18 +2,18 @@ import type { S3Location } from '../object-store/s3/client.ts';
 import type { Report } from './settings/setting.ts';
 import type { Values } from './settings/settings.ts';
 
-/** Where the bytes of files are. */
+/** Where file contents are stored. */
 export interface StorageConfig {
-  /** Null: in the data directory. */
+  /** Null: the data directory. */
   readonly s3: S3Location | null;
   /** In front of the bucket, or of PUBLIC_URL without one; without a trailing slash. */
   readonly cdnBaseUrl: string | null;
 }
 
-/** A server off AWS mostly does not care; what it signs with is the same on both sides. */
+/** Other servers mostly ignore the region; both sides sign with the same one. */
 const DEFAULT_REGION = 'us-east-1';
 
-/** A bucket is configured whole or not at all. */
+/** Checks that a bucket is configured completely or not at all. */
 export function checkStorage(values: Values, report: Report): void {
   const present = S3_SETTINGS.filter((name) => values[name] !== null);
   if (present.length > 0) {
@@ -37,7 +37,7 @@ const S3_SETTINGS = [
   'S3_SECRET_ACCESS_KEY',
 ] as const;
 
-/** The storage that settings without problems ask for. */
+/** The configuration of checked settings. */
 export function storageOf(values: Values): StorageConfig {
   const {
     S3_ENDPOINT: endpoint,

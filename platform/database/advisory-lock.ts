@@ -5,13 +5,13 @@ import { sql, type Kysely } from 'kysely';
 type AnyDatabase = Kysely<any>;
 
 /**
- * Does work unless it is being done already, in this process or in another on the same database; answers whether it was
- * done here. The lock is a connection's and not a transaction's, because work may take minutes and ask others; it ends
- * with its connection, so whoever dies keeps nobody else from the next run.
+ * Runs work unless it runs already, in this process or in another one on the same database; true when it ran here. The
+ * lock belongs to the connection, not to a transaction, because work may take minutes; it ends with the connection, so
+ * a process that dies does not block the next run.
  */
 export async function withAdvisoryLock(
   database: AnyDatabase,
-  /** What the work is called, everywhere: `workflow.payments.sweep`. */
+  /** Name of the work, the same everywhere: `workflow.payments.sweep`. */
   name: string,
   work: () => Promise<void>,
 ): Promise<boolean> {

@@ -1,22 +1,22 @@
 import { AppError } from '../errors.ts';
 
 /**
- * Reads by id that many askers need at the same moment, as one statement. Thousands who poll for the state of their
- * work then cost a few statements instead of thousands, and hold `maxRunning` connections of the pool at most.
+ * Batches concurrent reads by id into one statement. Thousands of callers who poll for a state then cost a few
+ * statements and at most `maxRunning` connections. DataLoader neither limits running batches nor waiting callers.
  */
 export interface BatchedReadOptions<Row> {
   /** Reads the rows of distinct ids, in any order; ids without a row are left out. */
   readonly read: (ids: readonly string[]) => Promise<readonly Row[]>;
   readonly idOf: (row: Row) => string;
-  /** Most ids in one statement, but for a single request who names more (default 500). */
+  /** Most ids in one statement, unless a single request names more (default 500). */
   readonly maxIds?: number;
-  /** Most statements at the same time; who comes meanwhile shares the next one (default 2). */
+  /** Most statements at the same time; requests in between share the next one (default 2). */
   readonly maxRunning?: number;
-  /** Most askers who wait; beyond it UNAVAILABLE (default 10,000). */
+  /** Most waiting requests; beyond it UNAVAILABLE (default 10,000). */
   readonly maxWaiting?: number;
 }
 
-/** Answers the rows of the ids by their id. What was committed before the call is seen: no statement is older than its askers. */
+/** Returns the rows by their id. Sees what was committed before the call: no statement starts before its requests. */
 export type BatchedRead<Row> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Row>>;
 
 interface Request<Row> {
@@ -25,14 +25,14 @@ interface Request<Row> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Makes the shared form of a read. All askers of a statement get the same row objects, and the same error. */
+/** Batches a read. All requests of a statement get the same row objects, and the same error. */
 export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<Row> {
   const { read, idOf, maxIds = 500, maxRunning = 2, maxWaiting = 10_000 } = options;
   let waiting: Request<Row>[] = [];
   let running = 0;
   let isScheduled = false;
 
-  // When this turn of the event loop is over, so that everybody who asks in it goes along.
+  // After this turn of the event loop, so that all its requests are in the batch.
   const schedule = (): void => {
     if (isScheduled || running >= maxRunning || waiting.length === 0) return;
     isScheduled = true;

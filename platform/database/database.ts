@@ -8,37 +8,37 @@ import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
 
 /**
- * One pool of connections to PostgreSQL, the embedded one or the operator's, and typed access to it. What is asked of
- * the database belongs to the stores of the subgraphs, the queue and the event bus.
+ * The connection pool to PostgreSQL, the embedded one or the operator's, and typed access to it. Queries belong to the
+ * stores of the subgraphs, the queue and the event bus.
  */
 export interface DatabaseOptions {
   /** Where the database is: an address, or the configuration that startEmbeddedPostgres gave. */
   readonly config: PoolConfig | { readonly connectionString: string };
   /** Most connections of this process's pool. The event bus holds one more of its own. */
   readonly maxConnections: number;
-  /** Shown in pg_stat_activity, so that an operator sees who is who. */
+  /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly logger: Logger;
-  /** Longest statement in milliseconds (default 30,000); PostgreSQL cancels what takes longer. */
+  /** Longest statement in milliseconds (default 30,000); PostgreSQL cancels it then. */
   readonly statementTimeoutMs?: number;
 }
 
-/** One pool of connections, shared by all that asks the database. */
+/** One pool of connections, shared by all parts of the process. */
 export interface Database {
   readonly pool: Pool;
-  /** What the pool was made with: for connections beside it (LISTEN). */
+  /** The pool's configuration: for connections beside it (LISTEN). */
   readonly config: PoolConfig;
-  /** Kysely over the pool, for the tables the caller names. Cheap: all callers share one. */
+  /** Kysely over the pool, for the tables that the caller names. All callers share one instance. */
   typed<Tables>(): Kysely<Tables>;
-  /** Asks the database for a sign of life. Throws UNAVAILABLE. */
+  /** Runs a trivial query. Throws UNAVAILABLE. */
   check(): Promise<void>;
-  /** Waits up to 5 s for connections in use, then closes the rest. */
+  /** Waits up to 5 s for connections in use, then closes the pool. */
   close(): Promise<void>;
 }
 
 const CLOSE_TIMEOUT_MS = 5000;
 
-/** Makes the pool; connects at the first use. */
+/** Makes the pool; it connects at the first query. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { logger, statementTimeoutMs = 30_000 } = options;
   const config: PoolConfig = {
@@ -50,20 +50,19 @@ export function createDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     statement_timeout: statementTimeoutMs,
-    // A transaction whose holder went away (or was paused) must not keep its locks.
+    // A transaction whose process is gone or paused must not keep its locks.
     idle_in_transaction_session_timeout: 10_000,
     types: { getTypeParser },
   };
   const pool = new Pool(config);
   const connections = trackConnections(pool);
   let closing: Promise<void> | undefined;
-  // An idle connection that breaks (a restart of the server) is replaced at the next use; unhandled it would end us. Only
-  // its message is logged: pg hangs the whole client on the error.
+  // An idle connection that breaks (a restart of the server) is replaced at the next use; without a listener it would
+  // end the process. Only its message is logged: pg attaches the whole client to the error.
   pool.on('error', ({ message }) => {
     if (!closing) logger.warn({ reason: message }, 'an idle database connection broke');
   });
-  // One that breaks while a transaction holds it (paused for too long, ended by the operator) is heard of by its next
-  // query; without a listener of its own it would end the process before.
+  // A connection that breaks inside a transaction fails its next query; without a listener it would end the process.
   pool.on('connect', (client) => {
     client.on('error', ({ message }) => {
       if (!closing) logger.debug({ reason: message }, 'a database connection in use broke');
@@ -79,20 +78,20 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Whether this is PostgreSQL's "duplicate key", of the named constraint or of any. */
+/** Whether this is PostgreSQL's unique violation, of the named constraint or of any. */
 export function isUniqueViolation(thrown: unknown, constraint?: string): boolean {
   if (!(thrown instanceof DatabaseError) || thrown.code !== '23505') return false;
   return constraint === undefined || thrown.constraint === constraint;
 }
 
-/** bigint (counts, sequence numbers) as a number, which is exact up to 2^53; beyond that refusing is better than rounding. */
+/** bigint (counts, sequence numbers) as a number. Beyond 2^53 it is refused rather than rounded. */
 function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`the database's bigint ${text} is no exact number`);
   return value;
 }
 
-/** The pool's own parsers, because the global ones of `pg` would change it for other users in the process. */
+/** The pool's own parsers: the global ones of `pg` would change for other users in the process. */
 const getTypeParser: typeof types.getTypeParser = (oid, format) =>
   oid === types.builtins.INT8 && format !== 'binary' ? parseInt8 : types.getTypeParser(oid, format);
 
@@ -106,7 +105,7 @@ async function checkPool(pool: Pool): Promise<void> {
   }
 }
 
-/** The open connections of a pool, kept because `pool.end()` resolves before they are closed. */
+/** The open connections of a pool; `pool.end()` resolves before they are closed. */
 function trackConnections(pool: Pool): ReadonlySet<PoolClient> {
   const open = new Set<PoolClient>();
   pool.on('connect', (client) => {
@@ -117,7 +116,7 @@ function trackConnections(pool: Pool): ReadonlySet<PoolClient> {
 }
 
 async function closePool(pool: Pool, connections: ReadonlySet<PoolClient>, logger: Logger): Promise<void> {
-  // Resolves when nothing is in use any more.
+  // Resolves when no connection is in use any more.
   const ended = pool.end().then(() => Promise.all([...connections].map((client) => once(client, 'end'))));
   const isLate = await pTimeout(
     ended.then(() => false),

@@ -7,13 +7,13 @@ import type { Logger } from '../process/logger.ts';
 import type { Database } from './database.ts';
 
 /**
- * Brings the database to what this version of Kiln expects. Each owner (a subgraph) has a PostgreSQL schema of its own
- * and a list of migrations for it; PostgreSQL's search path points there, so a migration names its tables plainly.
+ * Migrates the database to this version. Each owner (a subgraph) has a PostgreSQL schema and a list of migrations; the
+ * search path points to the schema, so migrations name their tables without it.
  */
 export interface MigrationSet {
-  /** The PostgreSQL schema; made when missing. It also holds the list of migrations that have run. */
+  /** The PostgreSQL schema, created when missing. It also holds the list of applied migrations. */
   readonly schema: string;
-  /** Run in the order of their names. A migration that was released is never changed: add another. */
+  /** Applied in the order of their names. A released migration is never changed: add another one. */
   readonly migrations: Readonly<Record<string, Migration>>;
 }
 
@@ -23,17 +23,17 @@ export interface MigrateOptions {
   readonly logger: Logger;
 }
 
-/** "KILN" in ASCII; any number of processes may start at once, one at a time gets in here. */
+/** "KILN" in ASCII; processes that start at once migrate one at a time. */
 const LOCK = 0x4b_49_4c_4e;
 
 /**
- * Runs what has not run yet and answers its names (`media/001-tasks`). The migrations of one set are one transaction: if
- * one fails, none of that set is left. Throws UNAVAILABLE with the migration's name and cause.
+ * Applies what is new and returns its names (`media/001-tasks`). The migrations of one set are one transaction. Throws
+ * UNAVAILABLE with the migration's name and cause.
  */
 export async function migrate({ database, sets, logger }: MigrateOptions): Promise<string[]> {
   const client = await database.pool.connect();
   try {
-    // Building an index may take long, and so may waiting for another process that builds one.
+    // Building an index may take long, and so may waiting for another process that does.
     await client.query(
       `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = '10min'`,
     );
@@ -43,7 +43,7 @@ export async function migrate({ database, sets, logger }: MigrateOptions): Promi
     if (applied.length > 0) logger.info({ applied }, 'migrated the database');
     return applied;
   } finally {
-    // Closing the connection undoes its settings and gives the lock back, whatever has happened.
+    // Closing the connection resets its settings and releases the lock.
     client.release(true);
   }
 }
@@ -68,11 +68,11 @@ async function migrateSet(client: PoolClient, { schema, migrations }: MigrationS
   return results.map(({ migrationName }) => `${schema}/${migrationName}`);
 }
 
-/** Kysely on the one connection that holds the lock, so that even a pool of one connection is enough. */
+/** Kysely on the connection that holds the lock, so that a pool of one connection is enough. */
 function overConnection(client: PoolClient): Kysely<unknown> {
   const lent = {
     query: client.query.bind(client),
-    // The connection stays ours until all sets are done.
+    // The connection is released when all sets are done.
     release: () => undefined,
   } as unknown as PoolClient;
   return new Kysely({

@@ -3,12 +3,12 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** The forms that settings are written in. Each message is the remedy. */
+/** Formats of settings as zod schemas. Each error message is the remedy. */
 
 /** Any text. */
 export const text = z.string();
 
-/** One of a few words. */
+/** One of the listed values. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, { error: `must be ${listed(words)}` });
 }
@@ -18,7 +18,7 @@ export const trueOrFalse = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((value) => value === 'true');
 
-/** A currency as ISO 4217 has it, in any case. */
+/** An ISO 4217 currency code, in any case. */
 export const currency = z
   .string()
   .regex(/^[a-z]{3}$/i, { error: 'must be the three letters of a currency, such as usd' })
@@ -34,7 +34,7 @@ export function integer(min: number, max: number) {
     .refine((value) => value >= min && value <= max, { error });
 }
 
-/** An http or https address, without user name, query or fragment; the trailing slash is taken off. */
+/** An http or https address without user name, query or fragment; a trailing slash is removed. */
 export const httpAddress = z
   .string()
   .refine(isHttpAddress, {
@@ -50,12 +50,12 @@ function isHttpAddress(value: string): boolean {
 
 /** A PostgreSQL address; a unix socket as `postgresql:///name?host=/var/run/postgresql` or `postgres://user@/name?host=/...`. */
 export const postgresAddress = z.string().refine(
-  // `user@/name` (a socket in the query) is no URL to the letter, though pg takes it.
+  // `user@/name` (a socket in the query) is no valid URL, although pg accepts it.
   (value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/')),
   { error: 'must be a postgres:// or postgresql:// address' },
 );
 
-/** The name of an S3 bucket, as AWS allows them. */
+/** A name of an S3 bucket, as AWS allows them. */
 export const bucketName = z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, {
   error: 'must be the name of a bucket: 3 to 63 lower-case letters, digits, dots and dashes',
 });
@@ -78,7 +78,7 @@ function hasKeyLength(base64: string): boolean {
   return key.length >= 24 && key.length <= 64 && key.toString('base64') === base64;
 }
 
-/** Entries separated by commas; each must pass, the message names the form. */
+/** A list separated by commas; each entry must parse, and the message names its format. */
 export function list<Item>(read: (entry: string) => Item | null, form: string) {
   return z.string().transform((value, context): readonly Item[] => {
     const items: Item[] = [];
@@ -106,7 +106,7 @@ export function addressOrRange(entry: string): string | null {
   return isIP(entry) !== 0 || ipaddr.isValidCIDR(entry) ? entry : null;
 }
 
-/** `host:port`, an IPv6 host in brackets; answered in lower case. */
+/** `host:port` in lower case, an IPv6 host in brackets. */
 export function hostAndPort(entry: string): string | null {
   const port = /:(\d{1,5})$/.exec(entry)?.[1];
   const url = port === undefined ? null : URL.parse(`http://${entry}`);

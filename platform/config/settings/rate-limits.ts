@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Requests a minute that one caller may make, by class; null when limits are off. */
+/** Requests per minute and caller, by class; null when limits are off. */
 export type RateLimits = { readonly [Class in RateClass]: number } | null;
 
-/** What a request counts as: reading a task's status, reading anything else, starting or changing something. */
+/** Classes of requests: reading a task's status, reading anything else, starting or changing something. */
 type RateClass = 'status' | 'read' | 'start';
 
 const DEFAULTS: Readonly<Record<RateClass, number>> = { status: 6_000, read: 1_200, start: 120 };

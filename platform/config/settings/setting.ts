@@ -3,21 +3,21 @@ import type { z } from 'zod';
 /** One line of the settings table. */
 export interface SettingLine {
   readonly name: string;
-  /** As written in the README: a value, or what happens when it is unset. */
+  /** As shown in the README: a value, or what happens when it is unset. */
   readonly default: string;
   readonly meaning: string;
 }
 
-/** One setting: how its text is read, what stands when it is unset, what it means. */
+/** One setting: how its text is parsed, its default, its meaning. */
 export interface Setting<Value> {
   readonly schema: z.ZodType<Value, string>;
-  /** The text read when the setting is unset; null when the value is then null. */
+  /** The text parsed when the setting is unset; null when the value is then null. */
   readonly fallback: string | null;
   readonly default: string;
   readonly meaning: string;
 }
 
-/** A setting that always has a value; the default is read by the same schema. */
+/** A setting that always has a value; its default is parsed by the same schema. */
 export function setting<Value>(
   schema: z.ZodType<Value, string>,
   about: { default: string; meaning: string },
@@ -25,7 +25,7 @@ export function setting<Value>(
   return { schema, fallback: about.default, ...about };
 }
 
-/** A setting that is null when unset; `default` says in words what happens then. */
+/** A setting that is null when unset; `default` describes what happens then. */
 export function optional<Value>(
   schema: z.ZodType<Value, string>,
   about: { default?: string; meaning: string },
@@ -38,13 +38,12 @@ export type ValuesOf<Table> = {
   [Name in keyof Table]: Table[Name] extends Setting<infer Value> ? Value : never;
 };
 
-/** Takes one problem: the setting at fault, and what to do. */
+/** Reports one problem: the setting at fault, and the remedy. */
 export type Report = (name: string, message: string) => void;
 
 /**
- * Reads every setting of a table; empty counts as unset. Each problem is told to `report` by the name of its setting,
- * and that setting takes its default, so that later checks still find what else is wrong. Values are never repeated:
- * some are secrets.
+ * Reads every setting of a table; empty counts as unset. A setting with a problem is reported and takes its default, so
+ * that later checks still find what else is wrong. Values are never repeated: some are secrets.
  */
 export function readSettings<Table extends Record<string, Setting<unknown>>>(
   table: Table,

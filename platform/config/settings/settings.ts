@@ -24,7 +24,7 @@ import { signInSettings } from './sign-in-settings.ts';
 const YEAR_SECONDS = 31_536_000;
 const CENTURY_DAYS = 36_500;
 
-/** Every setting of Kiln, in the order of the README. A new one needs a line here and in .env.example, nothing else. */
+/** All settings, in the order of the README. A new one needs a line here and in .env.example, nothing else. */
 export const settings = {
   KILN_ENV: optional(oneOf(['development', 'production']), {
     default: 'development',
@@ -292,5 +292,5 @@ export const settings = {
   }),
 };
 
-/** The read settings, by name. */
+/** The parsed settings, by name. */
 export type Values = ValuesOf<typeof settings>;

@@ -2,14 +2,14 @@ import { z } from 'zod';
 
 import { browserOrigin, httpAddress } from './formats.ts';
 
-/** The forms of the settings of signing in. */
+/** Formats of the sign-in settings. */
 
-/** An issuer: an address kept to the letter, because a slash at its end makes it another one. */
+/** An issuer, kept exactly: with a trailing slash it is another one. */
 export const issuerAddress = z.string().refine((value) => httpAddress.safeParse(value).success, {
   error: 'must be an http:// or https:// address without user name, query or fragment',
 });
 
-/** An app's id and what follows the first `=`, which may hold more of them. */
+/** An app's id and the rest after the first `=`, which may contain more of them. */
 function pairOf(entry: string): readonly [string, string] | null {
   const [, name, value] = /^([\w.-]{1,128})\s*=\s*(.+)$/.exec(entry) ?? [];
   return name === undefined || value === undefined ? null : [name, value];
@@ -27,7 +27,7 @@ export function appFile(entry: string): { appId: string; file: string } | null {
   return pair === null ? null : { appId: pair[0], file: pair[1] };
 }
 
-/** What the flow itself decides, and no setting may. */
+/** Parameters that the flow sets itself and no setting may. */
 const OWN_PARAMETERS = new Set([
   'client_id',
   'client_secret',
@@ -43,15 +43,15 @@ const OWN_PARAMETERS = new Set([
   'state',
 ]);
 
-/** `name=value` of an extra parameter of the authorization request. */
+/** `name=value`, an extra parameter of the authorization request. */
 export function authorizeParameter(entry: string): readonly [string, string] | null {
   const pair = pairOf(entry);
   return pair === null || OWN_PARAMETERS.has(pair[0]) ? null : pair;
 }
 
 /**
- * Where browsers may be sent after signing in: an origin, or the scheme of an app. A scheme has a dot, as RFC 8252 wants
- * it (com.example.app:), which `javascript:` and its kind have not.
+ * Where browsers may be redirected after sign-in: an origin, or the scheme of an app. A scheme must contain a dot, as
+ * RFC 8252 requires (com.example.app:), which excludes `javascript:` and the like.
  */
 export function redirectTarget(entry: string): string | null {
   const [, scheme] = /^([a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+):(?:\/\/)?$/i.exec(entry) ?? [];

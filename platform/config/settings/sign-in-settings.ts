@@ -4,7 +4,7 @@ import { appFile, appSecret, authorizeParameter, issuerAddress, redirectTarget }
 
 const SANDBOX = 'sandbox in development, absent in production';
 
-/** The settings of signing in, in the order of the README. */
+/** The sign-in settings, in the order of the README. */
 export const signInSettings = {
   IDP_ISSUER: optional(issuerAddress, {
     default: SANDBOX,

@@ -17,22 +17,25 @@ import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
 import { canReach, dataDirectoryArgument, type RunAs } from './server-user.ts';
 
-/** The directories of an embedded server: its data, made once, and the folder of its socket. */
+/** The directories of an embedded server: its data, and the folder of its socket. */
 
-/** The one database role of the embedded server; only who may enter the socket's folder can connect. */
+/** The only database role of the embedded server; only its user can open the socket's folder. */
 export const ROLE = 'kiln';
 
 export interface ClusterOptions {
   /** Directory with PostgreSQL's programs. */
   readonly bin: string;
-  /** Where the data shall be. */
+  /** The data directory. */
   readonly directory: string;
   readonly runAs: RunAs | undefined;
-  /** Skip syncing to disk; for tests only. */
+  /** Skips syncing to disk; for tests only. */
   readonly skipSync: boolean;
 }
 
-/** Makes the data directory unless it is there. It appears under its name only when it is whole, so a kill leaves no half. */
+/**
+ * Creates the data directory unless it exists. It gets its name when it is complete, so that a kill leaves no partial
+ * one.
+ */
 export async function ensureCluster({ bin, directory, runAs, skipSync }: ClusterOptions): Promise<void> {
   if (existsSync(directory)) return;
   const half = `${directory}.half`;
@@ -74,8 +77,8 @@ export async function ensureCluster({ bin, directory, runAs, skipSync }: Cluster
 }
 
 /**
- * The folder for the server's Unix socket, which must be short (107 characters with the socket's name): in the system's
- * temporary folder, one per data directory, open to the server's user alone.
+ * The folder for the server's Unix socket. Its path must be short (107 characters with the socket's name), so it is in
+ * the system's temporary folder, one per data directory, and accessible to the server's user only.
  */
 export function socketFolder(directory: string, runAs: RunAs | undefined): string {
   const hash = createHash('sha256').update(realpathSync(directory)).digest('hex').slice(0, 12);
@@ -85,9 +88,9 @@ export function socketFolder(directory: string, runAs: RunAs | undefined): strin
 }
 
 /**
- * Makes that folder, refusing one that somebody else has put there. Call it when no server of this data directory runs:
- * a socket that is still there is a dead one's, and its lock file would keep PostgreSQL from starting while a zombie or
- * another program has the process id in it.
+ * Creates that folder; refuses one that somebody else owns. Call it while no server of this data directory runs: a
+ * socket in it is stale, and its lock file would keep PostgreSQL from starting while another process has the same
+ * process id.
  */
 export function ensureSocketFolder(folder: string, runAs: RunAs | undefined): void {
   const owner = runAs?.uid ?? process.getuid?.();
@@ -112,7 +115,7 @@ export function removeSocketFolder(folder: string): void {
     rmdirSync(folder);
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
-    // Gone already, or somebody has put something there: neither is ours to mind.
+    // Gone already, or used by something else.
     if (code !== 'ENOENT' && code !== 'ENOTEMPTY') throw thrown;
   }
 }

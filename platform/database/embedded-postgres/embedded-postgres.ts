@@ -14,9 +14,9 @@ import { type ServerProcess, startServerProcess } from './server-process.ts';
 import { serverUser } from './server-user.ts';
 
 /**
- * The database of a Kiln that was given none: a real PostgreSQL from an npm package, under our own supervision, reached
- * through a Unix socket that only its user can open. Here belongs its start and stop; what is done with it is in
- * platform/database/database.ts, as with any other PostgreSQL.
+ * The embedded database, used without DATABASE_URL: a real PostgreSQL from an npm package under our own supervision,
+ * reached through a Unix socket that only its user can open. Everything but its start and stop is in
+ * platform/database/database.ts.
  */
 export interface EmbeddedPostgresOptions {
   /** Kiln's data directory; the server lives in its `postgres` folder. */
@@ -24,11 +24,11 @@ export interface EmbeddedPostgresOptions {
   readonly logger: Logger;
   /** Most connections of all processes together (default 100). */
   readonly maxConnections?: number;
-  /** Trades durability for speed: a power cut may lose everything. For tests only. */
+  /** Trades durability for speed: a power failure may lose everything. For tests only. */
   readonly skipSync?: boolean;
-  /** Where root keeps PostgreSQL's programs when dataDir is closed to the server's user (default /var/cache/kiln). */
+  /** Where root keeps PostgreSQL's programs when the server's user can't enter dataDir (default /var/cache/kiln). */
   readonly systemCache?: string;
-  /** Called once when the server ends without having been asked to (only in the process that owns it). */
+  /** Called once when the server ends unexpectedly (only in the process that owns it). */
   readonly onLost?: (error: Error) => void;
 }
 
@@ -36,21 +36,21 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** How to connect, for pg.Pool. */
   readonly config: PoolConfig;
-  /** True when another process owns the server: this one uses it, and never stops it. */
+  /** True when another process owns the server; this one uses it and never stops it. */
   readonly adopted: boolean;
-  /** Stops the server if it is ours; with an adopted one nothing happens. */
+  /** Stops the server if it is ours; does nothing with an adopted one. */
   stop(): Promise<void>;
 }
 
 const START_DEADLINE_MS = 60_000;
 
 /**
- * Starts the server of this data directory, or joins the one that another live process has started. Exactly one process
- * owns it (by a lock that dies with the process); when that process ends, however it ends, so does the server.
+ * Starts the server of this data directory, or connects to the one that another live process has started. Exactly one
+ * process owns it (by a lock that ends with the process); the server ends when that process does.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const home = join(resolve(options.dataDir), 'postgres');
-  // Open to the server's user; the data itself is not.
+  // The server's user must be able to enter; the data itself is closed.
   if (mkdirSync(home, { recursive: true })) chmodSync(home, 0o755);
   const deadline = Date.now() + START_DEADLINE_MS;
   for (;;) {
@@ -112,7 +112,7 @@ async function startOwned(
   }
 }
 
-/** After a kill -9 of the server alone, its children need a moment to notice; until then a new one refuses to start. */
+/** After a kill -9 of the server alone, its children need a moment to exit; until then a new one refuses to start. */
 async function startServer(options: Parameters<typeof startServerProcess>[0]): Promise<ServerProcess> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -125,18 +125,18 @@ async function startServer(options: Parameters<typeof startServerProcess>[0]): P
   }
 }
 
-/** Undefined while the owner's server does not answer (yet, or any more). */
+/** Undefined while the owner's server does not answer. */
 async function tryAdopt(home: string): Promise<EmbeddedPostgres | undefined> {
   const config = connectionConfig(socketFolder(home, serverUser(join(home, 'data'))));
   const client = new Client({ ...config, connectionTimeoutMillis: 2000, query_timeout: 2000 });
-  // A connection that breaks is simply one that did not answer.
+  // A connection that breaks counts as no answer.
   client.on('error', () => undefined);
   try {
     await client.connect();
     await client.query('select 1');
     return { config, adopted: true, stop: async () => undefined };
   } catch {
-    // Any failure means "not there yet": the caller asks again until its deadline.
+    // Any failure means "not yet": the caller retries until its deadline.
     return undefined;
   } finally {
     await client.end().catch(() => undefined);
@@ -158,9 +158,9 @@ function serverSettings({
     shared_buffers: '64MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Our statements are short; compiling them costs more than it saves.
+    // Our statements are short: compiling them costs more than it saves.
     jit: 'off',
-    // Errors go to whoever made them, who logs them; the server's copy would carry values of rows.
+    // Errors are logged by the client; the server's log would contain values of rows.
     log_min_messages: 'log',
     log_error_verbosity: 'terse',
     log_checkpoints: 'off',

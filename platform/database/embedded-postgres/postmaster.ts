@@ -6,11 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 
-/** What an earlier server of the same data directory may have left behind: a pid file, or itself. */
+/** Handles what an earlier server of the same data directory may have left: a pid file, or itself. */
 
 /**
- * Ends a server that outlived its owner and removes a pid file that lies. Call it only while holding the owner's lock:
- * then whatever still runs has no owner any more and is about to end by itself.
+ * Ends a server that outlived its owner and removes a stale pid file. Call it only while holding the owner's lock: then
+ * a running server has no owner and is about to end.
  */
 export async function clearStaleServer(directory: string, logger: Logger): Promise<void> {
   const pid = readPid(directory);
@@ -19,11 +19,14 @@ export async function clearStaleServer(directory: string, logger: Logger): Promi
     logger.info({ pid }, 'waiting for the earlier database server to end');
     await endServer(pid, directory);
   }
-  // A zombie that nobody reaps, or a number that now belongs to another program, would keep PostgreSQL from starting.
+  // A zombie, or a process id that is used again, would keep PostgreSQL from starting.
   rmSync(join(directory, 'postmaster.pid'), { force: true });
 }
 
-/** Ends the server of this directory if it runs: fast shutdown (SIGINT), then without ceremony (SIGQUIT; the next start recovers from the log). */
+/**
+ * Ends the server of this directory if it runs: fast shutdown (SIGINT), then immediate shutdown (SIGQUIT; the next
+ * start recovers from the log).
+ */
 export async function endServer(pid: number, directory: string): Promise<void> {
   for (const [signal, milliseconds] of [
     ['SIGINT', 15_000],
@@ -59,14 +62,14 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether this very process serves this directory: ids are reused, and a signal to a stranger would be a disaster. */
+/** Whether this process serves this directory: process ids are reused, and signals must not reach another program. */
 function isServerOf(pid: number, directory: string): boolean {
   if (process.platform !== 'linux') {
     const listed = spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' });
     return listed.stdout.includes(directory);
   }
   try {
-    // A server works in its data directory; a zombie has no working directory any more.
+    // A server's working directory is its data directory; a zombie has none.
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(directory);
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;

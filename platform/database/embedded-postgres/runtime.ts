@@ -17,23 +17,22 @@ import { AppError } from '../../errors.ts';
 import { canReach, type RunAs } from './server-user.ts';
 
 /**
- * The PostgreSQL programs, at a place where the server's user can run them.
- *
- * The npm package makes its library links in an install script, which we never run, and node_modules may lie under a
- * folder that is closed to the server's user. Both are cured by one copy (60 MB, about half a second, once).
+ * Prepares the PostgreSQL programs where the server's user can run them. The npm package makes its library links in an
+ * install script, which we never run, and node_modules may be in a folder that is closed to the server's user. One copy
+ * solves both (60 MB, about half a second, once).
  */
 
 export interface RuntimeOptions {
   readonly runAs: RunAs | undefined;
-  /** Where a copy is put if the server's user can reach it: beside the data. */
+  /** Where a copy goes if the server's user can reach it: beside the data. */
   readonly nearData: string;
-  /** Where root puts the copy when that place is closed to nobody (default /var/cache/kiln). */
+  /** Where root puts the copy otherwise (default /var/cache/kiln). */
   readonly systemCache?: string;
   /** Folder of the npm package (default: where Node finds the one for this platform). */
   readonly packageRoot?: string;
 }
 
-/** Answers the `bin` directory to run PostgreSQL from. Throws NOT_CONFIGURED where there is no such package. */
+/** Returns the `bin` directory to run PostgreSQL from. Throws NOT_CONFIGURED where there is no such package. */
 export function prepareRuntime(options: RuntimeOptions): string {
   const { runAs, nearData, systemCache = '/var/cache/kiln', packageRoot = findPackage() } = options;
   const native = join(packageRoot, 'native');
@@ -80,12 +79,12 @@ function linksAreThere(native: string): boolean {
   return readLinks(native).every(({ target }) => existsSync(join(native, '..', target)));
 }
 
-/** Copies once, under a temporary name first, so that a copy with the final name is always whole. */
+/** Copies once, under a temporary name first, so that a copy with the final name is complete. */
 function copyRuntime(native: string, destination: string): string {
   if (existsSync(destination)) return destination;
   const half = `${destination}.${process.pid}.half`;
   rmSync(half, { recursive: true, force: true });
-  // mkdir obeys the umask; the folder must be open whatever that is.
+  // mkdir applies the umask; the folder must be open regardless.
   if (mkdirSync(dirname(destination), { recursive: true })) chmodSync(dirname(destination), 0o755);
   cpSync(native, half, { recursive: true, mode: constants.COPYFILE_FICLONE });
   for (const { source, target } of readLinks(native)) {
@@ -96,14 +95,14 @@ function copyRuntime(native: string, destination: string): string {
   try {
     renameSync(half, destination);
   } catch (thrown) {
-    // Somebody else finished the same copy first: theirs is as good.
+    // Another process finished the same copy first.
     rmSync(half, { recursive: true, force: true });
     if (!existsSync(destination)) throw thrown;
   }
   return destination;
 }
 
-/** node_modules made under a strict umask would stay closed to the server's user. */
+/** node_modules created under a strict umask would stay closed to the server's user. */
 function openForOthers(directory: string): void {
   if (process.getuid?.() !== 0) return;
   const result = spawnSync('/bin/chmod', ['-R', 'go+rX', directory]);

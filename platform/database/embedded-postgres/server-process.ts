@@ -9,7 +9,7 @@ import type { Logger } from '../../process/logger.ts';
 import { endServer, readPid } from './postmaster.ts';
 import { dataDirectoryArgument, type RunAs } from './server-user.ts';
 
-/** One running PostgreSQL, tied to the life of this process. */
+/** One running PostgreSQL, which ends when this process ends. */
 
 export interface ServerProcessOptions {
   readonly bin: string;
@@ -19,7 +19,7 @@ export interface ServerProcessOptions {
   /** PostgreSQL settings, as on its command line. */
   readonly settings: Readonly<Record<string, string>>;
   readonly logger: Logger;
-  /** Called once when the server ends without having been asked to. */
+  /** Called once when the server ends unexpectedly. */
   readonly onLost: (error: Error) => void;
 }
 
@@ -30,9 +30,9 @@ export interface ServerProcess {
 }
 
 /**
- * The server is a child of this shell, which reads a pipe that only our process holds. When we end, however we end, the
- * read ends and the server is told to shut down. Its own session keeps the terminal's Ctrl-C away from it, so that our
- * ordered stop comes first.
+ * The server is a child of this shell, which reads a pipe that only our process holds. When our process ends in any
+ * way, the read ends and the server is shut down. It has a session of its own, so that Ctrl-C in the terminal does not
+ * reach it before our ordered stop.
  */
 const SUPERVISOR = `
 exec 3<&0
@@ -47,7 +47,7 @@ kill $watch 2>/dev/null
 exit $code
 `;
 
-/** Starts the server and resolves when it accepts connections. Rejects with what it output when it ends instead. */
+/** Starts the server and resolves when it accepts connections. Rejects with its output when it ends instead. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
   const { bin, directory, runAs } = options;
   const settings = {
@@ -73,7 +73,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
       detached: true,
     },
   );
-  // Writing to a supervisor that is gone is no error of ours; that it is gone is reported by its end.
+  // Writing to a supervisor that has ended is not an error: its exit is reported.
   child.stdin.on('error', (error) => options.logger.debug({ error }, 'database supervisor'));
   const ended = new Promise<number | null>((resolve) => {
     child.once('exit', resolve);
@@ -90,14 +90,14 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
       stopping = true;
       child.stdin.end();
       await pTimeout(ended, { milliseconds: 20_000, message: false });
-      // The supervisor itself may have been killed: then the server is still there.
+      // The supervisor may have been killed: then the server still runs.
       const pid = readPid(directory);
       if (pid !== undefined) await endServer(pid, directory);
     },
   };
 }
 
-/** Passes the server's log on, and waits for the line that says it is there. */
+/** Logs the server's output and waits for the line that says it is ready. */
 async function untilReady(
   child: ChildProcess,
   ended: Promise<number | null>,
@@ -111,7 +111,7 @@ async function untilReady(
   const lines = createInterface({ input: child.stderr! });
   lines.on('line', (line) => {
     if (output.length < 40) output.push(line);
-    // A shutdown ends connections, each with a FATAL of its own.
+    // A shutdown ends connections, each with a FATAL line.
     const level = / (FATAL|PANIC): /.test(line) && !isStopping() ? 'warn' : 'debug';
     logger[level]({ postgres: line }, 'database server');
     if (line.includes('database system is ready to accept connections')) isReady();
@@ -124,7 +124,7 @@ async function untilReady(
   await ready;
 }
 
-/** Neither the child nor its pipes keep our process alive. */
+/** Neither the child nor its pipes keep this process alive. */
 function letProcessEnd(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdin, child.stderr]) {
