@@ -19,8 +19,8 @@ import { policyPage } from './policy-page.ts';
 import { collectPolicy } from './policy.ts';
 
 /**
- * `npm run schema` writes the contracts of this folder and docs/policy.md from the code; `npm run schema -- --check` fails
- * when one of them is not what the code says, and names what would break callers.
+ * `npm run schema` writes the contracts of this folder and docs/policy.md from the code; with `-- --check` it fails
+ * when one of them is stale, and names what would break callers.
  */
 
 const SUPERGRAPH = 'supergraph.graphql';
@@ -34,7 +34,7 @@ const workflow: SubgraphSource = {
 
 const supergraph = composeSupergraph([media, workflow]);
 
-/** Every generated file. A further contract is one more line. */
+/** The generated files. A new contract is one more line. */
 const generatedFiles: readonly { readonly name: string; readonly content: () => string }[] = [
   { name: 'media.graphql', content: () => subgraphSdl(media) },
   { name: 'workflow.graphql', content: () => subgraphSdl(workflow) },

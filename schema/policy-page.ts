@@ -2,11 +2,11 @@ import { anonymousCaller, type Caller } from '../platform/access/caller.ts';
 import { decide, decideSelf, type AuthMode, type Rule, type Verdict } from '../platform/access/policy.ts';
 import type { Policy } from './policy.ts';
 
-/** docs/policy.md: the policy for people. What it says of the modes is asked of the code that decides. */
+/** docs/policy.md, the policy for people. Its tables are computed by the code that decides. */
 
 const MODES: readonly AuthMode[] = ['open', 'compat', 'required'];
 
-/** Each rule in words, in the order of the page. */
+/** The meaning of each rule, in the order of the page. */
 const MEANING: Readonly<Record<Rule, string>> = {
   public: 'what everybody sees',
   proof: 'own proof: the request carries a token, a code or a signature, which the service checks',

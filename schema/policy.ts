@@ -4,8 +4,8 @@ import type { Rule } from '../platform/access/policy.ts';
 import type { Route, Section } from '../rest-compat/route/route.ts';
 
 /**
- * Who may call what, collected from the code: the rule of each root field, of each entity and of each REST route. Throws
- * for the first that has none, so that nothing without a rule passes `npm run schema`, and docs/policy.md names all.
+ * The policy, collected from the code: the rule of each root field, entity and REST route. Throws for the first without
+ * one, so that nothing without a rule passes `npm run schema`.
  */
 export interface Policy {
   readonly fields: readonly RuledField[];
@@ -30,13 +30,13 @@ interface RuledRoute {
   readonly service: 'media' | 'workflow';
   readonly section: string;
   readonly route: Route;
-  /** The strictest of its own and those of the root fields it asks. */
+  /** The strictest of its own rule and those of its root fields. */
   readonly rule: Rule;
-  /** Names of the root fields it asks. */
+  /** Names of its root fields. */
   readonly asks: readonly string[];
 }
 
-/** How strict the rules are; those of one number let in the same callers. */
+/** Strictness of the rules; rules of the same number allow the same callers. */
 const STRICTNESS: Readonly<Record<Rule, number>> = {
   public: 0,
   proof: 0,
@@ -76,7 +76,7 @@ function fieldsOf({ name: subgraph, schema }: { readonly name: string; readonly 
   };
   return (['query', 'mutation', 'subscription'] as const).flatMap((kind) =>
     Object.values(roots[kind]?.getFields() ?? {})
-      // What federation itself asks: `_service` is public as the schema is, `_entities` has a rule for each type.
+      // Federation's own fields: `_service` is public as the schema is, `_entities` has a rule for each type.
       .filter(({ name }) => name !== '_service' && name !== '_entities')
       .map(({ name, extensions }) => {
         const rule = checkedRule(extensions['rule'], `the ${kind} ${name} of ${subgraph}`);
@@ -101,7 +101,7 @@ function ruleOfRoute(route: Route, rules: ReadonlyMap<string, Rule>) {
   const asked = documents.flatMap(rootFieldsOf);
   const inherited = asked.map((name) => checkedRule(rules.get(name), `${what}: ${name}`));
   const own = route.rule === undefined ? [] : [checkedRule(route.rule, what)];
-  // A route's own word first: of rules that are equally strict it says best what the route is about.
+  // A route's own rule first: of equally strict rules it describes the route best.
   const rule = [...own, ...inherited].reduce<Rule | undefined>(stricter, undefined);
   if (own[0] !== undefined && rule !== own[0]) {
     throw new Error(`${what} loosens a rule from ${rule} to ${own[0]}: a route may only tighten`);

@@ -15,14 +15,14 @@ export interface BodyOptions {
   readonly sent: boolean;
 }
 
-/** The whole body in memory. Fails with TOO_LARGE as soon as it is known to be larger than the limit. */
+/** Reads the whole body into memory. Fails with TOO_LARGE as soon as it is known to be larger than the limit. */
 export async function readBounded(options: BodyOptions): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of boundedBody(options)) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
-/** The body as a stream that ends with an HttpFailure when it grows too large, is cut off or stalls. */
+/** The body as a stream that fails with an HttpFailure when it is too large, cut off or stalled. */
 export function boundedBody({ response, maxBytes, deadline, origin, sent }: BodyOptions): Readable {
   let bytes = 0;
   const tooLarge = () =>
@@ -38,7 +38,7 @@ export function boundedBody({ response, maxBytes, deadline, origin, sent }: Body
       done(error === null ? null : failureOf(error, { origin, sent }, deadline));
     },
   });
-  // Failures reach the reader through `counter` itself; here both ends are only torn down together.
+  // Failures reach the reader through `counter`; here both streams are only destroyed together.
   pipeline(response.body, counter, () => undefined);
   if (Number(response.headers['content-length'] ?? 0) > maxBytes) counter.destroy(tooLarge());
   return counter;

@@ -1,19 +1,19 @@
-/** One signal for everything that may end a call early: its clock, and the caller who no longer wants the answer. */
+/** An abort signal for the timeout of a call and for its caller's abort. */
 export interface Deadline {
   readonly signal: AbortSignal;
   /** Why the signal fired; null while it has not. */
   reason(): 'TIMED_OUT' | 'ABORTED' | null;
-  /** Milliseconds left on the clock. */
+  /** Milliseconds left. */
   remainingMs(): number;
-  /** Starts the clock anew: something has moved. */
+  /** Restarts the timeout: there was progress. */
   extend(): void;
-  /** No more clock, the caller may still abort: a download whose headers have come. */
+  /** Ends the timeout, the caller may still abort: for a download after its headers. */
   stopClock(): void;
-  /** Lets go of the clock and of the caller's signal; nothing fires any more. */
+  /** Releases the timer and the caller's signal. */
   clear(): void;
 }
 
-/** Starts the clock of a call. */
+/** Starts the timeout of a call. */
 export function createDeadline({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): Deadline {
   const controller = new AbortController();
   let endsAt = performance.now() + timeoutMs;

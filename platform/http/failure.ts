@@ -2,7 +2,7 @@ import type { Deadline } from './deadline.ts';
 import { HttpFailure } from './http-client.ts';
 import { REFUSED_AT_CONNECT } from './safe-url.ts';
 
-/** What undici threw, in Kiln's words. Messages name the origin only: paths and queries may carry secrets. */
+/** The HttpFailure of an error of undici. Messages name the origin only: paths and queries may contain secrets. */
 export function failureOf(
   thrown: unknown,
   { origin, sent }: { origin: string; sent: boolean },

@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** What another origin may see of a request. Everything else could be a credential. */
+/** Headers that are sent on to another origin. Any other one could be a credential. */
 const HARMLESS = new Set(['accept', 'accept-language', 'range', 'user-agent']);
 
-/** Where a GET goes next and with which headers, or null when the answer is no redirect. */
+/** The next URL and headers of a GET, or null when the response is no redirect. */
 export function redirectOf({
   response,
   url,

@@ -6,8 +6,8 @@ import ipaddr from 'ipaddr.js';
 import { HttpFailure } from './http-client.ts';
 
 /**
- * The outbound rule: origins that the operator configured are trusted exactly; every other address must be public, which
- * is checked here for its form and again when the connection is made.
+ * The outbound rule, against SSRF: configured origins are trusted exactly; any other address must be public, which is
+ * checked here by its form and again when the connection is made.
  */
 export interface OutboundRule {
   /**
@@ -66,27 +66,28 @@ function portOf(url: URL): string {
   return url.protocol === 'https:' ? '443' : '80';
 }
 
-/** Looks public, but is answered by the machine below on Azure, with what is meant for the machine alone. */
+/** Azure's host agent: a public address that is answered inside the platform. */
 const AZURE_HOST = '168.63.129.16';
 
 /**
- * Whether an address belongs to the public internet. Private, loopback, link-local (cloud metadata included), shared
- * (CGNAT), multicast and reserved ranges do not; nor does IPv6 that wraps IPv4 (mapped addresses count as what they wrap).
+ * Whether an address is on the public internet. Private, loopback, link-local (cloud metadata included), shared
+ * (CGNAT), multicast and reserved ranges are not, nor is IPv6 that wraps IPv4 (mapped addresses count as what they
+ * wrap).
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_HOST) return false;
-  // Only 2000::/3 is handed out as public IPv6; ::127.0.0.1 and its like are outside it.
+  // Only 2000::/3 is public IPv6; ::127.0.0.1 and the like are outside it.
   return parsed.kind() === 'ipv4' || parsed.match(ipaddr.parseCIDR('2000::/3'));
 }
 
-/** Marks a refusal made while connecting, so that the HTTP client can tell it from a failing name server. */
+/** Code of a refusal while connecting, which the HTTP client must tell from a failing name server. */
 export const REFUSED_AT_CONNECT = 'KILN_REFUSED_ADDRESS';
 
 /**
- * Name resolution that hands out public addresses only. It runs inside the connect itself, so a name that answers
- * differently the second time (DNS rebinding) gains nothing.
+ * Name resolution that returns public addresses only. It runs inside the connect, so that a name that resolves
+ * differently the second time (DNS rebinding) is refused too.
  */
 export function publicLookup(resolver: LookupFunction = resolve): LookupFunction {
   return (hostname, options, callback) => {

@@ -15,9 +15,9 @@ import { type OutboundRule, publicLookup } from './safe-url.ts';
 export interface HttpClientOptions {
   readonly outbound: OutboundRule;
   readonly logger: Logger;
-  /** Name resolution for addresses that must be public; the system's when absent. */
+  /** Name resolution for addresses that must be public (default: the system's). */
   readonly lookup?: LookupFunction;
-  /** About how long a safe call waits before it is made again (300), in milliseconds; each further time twice as long. */
+  /** About the pause before the first retry of a safe call in milliseconds (default 300); doubles each time. */
   readonly firstRetryMs?: number;
 }
 
@@ -36,7 +36,7 @@ export function createHttpClient({
   firstRetryMs = FIRST_RETRY_MS,
 }: HttpClientOptions): HttpClient {
   const agents: Agents = {
-    // HTTP/1.1 only: there "sent" is a fact of this connection, not of a shared session.
+    // HTTP/1.1 only: HTTP/2 shares a session, so "sent" would not be known per request.
     trusted: createAgent(),
     guarded: createAgent(publicLookup(lookup)),
   };
@@ -82,7 +82,7 @@ interface Parts {
   readonly firstRetryMs: number;
 }
 
-/** What is known of one exchange: where to, and whether bytes may have left. */
+/** One exchange: its origin, and whether bytes may have been sent. */
 interface Exchange {
   readonly origin: string;
   sent: boolean;
@@ -151,14 +151,14 @@ async function followRedirects(parts: Parts, request: HttpRequest, deadline: Dea
       { deadline, isRedirect: redirects > 0 },
     );
     const next = request.method === 'GET' ? redirectOf({ response: answer.response, url, headers }) : null;
-    // One redirect too many is handed out as it is: a 3xx, which nobody takes for a success.
+    // Beyond the limit the redirect itself is the response: a 3xx, which is not a success.
     if (next === null || redirects === MAX_REDIRECTS) return answer;
     await discard(answer, deadline);
     ({ url, headers } = next);
   }
 }
 
-/** Reads an unwanted body to its end, or cuts it off where it is long, so that its connection is free again. */
+/** Reads an unwanted body to its end, or aborts a long one, so that its connection is free again. */
 async function discard({ response, exchange }: Answer, deadline: Deadline): Promise<void> {
   try {
     await response.body.dump();
@@ -192,7 +192,7 @@ async function exchangeOnce(
   }
 }
 
-/** undici notices an abort only once it has a connection; a caller must not wait for that. Nothing is sent afterwards. */
+/** undici sees an abort only once it has a connection; a caller must not wait for that. Nothing is sent afterwards. */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const aborted = Promise.withResolvers<never>();
   const giveUp = () => aborted.reject(signal.reason);
@@ -205,7 +205,7 @@ async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
   }
 }
 
-/** A redirect to a refused address is refused too; but by then the first host has seen the request. */
+/** A redirect to a refused address is refused too, but the first host has seen the request. */
 function admitted(outbound: OutboundRule, request: HttpRequest, isRedirect: boolean) {
   try {
     return outbound.admit(request.url, request.trustedOrigins);
@@ -221,7 +221,7 @@ function noteSending(exchange: Exchange): Dispatcher.DispatcherComposeIntercepto
     const start = handler.onRequestStart?.bind(handler);
     handler.onRequestStart = (controller, context) => {
       start?.(controller, context);
-      // A call that was given up in the waiting line ends inside `start`, with nothing written.
+      // A call that was aborted in the queue ends inside `start`, with nothing written.
       exchange.sent ||= !controller.aborted;
     };
     return dispatch(options, handler);

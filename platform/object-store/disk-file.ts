@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 
 /**
- * The form of one object on disk: its bytes, then its facts as JSON, then the length of that JSON and a mark. One file
- * means one rename, so bytes and facts can never disagree, whenever a process dies.
+ * The format of one object on disk: its bytes, then its metadata as JSON, then the length of that JSON and a mark. One
+ * file means one rename, so that bytes and metadata can't disagree after a crash.
  */
 export interface DiskFacts {
   readonly key: string;
@@ -15,7 +15,7 @@ const MARK = Buffer.from('KILN');
 const TAIL_BYTES = 4 + MARK.length;
 const MAX_FACTS_BYTES = 16_384;
 
-/** What is written after the bytes of an object. */
+/** The metadata after the bytes of an object. */
 export function footerOf(facts: DiskFacts): Buffer {
   const text = Buffer.from(JSON.stringify(facts));
   if (text.length > MAX_FACTS_BYTES) throw new RangeError('the key or type of an object is too long');
@@ -24,7 +24,7 @@ export function footerOf(facts: DiskFacts): Buffer {
   return Buffer.concat([text, length, MARK]);
 }
 
-/** Reads the facts back. Throws when the file is no object of ours, or is damaged. */
+/** Reads the metadata. Throws when the file is not one of our objects, or is damaged. */
 export async function readFooter(handle: FileHandle): Promise<DiskFacts> {
   const { size } = await handle.stat();
   const tail = await readExactly(handle, size - TAIL_BYTES, TAIL_BYTES);

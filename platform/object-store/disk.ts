@@ -9,15 +9,15 @@ import { drain } from './drain.ts';
 import type { ByteRange, ObjectStore, PutOptions, StoredObject } from './object-store.ts';
 
 export interface DiskStoreOptions {
-  /** Holds `objects/` and `incoming/`; made when absent. Several processes may share it. */
+  /** Holds `objects/` and `incoming/`; created when absent. Several processes may share it. */
   readonly directory: string;
 }
 
-/** An incoming file that nobody has written to for this long belongs to a process that died. */
+/** Age of an incoming file without writes after which its process counts as dead. */
 const LEFTOVER_AFTER_MS = 3_600_000;
 const READ_CHUNK_BYTES = 256 * 1024;
 
-/** The object store of one machine: a file per object, complete or absent, also after a power cut. */
+/** The object store on disk: a file per object, complete or absent, also after a power failure. */
 export function createDiskStore({ directory }: DiskStoreOptions): ObjectStore {
   const incoming = path.join(directory, 'incoming');
   let ready: Promise<void> | undefined;
@@ -115,7 +115,7 @@ async function written(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   }
 }
 
-/** After the rename the directory is flushed too: without that a power cut could still forget the name. */
+/** Flushes the directory after the rename: otherwise a power failure could lose the name. */
 async function moveIntoPlace(temporary: string, target: string): Promise<void> {
   const folder = path.dirname(target);
   await mkdir(folder, { recursive: true });
@@ -128,7 +128,7 @@ async function openObject(file: string): Promise<FileHandle | null> {
   return open(file, 'r').catch(absent);
 }
 
-/** The handle stays with this one version of the object, even when it is replaced or deleted meanwhile. */
+/** The handle stays with this version of the object, even when it is replaced or deleted. */
 async function streamOf(handle: FileHandle, range: ByteRange | undefined): Promise<Readable> {
   try {
     const { bytes } = await readFooter(handle);

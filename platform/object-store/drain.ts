@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 
 /**
- * Hands every chunk of a body to `take`, one at a time. An abort ends it at once, also while the body is silent; then,
- * and when `take` fails, the body is let go.
+ * Passes every chunk of a body to `take`, one at a time. An abort ends it at once, also while no chunk comes; then, and
+ * when `take` fails, the body is abandoned.
  */
 export async function drain(
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
   take: (chunk: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  // Each wait has a promise of its own: racing against one long-lived promise would keep every chunk until the end.
+  // A new promise for each wait: racing against one long-lived promise would keep every chunk until the end.
   let cancel: (reason: unknown) => void = () => undefined;
   const onAbort = () => cancel(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -32,7 +32,10 @@ export async function drain(
   }
 }
 
-/** Ends a body that nobody reads any more. Not awaited: a silent generator answers `return()` only after its pending chunk. The first error is the one that counts. */
+/**
+ * Ends a body that is not read any more. Not awaited: a generator answers `return()` only after its pending chunk, and
+ * the first error counts.
+ */
 export function abandon(body: AsyncIterable<Uint8Array>, iterator: AsyncIterator<Uint8Array>): void {
   if (body instanceof Readable) body.destroy();
   void Promise.resolve(iterator.return?.()).catch(() => undefined);

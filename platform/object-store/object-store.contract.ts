@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { ObjectStore } from './object-store.ts';
 
-/** What every object store must do; called by the test of each. `store` is asked for after the test's own set-up. */
+/** The contract of every object store, called by the test of each. `store` is called after the test's set-up. */
 export function objectStoreContract(name: string, store: () => ObjectStore): void {
   describe(`${name} keeps the contract of object stores:`, () => {
     storing(store);

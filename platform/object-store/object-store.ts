@@ -1,16 +1,21 @@
 import type { Readable } from 'node:stream';
 
-/** Where files live: on disk by default (disk.ts), S3 when configured. Keys are ours (`media/<id>`), never a caller's. */
+/**
+ * Storage of files: on disk by default (disk.ts), S3 when configured. Keys are ours (`media/<id>`), never a caller's.
+ */
 export interface ObjectStore {
-  /** Streams a body in; nothing is visible under the key before all of it is. Fails with PAYLOAD_TOO_LARGE past `maxBytes`, leaving nothing. */
+  /**
+   * Stores a stream; nothing is visible under the key before it is complete. Fails with PAYLOAD_TOO_LARGE past
+   * `maxBytes`, leaving nothing.
+   */
   put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
-  /** The object's facts, or null when there is none. */
+  /** The object's metadata, or null when there is none. */
   head(key: string): Promise<ObjectFacts | null>;
   /** The object's bytes, or those of a range (both ends inclusive). Fails with NOT_FOUND. */
   get(key: string, range?: ByteRange): Promise<Readable>;
-  /** Removes the object; absent is fine. */
+  /** Deletes the object, if there is one. */
   delete(key: string): Promise<void>;
-  /** An address the browser may fetch by itself (presigned, CDN), or null when our own door must stream it. */
+  /** A URL that browsers may fetch directly (presigned, CDN), or null when our server must stream the file. */
   address(key: string, options: AddressOptions): Promise<string | null>;
   /** Throws UNAVAILABLE when the store can't be written. */
   check(): Promise<void>;
@@ -18,13 +23,13 @@ export interface ObjectStore {
 
 export interface PutOptions {
   readonly contentType: string;
-  /** Content-Disposition of an answer that the store gives by itself, without our door (a CDN before a bucket). */
+  /** Content-Disposition of responses of the store itself (a CDN before a bucket). */
   readonly contentDisposition?: string;
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What is known of an object once all its bytes are in. */
+/** Metadata of a stored object. */
 export interface StoredObject {
   readonly key: string;
   readonly bytes: number;
@@ -33,9 +38,9 @@ export interface StoredObject {
   readonly contentType: string;
 }
 
-/** What a store knows of an object by itself. */
+/** Metadata that a store has by itself. */
 interface ObjectFacts extends Omit<StoredObject, 'sha256'> {
-  /** Hexadecimal; null where the store does not keep it (S3 knows it of no object that came in parts). */
+  /** Hexadecimal; null where the store does not keep it (S3, for an object uploaded in parts). */
   readonly sha256: string | null;
 }
 
@@ -46,10 +51,10 @@ export interface ByteRange {
 }
 
 export interface AddressOptions {
-  /** Seconds the address stays valid, where it expires at all. */
+  /** Seconds that the URL stays valid, where it expires. */
   readonly expiresIn: number;
-  /** Content-Type of the answer, where the store lets an address say so; the stored type otherwise. */
+  /** Content-Type of the response, where a URL can set it; the stored type otherwise. */
   readonly contentType?: string;
-  /** Content-Disposition of the answer, with the name offered when the browser saves it; likewise. */
+  /** Content-Disposition of the response, with the name offered when the browser saves it; likewise. */
   readonly contentDisposition?: string;
 }

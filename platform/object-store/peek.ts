@@ -1,14 +1,14 @@
 import { drain, abandon } from './drain.ts';
 
-/** A body whose first bytes are known although all of it is still to be read. */
+/** A body whose first bytes were read without consuming it. */
 export interface Peeked {
-  /** At least as many bytes as were asked for, unless the body is shorter. */
+  /** At least as many bytes as requested, unless the body is shorter. */
   readonly head: Uint8Array;
-  /** The body from its first byte on; to be read once, in place of the original. */
+  /** The body from its first byte, to be read once, instead of the original. */
   readonly whole: AsyncIterable<Uint8Array>;
 }
 
-/** Looks at the beginning of a body. An abort, or a failure of the body, ends it as `drain` says. */
+/** Reads the beginning of a body. An abort, or a failure of the body, ends it as in `drain`. */
 export async function peek(
   body: AsyncIterable<Uint8Array>,
   atLeast: number,

@@ -5,25 +5,22 @@ import { DatabaseSync } from 'node:sqlite';
 import { AppError, toError } from '../errors.ts';
 
 /**
- * "Only one process may do this in that directory", as a lock that dies with its process.
- *
- * Node has no flock; SQLite has one: an exclusive transaction holds the operating system's own lock on the file. So a
- * kill -9 releases it, no stale file can block a start, process ids may be reused, and two containers that share a
- * volume see each other. The file stays empty; a note beside it names the holder, for messages only.
+ * A lock that allows one process per directory and ends with its process. Node has no flock; SQLite has: an exclusive
+ * transaction holds the operating system's lock on the file. So a kill -9 releases it, no stale file blocks a start,
+ * process ids may be reused, and two containers that share a volume see each other. The file stays empty; a note beside
+ * it names the holder, for messages only.
  */
 export interface InstanceLockOptions {
-  /** Directory in which only one may be; made when missing. */
+  /** The locked directory; created when missing. */
   readonly dataDir: string;
-  /** What is locked; becomes the name of the file, so letters, digits and dashes. */
+  /** Name of the lock and its file: letters, digits and dashes. */
   readonly name: string;
 }
 
-/** Gives the lock back. Also happens by itself when the process ends. */
+/** Releases the lock, as the end of the process does. */
 export type ReleaseInstanceLock = () => void;
 
-/**
- * Takes the lock or throws at once: AppError CONFLICT, whose message names the directory and the process that holds it.
- */
+/** Acquires the lock, or throws CONFLICT at once with the directory and the process that holds it. */
 export function acquireInstanceLock(options: InstanceLockOptions): ReleaseInstanceLock {
   const release = tryInstanceLock(options);
   if (release) return release;
@@ -34,7 +31,7 @@ export function acquireInstanceLock(options: InstanceLockOptions): ReleaseInstan
   );
 }
 
-/** As `acquireInstanceLock`, answering undefined when somebody else has it. */
+/** As `acquireInstanceLock`; undefined when another process has it. */
 export function tryInstanceLock(options: InstanceLockOptions): ReleaseInstanceLock | undefined {
   mkdirSync(options.dataDir, { recursive: true });
   const database = new DatabaseSync(lockFile(options), { timeout: 0 });
@@ -56,7 +53,7 @@ export function tryInstanceLock(options: InstanceLockOptions): ReleaseInstanceLo
   };
 }
 
-/** The process that holds the lock, as it wrote it down; undefined when unknown. For messages, never for decisions. */
+/** The process that holds the lock, by its note; undefined when unknown. For messages only. */
 function readHolder(options: InstanceLockOptions): number | undefined {
   try {
     const pid = Number(readFileSync(holderFile(options), 'utf8'));
@@ -75,7 +72,7 @@ function holderFile({ dataDir, name }: InstanceLockOptions): string {
   return join(dataDir, `${name}.lock.pid`);
 }
 
-/** SQLITE_BUSY (5): somebody else holds the lock. */
+/** SQLITE_BUSY (5): another process holds the lock. */
 function isBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === 5;
 }

@@ -3,25 +3,25 @@ import pTimeout from 'p-timeout';
 import { toError } from '../errors.ts';
 import type { Logger } from './logger.ts';
 
-/** Started in order, stopped in reverse, once: what a process consists of, and how it ends. */
+/** The parts of a process: started in order, stopped in reverse, once. */
 export interface Lifecycle {
-  /** Names a part that runs now and how it is stopped. Called while stopping: the part is stopped at once. */
+  /** Adds a running part and its stop. While the process stops, the part is stopped at once. */
   add(name: string, stop: () => Promise<void>): void;
   /** Stops every part, last added first. The same promise for every call; it never rejects (failures are logged). */
   stop(reason: string): Promise<void>;
   /**
-   * SIGTERM and SIGINT stop the process with code 0 (1 when a part failed to stop), a second signal ends it at once
-   * (the same one within a second is still the first: npm passes on what the terminal has sent already); an error that
-   * nobody caught is logged and stops it with code 1.
+   * SIGTERM and SIGINT stop the process with code 0 (1 when a part failed to stop); a second signal ends it at once
+   * (the same one within a second counts as the first: npm repeats what the terminal has sent already); an uncaught
+   * error is logged and stops it with code 1.
    */
   onSignals(): void;
-  /** Aborted when stopping begins: a start that is still under way should give up. */
+  /** Aborted when stopping begins: a start under way should end. */
   readonly stopping: AbortSignal;
 }
 
 export interface LifecycleOptions {
   readonly logger: Logger;
-  /** Most milliseconds that each part may take to stop; then the next one's turn comes. */
+  /** Most milliseconds for each part to stop; then the next part is stopped. */
   readonly graceMs: number;
 }
 
@@ -83,7 +83,7 @@ export function createLifecycle({ logger, graceMs }: LifecycleOptions): Lifecycl
   return lifecycle;
 }
 
-/** Milliseconds in which the same signal again is an echo of the first. */
+/** Milliseconds in which the same signal counts as a repetition. */
 const REPEATED_SIGNAL_MS = 1_000;
 
 function endProcess(lifecycle: Lifecycle, exitCode: () => number): (reason: string) => void {
@@ -91,7 +91,7 @@ function endProcess(lifecycle: Lifecycle, exitCode: () => number): (reason: stri
   return (reason) => {
     if (first !== undefined) {
       if (reason === first.reason && performance.now() - first.at < REPEATED_SIGNAL_MS) return;
-      // Whoever asks twice does not want to wait: what is durable is in the database, not in this process.
+      // A second signal means not to wait: what is durable is in the database.
       process.exit(1);
     }
     first = { reason, at: performance.now() };

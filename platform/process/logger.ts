@@ -2,44 +2,44 @@ import { type DestinationStream, pino } from 'pino';
 
 import { redact, redactText } from './redact.ts';
 
-/** What a log line carries besides its message. Errors go under `error`; secrets are taken out by key and by form. */
+/** Fields of a log line. Errors go under `error`; secrets are removed by key and by pattern. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Every part of Kiln logs through this; pino stands behind it. */
+/** The logger of all parts, on pino. */
 export interface Logger {
   debug: LogMethod;
   info: LogMethod;
   warn: LogMethod;
   error: LogMethod;
-  /** A logger that adds these fields to each of its lines. */
+  /** Makes a logger that adds these fields to each of its lines. */
   child(fields: LogFields): Logger;
 }
 
-/** One line: a message, with fields before it when there are any. */
+/** Logs a message, with fields before it when there are any. */
 export interface LogMethod {
   (message: string): void;
   (fields: LogFields, message: string): void;
 }
 
-/** How much is logged: `info` takes warnings and errors too; `silent` takes nothing. */
+/** Least severe level that is logged; `silent` logs nothing. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** Lines for people instead of JSON (development, on a terminal). */
+  /** Readable lines instead of JSON (development, on a terminal). */
   readonly pretty?: boolean;
-  /** Where lines go; the standard output when absent. */
+  /** Destination (default: standard output). */
   readonly destination?: DestinationStream;
 }
 
-/** Makes the logger of a process. Lines are written at once, so the last one before an exit is not lost. */
+/** Makes the logger of a process. Lines are written synchronously, so the last one before an exit is not lost. */
 export function createLogger({ level, pretty = false, destination }: LoggerOptions): Logger {
   const target = destination ?? pino.destination({ fd: 1, sync: true });
   const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
   return wrap(pino(options, pretty ? humanLines(target) : target));
 }
 
-/** A logger that writes nothing: for tests and tools. */
+/** A silent logger, for tests and tools. */
 export function silentLogger(): Logger {
   return createLogger({ level: 'silent', destination: { write: () => undefined } });
 }
@@ -63,7 +63,7 @@ function wrap(inner: pino.Logger): Logger {
   };
 }
 
-/** `12:30:01 info  message  name=value`, with the stack of an error below it. */
+/** Formats `12:30:01 info message name=value`, with the stack of an error below it. */
 function humanLines(target: DestinationStream): DestinationStream {
   return { write: (line) => target.write(humanLine(line)) };
 }

@@ -1,9 +1,9 @@
 /**
- * What may not appear in a log. Keys that name a secret lose their value; texts lose tokens, signatures and passwords
- * that travel inside them; everything is bounded, so that one line can't fill a disk.
+ * Removes secrets from logs. Values of keys that name a secret are replaced; tokens, signatures and passwords inside
+ * texts as well; everything is bounded, so that one line can't fill a disk.
  */
 
-/** Written in place of whatever was taken out. */
+/** Written in place of removed values. */
 export const REDACTED = '[redacted]';
 
 const SECRET_KEY =
@@ -12,7 +12,7 @@ const SECRET_PARAMETER =
   /([?&;\s"']|^)((?:[\w-]*(?:token|signature|secret|password|api[_-]?key|access[_-]?key|credential)|sig|key|code)=)[^&\s"'#]+/gi;
 const BEARER = /\b(bearer|basic)\s+[\w+/=.~-]{8,}/gi;
 const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*):[^/\s@]+@/gi;
-/** Whatever key it stands under: JWTs and sealed values, refresh tokens, our service keys (sign-in of the workflow subgraph). */
+/** Under any key: JWTs and encrypted values, refresh tokens, our service keys (sign-in of the workflow subgraph). */
 const TOKEN = /\b(?:eyJ[\w-]{8,}(?:\.[\w-]*){2,4}|ses_[\w-]+\.\d+\.[\w-]{20,}|kiln_[0-9a-f]{16,})/g;
 const VENDOR_KEY = /\b(sk|pk|rk|whsec)([-_])[\w-]{12,}/g;
 
@@ -20,7 +20,7 @@ const MAX_DEPTH = 6;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 4_000;
 
-/** A text without tokens, signatures, passwords and bearer credentials, at most 4,000 characters long. */
+/** The text without tokens, signatures, passwords and bearer credentials, at most 4,000 characters long. */
 export function redactText(text: string): string {
   const bounded = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}... (${text.length} characters)` : text;
   return bounded
@@ -31,7 +31,7 @@ export function redactText(text: string): string {
     .replace(VENDOR_KEY, `$1$2${REDACTED}`);
 }
 
-/** A copy of a value that may be logged: secrets out, errors as plain objects with their causes, six levels deep. */
+/** A copy of a value for the log: without secrets, errors as plain objects with their causes, six levels deep. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();
@@ -65,7 +65,7 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
   };
 }
 
-/** Numbers and booleans pass (`maxTokens: 100`), and so do error codes, which share their name with login codes. */
+/** Numbers and booleans are kept (`maxTokens: 100`), and so are error codes, whose key is also that of login codes. */
 function isSecret(key: string, item: unknown): boolean {
   if (item === null || item === undefined || typeof item === 'number' || typeof item === 'boolean')
     return false;

@@ -3,19 +3,19 @@ import { AppError, toError } from '../errors.ts';
 import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
 import { createLogger, type Logger } from '../process/logger.ts';
 
-/** What a main.ts builds with. */
+/** The parts of every process. */
 export interface ProcessParts {
   readonly config: Config;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
 }
 
-/** Most milliseconds each part gets to stop. */
+/** Most milliseconds for each part to stop. */
 const GRACE_MS = 15_000;
 
 /**
- * The frame of every main.ts: settings (all problems at once, exit 1), logger, signals, then `start`. When the start
- * fails, what was started is stopped again, the reason is said in one line, and the process exits with 1.
+ * Runs a main.ts: settings (all problems at once, exit 1), logger, signals, then `start`. When the start fails, what
+ * was started is stopped, the reason is printed in one line, and the process exits with 1.
  */
 export async function runProcess(start: (parts: ProcessParts) => Promise<void>): Promise<void> {
   const config = configOrExit();
@@ -44,7 +44,7 @@ function configOrExit(): Config {
 
 async function giveUp(thrown: unknown, { logger, lifecycle }: Omit<ProcessParts, 'config'>): Promise<never> {
   const error = toError(thrown);
-  // An expected failure says all in its message; anything else needs its stack.
+  // The message of an expected failure is enough; anything else needs its stack.
   if (thrown instanceof AppError) process.stderr.write(`Kiln can't start: ${error.message}\n`);
   else logger.error({ error }, 'the start failed');
   await lifecycle.stop('the start failed');

@@ -21,8 +21,8 @@ import { createQueue } from '../queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../queue/queue.ts';
 
 /**
- * The ground every process with a database stands on, started in order and handed to the lifecycle: embedded or given
- * PostgreSQL, migrations, event bus, queue, object store, outbound HTTP. It knows no subgraph: the migrations come in.
+ * The services of every process with a database, started in order and added to the lifecycle: embedded or configured
+ * PostgreSQL, migrations, event bus, queue, object store, outbound HTTP. The migrations are handed in.
  */
 export interface Runtime {
   readonly config: Config;
@@ -33,7 +33,7 @@ export interface Runtime {
   readonly queue: Queue;
   readonly store: ObjectStore;
   readonly http: HttpClient;
-  /** The outbound rule that `http` keeps, for addresses that are called later. */
+  /** The outbound rule of `http`, for URLs that are called later. */
   readonly outbound: OutboundRule;
 }
 
@@ -44,12 +44,12 @@ export interface RuntimeOptions {
   readonly migrations: readonly MigrationSet[];
 }
 
-/** Connections of one process: enough for its requests and worker; hundreds of waiting callers hold none. */
+/** Database connections of one process; waiting callers hold none. */
 const MAX_CONNECTIONS = 10;
-/** Seconds that running jobs get when the process stops; after that they are somebody else's. */
+/** Seconds for running jobs when the process stops; then they are released. */
 const JOB_GRACE_SECONDS = 5;
 
-/** Takes the data directory (one whole Kiln at a time), then starts each part. Rejects with an AppError that says why. */
+/** Locks the data directory (one Kiln at a time), then starts each part. Rejects with an AppError. */
 export async function startRuntime({
   config,
   logger,
@@ -73,16 +73,18 @@ export async function startRuntime({
   return { config, logger, lifecycle, database, bus, queue, store, http, outbound };
 }
 
-/** Files in the bucket when one is configured, else in the data directory. One that can't be written is told at once. */
+/**
+ * Files are in the bucket when one is configured, else in the data directory. A bucket that can't be written is logged.
+ */
 async function openStore(options: Omit<RuntimeOptions, 'migrations'>): Promise<ObjectStore> {
   const { config, logger, lifecycle } = options;
   const { s3, cdnBaseUrl } = config.files;
   if (s3 === null) return createDiskStore({ directory: path.join(config.data.dir, 'files') });
-  // Loaded only when it is needed: the SDK costs a start 130 ms and 55 MB.
+  // Loaded only when needed: the SDK adds 130 ms and 55 MB to a start.
   const { createS3Store } = await import('../object-store/s3/s3.ts');
   const store = createS3Store({ location: s3, cdnBaseUrl, logger });
   lifecycle.add('object storage', async () => store.close());
-  // No reason not to start: it may be back before the first file comes, and finished work waits for it.
+  // Not a reason to refuse the start: it may be back before the first file comes, and finished work waits for it.
   await store.check().then(
     () =>
       logger.info({ bucket: s3.bucket, endpoint: s3.endpoint ?? 'AWS' }, 'files are kept in object storage'),

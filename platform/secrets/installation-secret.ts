@@ -4,8 +4,8 @@ import type { Config } from '../config/config.ts';
 import { localSecret } from './local-secret.ts';
 
 /**
- * A secret for one purpose, the same in every process of an installation and after a restart: made of INTERNAL_KEY where
- * that is set, which all processes share, else kept in the data directory under the purpose's name.
+ * A secret for one purpose, the same in every process of an installation and after a restart: derived from INTERNAL_KEY
+ * where that is set, else kept in the data directory under the purpose's name.
  */
 export async function installationSecret(
   { split, data }: Pick<Config, 'split' | 'data'>,
@@ -19,8 +19,8 @@ export async function installationSecret(
 }
 
 /**
- * What signs result webhooks, in the form of Standard Webhooks (`whsec_` and base64): WEBHOOK_SECRET, else a secret of
- * the installation.
+ * The secret that signs result webhooks, in the format of Standard Webhooks (`whsec_` and base64): WEBHOOK_SECRET, else
+ * a secret of the installation.
  */
 export async function webhookSecret(config: Pick<Config, 'split' | 'data' | 'webhooks'>): Promise<string> {
   if (config.webhooks.secret !== null) return config.webhooks.secret;

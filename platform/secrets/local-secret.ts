@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, link, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A secret that this data directory keeps. */
+/** A secret kept in the data directory. */
 export interface LocalSecret {
   /** 64 hexadecimal digits. */
   readonly secret: string;
-  /** True when it was made just now: the moment to show it, where it is meant to be shown. */
+  /** True when it was created by this call. */
   readonly isNew: boolean;
 }
 
-/** A secret that this installation makes at its first start and keeps in its data directory, readable by its user only. */
+/** Creates a secret at the first start and keeps it in the data directory, readable by its user only. */
 export async function localSecret({
   directory,
   name,
@@ -38,7 +38,7 @@ async function readSecret(file: string): Promise<string | null> {
   return text;
 }
 
-/** Linking fails when the name is taken, so of two processes that start together one makes it and both use it. */
+/** Linking fails when the name exists, so of two processes that start together one creates it and both use it. */
 async function writeOnce(file: string, secret: string): Promise<boolean> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`;
   try {

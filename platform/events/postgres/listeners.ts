@@ -2,19 +2,19 @@ import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { WakeUpListener } from '../event-bus.ts';
 
-/** Who listens in this process. */
+/** The listeners of this process. */
 export interface Listeners {
-  /** Answers how to remove the listener again. */
+  /** Returns the removal of the listener. */
   listen(topic: string, listener: WakeUpListener): () => void;
   onGap(listener: () => void): () => void;
   deliver(topic: string, key: string, version: number): void;
   notifyGap(): void;
-  /** Listeners of all topics together. */
+  /** Number of listeners of all topics. */
   count(): number;
   clear(): void;
 }
 
-/** Starts with nobody. */
+/** Makes an empty registry. */
 export function createListeners(logger: Logger): Listeners {
   const topics = new Map<string, Set<WakeUpListener>>();
   const gapListeners = new Set<() => void>();
@@ -39,13 +39,13 @@ export function createListeners(logger: Logger): Listeners {
   };
 }
 
-/** Adds a listener and answers how to remove it; a topic without listeners leaves nothing behind. */
+/** Adds a listener and returns its removal; a topic without listeners is removed. */
 function addListener(
   topics: Map<string, Set<WakeUpListener>>,
   topic: string,
   listener: WakeUpListener,
 ): () => void {
-  // A function of its own, so that the same listener may be added twice and removed once.
+  // A new function, so that the same listener may be added twice and removed once.
   const own: WakeUpListener = (key, version) => listener(key, version);
   const listeners = topics.get(topic) ?? new Set();
   topics.set(topic, listeners.add(own));
@@ -54,7 +54,7 @@ function addListener(
   };
 }
 
-/** One listener's mistake must not keep the others from hearing. */
+/** An error of one listener must not keep the others from being called. */
 function guarded(logger: Logger, call: () => void): void {
   try {
     call();

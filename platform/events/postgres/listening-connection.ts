@@ -4,26 +4,26 @@ import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 
 /**
- * One connection that listens for NOTIFY and comes back by itself when it is lost. It needs a direct connection: a
- * pooler in transaction mode loses LISTEN.
+ * One connection that listens for NOTIFY and reconnects when it is lost. It must be a direct connection: a pooler in
+ * transaction mode loses LISTEN.
  */
 export interface ListeningOptions {
   readonly config: PoolConfig;
   readonly channel: string;
   readonly logger: Logger;
   readonly onPayload: (payload: string) => void;
-  /** Called after the connection was lost and listens again: what was sent meanwhile is gone. */
+  /** Called when the connection listens again after a loss: notifications in between are lost. */
   readonly onReconnect: () => void;
 }
 
-/** The connection that hears, made anew whenever it breaks. */
+/** The listening connection, which reconnects when it breaks. */
 export interface ListeningConnection {
   close(): Promise<void>;
 }
 
-/** First and longest pause between attempts to connect again. */
+/** First and longest pause between attempts to reconnect. */
 const RETRY_MS = { first: 100, longest: 5000 } as const;
-/** A connection that died without a word (a router that forgot it) is found out by asking. */
+/** Interval of queries that detect a dead connection (a router that dropped it). */
 const KEEP_ALIVE_MS = 10_000;
 
 /** Connects and listens; rejects when the first attempt fails. */
@@ -73,7 +73,7 @@ export async function createListeningConnection(options: ListeningOptions): Prom
   };
 }
 
-/** A client that listens. `onLost` is called once, when it is lost without having been closed. */
+/** Connects a client that listens. `onLost` is called once, when it is lost without having been closed. */
 async function connect(options: ListeningOptions, onLost: (error?: Error) => void): Promise<Client> {
   const { statement_timeout: _, ...config } = options.config;
   const client = new Client({ ...config, query_timeout: 5000 });
@@ -82,7 +82,7 @@ async function connect(options: ListeningOptions, onLost: (error?: Error) => voi
   let keepAlive: NodeJS.Timeout | undefined;
   client.on('error', (error) => {
     failure = error;
-    // A query that got no answer leaves the socket open; without this the end would never come.
+    // A query without an answer leaves the socket open: the client is ended here.
     void endQuietly(client);
   });
   client.on('end', () => {
@@ -106,7 +106,7 @@ async function connect(options: ListeningOptions, onLost: (error?: Error) => voi
   return client;
 }
 
-/** Ends a connection that may be broken already: then there is nothing left to end. */
+/** Ends a connection, which may be broken already. */
 async function endQuietly(client: Client): Promise<void> {
   await client.end().catch(() => undefined);
 }

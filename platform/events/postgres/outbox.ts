@@ -1,33 +1,33 @@
 import { AppError } from '../../errors.ts';
 
 /**
- * Wake-ups that wait to be sent: the latest version per topic and key, so a key that changes a hundred times between two
- * batches costs one entry. Pure; the sending is in postgres-event-bus.ts.
+ * Wake-ups that wait to be sent: the latest version per topic and key, so that a key that changes a hundred times
+ * between two batches is one entry. Pure; sending is in sender.ts.
  */
 export interface Outbox {
   add(topic: string, key: string, version: number): void;
   readonly size: number;
-  /** Takes at most `limit` payloads out, each ready for NOTIFY. */
+  /** Removes at most `limit` payloads, ready for NOTIFY. */
   take(limit: number): string[];
-  /** Puts payloads back that could not be sent. Newer versions that came meanwhile win. */
+  /** Puts payloads back that could not be sent. Newer versions win. */
   putBack(payloads: readonly string[]): void;
 }
 
-/** What one payload says: whose it is, whether others must look at everything, and [topic, key, version] entries. */
+/** The content of one payload: its sender, whether entries were dropped, and [topic, key, version] entries. */
 export interface Message {
   readonly origin: string;
   readonly gap: boolean;
   readonly entries: readonly (readonly [topic: string, key: string, version: number])[];
 }
 
-/** NOTIFY refuses 8,000 bytes; some are left for the frame of the payload. */
+/** Bytes of the entries of one payload: NOTIFY refuses 8,000, and the payload has a frame. */
 const PAYLOAD_BYTES = 7_800;
 /** Longest topic or key; ids are much shorter. */
 const MAX_NAME_LENGTH = 500;
 
-/** `origin` names the sending process, which ignores its own payloads; at most `capacity` keys wait. */
+/** `origin` identifies the sending process, which ignores its own payloads; at most `capacity` keys wait. */
 export function createOutbox(origin: string, capacity = 100_000): Outbox {
-  // Insertion order is age: the oldest entry is the first.
+  // Insertion order is age.
   const waiting = new Map<string, readonly [string, string, number]>();
   let gap = false;
 
@@ -37,7 +37,7 @@ export function createOutbox(origin: string, capacity = 100_000): Outbox {
     if (known && known[2] >= version) return;
     waiting.set(name, [topic, key, version]);
     if (waiting.size <= capacity) return;
-    // Nobody may miss what is dropped here without knowing: the other processes are told to look at everything.
+    // The other processes are told that entries were dropped, so that they read everything again.
     const [oldest] = waiting.keys();
     if (oldest !== undefined) waiting.delete(oldest);
     gap = true;
@@ -47,7 +47,7 @@ export function createOutbox(origin: string, capacity = 100_000): Outbox {
     const entries: Message['entries'][number][] = [];
     let bytes = 0;
     for (const [name, entry] of waiting) {
-      // Every character of a key may be several bytes, and is escaped by JSON in the name already.
+      // Bytes, not characters; JSON has escaped the name already.
       const more = Buffer.byteLength(name) + 24;
       if (entries.length > 0 && bytes + more > PAYLOAD_BYTES - 200) break;
       bytes += more;
@@ -84,13 +84,13 @@ export function createOutbox(origin: string, capacity = 100_000): Outbox {
   };
 }
 
-/** Reads a payload; undefined when it is not one of ours (anybody with access to the database may NOTIFY). */
+/** Parses a payload; undefined when it is not one of ours (any database user may NOTIFY). */
 export function readMessage(payload: string): Message | undefined {
   let value: unknown;
   try {
     value = JSON.parse(payload);
   } catch {
-    // Not ours: the caller says so in the log.
+    // Not ours: the caller logs it.
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;

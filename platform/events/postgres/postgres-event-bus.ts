@@ -8,11 +8,11 @@ import { createListeningConnection } from './listening-connection.ts';
 import { createOutbox, readMessage } from './outbox.ts';
 import { createSender } from './sender.ts';
 
-/** The event bus over PostgreSQL's LISTEN and NOTIFY: batches out through the pool, one listening connection in. */
+/** The event bus on PostgreSQL LISTEN/NOTIFY: sends batches through the pool, receives on one listening connection. */
 export interface EventBusOptions {
   readonly database: Database;
   readonly logger: Logger;
-  /** Name of the NOTIFY channel (default `kiln`); processes on the same channel hear each other. */
+  /** Name of the NOTIFY channel, which processes share (default `kiln`). */
   readonly channel?: string;
 }
 

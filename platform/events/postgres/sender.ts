@@ -2,18 +2,18 @@ import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Pause in which announcements are gathered. */
+/** Time in which wake-ups are collected. */
 const BATCH_MS = 50;
-/** Longest pause before a batch that could not be sent is tried again. */
+/** Longest pause before a failed batch is retried. */
 const LONGEST_RETRY_MS = 5000;
 /** Payloads per statement: 100 of 8,000 bytes. */
 const PAYLOADS_PER_BATCH = 100;
 
-/** Sends announcements in batches. */
+/** Sends wake-ups in batches. */
 export interface Sender {
-  /** Something waits: send it soon. */
+  /** Schedules a batch. */
   wake(): void;
-  /** Sends what waits (one attempt) and stops. */
+  /** Sends the rest (one attempt) and stops. */
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface SenderOptions {
   readonly logger: Logger;
 }
 
-/** Sends the outbox in batches, one at a time; what could not be sent goes back and is tried again, ever more slowly. */
+/** Sends the outbox in batches, one at a time; a failed batch goes back and is retried with growing pauses. */
 export function createSender({ send, outbox, logger }: SenderOptions): Sender {
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;

@@ -8,8 +8,8 @@ import type { Caller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
 
 /**
- * How one process of Kiln tells another who is asking: a JWS over the caller, signed with INTERNAL_KEY, good for one
- * subgraph (the audience) and one minute. In one process the caller passes by reference and none of this is used.
+ * Caller assertions between Kiln's processes: a JWS of the caller, signed with INTERNAL_KEY, valid for one subgraph
+ * (the audience) and one minute. In one process the caller is passed by reference.
  */
 
 /** The HTTP header that carries an assertion. */
@@ -20,25 +20,27 @@ export const CALLER_EXTENSION = 'kilnCaller';
 export interface AssertionOptions {
   /** INTERNAL_KEY: the same on both sides, at least 32 characters. */
   readonly key: string;
-  /** The subgraph that is addressed; an assertion for one is worth nothing at another. */
+  /** The addressed subgraph; an assertion is not valid at another one. */
   readonly audience: string;
 }
 
 /** Makes an assertion of a caller for the audience. */
 export type CallerSigner = (caller: Caller) => Promise<string>;
-/** Gives the caller of an assertion back, or throws UNAUTHENTICATED when it is forged, expired or meant for another. */
+/**
+ * Returns the caller of an assertion; throws UNAUTHENTICATED when it is forged, expired or meant for another subgraph.
+ */
 export type CallerVerifier = (assertion: string) => Promise<Caller>;
 
 const LIFETIME_SECONDS = 60;
-/** An assertion is given out again for this long, so that the fetches of one request share one signature. */
+/** An assertion is reused for this long, so that the fetches of one request share one signature. */
 const REUSE_SECONDS = 20;
 const CLOCK_TOLERANCE_SECONDS = 5;
 const ISSUER = 'kiln';
 
-/** Makes the signer that the gateway (or the workflow subgraph, as Kiln itself) uses towards one subgraph. */
+/** Makes the signer of the gateway (or of the workflow subgraph, as Kiln itself) for one subgraph. */
 export function createCallerSigner({ key, audience }: AssertionOptions): CallerSigner {
   const secret = secretOf(key);
-  // By the caller object, which lives as long as its request or socket.
+  // Keyed by the caller object, which lives as long as its request or socket.
   const recent = new WeakMap<Caller, { readonly signed: Promise<string>; readonly until: number }>();
   return (caller) => {
     const known = recent.get(caller);
@@ -49,7 +51,7 @@ export function createCallerSigner({ key, audience }: AssertionOptions): CallerS
   };
 }
 
-/** Makes the verifier of a subgraph that is served alone. */
+/** Makes the verifier of a subgraph in a process of its own. */
 export function createCallerVerifier({ key, audience }: AssertionOptions): CallerVerifier {
   const secret = secretOf(key);
   const recent = new LRUCache<string, Caller>({ max: 1_000 });

@@ -12,9 +12,9 @@ export interface LocalLinkOptions {
 }
 
 /**
- * The way to a subgraph in this process. A document that the asker brings (the planner, a prepared one) is executed as
- * it is; a bare text is parsed and validated once and then kept. Uploads pass by reference. Each request gets a fresh
- * context. Unknown errors leave here masked and logged.
+ * Link to a subgraph in this process. A document that comes with the request (from the planner, prepared) is executed
+ * without validation; a text is parsed and validated once, then cached. Uploads pass by reference, each request gets a
+ * new context, and unknown errors are masked and logged.
  */
 export function createLocalLink({ subgraph, logger }: LocalLinkOptions): SubgraphLink {
   const { schema, name } = subgraph;

@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 import { AppError } from '../../errors.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 
-/** The HTTP side of a remote link: POST to one URL over kept connections, bounded in time and size. */
+/** The HTTP side of a remote link: POST to one URL over pooled connections, bounded in time and size. */
 export interface PostClient {
   post(request: PostRequest): Promise<PostAnswer>;
   close(): Promise<void>;
@@ -13,14 +13,14 @@ export interface PostClient {
 
 interface PostRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** A text, or a stream of chunks. For a stream the time limit holds between chunks, and again for the answer. */
+  /** A text, or a stream of chunks. For a stream the timeout holds between chunks, and again for the response. */
   readonly body: string | AsyncIterable<Uint8Array>;
   readonly timeoutMs: number;
-  /** Aborted when the asker hangs up. */
+  /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
 }
 
-/** What was answered, whole: the body has a bound. */
+/** A whole response, bounded in size. */
 export interface PostAnswer {
   readonly status: number;
   readonly text: string;
@@ -29,7 +29,7 @@ export interface PostAnswer {
 export interface PostClientOptions {
   readonly url: string;
   readonly maxResponseBytes: number;
-  /** Most connections at once; further requests wait within their time limit. */
+  /** Most connections at once; further requests wait within their timeout. */
   readonly maxConnections: number;
 }
 
@@ -40,7 +40,7 @@ export function createPostClient({ url, maxResponseBytes, maxConnections }: Post
     connections: maxConnections,
     allowH2: false,
     maxResponseSize: maxResponseBytes,
-    // Ours is the deadline below; undici's would count from the first byte of an upload.
+    // The deadline below applies; undici's timeouts would count from the first byte of an upload.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

@@ -15,24 +15,26 @@ import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.
 export interface RemoteLinkOptions {
   /** The subgraph's name, for errors and logs. */
   readonly name: string;
-  /** Where it answers GraphQL over HTTP, and graphql-ws at the same place. */
+  /** Its GraphQL URL, for HTTP and graphql-ws. */
   readonly url: string;
-  /** Makes the caller assertion (createCallerSigner); absent for a foreign subgraph, which is told nothing of callers. */
+  /**
+   * Makes caller assertions (createCallerSigner); absent for a foreign subgraph, which learns nothing about callers.
+   */
   readonly sign?: CallerSigner;
-  /** Milliseconds for a whole answer; for uploads between two chunks; for opening the WebSocket (default 30,000). */
+  /** Milliseconds for a whole response; for uploads between two chunks; for opening the WebSocket (default 30,000). */
   readonly timeoutMs?: number;
-  /** Largest answer or event in bytes (default 32 MiB). */
+  /** Largest response or event in bytes (default 32 MiB). */
   readonly maxResponseBytes?: number;
   /** Most HTTP connections at once (default 128). */
   readonly maxConnections?: number;
-  /** Most events of one subscription that wait for a slow reader; one more ends it (default 1,000). */
+  /** Most buffered events of one subscription; one more ends it (default 1,000). */
   readonly maxPendingEvents?: number;
   readonly logger: Logger;
 }
 
 /**
- * The way to a subgraph in another process: HTTP for queries and mutations (uploads are streamed on), one lazy
- * graphql-ws connection for all subscriptions. A subgraph that does not answer is an error with code UNAVAILABLE.
+ * Link to a subgraph in another process: HTTP for queries and mutations (uploads are streamed), one lazy graphql-ws
+ * connection for all subscriptions. A subgraph that does not answer is an error with code UNAVAILABLE.
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const { name, url, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
@@ -88,7 +90,7 @@ async function encode({ query, operationName, variables, context }: SubgraphRequ
     return { headers, body: JSON.stringify({ ...operation, variables }) };
   }
   const { contentType, body } = multipartRequest(operation, extracted);
-  // The second header tells any subgraph's CSRF guard that this is no form in a browser.
+  // The second header tells the subgraph's CSRF protection that this is not a browser's form.
   const headers = { 'content-type': contentType, 'apollo-require-preflight': 'true', ...assertion };
   return { headers: { ...headers, accept: 'application/json' }, body };
 }
@@ -98,7 +100,7 @@ async function assertionHeader(caller: Caller, sign?: CallerSigner): Promise<Rec
 }
 
 function decode({ status, text }: PostAnswer): FormattedExecutionResult {
-  // Its callers are not ours: a refused assertion is a wrong INTERNAL_KEY, not a caller who must sign in.
+  // A refused assertion means a wrong INTERNAL_KEY, not a caller who must sign in.
   if (status === 401) throw new AppError('UNAVAILABLE', 'our credential was refused');
   const result = parseJson(text);
   if (typeof result === 'object' && result !== null && ('data' in result || 'errors' in result)) {

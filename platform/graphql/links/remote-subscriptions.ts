@@ -10,7 +10,7 @@ import { createPushStream } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
 import { CALLER_EXTENSION, type CallerSigner } from './caller-assertion.ts';
 
-/** The WebSocket side of a remote link: one connection for all subscriptions, opened by the first, closed after the last. */
+/** The WebSocket side of a remote link: one connection for all subscriptions, open while there are any. */
 export interface RemoteSubscriptions {
   subscribe(request: SubgraphRequest): Promise<ResultStream>;
   close(): Promise<void>;
@@ -18,25 +18,25 @@ export interface RemoteSubscriptions {
 
 export interface RemoteSubscriptionsOptions {
   readonly name: string;
-  /** The http(s) URL of the subgraph; graphql-ws is spoken at the same place. */
+  /** The http(s) URL of the subgraph, which serves graphql-ws at the same path. */
   readonly url: string;
-  /** Who is asking, anew for each subscription; nothing is sent when absent (a foreign subgraph). */
+  /** Makes a caller assertion for each subscription; absent for a foreign subgraph. */
   readonly sign: CallerSigner | undefined;
   readonly timeoutMs: number;
   readonly maxMessageBytes: number;
-  /** Most events of one subscription that wait for a slow reader. */
+  /** Most buffered events of one subscription. */
   readonly maxPending: number;
   readonly logger: Logger;
 }
 
-/** Pings this often; a subgraph that does not answer one within the time limit is given up. */
+/** Interval of pings; a subgraph that does not answer one within the timeout counts as lost. */
 const KEEP_ALIVE_MS = 10_000;
-/** Kept open this long after the last subscription. */
+/** Time that the connection stays open after the last subscription. */
 const LINGER_MS = 5_000;
 
 /**
  * Makes the subscriptions of a remote link. A lost connection is one last result with code UNAVAILABLE, then the end:
- * whoever asked resumes from the last event it saw, so nothing is tried again behind its back.
+ * subscribers resume from the last event they saw, so nothing is retried here.
  */
 export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): RemoteSubscriptions {
   const { name, sign, maxPending, logger } = options;
@@ -82,7 +82,7 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
 function createSocketClient({ url, timeoutMs, maxMessageBytes }: RemoteSubscriptionsOptions) {
   let socket: WebSocket | undefined;
   let pongTimer: NodeJS.Timeout | undefined;
-  // A function that is called with `new`, so that our limits reach the WebSocket that graphql-ws opens.
+  // graphql-ws calls it with `new`; this way our limits reach its WebSocket.
   const webSocketImpl = Object.assign(
     function BoundedWebSocket(address: string, protocol: string) {
       return new WebSocket(address, protocol, { maxPayload: maxMessageBytes, handshakeTimeout: timeoutMs });
@@ -110,7 +110,7 @@ function createSocketClient({ url, timeoutMs, maxMessageBytes }: RemoteSubscript
   });
 }
 
-/** A result as it came over the wire, with its errors as GraphQLErrors again. */
+/** A result from the wire, its errors as GraphQLErrors. */
 export function parsedResult(result: FormattedExecutionResult): ExecutionResult {
   const { errors, ...rest } = result;
   return (errors === undefined ? rest : { ...rest, errors: errors.map(revivedError) }) as ExecutionResult;
@@ -124,7 +124,7 @@ function isErrorList(thrown: unknown): thrown is readonly GraphQLFormattedError[
   return Array.isArray(thrown);
 }
 
-// graphql-ws hands out the browser's event objects, which say nothing when printed.
+// graphql-ws passes the browser's event objects, which print nothing useful.
 function connectionError(thrown: unknown): Error {
   if (typeof thrown !== 'object' || thrown === null) return toError(thrown);
   if ('error' in thrown) return toError(thrown.error);

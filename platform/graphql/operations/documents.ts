@@ -11,32 +11,32 @@ import { LRUCache } from 'lru-cache';
 
 import { withExtensions } from './errors.ts';
 
-/** Query texts, parsed and validated once: what a door checks before it executes anything. */
+/** Parsed and validated query texts, cached. */
 export interface Documents {
-  /** The document of a query text, or why it is refused. Never throws. */
+  /** The document of a query text, or its errors. Never throws. */
   prepare(query: string): PreparedDocument;
 }
 
-/** A parsed and validated document, or why it is none. */
+/** A parsed and validated document, or its errors. */
 export type PreparedDocument =
   | { readonly document: DocumentNode; readonly errors?: undefined }
   | { readonly document?: undefined; readonly errors: readonly GraphQLError[] };
 
 export interface DocumentsOptions {
   readonly schema: GraphQLSchema;
-  /** Rules beside GraphQL's own (depth, aliases, cost). */
+  /** Validation rules besides GraphQL's own (depth, aliases, cost). */
   readonly rules?: readonly ValidationRule[];
   /** Longest document in tokens; parsing stops there (default 10,000). */
   readonly maxTokens?: number;
-  /** Most documents documents, the least recently used go first (default 1,000). */
+  /** Most documents in the cache, least recently used first out (default 1,000). */
   readonly maxDocuments?: number;
 }
 
-/** Together the documents query texts are never longer than this many characters. */
+/** Most characters of all cached query texts. */
 const MAX_CACHED_CHARACTERS = 8 * 1024 * 1024;
 const MAX_ERRORS = 20;
 
-/** Makes a cache of checked documents over one schema. Refused texts are not documents, so they push nothing good out. */
+/** Makes a cache of valid documents over one schema. Refused texts are not cached: they would evict valid ones. */
 export function createDocuments(options: DocumentsOptions): Documents {
   const { schema, rules = [], maxTokens = 10_000, maxDocuments = 1_000 } = options;
   const documents = new LRUCache<string, PreparedDocument>({
@@ -70,7 +70,7 @@ function parseChecked(query: string, maxTokens: number): PreparedDocument {
   }
 }
 
-// Our limits first: they are cheap, and GraphQL's own rules are not for a hostile document.
+// Our limits first: they are cheap, and GraphQL's own rules can be slow on a hostile document.
 function problemsOf(
   document: DocumentNode,
   { schema, rules }: { schema: GraphQLSchema; rules: readonly ValidationRule[] },
@@ -86,7 +86,7 @@ function problemsOf(
   }
 }
 
-// Rules of ours bring their own code (QUERY_REFUSED); GraphQL's own have none.
+// Our rules set their own code (QUERY_REFUSED); GraphQL's have none.
 function validationError(error: GraphQLError): GraphQLError {
   if (typeof error.extensions['code'] === 'string') return error;
   return withExtensions(error, error.message, { code: 'GRAPHQL_VALIDATION_FAILED' });

@@ -4,17 +4,17 @@ import { AppError, type AppErrorCode, toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 
 /**
- * Errors at the GraphQL edge: what Kiln throws becomes `extensions.code`; what nobody foresaw is logged with its trace
- * id and told to callers as "internal error" only.
+ * Errors at the GraphQL edge: an AppError becomes `extensions.code`; any other error is logged with its trace id and
+ * shown as "internal error".
  */
 
-/** Where an error came up, for the log line of a masked one. */
+/** The origin of an error, for the log line of a masked one. */
 export interface ErrorOrigin {
   readonly logger: Logger;
   readonly traceId: string;
   /** The subgraph, or `gateway`. */
   readonly subgraph: string;
-  /** Aborted when the caller hangs up: what that breaks is no failure of ours. */
+  /** Aborted when the caller hangs up: errors caused by that are not logged. */
   readonly signal?: AbortSignal;
 }
 
@@ -26,7 +26,7 @@ export function codedError(
   return new GraphQLError(message, { extensions: { code } });
 }
 
-/** The result of something that threw outside of any field: one error, mapped or masked. */
+/** The result of an error outside of any field: one error, mapped or masked. */
 export function failedResult(thrown: unknown, origin: ErrorOrigin): ExecutionResult {
   const error = toError(thrown);
   const located =
@@ -34,13 +34,13 @@ export function failedResult(thrown: unknown, origin: ErrorOrigin): ExecutionRes
   return { errors: [publicError(located, origin)] };
 }
 
-/** The same result with every error mapped or masked; untouched when there is none. */
+/** The result with every error mapped or masked; unchanged when there is none. */
 export function publicResult(result: ExecutionResult, origin: ErrorOrigin): ExecutionResult {
   if (result.errors === undefined) return result;
   return { ...result, errors: result.errors.map((error) => publicError(error, origin)) };
 }
 
-/** What callers may see of an error: AppErrors with their facts, GraphQL's own with a code, everything else masked. */
+/** The error as callers may see it: AppErrors with their fields, GraphQL's own with a code, anything else masked. */
 function publicError(error: GraphQLError, origin: ErrorOrigin): GraphQLError {
   const cause = innermost(error);
   if (cause instanceof AppError && cause.code !== 'INTERNAL') {
@@ -65,7 +65,7 @@ function masked(error: GraphQLError, cause: unknown, origin: ErrorOrigin): Graph
   return withExtensions(error, 'internal error', { code: 'INTERNAL', traceId });
 }
 
-/** The `extensions` of an AppError; absent facts are left out. */
+/** The `extensions` of an AppError, without absent fields. */
 function appErrorExtensions(error: AppError): Record<string, unknown> {
   return {
     code: error.code,
@@ -75,7 +75,7 @@ function appErrorExtensions(error: AppError): Record<string, unknown> {
   };
 }
 
-/** The same error at the same place with another message and other extensions; the original stays for the logs. */
+/** The error at the same place with another message and other extensions; the original stays for the logs. */
 export function withExtensions(
   error: GraphQLError,
   message: string,
@@ -97,14 +97,14 @@ function innermost(error: GraphQLError): unknown {
   return current;
 }
 
-// graphql-js has no codes. Values that do not fit a variable or an argument are the caller's; a value that a resolver
-// returned and that can't be serialised is ours, and stays masked.
+// graphql-js has no codes. A value that does not fit a variable or an argument is the caller's mistake; a resolver's
+// value that can't be serialised is ours, and stays masked.
 function isCallersMistake(error: GraphQLError): boolean {
   if (/^(Variable|Argument) "/.test(error.message)) return true;
   return error.path === undefined && !error.originalError;
 }
 
-// The multipart parser rejects an upload that was announced and never came with an http-errors-like error.
+// The multipart parser rejects an announced upload that never came with an error like those of http-errors.
 function isRefusedUpload(cause: unknown): cause is Error & { status: number } {
   if (!(cause instanceof Error) || !('expose' in cause) || !('status' in cause)) return false;
   return (

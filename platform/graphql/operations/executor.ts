@@ -2,18 +2,18 @@ import type { ExecutionResult } from 'graphql';
 
 import type { Caller } from '../../access/caller.ts';
 
-/** What every GraphQL request carries behind the door. */
+/** The context of every GraphQL request. */
 export interface RequestContext {
   readonly caller: Caller;
-  /** Aborted when the caller hangs up; waiting stops, started work does not. */
+  /** Aborted when the caller hangs up: waiting stops, started work goes on. */
   readonly signal: AbortSignal;
 }
 
-/** Runs a GraphQL operation over the whole federated schema: what REST, WebSocket, SSE and multipart share. */
+/** Runs GraphQL operations over the whole federated schema, for REST, HTTP, WebSocket, SSE and multipart. */
 export interface GraphqlExecutor {
-  /** Runs a query or mutation. The text is parsed, validated and planned once, then cached. Never throws: failures are in `errors`. */
+  /** Runs a query or mutation. Never throws: failures are in `errors`. */
   execute(request: GraphqlRequest): Promise<ExecutionResult>;
-  /** Starts a subscription: an iterator of results, or one result with errors when it was refused. */
+  /** Starts a subscription: a stream of results, or one result with errors when it was refused. */
   subscribe(request: GraphqlRequest): Promise<ResultStream | ExecutionResult>;
 }
 
@@ -25,5 +25,5 @@ export interface GraphqlRequest {
   readonly context: RequestContext;
 }
 
-/** Results as they come. `return()` ends the source at once, also while a `next()` is pending. */
+/** A stream of results. `return()` ends the source at once, also while a `next()` is pending. */
 export type ResultStream = AsyncIterableIterator<ExecutionResult>;

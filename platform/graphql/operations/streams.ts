@@ -1,9 +1,9 @@
 /**
- * Iterators written by hand, because an async generator queues `return()` behind a pending `next()`: a subscriber who
- * leaves a quiet task would stay subscribed until its next event.
+ * Hand-written iterators: an async generator queues `return()` behind a pending `next()`, so that a subscriber who
+ * leaves an idle task would stay subscribed until its next event.
  */
 
-/** A stream whose `return()` is always there and takes effect at once. */
+/** A stream whose `return()` takes effect at once. */
 export type Stream<Value> = AsyncIterableIterator<Value> & {
   return(): Promise<IteratorResult<Value>>;
   throw(thrown: unknown): Promise<IteratorResult<Value>>;
@@ -12,17 +12,20 @@ export type Stream<Value> = AsyncIterableIterator<Value> & {
 export interface MapStreamOptions<In, Out> {
   readonly source: AsyncIterator<In>;
   readonly map: (value: In) => Out | Promise<Out>;
-  /** The last value of a source (or map) that threw; the stream ends after it. Also told of a failing `return()`. */
+  /**
+   * Makes the last value of a source (or map) that threw; the stream ends after it. Also called for a failing
+   * `return()`.
+   */
   readonly failed: (thrown: unknown) => Out;
   /** Each ends the stream when aborted. */
   readonly signals?: readonly AbortSignal[];
-  /** Called once, however the stream ends. */
+  /** Called once at the end, whatever its cause. */
   readonly onEnd?: () => void;
 }
 
 /**
- * Maps a stream value by value, on demand, holding nothing back. `return()` reaches the source in the same tick, also
- * while a `next()` is pending (which then answers done), and never waits for the source.
+ * Maps a stream value by value, on demand, without buffering. `return()` reaches the source in the same tick, also
+ * while a `next()` is pending (which then resolves as done), and does not wait for the source.
  */
 export function mapStream<In, Out>(options: MapStreamOptions<In, Out>): Stream<Out> {
   const { source, map, failed, signals = [], onEnd } = options;
@@ -30,7 +33,7 @@ export function mapStream<In, Out>(options: MapStreamOptions<In, Out>): Stream<O
   let ended = false;
 
   const leaveSource = () => {
-    // A source that can't be left has nobody to tell but the log.
+    // A failing `return()` of the source is only logged.
     Promise.try(() => source.return?.()).catch(failed);
   };
   const stop = () => {
@@ -71,7 +74,7 @@ export function mapStream<In, Out>(options: MapStreamOptions<In, Out>): Stream<O
   return streamOf<Out>(() => (ended ? Promise.resolve(DONE) : releasable(step, waiting)), stop);
 }
 
-/** Waits for a step, or for the release that answers done instead. */
+/** Waits for a step, or for a release that resolves it as done. */
 function releasable<Value>(
   step: (release: () => void) => Promise<IteratorResult<Value>>,
   waiting: Set<() => void>,
@@ -85,25 +88,25 @@ function releasable<Value>(
   return promise;
 }
 
-/** A stream and the two ends it is fed by. */
+/** A stream and the functions that feed it. */
 export interface PushStream<Value> {
   readonly stream: Stream<Value>;
-  /** Hands over a value; ignored after the end. */
+  /** Adds a value; ignored after the end. */
   readonly push: (value: Value) => void;
-  /** Ends after what is already there, and after `last` when given. */
+  /** Ends after the buffered values, and after `last` when given. */
   readonly end: (last?: Value) => void;
 }
 
 export interface PushStreamOptions<Value> {
-  /** Most values that wait for a slow reader; one more ends the stream. */
+  /** Most buffered values; one more ends the stream. */
   readonly maxPending: number;
-  /** The last value of a reader that was too slow. */
+  /** Makes the last value of a reader that was too slow. */
   readonly overflow: () => Value;
   /** Called once, at the end or when the reader leaves. */
   readonly onEnd: () => void;
 }
 
-/** A stream that is fed from outside (a socket), with a bounded buffer. */
+/** A stream fed from outside (a socket), with a bounded buffer. */
 export function createPushStream<Value>(options: PushStreamOptions<Value>): PushStream<Value> {
   const { maxPending, overflow, onEnd } = options;
   const pending: Value[] = [];
@@ -157,7 +160,7 @@ function streamOf<Value>(next: () => Promise<IteratorResult<Value>>, leave: () =
   return stream;
 }
 
-/** Whether a subscription was accepted: a stream of results rather than one. */
+/** Whether a subscription was accepted: a stream rather than one result. */
 export function isStream<Value extends object>(
   result: AsyncIterableIterator<Value> | Value,
 ): result is AsyncIterableIterator<Value> {

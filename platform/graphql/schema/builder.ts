@@ -8,11 +8,11 @@ import { rulePlugin, type RuleContext } from './rule-plugin.ts';
 import { dateTimeScalar, jsonScalar } from './scalars.ts';
 
 /**
- * The Pothos schema builder that every subgraph starts from: plugins, root types, the scalars and the page info that all
- * share. What two subgraphs have in common must be defined and described alike, or composition gives hints.
+ * The Pothos schema builder of the subgraphs: plugins, root types, scalars and page info. What two subgraphs share must
+ * be defined and described alike, or composition gives hints.
  */
 
-/** What a subgraph's schema is typed with: its context, and the scalars that it alone has. */
+/** Types of a subgraph's schema: its context, and its own scalars. */
 interface TypesOf<Context extends RuleContext, OwnScalars> {
   readonly Context: Context;
   readonly DefaultFieldNullability: false;
@@ -25,7 +25,7 @@ interface TypesOf<Context extends RuleContext, OwnScalars> {
 
 type Extended<Types> = PothosSchemaTypes.ExtendDefaultTypes<Types & object>;
 
-/** A page of a list as connections read it; `after` is the cursor it was asked for with. */
+/** A page of a connection; `after` is the cursor it was requested with. */
 interface Page {
   readonly hasNextPage: boolean;
   readonly after: string | null;
@@ -40,14 +40,14 @@ interface ConnectionOptions<Item, ItemsPage> {
   /** Name of the item type: `Task` makes `TaskConnection` and `TaskEdge`. */
   readonly name: string;
   readonly itemsOf: (page: ItemsPage) => readonly Item[];
-  /** How many there are on all pages; without it the connection has no `totalCount`. */
+  /** Counts the items of all pages; without it the connection has no `totalCount`. */
   readonly countOf?: (page: ItemsPage) => Promise<number>;
 }
 
-/** The builder of one subgraph, and the connections over its types. */
+/** The builder of one subgraph, and its connections. */
 export interface SubgraphBuilder<Types> {
   readonly builder: PothosSchemaTypes.SchemaBuilder<Extended<Types>>;
-  /** Defines the connection of a type, and its edge. Cursors are the ids of the items. */
+  /** Defines the connection of a type and its edge. Cursors are the ids of the items. */
   readonly connection: <Item extends Identified, ItemsPage extends Page>(
     node: ObjectRef<Extended<Types>, Item>,
     options: ConnectionOptions<Item, ItemsPage>,
@@ -70,7 +70,7 @@ export function createSubgraphBuilder<Context extends RuleContext, OwnScalars = 
   builder.scalarType('DateTime', dateTimeScalar);
   builder.scalarType('JSON', jsonScalar);
   const connection = createConnections(builder);
-  // Plugins, root types and shared scalars are the same whatever the context and the further scalars are.
+  // Plugins, root types and shared scalars do not depend on the context and the other scalars.
   return { builder, connection } as unknown as SubgraphBuilder<TypesOf<Context, OwnScalars>>;
 }
 

@@ -5,8 +5,8 @@ import { toError } from '../../errors.ts';
 import type { RuleContext } from './rule-plugin.ts';
 
 /**
- * The rules of `_entities`, which federation adds to a subgraph's queries: asking for a thing by its key is no way round
- * the rule of the root field that answers the same thing.
+ * Authorization of `_entities`, which federation adds to a subgraph's queries: reading an object by its key must not
+ * bypass the rule of the root field that returns it.
  */
 
 /** The rule of each entity type of a subgraph, by its name. */
@@ -14,7 +14,7 @@ export type EntityRules = Readonly<Record<string, Rule>>;
 
 type Resolve = GraphQLFieldResolver<unknown, RuleContext>;
 
-/** Enforces the rules in the schema's `_entities`, for each reference by itself. Throws when an entity type has no rule. */
+/** Enforces the rules in the schema's `_entities`, for each reference. Throws when an entity type has no rule. */
 export function enforceEntityRules(schema: GraphQLSchema, rules: EntityRules): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];
   const types = schema.getType('_Entity');
@@ -39,7 +39,7 @@ function guarded(resolve: Resolve, rules: EntityRules): Resolve {
     const allowed = (representations as readonly Reference[]).filter((_, index) => refusals[index] === null);
     const found = (await resolve(source, { representations: allowed }, context, info)) as readonly unknown[];
     let next = 0;
-    // An error in a list is the answer for its place alone.
+    // An error in a list is the result of its place only.
     return refusals.map((refusal) => refusal ?? found[next++]);
   };
 }

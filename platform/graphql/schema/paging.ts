@@ -1,9 +1,9 @@
 import { badInput } from '../../errors.ts';
 import { isUuid } from '../../ids.ts';
 
-/** Lists that are read page by page behind a cursor, the same in every subgraph. */
+/** Cursor pagination, the same in every subgraph. */
 
-/** Where a page of a list stands. */
+/** The position of a page in its list. */
 export interface PageInfoShape {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
@@ -11,7 +11,7 @@ export interface PageInfoShape {
   readonly endCursor: string | null;
 }
 
-/** Where a page stands in a list whose cursors are the ids of its items. `after` is the cursor it was asked for with. */
+/** The page info of a list whose cursors are the ids of its items. `after` is the cursor it was requested with. */
 export function pageInfoOf(
   items: readonly { readonly id: string }[],
   { hasNextPage, after }: { readonly hasNextPage: boolean; readonly after: string | null },

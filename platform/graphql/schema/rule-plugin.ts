@@ -13,19 +13,19 @@ import { enforce, type AuthMode, type Rule } from '../../access/policy.ts';
 import { refuseUnstorableText } from './storable-text.ts';
 
 /**
- * The Pothos plugin that makes `rule` a part of every root field: the types demand the option, the build refuses a
- * schema without it (for fields that dodge the types), and the resolver is wrapped so that the rule is enforced, and the
- * arguments are known to be storable, before anything of the field runs. Only root fields have rules; what lies below is guarded by the services.
+ * The Pothos plugin for authorization. Every root field must have a `rule` (checked by the types, and by the build
+ * where the types are bypassed); it is enforced, and arguments are checked to be storable, before the resolver runs.
+ * Fields below the root have no rules: the services check what they return.
  */
 
-/** What the enforcement needs of a subgraph's context. */
+/** The part of a subgraph's context that the rules need. */
 export interface RuleContext {
   readonly caller: Caller;
   readonly authMode: AuthMode;
 }
 
 declare global {
-  // Pothos' plugins extend its options by declaration merging; this is its documented way, and erased at run time.
+  // Pothos' plugins extend its options by declaration merging, which is erased at run time.
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {
       rule: RulePlugin<Types>;
@@ -80,7 +80,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     const rule = ruleOf(field);
-    // A subscription's resolver runs per event, of a stream that was let in already.
+    // A subscription's resolver runs per event of a stream that was authorized already.
     if (rule === undefined || field.kind === 'Subscription') return resolver;
     return (source, values, context, info) => {
       enforceIn(context, rule);
@@ -114,5 +114,5 @@ function enforceIn(context: object, rule: Rule): void {
 
 SchemaBuilder.registerPlugin('rule', RulePlugin);
 
-/** The plugin's name for a builder's `plugins` list; importing it registers the plugin. */
+/** The plugin's name for a builder's `plugins`; importing it registers the plugin. */
 export const rulePlugin = 'rule' as const;

@@ -2,17 +2,14 @@ import { GraphQLError, Kind, valueFromASTUntyped, type ValueNode } from 'graphql
 
 import type { Json } from '../../json.ts';
 
-/**
- * The scalars both subgraphs share. They must read, write and describe a value in the same way, else the supergraph
- * composes with hints; so they live here and each builder registers them.
- */
+/** Scalars of both subgraphs. They must be read, written and described alike, or composition gives hints. */
 
-/** Deepest nesting a JSON argument may have. */
+/** Most levels of a JSON argument. */
 const jsonMaxDepth = 32;
-/** Most characters a JSON argument may have, written out. */
+/** Most characters of a JSON argument. */
 const jsonMaxLength = 262_144;
 
-/** Options of the DateTime scalar for a Pothos builder: a Date inside, ISO 8601 with a zone outside. */
+/** The DateTime scalar for a Pothos builder: a Date inside, ISO 8601 with a zone outside. */
 export const dateTimeScalar = {
   description: 'A moment in time, ISO 8601 with milliseconds and zone: 2026-01-31T12:00:00.000Z.',
   serialize: (value: Date): string => value.toISOString(),
@@ -20,7 +17,7 @@ export const dateTimeScalar = {
   parseLiteral: (node: ValueNode): Date => readDateTime(node.kind === Kind.STRING ? node.value : null),
 };
 
-/** Options of the JSON scalar for a Pothos builder: any JSON, bounded in depth and size when it comes in. */
+/** The JSON scalar for a Pothos builder: any JSON, as an argument bounded in depth and size. */
 export const jsonScalar = {
   description: `Any JSON value; as an argument at most ${jsonMaxDepth} levels deep and ${jsonMaxLength} characters long.`,
   serialize: (value: unknown): unknown => value,
@@ -48,7 +45,7 @@ function boundedJson(value: unknown): NonNullable<Json> {
   return value as NonNullable<Json>;
 }
 
-/** Whether nothing in the value lies deeper than `levels`; never walks further than that. */
+/** Whether a value has at most so many levels; does not descend further. */
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));

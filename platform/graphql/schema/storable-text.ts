@@ -1,9 +1,8 @@
 import { badInput } from '../../errors.ts';
 
 /**
- * Refuses arguments with a NUL character, or half of a surrogate pair, in any text or name: PostgreSQL holds neither, so
- * such a value could neither be stored nor looked for. The error names the field as services do: without the argument
- * `input` around it.
+ * Refuses arguments with a NUL character or half of a surrogate pair in any text or name: PostgreSQL can't store them.
+ * The error names the field without the argument `input` around it, as services do.
  */
 export function refuseUnstorableText(values: object): void {
   const found = findUnsound(values, '');
@@ -40,7 +39,7 @@ function pathOf(parent: object, name: string, path: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** Not uploads and dates, which are values by themselves. Arguments come from graphql-js without a prototype. */
+/** Not uploads and dates. Arguments come from graphql-js without a prototype. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

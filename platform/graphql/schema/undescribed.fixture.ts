@@ -6,7 +6,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-/** What of a subgraph's own schema has no description: types, fields, arguments and values by name. */
+/** The types, fields, arguments and values of a subgraph's schema that have no description. */
 export function undescribed(schema: GraphQLSchema): string[] {
   const ours = Object.values(schema.getTypeMap()).filter(
     ({ name }) => !/^_|^federation__|^link__|^(String|Int|Float|Boolean|ID)$/.test(name),

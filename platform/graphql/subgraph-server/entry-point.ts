@@ -10,7 +10,7 @@ import { createLocalLink } from '../links/local-link.ts';
 import { createDocuments, type PreparedDocument } from '../operations/documents.ts';
 import type { Subgraph, SubgraphLink } from '../operations/subgraph.ts';
 
-/** What the HTTP and WebSocket sides of a subgraph server share: who is asking, and whether the document is let in. */
+/** What HTTP and WebSocket of a subgraph server share: finding the caller, and checking the document. */
 export interface SubgraphEntryPoint {
   readonly name: string;
   readonly schema: GraphQLSchema;
@@ -25,18 +25,18 @@ export interface SubgraphEntryPointOptions {
   /** INTERNAL_KEY: what caller assertions must be signed with. */
   readonly internalKey: string;
   readonly logger: Logger;
-  /** Names the caller of an end user's own credential; without it such a caller is anonymous. */
+  /** Finds the caller of an end user's credential; without it such callers are anonymous. */
   readonly identify?: Identify;
-  /** Lets everybody introspect the schema (development); otherwise only Kiln's own processes may. */
+  /** Allows introspection for everybody (development); otherwise for Kiln's own processes only. */
   readonly openIntrospection?: boolean;
-  /** Rules for documents of whoever is not vouched for by Kiln (depth, aliases, cost). */
+  /** Validation rules for callers without an assertion (depth, aliases, cost). */
   readonly rules?: readonly ValidationRule[];
 }
 
-/** Longest document of somebody whom Kiln does not vouch for, in tokens. */
+/** Longest document of a caller without an assertion, in tokens. */
 const MAX_DIRECT_TOKENS = 5_000;
 
-/** Makes the entryPoint of one subgraph. */
+/** Makes the entry point of one subgraph. */
 export function createSubgraphEntryPoint(options: SubgraphEntryPointOptions): SubgraphEntryPoint {
   const { subgraph, internalKey, logger, identify, openIntrospection = false, rules = [] } = options;
   const { name, schema } = subgraph;
@@ -57,7 +57,7 @@ export function createSubgraphEntryPoint(options: SubgraphEntryPointOptions): Su
   };
 }
 
-/** What a request to a subgraph says of its caller. */
+/** The credentials of a request to a subgraph. */
 export interface Credentials {
   /** The assertion of another process of Kiln, from the header or the payload's extensions. */
   readonly assertion: unknown;
@@ -65,18 +65,18 @@ export interface Credentials {
   readonly address: string | null;
 }
 
-/** Who an end user's own credential names, or null when there is none; throws UNAUTHENTICATED for a wrong one. */
+/** Finds the caller of an end user's credential, null when there is none; throws UNAUTHENTICATED for a wrong one. */
 type Identify = (credentials: Credentials, traceId: string) => Promise<Caller | null>;
 
 interface IdentifiedCaller {
   readonly caller: Caller;
-  /** Whether another process of Kiln vouches for the caller. */
+  /** Whether another process of Kiln has asserted the caller. */
   readonly isAsserted: boolean;
 }
 
 /**
- * Who is asking a subgraph that is served alone: the caller that another process of Kiln asserts; else whoever the
- * end user's own credential names; else anonymous. A wrong credential is an error, never anonymous.
+ * The caller of a request: asserted by another process of Kiln, else found by the end user's credential, else
+ * anonymous. A wrong credential is an error, never anonymous.
  */
 async function identifyCaller(
   credentials: Credentials,

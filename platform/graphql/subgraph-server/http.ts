@@ -10,7 +10,7 @@ import type { Logger } from '../../process/logger.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
 import { httpCredentials, type SubgraphEntryPoint } from './entry-point.ts';
 
-/** GraphQL over HTTP for one subgraph: one operation per POST, answered as JSON. */
+/** GraphQL over HTTP for one subgraph: one operation per POST, JSON in the response. */
 
 const requestShape = z.object({
   query: z.string(),
@@ -68,7 +68,7 @@ function statusOf(thrown: unknown): number {
   return thrown.code === 'UNAUTHENTICATED' ? 401 : thrown.code === 'UNAVAILABLE' ? 503 : 400;
 }
 
-/** Aborted when the asker goes away before the answer is out. */
+/** Aborted when the client disconnects before the response is sent. */
 function hangUpSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
@@ -77,7 +77,7 @@ function hangUpSignal(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** Answers what went wrong in a middleware: a body that is too large or no JSON; anything else is masked. */
+/** Responds to errors of middlewares: a body that is too large or not JSON; anything else is masked. */
 export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const status = clientStatus(error);
@@ -89,7 +89,7 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-// body-parser's errors carry a status, and say with `expose` that their message is meant for clients.
+// body-parser's errors have a status, and `expose` when their message is meant for clients.
 function clientStatus(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('status' in error) || !('expose' in error)) return undefined;
   return error.expose === true && typeof error.status === 'number' ? error.status : undefined;

@@ -15,14 +15,13 @@ import { createErrorHandler, createGraphqlHandler } from './http.ts';
 import { attachWebSocket } from './websocket.ts';
 
 /**
- * One subgraph as a process of its own: a plain federated subgraph (`_service`, `_entities`) that any federation router
- * can use. GraphQL over HTTP and graphql-ws at /graphql, and the two health paths; whatever else the process serves
- * comes in through `extraRoutes`.
+ * A subgraph in a process of its own: a plain federated subgraph (`_service`, `_entities`) that any federation router
+ * can use. Serves GraphQL over HTTP and graphql-ws at /graphql, the health paths, and `extraRoutes`.
  */
 
 export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes any free port. */
   readonly port: number;
   readonly uploadMaxBytes: number;
   /** Throws while the subgraph can't answer (its database is away); then /readyz answers 503. */
@@ -31,21 +30,21 @@ export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
   readonly extraRoutes?: (app: Express) => void;
 }
 
-/** A subgraph that listens. */
+/** A listening subgraph. */
 export interface SubgraphServer {
-  /** Where GraphQL is answered, with the real port. */
+  /** The GraphQL URL, with the actual port. */
   readonly url: string;
-  /** Refuses new work, ends subscriptions, lets running requests finish for 5 seconds. */
+  /** Refuses new requests, ends subscriptions, lets running requests finish for 5 seconds. */
   close(): Promise<void>;
 }
 
 const PATH = '/graphql';
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const CLOSE_GRACE_MS = 5_000;
-/** Longer than any client of ours keeps an idle connection, so that none is closed under a request. */
+/** Longer than our clients keep idle connections, so that none is closed under a request. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Starts serving a subgraph; rejects when the address can't be had. */
+/** Starts serving a subgraph; rejects when the address is not available. */
 export async function createSubgraphServer(options: SubgraphServerOptions): Promise<SubgraphServer> {
   const entryPoint = createSubgraphEntryPoint(options);
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createApp(entryPoint, options));

@@ -11,7 +11,7 @@ import type { RequestContext } from '../operations/executor.ts';
 import { createPushStream, type PushStream } from '../operations/streams.ts';
 import type { Subgraph } from '../operations/subgraph.ts';
 
-/** Two small subgraphs in memory, shaped like Kiln's own: what the tests of links and federation run against. */
+/** Two small in-memory subgraphs, shaped like Kiln's own, for the tests of links and federation. */
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6",
   import: ["@key", "@shareable", "@inaccessible", "@requires", "@external"])`;
@@ -70,7 +70,7 @@ type Mutation { start(name: String!): Execution! }
 
 type TaskReference = { __typename: 'Task'; id: string; state?: string };
 
-/** The two subgraphs, and the strings that tests pull. */
+/** The two subgraphs, and what tests control. */
 export interface TwoSubgraphs {
   readonly media: Subgraph;
   readonly workflow: Subgraph;
@@ -80,7 +80,7 @@ export interface TwoSubgraphs {
   listenerCount(): number;
   /** Ends every subscription normally. */
   complete(): void;
-  /** The signals of the requests that `Query.hang` was asked in. */
+  /** The signals of the requests to `Query.hang`. */
   readonly hanging: AbortSignal[];
 }
 

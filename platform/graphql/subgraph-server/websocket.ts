@@ -12,15 +12,15 @@ import { isStream, mapStream } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
 import type { SubgraphEntryPoint } from './entry-point.ts';
 
-/** Subscriptions on one socket for whoever is not vouched for by Kiln's own gateway (which brings everybody's). */
+/** Most subscriptions of one socket without caller assertions (the gateway's socket has those of all its callers). */
 const MAX_DIRECT_SUBSCRIPTIONS = 100;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** A client that does not answer the closing is cut off after this. */
+/** Time after which a client that does not answer the close is disconnected. */
 const CLOSE_GRACE_MS = 2_000;
 
 /**
- * graphql-ws for one subgraph, on the same path as its HTTP. The caller is known per operation: the gateway's one
- * socket carries everybody's subscriptions, each with its own assertion in the payload's extensions.
+ * graphql-ws for one subgraph, on the path of its HTTP. Each operation has its own caller: the gateway's socket carries
+ * the subscriptions of all callers, each with an assertion in the payload's extensions.
  */
 export function attachWebSocket(
   server: Server,
@@ -59,12 +59,12 @@ interface OperationRequest {
     readonly extensions?: Record<string, unknown> | null | undefined;
   };
   readonly extra: Extra;
-  /** How many operations this socket has, this one included. */
+  /** Number of operations of this socket, including this one. */
   readonly count: number;
   readonly entryPoint: SubgraphEntryPoint;
 }
 
-// Whatever is thrown here would close the whole socket, so everything becomes an error of this one operation.
+// An error thrown here would close the whole socket, so it becomes an error of this operation.
 async function prepareOperation(request: OperationRequest): Promise<ExecutionArgs | readonly GraphQLError[]> {
   const { payload, extra, count, entryPoint } = request;
   try {
@@ -93,7 +93,7 @@ async function prepareOperation(request: OperationRequest): Promise<ExecutionArg
   }
 }
 
-/** A subscription whose context is aborted when it ends, however it ends. */
+/** A subscription whose context is aborted at its end, whatever its cause. */
 async function subscribeUntilEnd(args: ExecutionArgs, entryPoint: SubgraphEntryPoint) {
   const controller = new AbortController();
   const request = requestOf(args);

@@ -4,16 +4,13 @@ import { Upload } from 'graphql-upload-minimal';
 
 import { AppError } from '../../errors.ts';
 
-/**
- * Passing uploads on to a subgraph in another process, as a streamed graphql-multipart-request: nothing is held, each
- * chunk goes out as it comes in.
- */
+/** Forwards uploads to a subgraph in another process, as a streamed graphql-multipart-request without buffering. */
 
-/** Variables without their uploads, and where those were. */
+/** Variables without their uploads, and the places of those. */
 export interface ExtractedUploads {
   /** The variables with null in each upload's place. */
   readonly variables: unknown;
-  /** Each upload once, with every path it was found at (the same one may be used twice). */
+  /** The uploads, each with every path it was found at (one may be used twice). */
   readonly uploads: ReadonlyMap<Upload, readonly string[]>;
 }
 
@@ -41,9 +38,9 @@ export interface MultipartRequest {
 }
 
 /**
- * The multipart request of an operation and its uploads. Files are written in the order in which they arrive, not in
- * the order of the variables: on the wire they are strictly one after the other, and waiting for a later one first
- * would wait forever. A file that was cut at the size limit fails the request (PAYLOAD_TOO_LARGE).
+ * The multipart request of an operation and its uploads. Files are written in the order of their arrival: on the wire
+ * they come one after the other, so waiting for a later one first would never end. A file that exceeds the size limit
+ * fails the request (PAYLOAD_TOO_LARGE).
  */
 export function multipartRequest(
   operation: { readonly query: string; readonly operationName?: string | undefined },
@@ -101,7 +98,7 @@ function fileHead({ boundary, name, file }: { boundary: string; name: string; fi
 
 type UploadedFile = Awaited<Upload['promise']>;
 
-// As browsers do it (WHATWG form data): a name can't break out of its header.
+// As in the WHATWG form data encoding: a file name can't break out of its header.
 function quoted(fileName: string): string {
   return fileName.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

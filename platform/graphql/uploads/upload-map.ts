@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 
 /**
- * The `map` of an upload request says where in `operations` the files belong. The parser walks its paths as they come,
- * through inherited members too: `hasOwnProperty.call` would put a file into a function that the whole process uses. So
- * paths are looked at before the parser sees them.
+ * Guards the `map` of an upload request, which says where in `operations` the files belong. The parser follows its
+ * paths through inherited members too: `hasOwnProperty.call` would put a file into a function of the whole process. So
+ * paths are checked before the parser sees them.
  */
 
 const REFUSAL = "a path in the multipart field 'map' leads out of the 'operations'";
 
-/** Makes whatever this request is piped into fail, with status 400, at a map that leads out of the operations. */
+/** Fails the parser of this request, with status 400, at a map that leads out of the operations. */
 export function guardUploadMap(request: IncomingMessage): void {
   const pipe = request.pipe.bind(request);
   request.pipe = (parser, options) => {
@@ -18,7 +18,7 @@ export function guardUploadMap(request: IncomingMessage): void {
   };
 }
 
-/** Sees each field before the parser's own listener does. */
+/** Checks each field before the parser's own listener. */
 function watchFields(parser: Writable): void {
   const emit = parser.emit.bind(parser);
   let operations: unknown;
@@ -35,7 +35,7 @@ function watchFields(parser: Writable): void {
   };
 }
 
-/** What is no JSON has no paths; the parser says what is wrong with it. */
+/** Invalid JSON has no paths; the parser reports it. */
 function readJson(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
@@ -50,7 +50,7 @@ function staysInside(operations: unknown, map: unknown): boolean {
   return paths.every((path) => typeof path !== 'string' || leadsInto(operations, path.split('.')));
 }
 
-/** Every step is a member of the value itself; the last may be new, but hide nothing inherited. */
+/** Every step must be an own member of the value; the last may be new, but must not hide an inherited one. */
 function leadsInto(operations: unknown, steps: readonly string[]): boolean {
   let place = operations;
   for (const [index, step] of steps.entries()) {

@@ -8,23 +8,26 @@ import { AppError, toError } from '../../errors.ts';
 import { guardUploadMap } from './upload-map.ts';
 
 /**
- * Files in GraphQL requests (graphql-multipart-request): the guard in front of the parser, and the parser. Files are
- * handed on as streams; nothing is held whole. Both the gateway and a subgraph that runs alone use it.
+ * File uploads in GraphQL requests (graphql-multipart-request): a guard, then the parser. Files are streamed, never
+ * buffered whole. Used by the gateway and by subgraphs in processes of their own.
  */
 
 /** Bounds of one upload request. */
 export interface UploadOptions {
-  /** Largest file in bytes; one byte more makes the file's stream fail with PAYLOAD_TOO_LARGE. */
+  /** Largest file in bytes; a larger one fails its stream with PAYLOAD_TOO_LARGE. */
   readonly maxFileSize: number;
   /** Most files of one request (default 10). */
   readonly maxFiles?: number;
   /** Largest `operations` and `map` field in bytes, each (default 1,000,000). */
   readonly maxFieldSize?: number;
-  /** How long an unread body may still arrive after the answer before the socket is cut, in milliseconds (default 5,000). */
+  /**
+   * Milliseconds that the rest of an unread body may still arrive after the response, before the socket is closed
+   * (default 5,000).
+   */
   readonly drainMs?: number;
 }
 
-/** A browser sends none of these without a CORS preflight, so another site's form can't. One of them must be there. */
+/** Browsers send none of these headers without a CORS preflight, so a foreign form can't. One of them is required. */
 export const PREFLIGHT_HEADERS = [
   'apollo-require-preflight',
   'x-apollo-operation-name',
@@ -32,8 +35,8 @@ export const PREFLIGHT_HEADERS = [
 ] as const;
 
 /**
- * An Express middleware that turns a multipart request into `request.body` with `Upload` values; other requests pass.
- * Refuses, before a byte of the body is parsed, what lacks a preflight header (400); answers 413 for oversized fields.
+ * Express middleware that parses a multipart request into `request.body` with `Upload` values; other requests pass.
+ * Responds 400 without a preflight header, before parsing, and 413 to oversized fields.
  */
 export function createUploadMiddleware(options: UploadOptions): RequestHandler {
   return async (request, response, next) => {
@@ -65,8 +68,8 @@ export function createUploadMiddleware(options: UploadOptions): RequestHandler {
 }
 
 /**
- * Keeps a client from hanging on a body that nobody reads any more: once the answer is out, the rest is thrown away,
- * and the socket is cut when it has not ended within `drainMs`. Safe on every request.
+ * Keeps a client from hanging on a body that is not read any more: after the response the rest is discarded, and the
+ * socket is closed when it has not ended within `drainMs`. Safe on every request.
  */
 export function guardUnreadBody(request: IncomingMessage, response: ServerResponse, drainMs = 5_000): void {
   if (watched.has(request)) return;
@@ -97,7 +100,7 @@ async function readOperations(
   { maxFileSize, maxFiles = 10, maxFieldSize = 1_000_000 }: UploadOptions,
 ): Promise<unknown> {
   guardUploadMap(request);
-  // One more byte than allowed is let through, because busboy calls a file of exactly the limit truncated.
+  // One byte more, because busboy calls a file of exactly the limit truncated.
   const operations = await processRequest(request, response, {
     maxFileSize: maxFileSize + 1,
     maxFiles,
@@ -107,12 +110,12 @@ async function readOperations(
   return operations;
 }
 
-/** Wraps the stream of each file that was announced, wherever it stands in the variables. */
+/** Guards the stream of each announced file, wherever it is in the variables. */
 function guardFiles(value: unknown, maxFileSize: number): void {
   if (typeof value !== 'object' || value === null) return;
   if (isUpload(value)) {
     value.promise = value.promise.then((file) => guardFile(file, maxFileSize));
-    // Nobody may ever ask for this file (the operation was refused): that is not an unhandled rejection.
+    // The file may never be read (the operation was refused): that is not an unhandled rejection.
     value.promise.catch(() => undefined);
     return;
   }
@@ -129,7 +132,7 @@ function isUpload(value: object): value is UploadValue {
 
 const guarded = new WeakSet<FileUpload>();
 
-/** The parser ends a file that is too long, or cut, as if it were whole; here both become errors. */
+/** The parser ends a file that is too long or incomplete as if it were whole; here both are errors. */
 function guardFile(file: FileUpload, maxFileSize: number): FileUpload {
   if (guarded.has(file)) return file;
   guarded.add(file);
@@ -139,9 +142,9 @@ function guardFile(file: FileUpload, maxFileSize: number): FileUpload {
     const output = new PassThrough();
     source.once('limit', () => output.destroy(tooLarge(maxFileSize)));
     source.once('error', (error) => output.destroy(cut(error)));
-    // The resolver may give up early; then the rest of the file must not block the parts behind it.
+    // The resolver may stop reading; the rest of the file must not block the parts behind it.
     output.once('close', () => source.resume());
-    // The public type says ReadStream of a file system, of which the library's own streams are none either.
+    // The library's own streams are no fs.ReadStream either, although its type says so.
     return source.pipe(output) as unknown as ReturnType<FileUpload['createReadStream']>;
   };
   return file;

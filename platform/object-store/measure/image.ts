@@ -2,13 +2,13 @@ import sharp from 'sharp';
 
 import { type Measurable, type Measures, readRange } from './measurable.ts';
 
-/** Most forms say their size in the first megabyte; those that need the whole file get it up to this size. */
+/** Most formats have their size in the first megabyte; others are read whole up to this size. */
 const FIRST_BYTES = 1024 * 1024;
 const WHOLE_BYTES = 32 * 1024 * 1024;
-/** Beyond this an image is a decompression bomb, not a picture. */
+/** More pixels are a decompression bomb. */
 const MAX_PIXELS = 268_402_689;
 
-/** Size of an image, with its EXIF orientation applied. An image that can't be read keeps its type and has no size. */
+/** Measures an image, with its EXIF orientation applied. One that can't be read keeps its type and has no size. */
 export async function measureImage(file: Measurable, contentType: string): Promise<Measures> {
   const size = (await sizeOf(file, FIRST_BYTES)) ?? (await sizeOf(file, WHOLE_BYTES));
   return { contentType, width: size?.width ?? null, height: size?.height ?? null, duration: null };
@@ -22,7 +22,7 @@ async function sizeOf(file: Measurable, most: number): Promise<{ width: number; 
     const { autoOrient } = await sharp(start, { limitInputPixels: MAX_PIXELS, failOn: 'none' }).metadata();
     return { width: autoOrient.width, height: autoOrient.height };
   } catch {
-    // Damaged, cut short, too large or of a form that sharp does not read: it has no size that could be told.
+    // Damaged, incomplete, too large or of an unknown format: no size.
     return null;
   }
 }

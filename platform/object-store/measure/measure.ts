@@ -8,7 +8,7 @@ import { textTypeOf } from './text.ts';
 const HEAD_BYTES = 64 * 1024;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Measures a file by its bytes, reading only as much of it as that takes. */
+/** Measures a file by its bytes, reading only as much as needed. */
 export async function measureMedia(file: Measurable): Promise<Measures> {
   const nothing = { width: null, height: null, duration: null };
   if (file.bytes === 0) return { contentType: UNKNOWN_TYPE, ...nothing };
@@ -20,10 +20,10 @@ export async function measureMedia(file: Measurable): Promise<Measures> {
   return { contentType: text ?? contentType ?? UNKNOWN_TYPE, ...nothing };
 }
 
-/** Bytes at the beginning of a file that name its type in practice. */
+/** Number of first bytes that identify a type in practice. */
 export const TYPE_BYTES = 4_100;
 
-/** The type that the first bytes of a file prove; undefined when they do not, as with plain text. */
+/** The type of a file by its first bytes; undefined when they do not identify one, as with plain text. */
 export async function typeOfHead(head: Uint8Array): Promise<string | undefined> {
   const found = await fileTypeFromBuffer(head);
   return found === undefined ? undefined : commonName(found.mime);
@@ -38,7 +38,7 @@ const COMMON_NAMES: Readonly<Record<string, string>> = {
   'video/matroska': 'video/x-matroska',
 };
 
-/** The name that browsers and upstreams know a type by. */
+/** The common name of a type. */
 function commonName(type: string): string {
   const plain = type.split(';')[0] ?? type;
   return COMMON_NAMES[plain] ?? plain;

@@ -6,11 +6,11 @@ import type { Measures } from './measurable.ts';
 import type { FromMeasurer, ToMeasurer } from './recording-messages.ts';
 
 /**
- * The thread in which recordings are measured, one at a time. A small file can be made so that reading its index keeps
- * a processor busy for minutes: here that harms nobody, and measure-recording.ts ends the thread after its time.
+ * The thread that measures recordings, one at a time. A crafted small file can keep a processor busy for minutes while
+ * its index is read: recording.ts ends the thread then.
  */
 
-/** A file that makes us read more than this to find its length keeps it to itself. */
+/** Most bytes that are read to find the length of a file. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 const MAX_READS = 4_096;
 const CACHE_BYTES = 4 * 1024 * 1024;
@@ -44,7 +44,7 @@ async function measure(bytes: number, contentType: string): Promise<Measures> {
       duration: Number.isFinite(duration) && duration > 0 ? Math.round(duration * 1_000) / 1_000 : null,
     };
   } catch {
-    // Damaged, of a form that is not read here, or too costly: it has no facts that could be told.
+    // Damaged, of an unknown format, or too costly: no measures.
     return { contentType, width: null, height: null, duration: null };
   } finally {
     input.dispose();
@@ -65,7 +65,7 @@ function rangesOf(bytes: number): CustomSource {
     },
     maxCacheSize: CACHE_BYTES,
     prefetchProfile: 'fileSystem',
-    // Whoever waits for a read hears of its failure; a prefetch that fails has nobody.
+    // Readers get the failure of their read; a failing prefetch has none.
     handleUnhandledError: () => undefined,
   });
 }
@@ -80,7 +80,7 @@ async function askForRange(start: number, end: number): Promise<Uint8Array> {
   return content;
 }
 
-/** Containers serve both: what has sound only is audio, whatever its first bytes post. */
+/** Containers hold both: a file with sound only is audio, whatever its first bytes say. */
 function typeOf(
   contentType: string,
   { hasVideo, hasAudio }: { hasVideo: boolean; hasAudio: boolean },

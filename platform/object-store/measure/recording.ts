@@ -3,9 +3,9 @@ import { Worker } from 'node:worker_threads';
 import { type Measurable, type Measures, readRange } from './measurable.ts';
 import type { FromMeasurer, ToMeasurer } from './recording-messages.ts';
 
-/** Longest time for one file; after it the thread is ended and the file has no facts. */
+/** Longest time for one file; then the thread is ended and the file has no measures. */
 const DEADLINE_MS = 10_000;
-/** Threads at once; further files wait for one. */
+/** Most threads at once; further files wait. */
 const MAX_THREADS = 2;
 
 const idle: Worker[] = [];
@@ -13,8 +13,8 @@ const waiting: (() => void)[] = [];
 let busy = 0;
 
 /**
- * Size and length of a video or audio file, read from its index in ranges, in a thread of its own with a deadline: a
- * crafted file must not stop the process. A damaged or too costly one keeps its type only.
+ * Size and length of a video or audio file, read from its index in ranges, in a thread with a deadline: a crafted file
+ * must not stop the process. A damaged or too costly one keeps its type only.
  */
 export async function measureRecording(
   file: Measurable,
@@ -41,7 +41,7 @@ function startThread(): Worker {
   const thread = new Worker(new URL('./recording-thread.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
-  // An idle thread that dies is replaced when the next file comes.
+  // An idle thread that dies is replaced for the next file.
   thread.on('exit', () => {
     const index = idle.indexOf(thread);
     if (index >= 0) idle.splice(index, 1);
@@ -49,7 +49,7 @@ function startThread(): Worker {
   return thread;
 }
 
-/** The measures; null when the thread took too long or died. Throws what the store throws. */
+/** The measures; null when the thread took too long or died. Throws the store's errors. */
 function ask(
   thread: Worker,
   { file, contentType, deadlineMs }: { file: Measurable; contentType: string; deadlineMs: number },
@@ -73,7 +73,7 @@ function ask(
         (content) => say(thread, { kind: 'range', read: message.read, content }),
         (error: unknown) => {
           say(thread, { kind: 'range', read: message.read, content: null });
-          // The store's own failure is no fact of the file.
+          // A failure of the store says nothing about the file.
           end(() => reject(error));
         },
       );

@@ -11,7 +11,7 @@ const BY_ENDING: Readonly<Record<string, string>> = {
 };
 const KNOWN = new Set(Object.values(BY_ENDING));
 
-/** The type of a text: the declared one when it is one we know and the bytes are text, else by the file's ending. */
+/** The type of a text: the declared one when it is known and the bytes are text, else by the file's extension. */
 export function textTypeOf({
   head,
   bytes,
@@ -24,10 +24,10 @@ export function textTypeOf({
   readonly bytes: number;
   readonly declaredType: string | null;
   readonly name: string;
-  /** What the first bytes say already, if anything. */
+  /** The type of the first bytes, if known. */
   readonly contentType: string | undefined;
 }): string | null {
-  // XML is the one textual form with a signature; what kind of XML it is, only its sender knows.
+  // XML is the only text format with a signature; which kind of XML it is, only its sender knows.
   if (contentType !== undefined && contentType !== 'application/xml') return null;
   if (!isText(head, bytes)) return null;
   const type = declaredAs(declaredType) ?? BY_ENDING[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? null;
@@ -40,7 +40,7 @@ function declaredAs(declaredType: string | null): string | null {
   return KNOWN.has(type) ? type : null;
 }
 
-/** UTF-8 without control characters; a character cut in two at the end of the first bytes is fine. */
+/** Whether it is UTF-8 without control characters; a character may be cut at the end of the first bytes. */
 function isText(head: Buffer, bytes: number): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: bytes > head.length });

@@ -1,8 +1,8 @@
 import { AppError, toError } from '../../errors.ts';
 
-/** What S3 servers answer, as the errors of Kiln. */
+/** Errors of S3 servers as Kiln's errors. */
 
-/** Codes of refusals that a setting explains. */
+/** Error codes that are explained by a setting. */
 const REMEDIES: Readonly<Record<string, string>> = {
   NoSuchBucket: 'there is no such bucket: check S3_BUCKET',
   InvalidBucketName: 'there is no such bucket: check S3_BUCKET',
@@ -15,7 +15,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   RequestTimeTooSkewed: "this machine's clock is wrong",
 };
 
-/** Refusals that come without a code, as every answer to HEAD does. */
+/** Refusals without a code, as in every response to HEAD. */
 const NO_CODE = /^(Unknown|UnknownError|NotFound|\d{3})$/;
 const REMEDY_OF_STATUS: Readonly<Record<number, string | undefined>> = {
   301: REMEDIES['PermanentRedirect'],
@@ -23,31 +23,31 @@ const REMEDY_OF_STATUS: Readonly<Record<number, string | undefined>> = {
   404: REMEDIES['NoSuchBucket'],
 };
 
-/** The HTTP status of an answer of the server; undefined when there was none. */
+/** The HTTP status of the server's response; undefined when there was none. */
 function statusOf(error: unknown): number | undefined {
   const metadata = (error as { $metadata?: { httpStatusCode?: unknown } } | null)?.$metadata;
   return typeof metadata?.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined;
 }
 
-/** Whether the server says that there is no object of that key (not: no bucket). */
+/** Whether there is no object of that key (not: no bucket). */
 export function isAbsent(error: unknown): boolean {
   const { name } = toError(error);
   return name === 'NoSuchKey' || (name !== 'NoSuchBucket' && statusOf(error) === 404);
 }
 
-/** Whether the object has no bytes in the range that was asked for. */
+/** Whether the object has no bytes in the requested range. */
 export function isOutOfRange(error: unknown): boolean {
   return toError(error).name === 'InvalidRange' || statusOf(error) === 416;
 }
 
-/** Whether the server does not know the operation, or the keys may not ask for it. */
+/** Whether the server does not support the operation, or the keys do not allow it. */
 export function isNotOffered(error: unknown): boolean {
   return [403, 405, 501].includes(statusOf(error) ?? 0);
 }
 
 /**
- * UNAVAILABLE, naming the setting that is to be looked at. Aborts and our own errors stay what they are. The server's
- * error is told by its name only: some carry what was signed.
+ * The error as UNAVAILABLE, naming the setting to check. Aborts and our own errors are kept. Only the name of the
+ * server's error is passed on: some contain what was signed.
  */
 export function s3Failure(thrown: unknown): Error {
   const error = toError(thrown);

@@ -19,24 +19,24 @@ import { uploadToS3 } from './upload.ts';
 
 export interface S3StoreOptions {
   readonly location: S3Location;
-  /** Address of a CDN in front of the bucket, without a trailing slash; null: presigned addresses on the server itself. */
+  /** URL of a CDN in front of the bucket, without a trailing slash; null: presigned URLs of the server. */
   readonly cdnBaseUrl: string | null;
   readonly logger: Logger;
   readonly patience?: S3Patience;
 }
 
-/** An object store in a bucket; `close` ends its connections. */
+/** An object store in an S3 bucket; `close` ends its connections. */
 export interface S3Store extends ObjectStore {
   close(): void;
 }
 
-/** What a check writes, and takes back before it is an object. */
+/** Key of the upload that a check begins and aborts. */
 const CHECKED_KEY = 'kiln-check';
 const CHECK_MS = 5_000;
-/** A check that went well counts this long: whoever asks for our health must not make us ask S3 each time. */
+/** Time that a successful check counts: health requests must not reach S3 each time. */
 const CHECK_COUNTS_MS = 10_000;
 
-/** Files in an S3 bucket. A 404 of the object is NOT_FOUND; everything else that S3 says is UNAVAILABLE (s3-failures.ts). */
+/** Makes the store of a bucket. A 404 of an object is NOT_FOUND; any other error of S3 is UNAVAILABLE (failures.ts). */
 export function createS3Store({ location, cdnBaseUrl, logger, patience }: S3StoreOptions): S3Store {
   const client = createS3Client(location, logger, patience);
   const { bucket } = location;
@@ -68,7 +68,7 @@ export function createS3Store({ location, cdnBaseUrl, logger, patience }: S3Stor
     },
     async delete(key) {
       try {
-        // Parts that are given back first can't become an object afterwards.
+        // Parts that are deleted first can't become an object afterwards.
         await unfinished.giveBack(key);
         await client.send(new DeleteObjectCommand(at(key)));
       } catch (error) {
@@ -86,7 +86,7 @@ export function createS3Store({ location, cdnBaseUrl, logger, patience }: S3Stor
         const { UploadId } = await client.send(new CreateMultipartUploadCommand(at(CHECKED_KEY)), limit());
         await client.send(new AbortMultipartUploadCommand({ ...at(CHECKED_KEY), UploadId }), limit());
       } catch (error) {
-        // Our own limit is no abort of the caller's.
+        // Our own limit is not the caller's abort.
         throw s3Failure(error instanceof Error && error.name === 'AbortError' ? new Error('timeout') : error);
       }
     }),
@@ -98,7 +98,7 @@ function rangeOf(range: ByteRange | undefined): { Range?: string } {
   return range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
 }
 
-/** The stored type is what the sender said; the measured one is better, and the name is not part of the object. */
+/** The stored type is the sender's; the measured one is better, and the name is not part of the object. */
 function answeredAs({ contentType, contentDisposition }: AddressOptions) {
   return {
     ...(contentType === undefined ? {} : { ResponseContentType: contentType }),
@@ -106,7 +106,7 @@ function answeredAs({ contentType, contentDisposition }: AddressOptions) {
   };
 }
 
-/** The bytes of an answer; a connection that breaks meanwhile is told as UNAVAILABLE. */
+/** The bytes of a response; a connection that breaks is UNAVAILABLE. */
 function toldAsOurs(body: Readable): Readable {
   const told = Readable.from(
     (async function* () {
@@ -118,12 +118,12 @@ function toldAsOurs(body: Readable): Readable {
     })(),
     { objectMode: false },
   );
-  // Also when it ends before anything was read: an answer that nobody reads would keep its connection.
+  // Also when it ends before anything was read: an unread response would keep its connection.
   told.once('close', () => body.destroy());
   return told;
 }
 
-/** One check at a time, and none while the last good one counts. */
+/** Runs one check at a time, and none while the last successful one counts. */
 function rarely(check: () => Promise<void>): () => Promise<void> {
   let countsUntil = 0;
   let running: Promise<void> | undefined;

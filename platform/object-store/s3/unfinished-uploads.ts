@@ -10,16 +10,16 @@ export interface UnfinishedUploadsOptions {
   readonly logger: Logger;
 }
 
-/** Uploads in parts that nobody will finish: their process died, or S3 was away when they were given up. */
+/** Multipart uploads that will not be finished: their process died, or S3 was away when they were aborted. */
 export interface UnfinishedUploads {
-  /** Gives the parts of every unfinished upload to this key back; a server without the operation is left alone. */
+  /** Deletes the parts of every unfinished upload to this key; a server without the operation is left alone. */
   giveBack(key: string): Promise<void>;
 }
 
-/** A key is uploaded to once, or a few times after crashes: one page holds them all. */
+/** A key is uploaded once, or a few times after crashes: one page lists them all. */
 const MOST_UPLOADS = 100;
 
-/** Makes it for one bucket; that a server does not list uploads is found out once, and logged. */
+/** Makes it for one bucket. That a server can't list uploads is detected once, and logged. */
 export function createUnfinishedUploads({
   client,
   bucket,
@@ -53,7 +53,7 @@ export function createUnfinishedUploads({
         await client
           .send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId }))
           .catch((error: unknown) => {
-            // It has ended meanwhile.
+            // It has ended already.
             if (!isAbsent(error)) throw error;
           });
       }

@@ -14,16 +14,16 @@ import { drain } from '../drain.ts';
 import type { PutOptions, StoredObject } from '../object-store.ts';
 import { s3Failure } from './failures.ts';
 
-/** Parts under way at once: with the one that is being filled, all that is held of a body. */
+/** Parts uploaded at once: together with the one being filled, all that is buffered of a body. */
 const PARTS_AT_ONCE = 3;
 const MEBIBYTE = 1024 * 1024;
 const LEAST_PART_BYTES = 8 * MEBIBYTE;
-/** S3's own bound. */
+/** S3's limit. */
 const MOST_PARTS = 10_000;
-/** Longest wait for the answer that an upload is given up, in milliseconds. */
+/** Longest wait for the response to an abort, in milliseconds. */
 const GIVING_UP_MS = 10_000;
 
-/** One body on its way into the bucket. */
+/** One upload into the bucket. */
 export interface S3Upload {
   readonly client: S3Client;
   readonly bucket: string;
@@ -33,9 +33,9 @@ export interface S3Upload {
 }
 
 /**
- * Streams a body into the bucket: in one request when it is small, else in parts, which become an object together. The
- * first thing that fails (the body, its size, the abort, a request) ends everything else, gives the parts back and is
- * what is thrown: what the requests meet as UNAVAILABLE, the body's own error as it is. Once the last byte is sent, an abort is too late.
+ * Streams a body into the bucket: in one request when it is small, else in parts that become one object. The first
+ * failure (the body, its size, the abort, a request) ends everything else, deletes the parts and is thrown: failures of
+ * requests as UNAVAILABLE, the body's own error unchanged. After the last byte an abort is too late.
  */
 export async function uploadToS3({ client, bucket, key, body, options }: S3Upload): Promise<StoredObject> {
   const { contentType, contentDisposition, maxBytes = Number.MAX_SAFE_INTEGER, signal } = options;
@@ -44,7 +44,7 @@ export async function uploadToS3({ client, bucket, key, body, options }: S3Uploa
   const hash = createHash('sha256');
   let bytes = 0;
   const parts = new PassThrough({ highWaterMark: MEBIBYTE });
-  // Whoever destroys it has told the error already, to the upload or to us.
+  // The error was reported already, to the upload or to us.
   parts.on('error', () => undefined);
   const upload = new Upload({
     client: endingWith(client, ending, (error) => failed.abort(error)),
@@ -81,16 +81,16 @@ export async function uploadToS3({ client, bucket, key, body, options }: S3Uploa
   return { key, bytes, sha256: hash.digest('hex'), contentType };
 }
 
-/** Large enough for a body of the limit to fit into the parts there may be. */
+/** Large enough for a body of the maximum size to fit into the allowed parts. */
 function partBytes(maxBytes: number): number {
   if (maxBytes === Number.MAX_SAFE_INTEGER) return LEAST_PART_BYTES;
   return Math.max(LEAST_PART_BYTES, Math.ceil(maxBytes / MOST_PARTS / MEBIBYTE) * MEBIBYTE);
 }
 
 /**
- * The client as one upload sees it: its requests end with `signal`, and the first that fails is told at once (`Upload`
- * itself would go on reading until every part under way has ended). Completing is not broken off, as nobody could say
- * what became of it; nor is giving up.
+ * The client of one upload: its requests end with `signal`, and the first failure is reported at once (`Upload` itself
+ * would read on until every current part has ended). Completing and aborting are not interrupted: their outcome would
+ * be unknown.
  */
 function endingWith(client: S3Client, signal: AbortSignal, onFailure: (error: unknown) => void): S3Client {
   const view = Object.create(client) as S3Client;

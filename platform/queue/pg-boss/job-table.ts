@@ -3,15 +3,15 @@ import type { Pool } from 'pg';
 import type { Json } from '../../json.ts';
 
 /**
- * What we say to pg-boss's job table ourselves. pg-boss makes the table, inserts, fetches, expires and deletes; a job that
- * was fetched is settled here, because all outcomes of many jobs go in one statement, a job can come back later without
- * using up a retry, and every statement is bound to one claim: whoever was paused and lost a job changes nothing.
+ * Our own statements on pg-boss's job table. pg-boss creates it, inserts, fetches, expires and deletes; claimed jobs
+ * are settled here, because the outcomes of many jobs go into one statement, a job can come back later without using a
+ * retry, and every statement is bound to one claim: a worker that was paused and lost a job changes nothing.
  */
 
-/** The schema that pg-boss keeps its tables in. */
+/** The schema of pg-boss's tables. */
 export const SCHEMA = 'pgboss';
 
-/** One taking of a job by one worker. */
+/** The claim of a worker on a job. */
 export interface Claim {
   readonly id: string;
   readonly retryCount: number;
@@ -21,11 +21,11 @@ export interface Claim {
 /** How a claim ends. */
 export type Settlement =
   | { readonly kind: 'completed' }
-  /** Tried again after a growing pause, or given up after its last retry. */
+  /** Retried after a growing pause, or failed for good after the last retry. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** Comes back after a time, with all its retries and perhaps other data. */
+  /** Comes back later, with all its retries and perhaps new data. */
   | { readonly kind: 'again'; readonly inSeconds: number; readonly data?: Json | undefined }
-  /** As if it had never been taken. */
+  /** As if it had never been claimed. */
   | { readonly kind: 'released' };
 
 interface LostJob {
@@ -34,21 +34,21 @@ interface LostJob {
   readonly state: 'retry' | 'failed';
 }
 
-/** What is asked of pg-boss's table of jobs directly, many jobs in one statement. */
+/** Statements on pg-boss's job table, each for many jobs. */
 export interface JobTable {
-  /** Adds what pg-boss has no index for: finding the jobs in work. */
+  /** Adds an index for active jobs. */
   prepare(): Promise<void>;
-  /** Ends claims; answers the ids of those that were still held. */
+  /** Ends claims; returns the ids of those that were still held. */
   settle(queue: string, batch: readonly (readonly [Claim, Settlement])[]): Promise<Set<string>>;
-  /** Says that claims are still worked on; answers the ids of those that are still held. */
+  /** Sends a heartbeat for claims; returns the ids of those that are still held. */
   touch(queue: string, claims: readonly Claim[]): Promise<Set<string>>;
-  /** Takes jobs from workers that have not been heard of, to be tried again at once. */
+  /** Releases jobs of workers without heartbeats, to be retried at once. */
   reclaimLost(): Promise<readonly LostJob[]>;
-  /** Those of the queues in which a job waits for nothing but a worker. */
+  /** The queues that have a job ready to be claimed. */
   withWork(queues: readonly string[]): Promise<readonly string[]>;
 }
 
-// started_on comes to us in milliseconds, so equal means closer than two of them.
+// started_on arrives in milliseconds, so equal means closer than two of them.
 const HELD = `job.name = $1 and job.id = claim.id and job.state = 'active' and job.retry_count = claim."retryCount"
   and abs(extract(epoch from job.started_on - claim."startedOn")) < 0.002`;
 
@@ -106,11 +106,11 @@ const WITH_WORK = `
     select from ${SCHEMA}.job as job
     where job.name = name.name and job.state < 'active' and not job.blocked and job.start_after <= now())`;
 
-/** Speaks to the tables of pg-boss through the pool. */
+/** Makes the job table over a pool. */
 export function createJobTable(pool: Pool): JobTable {
   return {
     async prepare() {
-      // In one implicit transaction: the lock keeps two first starts from building the same index.
+      // In one implicit transaction: the lock keeps two first starts from creating the same index.
       await pool.query(`select pg_advisory_xact_lock(hashtext('${SCHEMA}.job_in_work'));
         create index if not exists job_in_work on ${SCHEMA}.job (name) where state = 'active'`);
     },

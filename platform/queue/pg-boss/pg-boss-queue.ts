@@ -11,8 +11,8 @@ import { createTicker } from './ticker.ts';
 import { type SlotWorker, startSlotWorker } from './worker.ts';
 
 /**
- * The queue on pg-boss. pg-boss keeps the tables, takes jobs in and hands them out; our own slot loop works them, because
- * it drains a backlog, wakes up at once, and stops without losing or repeating what runs (pg-boss-queue/).
+ * The queue on pg-boss, which stores jobs and hands them out. Our own slot workers run them: they drain a backlog, wake
+ * up at once, and stop without losing or repeating jobs.
  */
 export interface CreateQueueOptions {
   readonly database: Database;
@@ -20,12 +20,12 @@ export interface CreateQueueOptions {
   readonly logger: Logger;
 }
 
-/** Seconds without a heartbeat after which a job's worker counts as dead; the least that pg-boss accepts. */
+/** Seconds without a heartbeat after which a worker counts as dead; the least that pg-boss accepts. */
 const HEARTBEAT_SECONDS = 10;
 const DAY_SECONDS = 86_400;
 const TOPIC = 'queue';
 
-/** Makes or updates pg-boss's tables and starts its maintenance. Rejects when the database does not answer. */
+/** Creates or updates pg-boss's tables and starts its maintenance. Rejects when the database does not answer. */
 export async function createQueue({ database, bus, logger }: CreateQueueOptions): Promise<Queue> {
   const boss = await startBoss(database, logger);
   const table = createJobTable(database.pool);
@@ -79,15 +79,15 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   };
 }
 
-/** Starts pg-boss over our pool, without its own workers and timetable. */
+/** Starts pg-boss over our pool, without its own workers and schedules. */
 async function startBoss({ pool }: Database, logger: Logger): Promise<PgBoss> {
   const db: Db = { executeSql: (text, values) => pool.query(text, values) };
   const boss = new PgBoss({
     db,
     schema: SCHEMA,
     schedule: false,
-    // Deletes what has ended a day ago, and ends what has run for hours. Dead workers are found by our own ticker:
-    // pg-boss would count the whole job table for its statistics each time it looks for them.
+    // Deletes jobs that ended a day ago, and expires those that ran for hours. Dead workers are found by our own
+    // ticker: pg-boss would count the whole job table for its statistics each time.
     superviseIntervalSeconds: 60,
     monitorIntervalSeconds: 60,
     maintenanceIntervalSeconds: 600,
@@ -106,16 +106,16 @@ async function define(boss: PgBoss, name: string, options: QueueOptions = {}): P
     retryDelayMax: Math.ceil(options.retryDelayMaxSeconds ?? 300),
     retryBackoff: true,
     heartbeatSeconds: HEARTBEAT_SECONDS,
-    // A backstop for handlers that hang although their process lives.
+    // A backstop for handlers that hang in a live process.
     expireInSeconds: DAY_SECONDS / 2,
-    // A job that nobody takes must not vanish silently.
+    // A job that is never claimed must not be deleted silently.
     retentionSeconds: 365 * DAY_SECONDS,
     deleteAfterSeconds: DAY_SECONDS,
   };
   await boss.createQueue(name, { ...settings } as Parameters<PgBoss['createQueue']>[1]);
   await boss.updateQueue(name, settings);
-  // Makes pg-boss remember the queue now: otherwise the first enqueue would ask through a second connection while its
-  // transaction holds one.
+  // Makes pg-boss cache the queue now: otherwise the first enqueue would use a second connection while its transaction
+  // holds one.
   await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' });
 }
 

@@ -8,16 +8,15 @@ import type { JobHandler, JobOutcome } from '../queue.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
 import { createSettlementWriter, type SettlementWriter } from './settlement-writer.ts';
 
-/** The jobs that one worker has taken: each is handled, kept alive, and settled. */
+/** The claimed jobs of one worker: each is handled, kept alive by heartbeats, and settled. */
 export interface RunningJobs {
-  /** Jobs that hold a slot now. */
+  /** Number of occupied slots. */
   readonly size: number;
   begin(job: JobWithMetadata<unknown>): void;
-  /** Tells the database that the jobs are worked on, and the handlers of those that are not ours any more. */
+  /** Sends heartbeats, and aborts the handlers of jobs that are not ours any more. */
   beat(): Promise<void>;
   /**
-   * Waits for the jobs, then tells their handlers to stop, then gives back what is left. Answers how many were not done
-   * in time.
+   * Waits for the jobs, then aborts their handlers, then releases what is left. Returns how many did not end in time.
    */
   finish(graceMs: number): Promise<number>;
 }
@@ -31,19 +30,19 @@ export interface RunningJobsOptions {
   readonly onFree: () => void;
 }
 
-/** How long handlers may take to notice their signal before their jobs are given to others. */
+/** Time for handlers to react to their signal before their jobs are released. */
 const WIND_DOWN_MS = 1000;
-/** How long giving back may take when the database does not answer. */
+/** Time for releasing jobs when the database does not answer. */
 const GIVE_BACK_MS = 3000;
-/** Longest reason that is kept with a failed job, in characters. */
+/** Longest stored reason of a failure, in characters. */
 const MAX_REASON_LENGTH = 2000;
 
 interface Entry {
   readonly claim: Claim;
   readonly abort: AbortController;
-  /** Taken from us or given back: what the handler answers does not count any more. */
+  /** Lost or released: the handler's outcome does not count any more. */
   gone: boolean;
-  /** The handler has answered; the answer is being written. */
+  /** The handler has ended; its outcome is being written. */
   settling: boolean;
 }
 
@@ -53,7 +52,7 @@ interface State extends RunningJobsOptions {
   stopping: boolean;
 }
 
-/** Starts with none. */
+/** Makes it without jobs. */
 export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
   const writer = createSettlementWriter(options.queue, options.table, options.logger);
   const state: State = { ...options, writer, entries: new Map(), stopping: false };
@@ -70,7 +69,7 @@ export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
 function begin(state: State, job: JobWithMetadata<unknown>): void {
   const claim = { id: job.id, retryCount: job.retryCount, startedOn: job.startedOn };
   const entry: Entry = { claim, abort: new AbortController(), gone: false, settling: false };
-  // What arrives from the database while we stop goes back unseen.
+  // Jobs that arrive while we stop are released unseen.
   const work = state.stopping ? settle(state, entry, { kind: 'released' }) : handle(state, entry, job);
   const done = work.finally(() => {
     state.entries.delete(entry);
@@ -97,7 +96,7 @@ function settlementOf(outcome: JobOutcome): Settlement {
 }
 
 function afterError(state: State, entry: Entry, job: JobWithMetadata<unknown>, error: Error): Settlement {
-  // Whoever was told to stop did not fail.
+  // A job that was aborted has not failed.
   if (state.stopping && entry.abort.signal.aborted) return { kind: 'released' };
   const details = { error, queue: state.queue, job: job.id, retryCount: job.retryCount };
   if (job.retryCount >= job.retryLimit) state.logger.error(details, 'a job failed for good');

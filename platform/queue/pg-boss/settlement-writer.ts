@@ -4,11 +4,11 @@ import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
 
-/** Writes down how jobs ended, many in one statement, and does not give up while the database is away. */
+/** Writes the outcomes of jobs, many in one statement, and retries while the database is away. */
 export interface SettlementWriter {
   /** Resolves when it is written: true, or false when the job was no longer ours or `abandon` came first. */
   settle(claim: Claim, settlement: Settlement): Promise<boolean>;
-  /** Stops trying: what could not be written is taken from us by the lost heartbeat, and tried again elsewhere. */
+  /** Stops retrying: jobs without an outcome lose their heartbeat and are retried elsewhere. */
   abandon(): void;
 }
 
@@ -21,7 +21,7 @@ interface Waiting {
 /** Most jobs in one statement. */
 const BATCH = 200;
 
-/** What waits here is bounded by the slots of the worker: each holds its slot until it is settled. */
+/** Bounded by the slots of the worker: each job keeps its slot until it is settled. */
 export function createSettlementWriter(queue: string, table: JobTable, logger: Logger): SettlementWriter {
   const waiting: Waiting[] = [];
   const abandoned = new AbortController();
@@ -59,7 +59,7 @@ export function createSettlementWriter(queue: string, table: JobTable, logger: L
     settle(claim, settlement) {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       waiting.push({ claim, settlement, resolve });
-      // While one batch is written the next gathers.
+      // While one batch is written the next one collects.
       if (!writing) void writeAll();
       return promise;
     },

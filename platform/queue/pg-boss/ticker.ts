@@ -7,13 +7,13 @@ export interface TickerOptions {
   readonly workers: ReadonlyMap<string, SlotWorker>;
   readonly table: JobTable;
   readonly logger: Logger;
-  /** Pause between two looks, in milliseconds. */
+  /** Pause between two polls, in milliseconds. */
   readonly pauseMs: () => number;
 }
 
 /**
- * The slow poll behind the wake-ups, one for all queues of a process, so that an idle process costs two small statements
- * a second: it finds jobs that are due or whose wake-up was lost, and jobs of dead workers.
+ * The slow poll behind the wake-ups, one for all queues of a process, so that an idle process costs two small
+ * statements a second. Finds jobs that are due or whose wake-up was lost, and jobs of dead workers.
  */
 export function createTicker({ workers, table, logger, pauseMs }: TickerOptions): Loop {
   async function tick(): Promise<void> {

@@ -6,7 +6,7 @@ import type { JobHandler, QueueWorker, WorkOptions } from '../queue.ts';
 import type { JobTable } from './job-table.ts';
 import { createRunningJobs, type RunningJobs } from './running-jobs.ts';
 
-/** The loop that takes jobs of one queue while slots are free. */
+/** The worker of one queue, which claims jobs while slots are free. */
 export interface SlotWorkerOptions {
   readonly queue: string;
   readonly options: WorkOptions;
@@ -14,24 +14,24 @@ export interface SlotWorkerOptions {
   readonly table: JobTable;
   readonly fetch: (limit: number) => Promise<JobWithMetadata<unknown>[]>;
   readonly logger: Logger;
-  /** Called when jobs were given back: another process may take them now. */
+  /** Called when jobs were released: another process may claim them now. */
   readonly onReleased: () => void;
 }
 
-/** A worker that can say whether it has room. */
+/** A worker that knows whether it has a free slot. */
 export interface SlotWorker extends QueueWorker {
-  /** Whether it could take a job now, so that looking for one makes sense. */
+  /** Whether it could claim a job now. */
   hasFreeSlot(): boolean;
 }
 
-/** Pause between heartbeats: three fit into the ten seconds after which a job counts as lost. */
+/** Interval of heartbeats: three fit into the ten seconds after which a job counts as lost. */
 const HEARTBEAT_MS = 3000;
 /** Most jobs fetched in one statement. */
 const FETCH_LIMIT = 200;
 /** Pause after an error of the database or of `capacity`. */
 const ERROR_PAUSE_MS = 1000;
 
-/** Starts at once. Stop it before the pool is closed. */
+/** Starts the worker. Stop it before the pool is closed. */
 export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
   const { queue, options, logger } = context;
   const stopped = new AbortController();
@@ -53,7 +53,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
 
   async function stop(graceSeconds: number): Promise<void> {
     stopped.abort();
-    // The loop first: a fetch under way may still bring jobs.
+    // The loop first: a current fetch may still bring jobs.
     await loop;
     const unfinished = await running.finish(graceSeconds * 1000);
     clearInterval(heart);
@@ -71,12 +71,12 @@ interface LoopOptions {
   readonly context: SlotWorkerOptions;
   readonly running: RunningJobs;
   readonly notifier: Notifier;
-  /** `hasMore`: there may be more jobs than could be taken, so a freed slot is a reason to look. */
+  /** `hasMore`: there may be more jobs than free slots, so a freed slot is a reason to fetch. */
   readonly look: { hasMore: boolean };
   readonly signal: AbortSignal;
 }
 
-/** Each turn takes what it can; then it sleeps until somebody rings: a wake-up, a freed slot, the queue's ticker. */
+/** Claims what it can, then sleeps until it is notified: by a wake-up, a freed slot, the queue's ticker. */
 async function runLoop(loop: LoopOptions): Promise<void> {
   const { context, notifier, signal } = loop;
   let failures = 0;
@@ -94,7 +94,7 @@ async function runLoop(loop: LoopOptions): Promise<void> {
   }
 }
 
-/** Answers whether looking again at once makes sense. */
+/** True when fetching again at once makes sense. */
 async function takeJobs({ context, running, look, signal }: LoopOptions): Promise<boolean> {
   const { slots, capacity } = context.options;
   const free = slots - running.size;
@@ -111,7 +111,10 @@ async function takeJobs({ context, running, look, signal }: LoopOptions): Promis
 
 interface Notifier {
   notify(): void;
-  /** Resolves at the next notify, at once if it notified since the last wait, when the signal aborts, or after the time. */
+  /**
+   * Resolves at the next notification (at once when there was one since the last wait), when the signal aborts, or
+   * after the time.
+   */
   wait(milliseconds?: number): Promise<void>;
 }
 
