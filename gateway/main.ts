@@ -1,7 +1,7 @@
 import { runProcess } from '../platform/runtime/run-process.ts';
 
-// The composition root: the settings say which role this process has (`npm start`, ROLE, `npm run start:ROLE`). Only what
-// that role needs is loaded: a gateway alone is 80 MB smaller for it.
+// Entry point of every role (`npm start`, ROLE, `npm run start:ROLE`). Only what the role needs is loaded: a gateway
+// alone is 80 MB smaller for it.
 await runProcess(async (parts) => {
   switch (parts.config.role) {
     case 'all': {

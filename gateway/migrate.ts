@@ -5,7 +5,7 @@ import { mediaMigrations } from '../subgraphs/media/database/migrations/index.ts
 import { workflowMigrations } from '../subgraphs/workflow/database/migrations/index.ts';
 import { gatewayMigrations } from './migrations/index.ts';
 
-// `npm run migrate`: brings the database up to date and ends. Every start does the same by itself.
+// `npm run migrate`: migrates the database and ends. Every start does the same.
 await runProcess(async (parts) => {
   const database = await startDatabase(parts);
   const done = await migrate({

@@ -7,7 +7,7 @@ import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import { attachContext, contextOf } from '../request/request-context.ts';
 import type { CallerFinder } from './caller.ts';
 
-/** The steps at the door that find out who sends a request, and count what nothing behind it counts. */
+/** Middleware that finds the caller of each request, and counts requests that reach no handler. */
 
 export interface AuthenticateOptions {
   readonly callers: CallerFinder;
@@ -16,9 +16,9 @@ export interface AuthenticateOptions {
 }
 
 /**
- * A bearer that nobody knows is refused on /graphql and ignored on the documented paths, as old clients send such. One
- * that has ended is refused everywhere, but where the request proves itself: clients send it along to renew it. Refused
- * ones count against their address: nobody guesses without a limit.
+ * Finds the caller. An unknown bearer is refused on /graphql and ignored on the documented paths, where old clients
+ * send such. An expired one is refused everywhere, unless the request is self-authenticating: clients send it along to
+ * renew it. Refused ones count against their address, so that guessing is limited.
  */
 export function authenticate({ callers, rateLimiter }: AuthenticateOptions): RequestHandler {
   return async (request, response, next) => {
@@ -42,7 +42,7 @@ export function authenticate({ callers, rateLimiter }: AuthenticateOptions): Req
   };
 }
 
-/** What no part of the door serves costs a read, too: whoever tries paths has a limit. */
+/** Counts a request that no handler serves as a read, so that probing for paths is limited. */
 export function countUnmatched(rateLimiter: RateLimiter | undefined): RequestHandler {
   return async (request, response, next) => {
     const refusal = await overLimit(contextOf(request).caller, { rateLimiter, response });
@@ -51,7 +51,7 @@ export function countUnmatched(rateLimiter: RateLimiter | undefined): RequestHan
   };
 }
 
-/** Counts a read and tells the caller what is left; the refusal of one who has nothing left. */
+/** Counts a read and sets the rate headers; returns the refusal when the limit is exceeded. */
 async function overLimit(
   caller: Caller,
   { rateLimiter, response }: Pick<AuthenticateOptions, 'rateLimiter'> & { readonly response: Response },
@@ -66,7 +66,7 @@ async function overLimit(
   });
 }
 
-/** The HTTP statuses of what is answered before GraphQL; anything else is our own trouble, for now. */
+/** HTTP statuses of refusals before GraphQL; anything else is temporarily unavailable. */
 const STATUSES: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, RATE_LIMITED: 429 };
 
 function answerGraphql(response: Response, { code, message, retryAfter }: AppError): void {
@@ -77,7 +77,7 @@ function answerGraphql(response: Response, { code, message, retryAfter }: AppErr
   response.json({ errors: [{ message, extensions }] });
 }
 
-/** The one path that takes an access token in its query, as its document says; the header comes first. */
+/** The only path that takes an access token in its query, as documented; the header has precedence. */
 const TAKES_TOKEN = /^\/auth\/idp\/userinfo\/?$/;
 
 function authorizationOf({ headers, path, query }: Request): string | undefined {

@@ -10,9 +10,10 @@ import { newTraceId } from '../../platform/ids.ts';
 import type { CallerLookup, Identity } from './credentials.ts';
 
 /**
- * Who tokens and service keys stand for, as the workflow subgraph says. An answer is used again for a second and a half,
- * or until something is revoked through this gateway; the subgraph's own is no older than that even when no wake-up came,
- * and what stays open is looked at every second (credential-guard.ts): what is revoked has no effect anywhere after five.
+ * Caches which callers tokens and service keys stand for, as the workflow subgraph says. An entry is used for a second
+ * and a half, or until something is revoked through this gateway; the subgraph's own cache is as short, and open
+ * streams are checked every second (credential-guard.ts): a revoked credential has no effect anywhere after five
+ * seconds.
  */
 
 const FRESH_MS = 1_500;
@@ -37,27 +38,29 @@ const answer = z.object({
 
 type Found = Identity | 'invalid' | 'foreign';
 
-/** The lookup, and the link to be used for everything that is asked of workflow: it tells what ends a credential. */
+/** The lookup, and the link to use for all requests to workflow: it clears the cache when a credential is revoked. */
 export interface CallerCache {
   readonly lookup: CallerLookup;
   readonly link: SubgraphLink;
 }
 
-/** Operations that end a credential at once: whoever asks next is not answered from memory. */
+/** Operations that revoke credentials. */
 const ENDS = /\b(?:revokeSession|revokeServiceKey|deleteAccount)\b/;
 
-/** Makes the lookup over the link to the workflow subgraph. It throws UNAVAILABLE when nobody answers there. */
+/**
+ * Makes the cache over the link to the workflow subgraph. The lookup throws UNAVAILABLE when workflow does not answer.
+ */
 export function createCallerCache(workflow: SubgraphLink): CallerCache {
   const cache = new LRUCache<string, Found, string>({
     max: MAX_ENTRIES,
     ttl: FRESH_MS,
     fetchMethod: (_key, _stale, { context: credential }) => ask(workflow, credential),
-    // A lookup that is under way when the cache is cleared still answers those who wait for it.
+    // A lookup that is running when the cache is cleared still answers its callers.
     ignoreFetchAbort: true,
   });
   return {
     async lookup(credential) {
-      // By the hash: a cache is no place for credentials.
+      // Keyed by the hash, so that the cache holds no credentials.
       const key = createHash('sha256').update(credential).digest('base64');
       const found = await cache.forceFetch(key, { context: credential });
       return found === 'foreign' ? null : found;

@@ -6,32 +6,32 @@ import { addressOf, createTrust } from '../request/client-address.ts';
 import { traceIdOf } from '../request/request-context.ts';
 import { bearerOf, type CredentialResolver } from './credentials.ts';
 
-/** Who is asking, found out once per request or socket. What a caller may do is decided behind (platform/access/policy.ts). */
+/** Finds the caller once per request or socket. What a caller may do is decided later (platform/access/policy.ts). */
 
-/** What callers are found by. */
+/** Dependencies of the caller finder. */
 export interface CallerOptions {
   readonly resolveCredential: CredentialResolver;
-  /** Addresses or CIDRs whose X-Forwarded-For is believed. */
+  /** Addresses or CIDRs whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly string[];
 }
 
-/** Finds out who sent a request. */
+/** Finds the caller of a request. */
 export interface CallerFinder {
   /**
    * The caller of a request, or of a socket whose credential came with connection_init (`authorization`). Throws
-   * UNAUTHENTICATED for our own form of credential that is not valid, and with `strict` for any other bearer as well.
+   * UNAUTHENTICATED for an invalid credential of our own form, and with `strict` for any unknown bearer.
    */
   find(request: IncomingMessage, options?: FindOptions): Promise<Caller>;
 }
 
 interface FindOptions {
-  /** Taken instead of the Authorization header. */
+  /** Used instead of the Authorization header. */
   readonly authorization?: string | undefined;
-  /** Refuse a bearer that nobody knows instead of ignoring it. */
+  /** Refuse an unknown bearer instead of ignoring it. */
   readonly strict?: boolean;
 }
 
-/** Makes the finder; throws when `trustProxy` has an entry that is no address or CIDR. */
+/** Makes the finder; throws when `trustProxy` has an invalid entry. */
 export function createCallerFinder({ resolveCredential, trustProxy }: CallerOptions): CallerFinder {
   const isTrusted = createTrust(trustProxy);
   return {

@@ -5,30 +5,27 @@ import { AppError, toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { CallerFinder } from './caller.ts';
 
-/**
- * Looks after the credentials of whatever stays open: a socket or stream outlives neither its token nor the session
- * behind it.
- */
+/** Checks the credentials of open sockets and streams, which must not outlive their token or its session. */
 export interface CredentialGuard {
-  /** Calls `onEnd` once, when the credential is not good any more. The function that comes back ends the looking. */
+  /** Calls `onEnd` once, when the credential is not valid any more. Returns the end of the watch. */
   watch(watched: WatchedCredential, onEnd: () => void): () => void;
 }
 
 interface WatchedCredential {
   readonly request: IncomingMessage;
   readonly caller: Caller;
-  /** Taken instead of the Authorization header. */
+  /** Used instead of the Authorization header. */
   readonly authorization?: string | undefined;
 }
 
 export interface CredentialGuardOptions {
   readonly callers: CallerFinder;
   readonly logger: Logger;
-  /** Milliseconds between two looks (default 1,000). */
+  /** Milliseconds between two checks (default 1,000). */
   readonly everyMs?: number;
 }
 
-/** Makes the guard. Anonymous callers have nothing that could end. */
+/** Makes the guard. Anonymous callers have no credential that could end. */
 export function createCredentialGuard({
   callers,
   logger,
@@ -50,7 +47,7 @@ export function createCredentialGuard({
           if (now.id !== caller.id) end();
         } catch (error) {
           if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return end();
-          // Whoever can't be asked now is asked again; the token's own end holds meanwhile.
+          // Checked again when the lookup failed; the token's own expiry holds.
           logger.debug({ error: toError(error) }, 'a credential could not be looked at');
         }
       };

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Credentials, and who they stand for. */
+/** Credentials and their identities. */
 
-/** What a credential stands for. */
+/** The identity of a credential. */
 export interface Identity {
   readonly kind: 'user' | 'key';
   /** `usr_...` or `key_...`. */
@@ -10,29 +10,28 @@ export interface Identity {
   readonly scopes: readonly string[];
   /** The session of a token. */
   readonly sessionId?: string | null;
-  /** When the credential ends by itself. */
+  /** When the credential expires. */
   readonly expiresAt?: Date | null;
 }
 
-/** Asks who a credential stands for, without the word Bearer (known-callers.ts). */
+/** Finds the identity of a credential without the word Bearer (caller-cache.ts). */
 export type CallerLookup = (credential: string) => Promise<Identity | 'invalid' | null>;
 
 /**
- * Finds out what an Authorization value stands for: an identity; `invalid` when it has the form of our own credentials
- * but is expired or forged; null when it is not ours at all.
+ * Finds the identity of an Authorization value; `invalid` for a credential of our own form that is expired or forged;
+ * null when it is not ours.
  */
 export type CredentialResolver = (authorization: string) => Promise<Identity | 'invalid' | null>;
 
-/** A key of the setting SERVICE_KEYS: its name, and the sha256 of its secret in hexadecimal. */
+/** A key of SERVICE_KEYS: its name, and the sha256 of its secret in hexadecimal. */
 export interface BootstrapKey {
   readonly name: string;
   readonly sha256: string;
 }
 
 /**
- * Resolves `Bearer <secret>` against the operator's service keys, comparing with all of them in constant time (such a key
- * is `key_<name>` and has scope `admin`: it is what the operator gave out to set the service up), then asks for whom the
- * tokens and keys stand that sign-in has issued.
+ * Resolves `Bearer <secret>` against the operator's service keys, all compared in constant time (their callers are
+ * `key_<name>` with scope `admin`), then looks up the tokens and keys that sign-in has issued.
  */
 export function createCredentialResolver(options: {
   readonly serviceKeys: readonly BootstrapKey[];
@@ -58,12 +57,15 @@ export function bearerOf(authorization: string): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
-/** Keys of ours, and tokens of the type of ours; nothing else leaves this process. */
+/** Whether it can be a key or token of ours; nothing else is looked up. */
 function isWorthAsking(secret: string): boolean {
   return secret.startsWith('kiln_') || headerOf(secret)['typ'] === 'at+jwt';
 }
 
-/** Keys that Kiln makes begin with `kiln_`; its access tokens are JWS of type `at+jwt`, signed with EdDSA. */
+/**
+ * Whether it has the form of our credentials: keys begin with `kiln_`, access tokens are JWS of type `at+jwt` signed
+ * with EdDSA.
+ */
 function hasOurForm(secret: string): boolean {
   if (secret.startsWith('kiln_')) return true;
   const { alg, typ } = headerOf(secret);
@@ -78,7 +80,7 @@ function headerOf(secret: string): Readonly<Record<string, unknown>> {
     const header: unknown = JSON.parse(Buffer.from(parts[0] ?? '', 'base64url').toString());
     return isRecord(header) ? header : {};
   } catch {
-    // Three dotted parts that are no JWS: not ours.
+    // Not a JWS, so not ours.
     return {};
   }
 }

@@ -19,16 +19,16 @@ import { portOf } from './port.ts';
 import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 import { startSandbox, type SandboxParts } from './sandbox.ts';
 
-/** A whole Kiln in one process, as `npm start` runs it; tests look inside. */
+/** All of Kiln in one process, as `npm start` runs it; tests look inside. */
 export interface Everything extends PublicServer {
   readonly runtime: Runtime;
   readonly media: MediaSubgraph;
 }
 
-/** Seconds that running work gets when the process stops; the rest is taken up at the next start. */
+/** Seconds for running work when the process stops; the rest is continued at the next start. */
 const WORKER_GRACE_SECONDS = 5;
 
-/** Starts everything in order: data, sandbox, subgraphs, worker, server. What was started is in the lifecycle, to be stopped in reverse. */
+/** Starts everything in order: data, sandbox, subgraphs, worker, server. The lifecycle stops it in reverse. */
 export async function startEverything(parts: ProcessParts): Promise<Everything> {
   const { config, logger, lifecycle } = parts;
   const runtime = await startRuntime({
@@ -78,7 +78,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   return { ...server, runtime, media };
 }
 
-/** How a process on this machine reaches the gateway, with the path that PUBLIC_URL may carry. */
+/** The gateway's URL for processes on this machine, with the path that PUBLIC_URL may have. */
 function localUrlOf(publicUrl: string, port: number): string {
   return `http://127.0.0.1:${port}${new URL(publicUrl).pathname.replace(/\/$/, '')}`;
 }
@@ -113,12 +113,12 @@ async function linkSubgraphs(
   return { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) };
 }
 
-/** In development a service key is made at the first start, shown once on the terminal, and kept in DATA_DIR. */
+/** In development a service key is made at the first start, printed once, and kept in DATA_DIR. */
 async function developmentKey({ config }: ProcessParts): Promise<BootstrapKey[]> {
   if (config.production) return [];
   const { secret, isNew } = await localSecret({ directory: config.data.dir, name: 'service-key' });
   const key = `kiln_${secret}`;
-  // Not through the logger: logs are kept and shipped, this line is for whoever sits at the terminal.
+  // Not logged: logs are kept and shipped, and this is for the terminal only.
   if (isNew) process.stdout.write(`Service key of this development server (shown once): ${key}\n`);
   return [{ name: 'development', sha256: createHash('sha256').update(key).digest('hex') }];
 }

@@ -14,8 +14,8 @@ import { portOf } from './port.ts';
 import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 
 /**
- * The gateway as a process of its own: Kiln's supergraph with its subgraphs elsewhere, or any Federation 2 supergraph
- * (`--supergraph FILE`) with its subgraphs at the URLs the file names.
+ * Starts the gateway in a process of its own: over Kiln's supergraph with remote subgraphs, or over any Federation 2
+ * supergraph (`--supergraph FILE`) with the subgraphs at its URLs.
  */
 export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServer> {
   const { config, logger, lifecycle } = parts;
@@ -54,7 +54,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
   return server;
 }
 
-/** Gateways that know the database count rates together; one that does not counts by itself. */
+/** Gateways with a database share their rate counters; without one a gateway counts by itself. */
 async function sharedCountsOf(parts: ProcessParts): Promise<SharedCounts | undefined> {
   const { config, logger } = parts;
   if (config.limits.rate === null) return undefined;
@@ -65,14 +65,14 @@ async function sharedCountsOf(parts: ProcessParts): Promise<SharedCounts | undef
   return undefined;
 }
 
-/** MEDIA_URL and WORKFLOW_URL win over what the supergraph says. */
+/** MEDIA_URL and WORKFLOW_URL take precedence over the supergraph. */
 function urlOf({ config }: ProcessParts, name: string): string | null {
   if (config.split.supergraphFile !== null) return null;
   if (name === 'media') return config.split.mediaUrl;
   return name === 'workflow' ? config.split.workflowUrl : null;
 }
 
-/** Callers are vouched for only where INTERNAL_KEY is set: a foreign subgraph is told nothing of them. */
+/** Callers are asserted only with INTERNAL_KEY: a foreign subgraph learns nothing about them. */
 function linkTo({ config, logger }: ProcessParts, name: string, url: string): SubgraphLink {
   const { internalKey } = config.split;
   const sign = internalKey === null ? {} : { sign: createCallerSigner({ key: internalKey, audience: name }) };

@@ -15,7 +15,7 @@ import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 
-/** What a door is opened with, besides the settings. */
+/** Options of the public server besides the settings. */
 export interface PublicServerOptions {
   readonly supergraphSdl: string;
   readonly links: Readonly<Record<string, SubgraphLink>>;
@@ -23,27 +23,30 @@ export interface PublicServerOptions {
   readonly publicUrl: string;
   readonly port: number;
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
-  /** Where rates are counted together with other gateways; absent: in this process. */
+  /** Shared rate counters of several gateways; absent: this process counts by itself. */
   readonly sharedCounts?: SharedCounts | undefined;
   readonly files?: Handler | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
 }
 
-/** The public door as it was opened: where, and what stands behind it. */
+/** The listening public server and its federation. */
 export interface PublicServer {
   readonly url: string;
   readonly server: GatewayServer;
   readonly federation: FederatedExecutor;
 }
 
-/** Builds the federation and the public server over it, and listens. The REST paths are there when every document of theirs fits the schema. */
+/**
+ * Builds the federation and the public server over it, and listens. The REST paths are mounted when all their documents
+ * fit the schema.
+ */
 export async function startPublicServer(
   parts: ProcessParts,
   options: PublicServerOptions,
 ): Promise<PublicServer> {
   const { config, logger, lifecycle } = parts;
-  // A foreign supergraph is shown nobody's credentials.
+  // A foreign supergraph never gets credentials.
   const workflow = config.split.supergraphFile === null ? options.links['workflow'] : undefined;
   const known = workflow && createCallerCache(workflow);
   const federation = await createFederation({
@@ -73,7 +76,7 @@ export async function startPublicServer(
     sandbox: options.sandbox,
     rest: restOf(parts, options, federation, rateLimiter),
   });
-  // First to stop, as it is added last: nobody comes in any more while the rest winds down.
+  // Added last, so stopped first: no new requests while the rest stops.
   lifecycle.add('gateway', () => server.close());
   const { url } = await server.listen(config.server.host, options.port);
   return { url, server, federation };
@@ -112,7 +115,7 @@ function restOf(
   }) as Handler;
 }
 
-/** The supergraph that is checked in: what `npm run schema` composed. */
+/** The checked-in supergraph, composed by `npm run schema`. */
 export function checkedInSupergraph(): Promise<string> {
   return readFile(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
 }

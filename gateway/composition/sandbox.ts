@@ -8,17 +8,17 @@ import type { SandboxStripe } from '../../subgraphs/workflow/compose-commerce.ts
 import type { SandboxIdentity } from '../../subgraphs/workflow/compose-sign-in.ts';
 import { sandboxElsewhere } from '../../subgraphs/workflow/remote-sandbox.ts';
 
-/** The sandbox as the composition sees it: the stand-ins' base URLs, and the page for people when it is embedded. */
+/** The sandbox: base URLs of its services, and its pages when it is embedded. */
 export interface SandboxParts {
   readonly wires: SandboxAddresses;
   readonly browser: Sandbox['browser'] | null;
-  /** Who signs people in. */
+  /** Its identity provider. */
   readonly identity: SandboxIdentity;
-  /** The stand-in for Stripe. */
+  /** Its Stripe. */
   readonly stripe: SandboxStripe;
 }
 
-/** Starts the embedded sandbox, or points to the one at SANDBOX_URL; null in production, where there is none. */
+/** Starts the embedded sandbox, or uses the one at SANDBOX_URL; null in production, which has none. */
 export async function startSandbox(
   { config, logger, lifecycle }: ProcessParts,
   place: { readonly publicUrl: string; readonly localUrl: string; readonly http: HttpClient },
@@ -27,7 +27,7 @@ export async function startSandbox(
   const { url } = config.sandbox;
   const { publicUrl, localUrl, http } = place;
   if (url !== null) return { wires: sandboxAddresses(url), browser: null, ...sandboxElsewhere(url, http) };
-  // Loaded only where it runs: production installs neither it nor its libraries.
+  // Loaded only where it is used: production installs neither it nor its libraries.
   const { createSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await createSandbox({
     dataDir: path.join(config.data.dir, 'sandbox'),

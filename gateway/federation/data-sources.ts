@@ -8,7 +8,7 @@ import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/opera
 type ProcessOptions = Parameters<GraphQLDataSource['process']>[0];
 type ProcessResult = Awaited<ReturnType<GraphQLDataSource['process']>>;
 
-/** What Apollo's executor asks, answered by our links. Its stock data sources are never used. */
+/** Data sources of Apollo's executor over our links. Its own data sources are never used. */
 export function dataSourcesOf(links: Readonly<Record<string, SubgraphLink>>): ServiceMap {
   return Object.fromEntries(Object.entries(links).map(([name, link]) => [name, dataSourceOf(link)]));
 }
@@ -22,7 +22,7 @@ function dataSourceOf(link: SubgraphLink): GraphQLDataSource {
         query,
         operationName,
         variables,
-        // Anew for each fetch: a subgraph makes its loaders per request.
+        // A new context for each fetch: a subgraph makes its loaders per request.
         context: { ...(context as RequestContext) },
         ...(document === undefined ? {} : { document }),
       });
@@ -31,14 +31,14 @@ function dataSourceOf(link: SubgraphLink): GraphQLDataSource {
   };
 }
 
-/** The way to a subgraph that a plan names. */
+/** The link to a subgraph of a plan. */
 export function linkTo(links: Readonly<Record<string, SubgraphLink>>, serviceName: string): SubgraphLink {
   const link = links[serviceName];
   if (link === undefined) throw new Error(`there is no way to subgraph ${serviceName}`);
   return link;
 }
 
-/** A first fetch as a request of its own, with those variables of the operation that it uses. */
+/** A first fetch as a request, with the variables of the operation that it uses. */
 export function fetchRequest(fetch: FetchNode, { variables, context }: GraphqlRequest): SubgraphRequest {
   const used = (fetch.variableUsages ?? []).filter((name) => Object.hasOwn(variables, name));
   const document = fetch.operationDocumentNode;
@@ -51,7 +51,7 @@ export function fetchRequest(fetch: FetchNode, { variables, context }: GraphqlRe
   };
 }
 
-/** The same sources, with one answer already there: the event of a subscription plays its primary fetch. */
+/** The sources with one result already there: the event of a subscription is the result of its primary fetch. */
 export function withFetchResult(
   sources: ServiceMap,
   answered: { readonly fetch: FetchNode; readonly result: ExecutionResult },

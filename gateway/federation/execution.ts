@@ -14,9 +14,9 @@ import { createPlanRunner, type PlanRunnerOptions } from './plan-runner.ts';
 import type { OperationPlan, SubscriptionPlan } from './plans.ts';
 import { gatewayFailure, withoutServiceNames, variableErrors } from './results.ts';
 
-/** Running checked operations: queries and mutations at once, subscriptions event by event. */
+/** Executes validated operations: queries and mutations at once, subscriptions event by event. */
 export interface Execution extends GraphqlExecutor {
-  /** Ends every open subscription, and at once any that is still to come. */
+  /** Ends every open subscription, and later ones at once. */
   close(): void;
 }
 
@@ -24,10 +24,10 @@ export interface ExecutionOptions extends PlanRunnerOptions {
   readonly documents: Documents;
 }
 
-/** Each error writes out the whole value that it is about: more of them make a large answer of a small request. */
+/** Each error contains the whole value: more of them would make a large response of a small request. */
 const MAX_VARIABLE_ERRORS = 5;
 
-/** Makes the execution over a planner, its checked documents and the links. */
+/** Makes the execution over a planner, its documents and the links. */
 export function createExecution({ documents, ...options }: ExecutionOptions): Execution {
   const { planner, links, logger } = options;
   const runner = createPlanRunner(options);

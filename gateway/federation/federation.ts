@@ -18,33 +18,33 @@ import { SubscriptionRootRule } from './subscription-root-rule.ts';
 export interface FederatedExecutor extends GraphqlExecutor {
   /** For `new ApolloServer({ gateway })`; its context must be a RequestContext. */
   readonly gateway: ServerGateway;
-  /** What callers see. */
+  /** The schema that callers see. */
   apiSchema(): GraphQLSchema;
-  /** Checks a query text as `execute` and `subscribe` do, and from the same cache: parse, limits, validation. */
+  /** Validates a query text as `execute` and `subscribe` do, with the same cache. */
   prepare(query: string): PreparedDocument;
-  /** Checks and plans an operation ahead of its first use; throws when it is refused (REST documents at the start). */
+  /** Validates and plans an operation before its first use; throws when it is refused (REST documents at the start). */
   plan(query: string, operationName?: string): void;
-  /** Ends every open subscription. The links belong to whoever made them. */
+  /** Ends every open subscription. The links are closed by their owner. */
   close(): Promise<void>;
 }
 
-/** What Apollo Server wants of a gateway: a schema and an executor. */
+/** The gateway interface of Apollo Server: a schema and an executor. */
 type ServerGateway = ApolloServerOptionsWithGateway<BaseContext>['gateway'];
 
 export interface FederationOptions {
   readonly supergraphSdl: string;
-  /** The way to each subgraph that the supergraph names. */
+  /** The link to each subgraph of the supergraph. */
   readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly logger: Logger;
-  /** Rules beside GraphQL's own (depth, aliases, cost); they hold on every transport. */
+  /** Validation rules besides GraphQL's own (depth, aliases, cost), for every transport. */
   readonly validationRules?: readonly ValidationRule[];
   /** Longest document in tokens (default 10,000). */
   readonly maxTokens?: number;
-  /** Most documents (with their plans) kept (default 1,000). */
+  /** Most cached documents with their plans (default 1,000). */
   readonly maxDocuments?: number;
 }
 
-/** Makes the executor of a supergraph. Fails when the SDL is none or a subgraph has no link. */
+/** Makes the executor of a supergraph. Fails when the SDL is invalid or a subgraph has no link. */
 export async function createFederation(options: FederationOptions): Promise<FederatedExecutor> {
   const { supergraphSdl, links, logger, validationRules = [] } = options;
   const planner = createPlanner(supergraphSdl);

@@ -3,8 +3,8 @@ import { Supergraph } from '@apollo/federation-internals';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 
 /**
- * The links of any Federation 2 supergraph, made from the routing URLs that its SDL names (join__Graph): how the gateway
- * serves a supergraph that is not Kiln's own. Fails when a subgraph has no URL.
+ * Makes the links of any Federation 2 supergraph from the routing URLs in its SDL (join__Graph), for a supergraph that
+ * is not Kiln's own. Fails when a subgraph has no URL.
  */
 export function linksFromSupergraph(
   supergraphSdl: string,

@@ -23,9 +23,9 @@ import {
 import type { OperationContext } from './operation-context.ts';
 
 /**
- * Whether an operation that needs one subgraph only gets from it exactly what the caller requested for: the same fields in
- * the same order, of types without hidden parts, with nothing renamed on the way. Then its answer needs no second
- * shaping, which is most of what the gateway itself costs. Whoever is not sure says no.
+ * Whether the only fetch of a plan returns exactly what the caller requested: the same fields in the same order, of
+ * types without hidden parts, with nothing renamed. Then its result is passed through without shaping, which is most of
+ * the gateway's own cost. In doubt the answer is no.
  */
 export function isPassThrough(requested: {
   readonly operation: OperationContext;
@@ -53,7 +53,9 @@ interface Reading {
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
 }
 
-/** The selections of an operation with fragments taken apart where they change nothing; null when it is not plain. */
+/**
+ * The selections of an operation with fragments inlined where that changes nothing; null when it can't pass through.
+ */
 function flatText({ operation, selectionSet }: OperationDefinitionNode, reading: Reading): string | null {
   const root = reading.schema.getRootType(operation);
   const selections = root == null ? null : flatten(selectionSet, root, reading);
@@ -67,7 +69,7 @@ function flatten(
 ): SelectionNode[] | null {
   const flat: SelectionNode[] = [];
   for (const selection of selections) {
-    // @skip and @include are the executor's: a plan may put them elsewhere.
+    // @skip and @include are left to the executor: a plan may place them elsewhere.
     if ((selection.directives ?? []).length > 0) return null;
     const parts = flattenOne(selection, parent, reading);
     if (parts === null) return null;
@@ -102,7 +104,7 @@ function flattenOne(
   return [{ kind: Kind.INLINE_FRAGMENT, typeCondition, selectionSet }];
 }
 
-/** Whether every value of a type may be shown as the subgraph says it. */
+/** Whether every value of a type is visible to callers. */
 function isPlainType(type: GraphQLNamedType, { schema, supergraphSchema }: Reading): boolean {
   if (isEnumType(type)) {
     const whole = supergraphSchema.getType(type.name) as GraphQLEnumType;

@@ -10,10 +10,10 @@ import type { OperationContext } from './operation-context.ts';
 import type { Planner, RequestPlan, SubscriptionPlan } from './plans.ts';
 import { withoutServiceNames } from './results.ts';
 
-/** Runs plans with Apollo's own executor over our links. */
+/** Runs plans with Apollo's executor over our links. */
 export interface PlanRunner {
   runRequest(plan: RequestPlan, request: GraphqlRequest): Promise<ExecutionResult>;
-  /** Runs what follows an event of a subscription; the event plays the answer of the primary fetch. */
+  /** Runs the plan of a subscription's event; the event is the result of the primary fetch. */
   runEvent(plan: SubscriptionPlan, request: GraphqlRequest, event: ExecutionResult): Promise<ExecutionResult>;
 }
 
@@ -35,7 +35,7 @@ export function createPlanRunner({ planner, links, logger }: PlanRunnerOptions):
     );
   };
 
-  /** Runs a plan whose first fetch has its answer already. */
+  /** Runs a plan whose first fetch has its result already. */
   const runAfterFetch = (parts: Omit<Run, 'services'>, fetch: FetchNode, result: ExecutionResult) =>
     run({ ...parts, services: withFetchResult(sources, { fetch, result }) });
 
@@ -53,7 +53,7 @@ export function createPlanRunner({ planner, links, logger }: PlanRunnerOptions):
   };
 }
 
-/** A result that lacks nothing, and carries nothing but data; null for any other. */
+/** The data of a result without errors; null for any other. */
 function completeResult({ data, errors }: ExecutionResult): ExecutionResult | null {
   return errors === undefined && data !== undefined && data !== null ? { data } : null;
 }
@@ -67,7 +67,7 @@ interface Run {
 
 type GatewayContext = Parameters<typeof executeQueryPlan>[2];
 
-// What Apollo's executor reads of its request context; the rest of that type belongs to Apollo Server.
+// The part of the request context that Apollo's executor reads.
 function gatewayContext(from: {
   operation: OperationContext;
   request: GraphqlRequest;

@@ -5,23 +5,23 @@ import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { operationContext, type OperationContext } from './operation-context.ts';
 import { isPassThrough } from './pass-through-fetch.ts';
 
-/** The supergraph as the executor needs it, and the plans of its operations. */
+/** The supergraph, and the plans of operations over it. */
 export interface Planner {
-  /** What callers see, as graphql-js has it and as Apollo's planner has it. */
+  /** The schema that callers see, for graphql-js and for Apollo's planner. */
   readonly apiSchema: GraphQLSchema;
   readonly apiModel: Schema;
   /** The whole schema with its @inaccessible parts and join directives. */
   readonly supergraphSchema: GraphQLSchema;
-  /** The subgraphs that the supergraph names, with their routing URLs. */
+  /** The subgraphs of the supergraph, with their routing URLs. */
   readonly subgraphs: readonly { readonly name: string; readonly url: string }[];
   /**
-   * The plan of one operation of a checked document, made once and kept as long as the document object lives.
-   * Throws a GraphQLError with code BAD_USER_INPUT when the document has no such operation.
+   * The plan of one operation of a validated document, cached as long as the document object lives. Throws a
+   * GraphQLError with code BAD_USER_INPUT when the document has no such operation.
    */
   planOf(document: DocumentNode, operationName: string | undefined): OperationPlan;
 }
 
-/** How an operation is run: fetched from the subgraphs, or subscribed to at one of them. */
+/** How an operation is run: fetched from subgraphs, or subscribed at one of them. */
 export type OperationPlan = RequestPlan | SubscriptionPlan;
 
 /** A query or mutation. */
@@ -29,29 +29,29 @@ export interface RequestPlan {
   readonly kind: 'request';
   readonly operation: OperationContext;
   readonly plan: QueryPlan;
-  /** The only fetch of the plan, when its answer without errors is the answer as it is; else null. */
+  /** The only fetch of the plan, when its result without errors is the result of the operation; else null. */
   readonly passThrough: FetchNode | null;
 }
 
-/** A subscription: the fetch that subscribes, and the plan that each of its events runs through. */
+/** A subscription: the fetch that subscribes, and the plan for each event. */
 export interface SubscriptionPlan {
   readonly kind: 'subscription';
   readonly operation: OperationContext;
   readonly primary: FetchNode;
-  /** The primary fetch (played by the event), then what the other subgraphs add. */
+  /** The primary fetch (whose result is the event), then the fetches from other subgraphs. */
   readonly eventPlan: QueryPlan;
-  /** Whether an event without errors is the answer as it is, so that running the plan would change nothing. */
+  /** Whether an event without errors is the result of the operation. */
   readonly isPlain: boolean;
 }
 
-/** Makes the planner of a supergraph; throws when the SDL is none. */
+/** Makes the planner of a supergraph; throws when the SDL is invalid. */
 export function createPlanner(supergraphSdl: string): Planner {
   const supergraph = Supergraph.build(supergraphSdl);
   const planner = new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true });
   const apiModel = supergraph.apiSchema();
   const apiSchema = apiModel.toGraphQLJSSchema();
   const supergraphSchema = supergraph.schema.toGraphQLJSSchema();
-  // Bounded by the documents' own cache; a document has only as many plans as it has operations.
+  // Bounded by the document cache; a document has only as many plans as operations.
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
 
   const makePlan = (document: DocumentNode, operationName: string | undefined): OperationPlan => {

@@ -4,7 +4,7 @@ import { failedResult, withExtensions } from '../../platform/graphql/operations/
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
-/** A result without what is nobody's business outside: which subgraph an error came from. */
+/** The result without the names of the subgraphs that errors came from. */
 export function withoutServiceNames(result: ExecutionResult): ExecutionResult {
   if (result.errors === undefined) return result;
   return { ...result, errors: result.errors.map(outwardError) };
@@ -15,16 +15,16 @@ function outwardError(error: GraphQLError): GraphQLError {
   return serviceName === undefined ? error : withExtensions(error, error.message, extensions);
 }
 
-/** The result of a request that could not be run at all; what is not an expected error is masked and logged. */
+/** The result of a request that could not be run; an unexpected error is masked and logged. */
 export function gatewayFailure(thrown: unknown, context: RequestContext, logger: Logger): ExecutionResult {
   return failedResult(thrown, { logger, traceId: context.caller.traceId, subgraph: 'gateway' });
 }
 
-/** Characters of a message about a variable: its beginning names the variable, its end says what is wrong. */
+/** Characters kept of a message about a variable: its beginning names the variable, its end the problem. */
 const MESSAGE_START = 200;
 const MESSAGE_END = 300;
 
-/** Errors of variables that do not fit their types, with the code that callers switch on; without the middle of long values. */
+/** Errors of variables that do not fit their types, with a code and without the middle of long values. */
 export function variableErrors(errors: readonly GraphQLError[]): ExecutionResult {
   return {
     errors: errors.map((error) =>

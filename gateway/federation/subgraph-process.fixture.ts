@@ -2,7 +2,7 @@ import { createSubgraphServer } from '../../platform/graphql/subgraph-server/ser
 import { createTwoSubgraphs } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 
-/** The media subgraph of the tests as a process of its own, with an event every 20 ms: something that can be killed. */
+/** The tests' media subgraph in a process of its own, with an event every 20 ms; tests kill it. */
 
 const two = createTwoSubgraphs();
 const server = await createSubgraphServer({

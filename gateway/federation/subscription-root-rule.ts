@@ -8,8 +8,8 @@ import {
 } from 'graphql';
 
 /**
- * Refuses @skip and @include on the root of a subscription. GraphQL itself allows them; a planner can't plan a
- * subscription that may have no root field.
+ * Refuses @skip and @include on the root of a subscription. GraphQL allows them, but a subscription without a root
+ * field can't be planned.
  */
 export const SubscriptionRootRule: ValidationRule = (context) => ({
   OperationDefinition(operation) {
@@ -41,7 +41,7 @@ function isConditional(
   });
 }
 
-// Each fragment once, so that fragments in a circle (which another rule refuses) end.
+// Each fragment once: fragments in a circle (which another rule refuses) must end.
 function unvisited(
   fragment: FragmentDefinitionNode | null | undefined,
   visited: Set<FragmentDefinitionNode>,

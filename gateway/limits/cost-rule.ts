@@ -16,16 +16,16 @@ import {
 
 import { refusal } from './refusal.ts';
 
-/** Arguments that say how many entries a field answers. */
+/** Arguments for the number of entries of a field. */
 const SIZE_ARGUMENTS = ['first', 'last', 'limit', 'pageSize'];
-/** What stands for a size given by a variable: documents are judged once, before their variables are known. */
+/** Assumed size when a variable gives it: documents are validated before their variables are known. */
 const SIZE_OF_VARIABLE = 100;
-/** What stands for the length of a list whose field takes no size. */
+/** Assumed length of a list whose field takes no size. */
 const SIZE_OF_LIST = 5;
 
 /**
- * Refuses what would cost too much to answer: each field is worth 1, and what stands below a list is worth as much as
- * often as the list is long. A validation rule, because it needs the schema.
+ * Refuses costly operations: each field costs 1, and the selection below a list costs its sum times the length of the
+ * list. A validation rule, because it needs the schema.
  */
 export function createCostRule(maxCost: number): ValidationRule {
   return (context) => {
@@ -63,7 +63,7 @@ function createCost(context: ValidationContext): Cost {
     if (field === undefined || node.selectionSet === undefined) return 1;
     const size = sizeOf(node, field);
     const isList = isListType(getNullableType(field.type));
-    // `tasks(first: 50) { edges { ... } }`: the size stands on the connection, so its list is not counted again.
+    // `tasks(first: 50) { edges { ... } }`: the connection has the size, so its list is not counted again.
     const times = size ?? (isList && !isSized ? SIZE_OF_LIST : 1);
     return 1 + times * costOf(node.selectionSet, getNamedType(field.type), size !== undefined && !isList);
   }

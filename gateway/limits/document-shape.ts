@@ -6,19 +6,19 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** What a document would unfold to. Fragments are counted at each place they are spread, but walked only once. */
+/** The size of a document with its fragments unfolded, each walked only once. */
 export interface DocumentShape {
   /** Operations in the document. */
   operations: number;
-  /** Most fields below each other, introspection left out. */
+  /** Depth of nested fields, without introspection. */
   depth: number;
-  /** Fields that carry another name than their own. */
+  /** Number of aliases. */
   aliases: number;
-  /** Fields at the top of one operation, the most of any. */
+  /** Root fields of the operation that has most. */
   rootFields: number;
-  /** All fields, every spread unfolded. */
+  /** All fields, fragments unfolded. */
   fields: number;
-  /** Most introspection lists (`fields`, `interfaces`, ...) inside each other. */
+  /** Depth of nested introspection lists (`fields`, `interfaces`, ...). */
   introspectionDepth: number;
 }
 
@@ -33,7 +33,7 @@ interface Measures {
 const NOTHING: Measures = { depth: 0, aliases: 0, ownFields: 0, fields: 0, introspectionDepth: 0 };
 const INTROSPECTION_LISTS = new Set(['fields', 'interfaces', 'possibleTypes', 'inputFields']);
 
-/** Measures a parsed document without a schema, in time that grows with its length only. */
+/** Measures a parsed document without a schema, in linear time. */
 export function measureDocument(document: DocumentNode): DocumentShape {
   const measure = createMeasure(document);
   const shape: DocumentShape = {
@@ -68,7 +68,7 @@ function createMeasure(document: DocumentNode): (selectionSet: SelectionSetNode)
     const found = known.get(name);
     if (found !== undefined) return found;
     const fragment = fragments.get(name);
-    // A fragment that spreads itself counts as nothing here; validation refuses it.
+    // A fragment that spreads itself counts as nothing; validation refuses it.
     known.set(name, NOTHING);
     const measured = fragment === undefined ? NOTHING : measureSelections(fragment.selectionSet);
     known.set(name, measured);

@@ -10,7 +10,7 @@ import { createCostRule } from './cost-rule.ts';
 import { type DocumentShape, measureDocument } from './document-shape.ts';
 import { type LimitName, refusal } from './refusal.ts';
 
-/** The most that a GraphQL document may ask for, on every transport alike. All have defaults. */
+/** Limits of a GraphQL document, on every transport. All have defaults. */
 export interface QueryLimitOptions {
   /** Characters of the query text (default 100,000). */
   readonly maxQueryLength?: number;
@@ -18,30 +18,30 @@ export interface QueryLimitOptions {
   readonly maxTokens?: number;
   /** Operations in one document (default 20). */
   readonly maxOperations?: number;
-  /** Fields below each other, introspection left out (default 15). */
+  /** Depth of nested fields, without introspection (default 15). */
   readonly maxDepth?: number;
-  /** Aliases in all (default 30). */
+  /** Aliases (default 30). */
   readonly maxAliases?: number;
-  /** Fields at the top of one operation (default 20). */
+  /** Root fields of one operation (default 20). */
   readonly maxRootFields?: number;
-  /** Fields in all, fragments unfolded (default 2,000). */
+  /** All fields, fragments unfolded (default 2,000). */
   readonly maxFields?: number;
-  /** Introspection lists inside each other (default 3). */
+  /** Depth of nested introspection lists (default 3). */
   readonly maxIntrospectionDepth?: number;
   /** See cost-rule.ts (default 50,000). */
   readonly maxCost?: number;
-  /** Whether the schema may be asked for. */
+  /** Whether introspection is allowed. */
   readonly introspection: boolean;
 }
 
-/** The limits as every transport applies them. */
+/** The limits that every transport applies. */
 export interface QueryLimits {
   /**
-   * Judges a query text before validation (whose time may grow with the square of the text): the parsed document, or
-   * why it is refused. A text that is no GraphQL is GRAPHQL_PARSE_FAILED.
+   * Parses a query text and checks it before validation (whose time may grow with the square of the text): the
+   * document, or its refusal. An unparsable text is GRAPHQL_PARSE_FAILED.
    */
   parse(query: string): DocumentNode | GraphQLError;
-  /** The limits that need the schema, to be run with or after the specified rules. */
+  /** The limits that need the schema, for validation. */
   readonly validationRules: readonly ValidationRule[];
 }
 

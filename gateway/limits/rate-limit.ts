@@ -4,7 +4,7 @@ import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-lim
 import type { Caller } from '../../platform/access/caller.ts';
 import type { SharedCounts } from './shared-counts.ts';
 
-/** Kinds of requests that are counted apart: status reads, other reads, and what starts work. */
+/** Classes of requests that are counted separately: status reads, other reads, starts of work. */
 type RateClass = 'status' | 'read' | 'start';
 
 /** Requests per minute and caller. */
@@ -12,13 +12,13 @@ export type RateLimits = Readonly<Record<RateClass, number>>;
 
 const DEFAULT_RATE_LIMITS: RateLimits = { status: 6_000, read: 1_200, start: 120 };
 
-/** What is left to a caller, and whether this request goes through. */
+/** The remaining requests of a caller, and whether this one is allowed. */
 export interface RateVerdict {
   readonly allowed: boolean;
   /** Requests per minute. */
   readonly limit: number;
   readonly remaining: number;
-  /** When the count starts anew, in epoch seconds: the value of X-RateLimit-Reset. */
+  /** When the window ends, in epoch seconds: X-RateLimit-Reset. */
   readonly resetSeconds: number;
   /** Seconds to wait, at least 1, when not allowed; 0 otherwise. */
   readonly retryAfter: number;
@@ -35,8 +35,8 @@ const WINDOW_SECONDS = 60;
 type Limiter = Pick<RateLimiterMemory, 'consume'>;
 
 /**
- * Counts in windows of a minute that start with a caller's first request: together with other gateways where there are
- * shared counts, else (and while those are away) in this process's memory.
+ * Counts in windows of a minute that start with a caller's first request: in shared counters where there are any, else
+ * (and while those are away) in memory.
  */
 export function createRateLimiter(limits: Partial<RateLimits> = {}, shared?: SharedCounts): RateLimiter {
   const perMinute = { ...DEFAULT_RATE_LIMITS, ...limits };
@@ -52,9 +52,9 @@ export function createRateLimiter(limits: Partial<RateLimits> = {}, shared?: Sha
       schemaName: 'gateway',
       tableName: 'rate_limits',
       tableCreated: true,
-      // One broom sweeps for all classes.
+      // One limiter deletes the expired rows of all.
       clearExpiredByTimeout: rateClass === 'read',
-      // Whoever is over the limit is refused without asking the database again.
+      // A caller over the limit is refused without another query.
       inMemoryBlockOnConsumed: points,
       insuranceLimiter: memory,
     });
@@ -76,7 +76,7 @@ export function createRateLimiter(limits: Partial<RateLimits> = {}, shared?: Sha
   };
 }
 
-/** The headers that tell a caller its limit; Retry-After only when the request was refused. */
+/** The rate headers of a response; Retry-After only when it was refused. */
 export function rateHeaders(verdict: RateVerdict): Record<string, string> {
   return {
     'X-RateLimit-Limit': String(verdict.limit),
@@ -94,13 +94,13 @@ async function consume(
   try {
     return { allowed: true, state: await limiter.consume(key, points) };
   } catch (refused) {
-    // The library rejects with the state itself when the limit is reached; anything else is a failure.
+    // The library rejects with the state when the limit is reached; anything else is a failure.
     if (refused instanceof RateLimiterRes) return { allowed: false, state: refused };
     throw refused;
   }
 }
 
-/** Whom a request counts against. Anonymous callers share their address; of IPv6, the /64 that one customer has. */
+/** The key that a request counts against. Anonymous callers share their address; of IPv6, the /64 of one customer. */
 function rateKeyOf(caller: Caller): string {
   if (caller.kind !== 'anonymous') return caller.id;
   const address = caller.address ?? 'unknown';

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-/** What a document may be refused for; the name is told to the caller as `extensions.limit`. */
+/** The limits of documents; callers see the name as `extensions.limit`. */
 export type LimitName =
   | 'query-length'
   | 'tokens'
@@ -14,7 +14,10 @@ export type LimitName =
   | 'batch'
   | 'concurrent-operations';
 
-/** The error of a document that exceeds a limit: QUERY_REFUSED with the limit's name, what is allowed and what was found. */
+/**
+ * The error of a document that exceeds a limit: QUERY_REFUSED with the limit's name, what is allowed and what was
+ * found.
+ */
 export function refusal(limit: LimitName, allowed: number, found: number | string): GraphQLError {
   return new GraphQLError(`refused before execution: ${limit} is ${found}, at most ${allowed} is allowed`, {
     extensions: { code: 'QUERY_REFUSED', limit, allowed, found },

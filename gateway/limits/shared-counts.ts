@@ -8,26 +8,26 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { gatewayMigrations } from '../migrations/index.ts';
 
 /**
- * The counts that several gateways share, in PostgreSQL. Limiting is no reason to fail or to wait: a question that is not
- * answered at once is refused, and the limiter counts in this process meanwhile (rate-limit.ts).
+ * Shared rate counters of several gateways, in PostgreSQL. Limiting must neither fail requests nor delay them: a query
+ * without a prompt answer is rejected, and the limiter counts in memory meanwhile (rate-limit.ts).
  */
 export interface SharedCounts {
-  /** Asks the table; rejects when there is no answer in time, and at once for a moment after that. */
+  /** Queries the table; rejects when there is no answer in time, and at once for a moment after that. */
   query(question: QueryConfig): Promise<QueryResult>;
 }
 
 export interface SharedCountsOptions {
   readonly database: Database;
   readonly logger: Logger;
-  /** Milliseconds that a request waits for its count at most (default 500). */
+  /** Most milliseconds that a request waits for its count (default 500). */
   readonly patienceMs?: number;
 }
 
-/** Milliseconds that a start waits for the table. */
+/** Most milliseconds that a start waits for the table. */
 const START_MS = 5_000;
 const REST_MS = 1_000;
 
-/** Makes them, and their table. A gateway starts without its database as well: then the table is made as soon as it is there. */
+/** Makes the counters and their table. A gateway also starts without its database: then the table is created later. */
 export async function openSharedCounts({
   database,
   logger,

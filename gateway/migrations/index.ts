@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Requests of a minute per class and caller. Unlogged: after a crash of the database everybody begins anew, which is fine. */
+/** Request counters per class and caller. Unlogged: after a crash of the database all counts begin again. */
 const rateLimits: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     // The columns and their order are rate-limiter-flexible's; `expire` is in epoch milliseconds.

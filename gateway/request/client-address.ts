@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-/** Where a request comes from, as far as the proxies before us are believed. */
+/** The client address of a request, by the proxies that are trusted. */
 
-/** Whether an address is one of the operator's proxies (TRUST_PROXY), whose X-Forwarded-* headers are believed. */
+/** Makes the check whether an address is a trusted proxy (TRUST_PROXY). */
 export function createTrust(trustProxy: readonly string[]): (address: string) => boolean {
   const ranges = trustProxy.map((entry) => {
     if (entry.includes('/')) return ipaddr.parseCIDR(entry);
@@ -19,7 +19,7 @@ export function createTrust(trustProxy: readonly string[]): (address: string) =>
   };
 }
 
-/** The address that an entry of X-Forwarded-For names; some proxies write its port as well. Nothing that is only nearly one. */
+/** The address in an entry of X-Forwarded-For, with or without a port; null when there is no valid one. */
 function hopIn(entry: string): string | null {
   const text = entry.trim();
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
@@ -27,7 +27,7 @@ function hopIn(entry: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** The address of whoever sent it: walks X-Forwarded-For from our side outwards, as far as each hop is trusted. */
+/** The client's address: follows X-Forwarded-For from our side as far as each hop is trusted. */
 export function addressOf(request: IncomingMessage, isTrusted: (address: string) => boolean): string | null {
   let address = request.socket.remoteAddress;
   if (address === undefined) return null;

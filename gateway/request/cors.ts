@@ -2,13 +2,16 @@ import type { IncomingMessage } from 'node:http';
 
 import type { RequestHandler } from 'express';
 
-/** Browser origins that may read our answers: any, or exactly these (`https://example.com`). No credentials, ever. */
+/** Browser origins that may read responses: any, or exactly these (`https://example.com`). Never with credentials. */
 export type CorsOrigins = 'any' | readonly string[];
 
-/** The cross-origin rules, for both ways in. */
+/** The cross-origin rules for requests and for streams. */
 export interface Cors {
   readonly middleware: RequestHandler;
-  /** Whether a request may open a socket or stream: by its origin. Without one it is no browser's, or says itself whose. */
+  /**
+   * Whether a request may open a socket or stream. Without an Origin it is not from a browser, or Sec-Fetch-Site says
+   * from where.
+   */
   allows(request: IncomingMessage): boolean;
 }
 
@@ -26,7 +29,7 @@ const EXPOSED_HEADERS = [
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = '600';
 
-/** Cross-origin rules by the setting CORS_ORIGINS, for HTTP and for WebSocket upgrades (which browsers do not guard). */
+/** Cross-origin rules of CORS_ORIGINS, for HTTP and for WebSocket upgrades (which browsers do not restrict). */
 export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors {
   const allowed = origins === 'any' ? undefined : new Set(origins.map((origin) => origin.replace(/\/$/, '')));
   const isAllowed = (origin: string): boolean => allowed === undefined || allowed.has(origin);
@@ -59,7 +62,7 @@ export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors
   };
 }
 
-/** Pages may send a GET elsewhere without naming their origin (`no-cors`); browsers tell then whose it is. */
+/** Pages may send a GET without an Origin (`no-cors`); then Sec-Fetch-Site names their site. */
 function isOfAnotherSite({ headers }: IncomingMessage): boolean {
   return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']));
 }

@@ -9,17 +9,17 @@ import {
 import type { Logger } from '../../platform/process/logger.ts';
 
 /**
- * What callers get to see of an error, the same on HTTP, WebSocket, SSE and multipart: errors that carry a code keep
- * their message and their useful extensions; everything else is our own mistake, told as INTERNAL with the traceId
- * under which it was logged. Stack traces and the names of subgraphs never leave.
+ * Formats errors for callers, the same on HTTP, WebSocket, SSE and multipart: errors with a code keep their message and
+ * public extensions; any other is shown as INTERNAL with the traceId of its log line. Stack traces and names of
+ * subgraphs are never shown.
  */
 export interface ErrorFormatter {
   formatError(error: unknown, traceId: string): GraphQLFormattedError;
-  /** Formats the errors of a result; the data is passed on as it is. */
+  /** Formats the errors of a result; the data is unchanged. */
   formatResult(result: ExecutionResult, traceId: string): FormattedExecutionResult;
 }
 
-/** Extensions that are written for the caller. */
+/** Extensions that callers may see. */
 const PUBLIC_EXTENSIONS = [
   'code',
   'field',
@@ -30,10 +30,10 @@ const PUBLIC_EXTENSIONS = [
   'found',
   'argumentName',
 ];
-/** Codes that other layers put on errors which nobody wrote for the caller. */
+/** Codes of unexpected errors, as other layers set them. */
 const UNKNOWN_CODES = new Set<unknown>([undefined, 'INTERNAL_SERVER_ERROR', 'DOWNSTREAM_SERVICE_ERROR']);
 
-/** Makes the formatter; masked errors go to the logger. */
+/** Makes the formatter; masked errors are logged. */
 export function createErrorFormatter({ logger }: { readonly logger: Logger }): ErrorFormatter {
   function formatError(thrown: unknown, traceId: string): GraphQLFormattedError {
     const error = toGraphqlError(thrown);
@@ -47,7 +47,7 @@ export function createErrorFormatter({ logger }: { readonly logger: Logger }): E
       return { message: 'internal error', ...place, extensions: { code: 'INTERNAL', traceId } };
     }
     if (code === 'INTERNAL') {
-      // Masked and logged already where it happened; its own traceId joins the two processes' lines.
+      // Masked and logged already where it happened; its traceId joins the log lines of both processes.
       const known = error.extensions['traceId'];
       return {
         message: 'internal error',
@@ -76,7 +76,7 @@ function toGraphqlError(thrown: unknown): GraphQLError {
 function codeOf(error: GraphQLError): unknown {
   const { code } = error.extensions;
   if (code !== undefined || error.originalError !== undefined) return code;
-  // graphql-js gives no codes of its own: a value that does not fit a variable's type is the caller's input.
+  // graphql-js has no codes: a value that does not fit a variable's type is the caller's input.
   const isVariable =
     error.nodes?.length && error.nodes.every(({ kind }) => kind === Kind.VARIABLE_DEFINITION);
   return isVariable ? 'BAD_USER_INPUT' : undefined;

@@ -4,11 +4,11 @@ import type { Caller } from '../../platform/access/caller.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { newTraceId } from '../../platform/ids.ts';
 
-/** What goes along with a request behind the door. */
+/** The context of a request, kept per HTTP request. */
 
 const contexts = new WeakMap<IncomingMessage, RequestContext>();
 
-/** Remembers the caller of a request and a signal that is aborted when it hangs up. Called once, at the door. */
+/** Attaches the caller, and a signal that is aborted when the client disconnects. Called once per request. */
 export function attachContext(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
   const hangUp = new AbortController();
   response.once('close', () => {
@@ -17,7 +17,7 @@ export function attachContext(request: IncomingMessage, response: ServerResponse
   contexts.set(request, { caller, signal: hangUp.signal });
 }
 
-/** The context of a request behind the door. Throws when the request did not come through it. */
+/** The context of a request. Throws when none was attached. */
 export function contextOf(request: IncomingMessage): RequestContext {
   const context = contexts.get(request);
   if (context === undefined) throw new Error('the request has no caller yet');

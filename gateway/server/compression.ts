@@ -1,16 +1,18 @@
 import compression from 'compression';
 import type { RequestHandler } from 'express';
 
-/** Content types that are compressed. Streams (SSE, multipart) are not among them, as each event must leave at once; nor are media. */
+/**
+ * Content types that are compressed. Not streams (SSE, multipart), whose events must be sent at once, and not media.
+ */
 const COMPRESSED =
   /^(application\/(json|graphql-response\+json|javascript|manifest\+json)|text\/(html|css|javascript|plain)|image\/svg\+xml)\b/;
 
-/** Paths whose answers hold tokens, and whose requests a browser sends by itself with a cookie. */
+/** Paths whose responses contain tokens, and whose requests browsers send with a cookie. */
 const WITH_CREDENTIALS = /^\/auth(\/|$)/i;
 
 /**
- * Compresses JSON and pages of 1 KB and more for callers that accept it. Not where a secret and words of a stranger could
- * meet in one answer (BREACH): nothing below /auth.
+ * Compresses JSON and pages of 1 KB and more for callers that accept it. Not below /auth, where a secret and foreign
+ * text could be in one response (BREACH).
  */
 export function compressAnswers(): RequestHandler {
   const compress = compression({

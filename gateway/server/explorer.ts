@@ -3,9 +3,9 @@ import { type Request, Router, static as serveStatic } from 'express';
 
 import { createTrust } from '../request/client-address.ts';
 
-/** The explorer at /explorer: Altair, served from this process alone. The browser is told to load nothing from elsewhere. */
+/** The explorer at /explorer: Altair, served by this process. The browser may load nothing from elsewhere. */
 
-/** Scripts are bundled with inline parts and workers; data and blobs are the page's own. */
+/** Altair's scripts need inline parts and workers; data and blobs are its own. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
@@ -40,15 +40,15 @@ query Tasks {
 }
 `;
 
-/** What the explorer must know of its place. */
+/** Where the explorer is mounted. */
 export interface ExplorerOptions {
   /** Path prefix of PUBLIC_URL, without a slash at its end: `` or `/kiln`. */
   readonly basePath: string;
-  /** Addresses or CIDRs whose X-Forwarded-Proto is believed. */
+  /** Addresses or CIDRs whose X-Forwarded-Proto is trusted. */
   readonly trustProxy: readonly string[];
 }
 
-/** Mount it at `/explorer`. */
+/** Makes the router to mount at `/explorer`. */
 export function createExplorer({ basePath, trustProxy }: ExplorerOptions): Router {
   const isTrusted = createTrust(trustProxy);
   const router = Router();
@@ -70,7 +70,7 @@ function peerOf({ socket }: Request): string {
   return socket.remoteAddress ?? '';
 }
 
-/** What the browser asked the first proxy in, as the proxies say. */
+/** Whether the browser used https, as the proxies say. */
 function isForwardedHttps({ headers }: Request): boolean {
   return /^\s*https\s*(,|$)/i.test(String(headers['x-forwarded-proto']));
 }
@@ -82,20 +82,20 @@ function renderPage(basePath: string, subscriptionsEndpoint: string): string {
     subscriptionsEndpoint,
     initialSubscriptionRequestHandlerId: 'graphql-ws',
     initialQuery: FIRST_QUERY,
-    // Uploads from the explorer need a header that no other site can send.
+    // Uploads need a header that no other site can send.
     initialHeaders: { 'Apollo-Require-Preflight': 'true' },
     instanceStorageNamespace: 'kiln_',
     disableAccount: true,
   });
 }
 
-/** The WebSocket address as the browser reached us; it has no relative form everywhere. */
+/** The WebSocket URL by the address that the browser used; it has no relative form everywhere. */
 function socketUrl(
   { headers }: Request,
   { basePath, isSecure }: { readonly basePath: string; readonly isSecure: boolean },
 ): string {
   const host = headers.host ?? '';
-  // The header ends up in a script: let nothing through but a host and a port.
+  // The header is put into a script: only a host and a port are allowed.
   const safeHost = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(host) ? host : 'localhost';
   return `${isSecure ? 'wss' : 'ws'}://${safeHost}${basePath}/graphql`;
 }

@@ -6,14 +6,14 @@ import { Pool } from 'undici';
 import { AppError, toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
-/** Hands /files/* on to the media process when the two are split; bytes stream through, ranges and caching headers included. */
+/** Forwards /files/* to the media process of a split system; streams the bytes, with range and caching headers. */
 export interface FileProxy {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   close(): Promise<void>;
 }
 
 export interface FileProxyOptions {
-  /** Where the media subgraph answers GraphQL; its files are at the same origin. */
+  /** The media subgraph's GraphQL URL; its files are at the same origin. */
   readonly mediaUrl: string;
   readonly logger: Logger;
 }
@@ -22,7 +22,7 @@ const FORWARDED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'a
 const HEADERS_TIMEOUT_MS = 15_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
-/** Makes the proxy over a pool of connections of its own, which `close` ends. */
+/** Makes the proxy over a connection pool, which `close` ends. */
 export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FileProxy {
   const { origin } = new URL(mediaUrl);
   const pool = new Pool(origin, {
@@ -39,7 +39,7 @@ export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FilePro
       try {
         await pipeline(answer.body, response);
       } catch (thrown) {
-        // The reader left, or media died in the middle: the status is out, the cut connection says the rest.
+        // The client left, or media failed after the headers: the connection is cut.
         if (!hangUp.signal.aborted) logger.warn({ error: toError(thrown) }, 'a file could not be handed on');
         response.destroy();
       }

@@ -4,29 +4,29 @@ import pTimeout from 'p-timeout';
 import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
-/** What health is judged by. */
+/** Options of the health endpoints. */
 export interface HealthOptions {
-  /** What must work for this process to be of use, by name; a check that throws fails. Names are told, reasons logged. */
+  /** Readiness checks by name; a check that throws fails. Names are public, reasons are logged. */
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
-  /** Most milliseconds that a check may take (default 3,000). */
+  /** Timeout of a check in milliseconds (default 3,000). */
   readonly timeoutMs?: number;
   readonly logger: Logger;
 }
 
-/** The health endpoints, and how they learn that the end has begun. */
+/** The health endpoints. */
 export interface Health {
   /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that fail). */
   readonly router: Router;
-  /** From now on not ready: traffic should go elsewhere while running requests end. */
+  /** Reports not ready from now on: traffic should go elsewhere while running requests end. */
   drain(): void;
 }
 
-/** Makes the health endpoints. Checks run on each request to /readyz, all at once. */
+/** Makes the health endpoints. Each request to /readyz runs all checks at once. */
 export function createHealth({ checks, timeoutMs = 3_000, logger }: HealthOptions): Health {
   const router = Router();
   let isDraining = false;
 
-  /** The names of the parts that fail now. */
+  /** The names of the failing checks. */
   async function findFailing(): Promise<string[]> {
     const outcomes = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => {

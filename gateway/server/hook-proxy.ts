@@ -4,20 +4,20 @@ import { Pool } from 'undici';
 
 import { AppError } from '../../platform/errors.ts';
 
-/** Hands notices of upstreams on to the media process when the two are split: it alone knows the attempts and their keys. */
+/** Forwards provider webhooks to the media process of a split system, which knows the attempts and their keys. */
 export interface HookProxy {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 20_000;
-/** Largest answer: a challenge that is echoed. */
+/** Largest response: an echoed challenge. */
 const MAX_ANSWER = 1024 * 1024 + 1024;
-/** Not for media: they are about the connection, or about people. */
+/** Headers that are not forwarded: about the connection, or credentials. */
 const DROPPED =
   /^(connection|keep-alive|transfer-encoding|upgrade|te|host|expect|cookie|authorization|x-kiln-.*)$/;
 
-/** Makes the proxy over a small pool of its own: notices are short, and `close` ends it. */
+/** Makes the proxy over a small connection pool, which `close` ends. */
 export function createHookProxy({ mediaUrl }: { readonly mediaUrl: string }): HookProxy {
   const { origin } = new URL(mediaUrl);
   const pool = new Pool(origin, {

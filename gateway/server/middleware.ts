@@ -7,12 +7,12 @@ import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts'
 import { faceAt } from '../../rest-compat/response-styles.ts';
 import { traceIdOf } from '../request/request-context.ts';
 
-/** What happens to every request at the door, before and after the parts that serve it. */
+/** Middleware around the handlers: tracing, mounting, errors. */
 
-/** A part of the door that is mounted as it is: an Express router or handler, or a plain Node one. */
+/** A handler to mount: an Express router or handler, or a plain Node one. */
 export type Handler = (request: Request, response: Response, next: NextFunction) => unknown;
 
-/** Trace id, a line in the log when the answer is out, and no client left hanging on an unread body. */
+/** Sets the trace id, logs the request when it ends, and guards against unread bodies. */
 export function traceRequests(logger: Logger): RequestHandler {
   return (request, response, next) => {
     const traceId = traceIdOf(request);
@@ -20,7 +20,7 @@ export function traceRequests(logger: Logger): RequestHandler {
     response.setHeader('X-Trace-Id', traceId);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     guardUnreadBody(request, response);
-    // Express cuts mount paths off `url` while it routes; query strings are left out, as they may carry secrets.
+    // Express strips mount paths from `url`; query strings are left out, as they may contain secrets.
     const path = request.originalUrl.split('?', 1)[0];
     response.once('close', () => {
       const ms = Math.round(performance.now() - startedAt);
@@ -32,7 +32,7 @@ export function traceRequests(logger: Logger): RequestHandler {
   };
 }
 
-/** Hands a folder of paths to a handler without cutting the folder off `request.url`. */
+/** Mounts a handler below a path without stripping it from `request.url`. */
 export function mountBelow(folder: string, handler: Handler): RequestHandler {
   return async (request, response, next) => {
     if (request.path !== folder && !request.path.startsWith(`${folder}/`)) return next();
@@ -40,7 +40,7 @@ export function mountBelow(folder: string, handler: Handler): RequestHandler {
   };
 }
 
-/** The last mount: nothing serves this path. */
+/** Responds 404 where no handler serves the path. */
 export function answerNotFound(basePath: string): RequestHandler {
   return (request, response) => {
     const message = `no such path: ${request.path.slice(0, 200)}`;
@@ -48,13 +48,13 @@ export function answerNotFound(basePath: string): RequestHandler {
   };
 }
 
-/** What no part of the door answered itself, in the envelope of the documented REST paths. */
+/** Responds to errors of handlers, in the envelope of the documented REST paths. */
 export function answerError(logger: Logger, basePath: string): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const error = toError(thrown);
     if (error instanceof AppError) {
-      // A credential that is not valid, or that nobody can be asked about now.
+      // An invalid credential, or one that can't be looked up now.
       const answer = responseStyleOf(request, basePath).failure(error, traceIdOf(request));
       if (answer.unexpected) logger.error({ traceId: traceIdOf(request), error }, 'a request failed');
       return send(response.set(answer.headers), answer);
@@ -75,7 +75,7 @@ interface Refused {
   readonly detail?: string;
 }
 
-/** In the envelope of the service that the path belongs to. */
+/** Responds in the envelope of the path's service. */
 function refuse(request: Request, response: Response, { basePath, ...refused }: Refused): void {
   const body = responseStyleOf(request, basePath).refusal({ ...refused, traceId: traceIdOf(request) });
   send(response, { status: refused.status, body });

@@ -15,12 +15,12 @@ import { createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation } from '../federation/federation.ts';
 import { createGatewayServer, type GatewayServer, type GatewayServerOptions } from './server.ts';
 
-/** A gateway on a free port before two small subgraphs in memory: numbered event logs, uploads, lists, failures. */
+/** A gateway on a free port over two small in-memory subgraphs: numbered event logs, uploads, lists, failures. */
 export interface TestGateway {
   readonly url: string;
   readonly server: GatewayServer;
   readonly world: World;
-  /** What was logged. */
+  /** The log lines. */
   readonly lines: string[];
   close(): Promise<void>;
 }
@@ -28,19 +28,19 @@ export interface TestGateway {
 /** The secret of the service key `shop`. */
 export const SHOP_SECRET = 'kiln_shop-secret';
 
-/** What the tests do behind the gateway. */
+/** What tests control and observe behind the gateway. */
 interface World {
   /** Appends the next event to a task's log. */
   advance(taskId: string, progress: number): void;
-  /** Appends nothing more: subscribers come to the end. */
+  /** Ends a task's log: subscribers complete. */
   finish(taskId: string): void;
   /** Open subscriptions. */
   listenerCount(): number;
-  /** How often a mutation ran. */
+  /** Number of mutations that ran. */
   starts: number;
   /** Contents of the last uploads. */
   readonly stored: { name: string; bytes: number; sha256: string }[];
-  /** Signals of the requests that ask `Query.hang`. */
+  /** Signals of the requests to `Query.hang`. */
   readonly hanging: AbortSignal[];
 }
 
@@ -127,7 +127,7 @@ export async function post(
   };
 }
 
-/** A GraphQL answer as tests look at it. */
+/** A GraphQL response as tests read it. */
 export interface GraphqlAnswer {
   readonly data?: Record<string, unknown> | null;
   readonly errors?: readonly {

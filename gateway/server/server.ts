@@ -29,23 +29,23 @@ import { createHttpServer, listenOn, stopAccepting } from './http-server.ts';
 import { answerError, answerNotFound, mountBelow, type Handler, traceRequests } from './middleware.ts';
 
 /**
- * The public door: one HTTP server with everything that callers reach, mounted in reading order. It knows no rule of
- * media or workflow; what it serves is handed in by gateway/main.ts.
+ * The public server: one HTTP server with everything that callers reach, mounted in reading order. It has no rules of
+ * media or workflow; gateway/composition hands in what it serves.
  */
 export interface GatewayServer {
   readonly httpServer: Server;
-  /** Starts listening; port 0 takes a free one. The URL has no slash at its end and no path prefix. */
+  /** Starts listening; port 0 takes a free one. The URL has no trailing slash and no path prefix. */
   listen(host: string, port: number): Promise<{ url: string }>;
   /**
-   * Stops: no new connections, sockets and streams are told to come back, running requests get `drainMs` to end, then
-   * everything is cut. The federation is closed by whoever made it.
+   * Stops: no new connections, sockets and streams are ended with a hint to reconnect, running requests get `drainMs`,
+   * then all connections are cut. The federation is closed by its owner.
    */
   close(): Promise<void>;
   /** Open sockets and streams, for metrics and tests. */
   openStreams(): number;
 }
 
-/** What the door is built of; gateway/main.ts puts it together. */
+/** Dependencies and options of the server. */
 export interface GatewayServerOptions {
   readonly federation: ServedFederation;
   readonly logger: Logger;
@@ -54,33 +54,33 @@ export interface GatewayServerOptions {
   readonly resolveCredential: CredentialResolver;
   readonly trustProxy: readonly string[];
   readonly corsOrigins: CorsOrigins;
-  /** Absent when rates are not limited. */
+  /** Absent when there are no rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
-  /** What /readyz asks, by name. */
+  /** Readiness checks of /readyz, by name. */
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
-  /** PUBLIC_URL; only its path prefix matters here. Null: none. */
+  /** PUBLIC_URL, for its path prefix; null: none. */
   readonly publicUrl: string | null;
   /** Largest uploaded file in bytes. */
   readonly uploadMaxBytes: number;
   /** Largest JSON body or WebSocket message of a GraphQL request, in bytes (default 1,000,000). */
   readonly maxBodyBytes?: number;
-  /** Document limits that differ from their defaults. */
+  /** Document limits other than the defaults. */
   readonly limits?: Partial<QueryLimitOptions>;
-  /** Serves /files/*; `request.url` begins with `/files/`, the prefix of PUBLIC_URL taken off. */
+  /** Serves /files/*; `request.url` begins with `/files/`, without the prefix of PUBLIC_URL. */
   readonly files?: Handler | undefined;
-  /** Serves /hooks/{provider}: notices of upstreams. */
+  /** Serves /hooks/{provider}: provider webhooks. */
   readonly hooks?: Handler | undefined;
-  /** Serves /sandbox and below: the browser-facing parts of the stand-ins. */
+  /** Serves /sandbox and below: the sandbox's pages for browsers. */
   readonly sandbox?: Handler | undefined;
   /** The documented REST paths. */
   readonly rest?: Handler | undefined;
-  /** Milliseconds that running requests get to end when the server stops (default 10,000). */
+  /** Milliseconds for running requests when the server stops (default 10,000). */
   readonly drainMs?: number;
-  /** A client of a stream or socket that does not read for so many milliseconds is cut off (default 30,000). */
+  /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
   readonly stallMs?: number;
 }
 
-/** Builds the door around a federation. Nothing listens until `listen`. */
+/** Builds the server over a federation. Call `listen` to serve. */
 export async function createGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
   const { drainMs = 10_000 } = options;
   const basePath = basePathOf(options.publicUrl);
@@ -121,7 +121,7 @@ interface Transports {
   readonly graphql: GraphqlRouter;
 }
 
-/** Makes the transports of /graphql, all behind one admission. */
+/** Makes the transports of /graphql, which share one admission. */
 async function createTransports(parts: {
   readonly options: GatewayServerOptions;
   readonly basePath: string;
@@ -164,7 +164,7 @@ async function createTransports(parts: {
   return { streams, sockets, graphql };
 }
 
-/** Mounts the parts in reading order. */
+/** Mounts the handlers in reading order. */
 function createApp(parts: {
   readonly options: GatewayServerOptions;
   readonly basePath: string;
@@ -186,7 +186,7 @@ function createApp(parts: {
   if (options.files !== undefined) mounted.use(mountBelow('/files', options.files));
   if (options.hooks !== undefined) mounted.use(mountBelow('/hooks', options.hooks));
   if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
-  // What is mounted above has bytes of its own kinds and is passed on as it is.
+  // Handlers mounted above send files, webhooks and pages of their own, uncompressed.
   mounted.use(compressAnswers());
   mounted.use('/graphql', graphql);
   mounted.use('/explorer', createExplorer({ basePath, trustProxy: options.trustProxy }));
@@ -197,7 +197,7 @@ function createApp(parts: {
   return app;
 }
 
-/** The path prefix of PUBLIC_URL, without a slash at its end; empty when it has none. */
+/** The path prefix of PUBLIC_URL without a trailing slash; empty when it has none. */
 function basePathOf(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }

@@ -12,10 +12,10 @@ import { createMultipartTransport } from './streams/multipart.ts';
 import type { ResponseStreams } from './streams/response-stream.ts';
 import { createSseTransport } from './streams/sse.ts';
 
-/** What /graphql is made of. */
+/** Options of /graphql. */
 export interface GraphqlRouterOptions extends TransportOptions {
   readonly streams: ResponseStreams;
-  /** Whose pages may open streams. */
+  /** Which origins may open streams. */
   readonly cors: Pick<Cors, 'allows'>;
   readonly basePath: string;
   /** No introspection and no Apollo Sandbox in production. */
@@ -27,13 +27,16 @@ export interface GraphqlRouterOptions extends TransportOptions {
   readonly uploadMaxBytes: number;
 }
 
-/** The mounted transports, and how they end. */
+/** The mounted transports. */
 export interface GraphqlRouter {
   readonly router: Router;
   close(): Promise<void>;
 }
 
-/** Everything that HTTP offers on /graphql, in reading order. WebSockets come by upgrade (websocket.ts). */
+/**
+ * Makes the router of everything that HTTP offers on /graphql, in reading order. WebSockets come by upgrade
+ * (websocket.ts).
+ */
 export async function createGraphqlRouter(options: GraphqlRouterOptions): Promise<GraphqlRouter> {
   const { basePath, production, maxBodyBytes, uploadMaxBytes, errors } = options;
   const multipart = createMultipartTransport(options);
@@ -44,7 +47,7 @@ export async function createGraphqlRouter(options: GraphqlRouterOptions): Promis
   router.use(json({ limit: maxBodyBytes, type: ['application/json', 'application/*+json'] }));
   router.use(createSseTransport(options));
   router.use((request, _response, next) => {
-    // The body parser leaves it out when there is none; Apollo Server's middleware wants it to exist.
+    // The body parser may leave it undefined; Apollo Server's middleware wants the property to exist.
     request.body ??= undefined;
     next();
   });
@@ -53,7 +56,7 @@ export async function createGraphqlRouter(options: GraphqlRouterOptions): Promis
   return { router, close: async () => http.close() };
 }
 
-/** Bodies that can't be read, and our own mistakes, in the shape that GraphQL clients expect. */
+/** Responds to unreadable bodies and unexpected errors as GraphQL clients expect. */
 function answerErrors(errors: ErrorFormatter): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);

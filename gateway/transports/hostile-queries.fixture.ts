@@ -1,4 +1,4 @@
-/** Queries that must never reach a subgraph, with the limit that stops them. */
+/** Queries that must not reach a subgraph, each with the limit that stops it. */
 export const HOSTILE: readonly (readonly [string, string])[] = [
   ['depth', `{ task(id: 1) { ${'previous { '.repeat(50)} id ${'}'.repeat(50)} } }`],
   ['aliases', `{ ${Array.from({ length: 1_000 }, (_, index) => `a${index}: hello`).join(' ')} }`],

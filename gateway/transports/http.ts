@@ -16,22 +16,22 @@ import { readOperation, readOperationOfUrl } from './admission/read-operation.ts
 import { refusedAnswer, type TransportOptions } from './admission/transport.ts';
 import type { MultipartTransport } from './streams/multipart.ts';
 
-/** Queries and mutations over HTTP: Apollo Server on the federation's gateway, behind our own admission. */
+/** Queries and mutations over HTTP: Apollo Server over the federation, behind admission. */
 export interface HttpTransport {
-  /** The handlers in their order; JSON bodies and uploads must have been read before. */
+  /** The handlers in their order, after the parsers of JSON bodies and uploads. */
   readonly handlers: readonly RequestHandler[];
   close(): Promise<void>;
 }
 
-/** What the HTTP transport is made of. */
+/** Options of the HTTP transport. */
 export interface HttpTransportOptions extends TransportOptions {
-  /** Whether the schema may be asked for. */
+  /** Whether introspection is allowed. */
   readonly introspection: boolean;
-  /** Answers subscriptions of clients that take them in parts. */
+  /** Serves subscriptions to clients that accept multipart. */
   readonly multipart: MultipartTransport;
 }
 
-/** Starts Apollo Server on the federation's gateway. Fails when the gateway can't load its schema. */
+/** Starts Apollo Server over the federation. Fails when it can't load the schema. */
 export async function createHttpTransport(options: HttpTransportOptions): Promise<HttpTransport> {
   const { federation, errors, logger, introspection } = options;
   const server = new ApolloServer<RequestContext>({
@@ -39,11 +39,11 @@ export async function createHttpTransport(options: HttpTransportOptions): Promis
     introspection,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
-    // A hash instead of a text would slip past admission, and saves bytes only.
+    // A hash instead of a text would bypass admission, and saves bytes only.
     persistedQueries: false,
     csrfPrevention: { requestHeaders: [...PREFLIGHT_HEADERS] },
     stopOnTerminationSignals: false,
-    // Kiln decides by its own setting; Apollo Server would read NODE_ENV.
+    // Kiln has its own setting; Apollo Server would read NODE_ENV.
     nodeEnv: 'production',
     logger: { debug: () => undefined, info: () => undefined, warn: logger.warn, error: logger.error },
     plugins: [
@@ -62,7 +62,7 @@ export async function createHttpTransport(options: HttpTransportOptions): Promis
   };
 }
 
-/** Keeps from Apollo Server what it shall not even validate, documents over the limits and callers over their rate, and subscriptions. */
+/** Admits operations before Apollo Server validates them, and handles subscriptions. */
 function admitOverHttp({ admission, errors, multipart }: HttpTransportOptions): RequestHandler {
   return async (request, response, next) => {
     const { caller } = contextOf(request);
@@ -72,7 +72,7 @@ function admitOverHttp({ admission, errors, multipart }: HttpTransportOptions): 
     const operation =
       request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);
     if (operation instanceof GraphQLError) {
-      // What is no operation at all is explained by Apollo Server, in the words its clients know; batches by us.
+      // Apollo Server explains requests without an operation, in the words its clients know; batches are refused here.
       return operation.extensions['code'] === 'QUERY_REFUSED' ? answer(400, operation) : next();
     }
     const verdict = await admission.admit(operation, caller);
@@ -95,7 +95,7 @@ function needsStream(): GraphQLError {
   );
 }
 
-/** Apollo Server formats errors without knowing the request; here they get our form, and the traceId. */
+/** Apollo Server formats errors without the request; here they get our format, and the traceId. */
 function maskErrors(errors: ErrorFormatter): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {

@@ -1,14 +1,14 @@
 import type { RequestHandler } from 'express';
 
-/** What the page shows. */
+/** Options of the landing page. */
 export interface LandingPageOptions {
   /** Path prefix of PUBLIC_URL, without a slash at its end. */
   readonly basePath: string;
-  /** Embed Apollo Sandbox, which the browser loads from Apollo's servers; else the page only points to the explorer. */
+  /** Embed Apollo Sandbox, which the browser loads from Apollo's servers; else the page links to the explorer only. */
   readonly embedSandbox: boolean;
 }
 
-/** Answers browsers that open /graphql: Apollo Sandbox, and the way to the explorer that works without the internet. */
+/** Serves browsers that open /graphql: Apollo Sandbox, and a link to the explorer, which works offline. */
 export function createLandingPage(options: LandingPageOptions): RequestHandler {
   const page = renderPage(options);
   return (request, response, next) => {
@@ -20,7 +20,7 @@ export function createLandingPage(options: LandingPageOptions): RequestHandler {
   };
 }
 
-/** Whether HTML is asked for by name: tools that accept anything get an answer of the API. */
+/** Whether HTML is accepted by name: tools that accept anything get the API. */
 function prefersHtml(accept = ''): boolean {
   return (
     /(^|,)\s*text\/html\b/i.test(accept) &&

@@ -16,13 +16,12 @@ import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
 import type { OperationRequest } from './read-operation.ts';
 
 /**
- * The step in front of every operation, whichever transport it came by: limits, syntax, validity, and the caller's
- * rate. What passes is known to be harmless to validate and plan again behind.
+ * Admission control of every operation on every transport: document limits, syntax, validation, and the caller's rate.
  */
 export interface Admission {
   /**
-   * Judges a document and counts it against the caller: mutations as starts (one for each root field), the rest as
-   * reads. A document that was not seen before costs a read before it is looked at, as refusing it takes time as well.
+   * Checks a document and counts it against the caller: mutations as starts (one per root field), others as reads. An
+   * unknown document costs a read before it is checked, because refusing it takes time too.
    */
   admit(request: OperationRequest, caller: Caller): Promise<Admitted | Refusal>;
 }
@@ -40,7 +39,7 @@ export interface Admitted {
   readonly rate: RateVerdict | undefined;
 }
 
-/** Why an operation may not run. */
+/** The refusal of an operation. */
 export interface Refusal {
   readonly errors: readonly GraphQLError[];
   /** The HTTP status, for transports that have one. */
@@ -48,18 +47,18 @@ export interface Refusal {
   readonly rate?: RateVerdict;
 }
 
-/** What operations are judged by. */
+/** What operations are checked with. */
 export interface AdmissionOptions {
   readonly apiSchema: () => GraphQLSchema;
   readonly limits: QueryLimits;
   readonly rateLimiter?: RateLimiter | undefined;
 }
 
-/** Documents that passed, kept by their text; their size is counted in characters. */
+/** Cache of admitted documents by their text; sizes are in characters. */
 const CACHE = { max: 2_000, maxSize: 20_000_000 };
 const MAX_ERRORS = 20;
 
-/** Makes the admission that all transports of a gateway share. */
+/** Makes the admission that all transports share. */
 export function createAdmission({ apiSchema, limits, rateLimiter }: AdmissionOptions): Admission {
   const known = new LRUCache<string, Operation>(CACHE);
   let knownFor: GraphQLSchema | undefined;

@@ -9,7 +9,7 @@ export interface OperationRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the operation of a JSON body or of a WebSocket payload; a GraphQLError says what is wrong with it. */
+/** Reads the operation of a JSON body or a WebSocket payload; a GraphQLError describes the problem. */
 export function readOperation(body: unknown): OperationRequest | GraphQLError {
   if (Array.isArray(body)) return refusal('batch', 1, body.length);
   if (!isRecord(body)) return badRequest('send a JSON object with a query');

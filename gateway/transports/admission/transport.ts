@@ -8,15 +8,15 @@ import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
 import type { Admission, Refusal } from './admission.ts';
 
-/** What the transports need of the federation (gateway/federation): its executor, and what Apollo Server wants. */
+/** What the transports need of the federation (gateway/federation). */
 export interface ServedFederation extends GraphqlExecutor {
-  /** Handed to Apollo Server. */
+  /** For Apollo Server. */
   readonly gateway: ApolloServerOptionsWithGateway<BaseContext>['gateway'];
   /** The schema that callers see. */
   apiSchema(): GraphQLSchema;
 }
 
-/** What every transport is made of. */
+/** Dependencies of every transport. */
 export interface TransportOptions {
   readonly federation: ServedFederation;
   readonly admission: Admission;
@@ -24,7 +24,7 @@ export interface TransportOptions {
   readonly logger: Logger;
 }
 
-/** The last word on a stream whose caller's credential has ended. */
+/** The last error of a stream whose caller's credential has ended. */
 export const CREDENTIAL_ENDED = {
   message: 'the credential is not valid any more: subscribe again with another',
   extensions: { code: 'UNAUTHENTICATED' },
@@ -35,7 +35,7 @@ export function isResultStream(outcome: ResultStream | ExecutionResult): outcome
   return Symbol.asyncIterator in outcome;
 }
 
-/** The answer to a refused operation, as transports with HTTP statuses give it. */
+/** The response to a refused operation, on transports with HTTP statuses. */
 export function refusedAnswer(
   refusal: Refusal,
   errors: ErrorFormatter,
@@ -48,7 +48,7 @@ export function refusedAnswer(
   };
 }
 
-/** Tells a client that no stream can be opened now. */
+/** Responds that no stream can be opened now. */
 export function answerTooManyStreams(response: Response): void {
   const message = 'too many open streams, or the server is stopping: try again later';
   response.status(503).set('Retry-After', '5');

@@ -11,9 +11,9 @@ import {
 import { pumpResults, type ResponseStreams, type StreamFormat } from './response-stream.ts';
 
 /**
- * Subscriptions by Apollo's multipart protocol (`multipart/mixed;subscriptionSpec=1.0`), which Apollo Client's HttpLink
- * speaks by itself and Apollo Server does not. The delimiter that ends a part is written together with the part:
- * clients deliver a part only when they see what follows it.
+ * Subscriptions over Apollo's multipart protocol (`multipart/mixed;subscriptionSpec=1.0`), which Apollo Client's
+ * HttpLink supports and Apollo Server does not. The delimiter after a part is written together with it: clients deliver
+ * a part only when they see the delimiter.
  */
 
 const DELIMITER = '\r\n--graphql';
@@ -33,20 +33,20 @@ const FORMAT: StreamFormat = {
   credentialEnd: `${printPart({ payload: null, errors: [CREDENTIAL_ENDED] })}--\r\n`,
 };
 
-/** Multipart answers to subscriptions. */
+/** Serves subscriptions as multipart responses. */
 export interface MultipartTransport {
-  /** Whether a client takes the answer to a subscription in parts. */
+  /** Whether a client accepts multipart subscriptions. */
   accepts(request: Request): boolean;
-  /** Answers a subscription that has been admitted. */
+  /** Serves an admitted subscription. */
   stream(request: Request, response: Response, operation: OperationRequest): Promise<void>;
 }
 
-/** What the multipart transport is made of. */
+/** Options of the multipart transport. */
 export interface MultipartOptions extends TransportOptions {
   readonly streams: ResponseStreams;
 }
 
-/** Makes the transport; http.ts asks it when a subscription comes by POST. */
+/** Makes the transport, which http.ts uses for subscriptions by POST. */
 export function createMultipartTransport(options: MultipartOptions): MultipartTransport {
   const { errors, federation, streams } = options;
   return {

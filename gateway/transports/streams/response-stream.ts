@@ -8,43 +8,43 @@ import type { ResultStream } from '../../../platform/graphql/operations/executor
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 
-/** Answers that stay open (SSE, multipart): one place knows them all, so that they can be counted, bounded and ended. */
+/** The open streams (SSE, multipart) of this process, in one registry that counts, bounds and ends them. */
 export interface ResponseStreams {
-  /** How many are open now. */
+  /** Number of open streams. */
   readonly size: number;
   /** Whether one more may be opened. */
   hasRoom(): boolean;
-  /** Writes the head and keeps the answer open, for as long as its caller's credential is good. */
+  /** Writes the headers and opens a stream, until its caller's credential ends. */
   open(response: ServerResponse, format: StreamFormat, asker: StreamRequester): ResponseStream;
-  /** Ends every stream, each with its format's shutdown; new ones are refused from now on. */
+  /** Ends every stream, each with its format's `shutdown`; new ones are refused from now on. */
   endAll(): void;
 }
 
-/** Who asked for a stream, and by which request. */
+/** The request and the caller of a stream. */
 interface StreamRequester {
   readonly request: IncomingMessage;
   readonly caller: Caller;
 }
 
-/** How a protocol begins, fills and ends a stream. */
+/** The protocol-specific parts of a stream. */
 export interface StreamFormat {
   readonly headers: Readonly<Record<string, string>>;
   /** Written at once, before any result. */
   readonly opening: string;
-  /** Written when nothing else was for a while, so that proxies and clients see life. */
+  /** Written periodically, so that proxies and clients keep the connection. */
   readonly heartbeat: string;
-  /** Written when the server stops; the client is expected to come back. */
+  /** Written when the server stops; clients should reconnect. */
   readonly shutdown: string;
-  /** Written when the caller's credential has ended; coming back with it is of no use. */
+  /** Written when the caller's credential has ended; reconnecting with it is refused. */
   readonly credentialEnd: string;
 }
 
-/** One answer that stays open. */
+/** One open stream. */
 export interface ResponseStream {
   /** Writes, and waits while the client does not read. False when the client is gone. */
   send(text: string): Promise<boolean>;
   end(text: string): void;
-  /** Called once when the answer is over, whoever ended it. */
+  /** Calls the listener once when the stream is closed, by either side. */
   onClose(listener: () => void): void;
 }
 
@@ -54,13 +54,13 @@ export interface ResponseStreamOptions {
   readonly maxStreams?: number;
   /** Milliseconds between heartbeats (default 5,000). */
   readonly heartbeatMs?: number;
-  /** A client that does not read for so many milliseconds is cut off (default 30,000). */
+  /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
   readonly guard: CredentialGuard;
   readonly logger: Logger;
 }
 
-/** Milliseconds that a client whose credential has ended gets to read what was written last. */
+/** Milliseconds for a client whose credential has ended to read the last message. */
 const CREDENTIAL_END_MS = 5_000;
 
 /** Makes the registry of this process's streams. */
@@ -118,8 +118,8 @@ function endWithCredential(response: ServerResponse, { credentialEnd }: StreamFo
 }
 
 /**
- * Sends every result of a source in its order, one at a time: the source is asked for the next only when the client
- * has taken the last. The source is ended as soon as the answer is over. True when it came to its own end.
+ * Sends the results of a source in order, one at a time: the next is requested when the client has read the last. Ends
+ * the source when the stream closes. True when the source completed.
  */
 export async function pumpResults(options: {
   readonly results: ResultStream;
@@ -131,7 +131,7 @@ export async function pumpResults(options: {
   let isOpen = true;
   stream.onClose(() => {
     isOpen = false;
-    // The pump itself is told of a failure by the pending next().
+    // The pending next() reports a failure.
     results.return?.().catch(() => undefined);
   });
   try {

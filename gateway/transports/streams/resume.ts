@@ -18,17 +18,16 @@ import {
 import type { OperationRequest } from '../admission/read-operation.ts';
 
 /**
- * `Last-Event-ID` for GraphQL. Event streams of the schema are numbered: their root field takes `afterSeq` and their
- * events have a `seq`. So an SSE event gets the id of its event's number: `seq` is asked for under a name of our own and
- * taken out again. A client that comes back with `Last-Event-ID: N` gets the same subscription with `afterSeq: N`, which
- * replaces whatever the document or its variables say; as a variable, so that one document is planned once for all
- * reconnects.
+ * `Last-Event-ID` for GraphQL. Numbered event streams have a root field with `afterSeq` and events with a `seq`. The
+ * document is rewritten to select `seq` under an alias, which becomes the SSE event id and is removed from the result.
+ * A client that reconnects with `Last-Event-ID: N` gets the subscription with `afterSeq: N`, which replaces the value
+ * of the document or its variables; it is a variable, so that one document is planned once for all reconnects.
  */
 
 const SEQ_ALIAS = 'kilnResumeSeq';
 const AFTER_VARIABLE = 'kilnResumeAfter';
 
-/** A subscription rewritten so that its events can be numbered; unchanged when its root field is not numbered. */
+/** The subscription rewritten to number its events; unchanged when its root field is not numbered. */
 export function makeResumable(options: {
   readonly request: OperationRequest;
   readonly document: DocumentNode;
@@ -53,7 +52,7 @@ export function makeResumable(options: {
   };
 }
 
-/** Takes our own field out of a result: what the client asked for, and the number of the event when it has one. */
+/** Removes our alias from a result: the result that the client requested, and the number of the event if it has one. */
 export function takeSeq(result: ExecutionResult): { result: ExecutionResult; seq: number | undefined } {
   if (!result.data) return { result, seq: undefined };
   let seq: number | undefined;
@@ -82,7 +81,7 @@ function onlyOperation(document: DocumentNode, operationName: string | undefined
 
 interface Rewritten {
   readonly document: DocumentNode;
-  /** The variable that carries `afterSeq`: the client's own where its document has one. */
+  /** The variable for `afterSeq`: the client's own where its document has one. */
   readonly variable: string;
 }
 
@@ -108,7 +107,7 @@ function rewrite(options: {
   });
 
   const definitions = document.definitions.map((definition) => {
-    // The root field may stand in a fragment on the Subscription type.
+    // The root field may be in a fragment on the Subscription type.
     const isRoot =
       definition.kind === Kind.OPERATION_DEFINITION ||
       (definition.kind === Kind.FRAGMENT_DEFINITION && definition.typeCondition.name.value === root.name);

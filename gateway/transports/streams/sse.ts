@@ -23,11 +23,11 @@ import {
 import { makeResumable, seqOfEventId, takeSeq } from './resume.ts';
 
 /**
- * GraphQL over server-sent events on /graphql, by `Accept: text/event-stream`: the "distinct connections" mode of the
+ * GraphQL over Server-Sent Events on /graphql, by `Accept: text/event-stream`: the "distinct connections" mode of the
  * graphql-sse protocol (events `next` and `complete`), for GET and POST. Our own handler, because the library writes no
- * event ids and buffers without bound. Ids are the events' `seq` (resume.ts), so an EventSource resumes by itself; the
- * end has an id of its own, at which a reconnecting EventSource is told to stop (204). A source that is gone for now
- * (UNAVAILABLE) is no end: the connection closes without `complete`, so that clients come back and resume.
+ * event ids and buffers without bound. Ids are the events' `seq` (resume.ts), so that an EventSource resumes by itself;
+ * the end has an id of its own, at which a reconnecting EventSource is stopped (204). A source that is unavailable for
+ * now is not the end: the connection closes without `complete`, so that clients reconnect and resume.
  */
 
 const END_ID = 'complete';
@@ -38,15 +38,15 @@ const FORMAT: StreamFormat = {
     'Cache-Control': 'no-store',
     'X-Accel-Buffering': 'no',
   },
-  // A comment opens the stream in browsers that wait for bytes; `retry` is the pause before a reconnect.
+  // A comment opens the stream in browsers that wait for bytes; `retry` is the pause before reconnecting.
   opening: ': kiln\nretry: 1000\n\n',
   heartbeat: ':\n\n',
-  // Without `complete`, so that clients come back and resume.
+  // Without `complete`, so that clients reconnect and resume.
   shutdown: ': the server is stopping\n\n',
   credentialEnd: printEvent('next', { errors: [CREDENTIAL_ENDED] }) + printEnd(),
 };
 
-/** What the SSE transport is made of. */
+/** Options of the SSE transport. */
 export interface SseOptions extends TransportOptions {
   readonly streams: ResponseStreams;
   readonly cors: Pick<Cors, 'allows'>;
@@ -60,7 +60,7 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     const context = contextOf(request);
     const { caller } = context;
     const { traceId } = caller;
-    // Browsers send an EventSource anywhere without asking first, and a subscription may start paid work.
+    // Browsers open an EventSource to any site without a preflight, and a subscription may start paid work.
     if (request.method === 'GET' && !cors.allows(request)) {
       const foreign = new GraphQLError('this origin may not open streams: see CORS_ORIGINS', {
         extensions: { code: 'FORBIDDEN' },
@@ -141,7 +141,7 @@ async function streamSubscription(work: {
   if (isDone) stream.end(isBroken ? '' : printEnd());
 }
 
-/** A last word that says "not now" instead of "no more". */
+/** Whether a result says "unavailable for now", so that the stream is interrupted rather than complete. */
 function isBreak({ data, errors = [] }: ExecutionResult): boolean {
   const isUnavailable = errors.some(({ extensions }) => extensions['code'] === 'UNAVAILABLE');
   return isUnavailable && (data === undefined || data === null);

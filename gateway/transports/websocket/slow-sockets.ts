@@ -4,13 +4,13 @@ import type { WebSocket } from 'ws';
 
 import type { Logger } from '../../../platform/process/logger.ts';
 
-/** Cuts off WebSocket clients that do not read. Their operations wait meanwhile (one unsent event each). */
+/** Disconnects WebSocket clients that do not read. Their operations wait (one unsent event each). */
 export interface SlowSockets {
   watch(client: WebSocket, socket: Duplex): void;
   close(): void;
 }
 
-/** Bytes that may wait for one client whatever it does; a flood of pings would otherwise pile up answers. */
+/** Most unsent bytes of one client; a flood of pings would otherwise pile up pongs. */
 const MAX_BUFFERED_BYTES = 16_000_000;
 /** "Try again later": graphql-ws clients reconnect after it. */
 const TRY_AGAIN_LATER = 1013;
@@ -18,16 +18,16 @@ const REASON = 'too slow: come back and resume with afterSeq';
 
 interface Watched {
   readonly socket: Duplex & { readonly bytesWritten?: number };
-  /** Bytes that had left for the client at the last look. */
+  /** Bytes sent at the last check. */
   sent: number;
-  /** When it last took something, or had nothing to take. */
+  /** When bytes were last sent, or none were waiting. */
   movedAt: number;
 }
 
-/** Starts watching; one timer looks at all sockets. */
+/** Starts watching; one timer checks all sockets. */
 export function watchSlowSockets(options: {
   readonly sockets: ReadonlySet<WebSocket>;
-  /** Milliseconds without any byte taken, while some wait, after which a client is cut off. */
+  /** Milliseconds without progress, while bytes wait, after which a client is disconnected. */
   readonly stallMs: number;
   readonly logger: Logger;
 }): SlowSockets {
@@ -40,7 +40,7 @@ export function watchSlowSockets(options: {
       'cut off a WebSocket client that does not read',
     );
     client.close(TRY_AGAIN_LATER, REASON);
-    // It does not read the close frame either, most likely.
+    // It probably does not read the close frame either.
     setTimeout(() => client.terminate(), Math.min(stallMs, 1_000)).unref();
     watched.delete(client);
   }

@@ -15,35 +15,35 @@ import { type OperationRequest, readOperation } from '../admission/read-operatio
 import type { TransportOptions } from '../admission/transport.ts';
 
 /**
- * What happens to the messages of a WebSocket. The caller comes with connection_init
- * (`{ "authorization": "Bearer ..." }`), else with the upgrade's Authorization header.
+ * The graphql-ws hooks of a WebSocket. The caller comes with connection_init (`{ "authorization": "Bearer ..." }`),
+ * else with the upgrade's Authorization header.
  */
 
-/** What belongs to one socket. */
+/** The session of one socket. */
 export interface Session {
   readonly request: IncomingMessage;
   /** Known after connection_init. */
   caller?: Caller;
   /** Closes the socket. */
   readonly close: (code: number, reason: string) => void;
-  /** Ends the looking after its credential. */
+  /** Ends the watch of its credential. */
   unwatch?: () => void;
   /** Running operations by their id; aborted when they end or the socket closes. */
   readonly running: Map<string, AbortController>;
 }
 
-/** The session of a socket that has just been opened. */
+/** Makes the session of a new socket. */
 export function createSession(request: IncomingMessage, close: Session['close']): Session {
   return { request, close, running: new Map() };
 }
 
-/** What the hooks are made of. */
+/** Options of the hooks. */
 export interface SocketHookOptions extends TransportOptions {
   readonly callers: CallerFinder;
   readonly guard: CredentialGuard;
-  /** Counts refused credentials against their address; absent when rates are not limited. */
+  /** Counts refused credentials against their address; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
-  /** Running operations of one socket (default 100). */
+  /** Most running operations of one socket (default 100). */
   readonly maxOperations?: number;
 }
 
@@ -53,7 +53,7 @@ type Hooks = ServerOptions<Record<string, unknown>, Session>;
 export function createSocketHooks(options: SocketHookOptions): Hooks {
   const { federation, admission, errors, callers, guard, maxOperations = 100 } = options;
   return {
-    // Many clients that come back at once after a restart are served late, and are no attackers for that.
+    // Many clients that reconnect at once after a restart may be served late.
     connectionInitWaitTimeout: 10_000,
     async onConnect({ connectionParams, extra }) {
       try {
@@ -65,7 +65,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         );
         return true;
       } catch (error) {
-        // 4403 Forbidden; anything but a bad credential closes the socket as our failure.
+        // 4403 Forbidden; any other error closes the socket as our failure.
         if (!(error instanceof AppError) || error.code !== 'UNAUTHENTICATED') throw error;
         if (await isOverLimit(options, extra))
           extra.close(CloseCode.TooManyInitialisationRequests, 'too many requests');
@@ -74,7 +74,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
     },
     async onSubscribe({ extra, subscriptions }, id, payload) {
       const { caller } = extra;
-      // The protocol lets nobody subscribe before onConnect has succeeded.
+      // The protocol allows no subscription before onConnect has succeeded.
       if (caller === undefined) throw new Error('a socket without a caller subscribed');
       const running = Object.keys(subscriptions).length;
       if (running > maxOperations) return [refusal('concurrent-operations', maxOperations, running)];
@@ -106,7 +106,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
   };
 }
 
-/** A refused credential costs a read of its address, as over HTTP: nobody guesses without a limit. */
+/** A refused credential costs a read of its address, as over HTTP, so that guessing is limited. */
 async function isOverLimit(
   { callers, rateLimiter }: Pick<SocketHookOptions, 'callers' | 'rateLimiter'>,
   { request }: Session,
@@ -131,7 +131,7 @@ function endOperation({ running }: Session, id: string): void {
   running.delete(id);
 }
 
-/** `authorization` in any case, at the top or below `headers`, as different clients send it. */
+/** `authorization` in any case, at the top level or in `headers`, as clients differ. */
 function authorizationOf(params: Record<string, unknown> | undefined): string | undefined {
   const found = fieldOf(params, 'authorization') ?? fieldOf(fieldOf(params, 'headers'), 'authorization');
   return typeof found === 'string' ? found : undefined;

@@ -15,38 +15,38 @@ import { watchSlowSockets } from './slow-sockets.ts';
 import { createSession, createSocketHooks } from './websocket-operations.ts';
 
 /**
- * graphql-transport-ws on /graphql: queries, mutations and subscriptions, admitted like everywhere else. The protocol is
- * graphql-ws's; the sockets are wired here instead of by its adapter, which would print clients' mistakes to the console.
+ * graphql-transport-ws on /graphql: queries, mutations and subscriptions with the same admission. The protocol is
+ * graphql-ws; the sockets are wired here because its adapter prints clients' mistakes to the console.
  */
 export interface WebSocketTransport {
-  /** Takes over an upgrade request whose path is ours. */
+  /** Handles an upgrade request to our path. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Open sockets. */
   readonly size: number;
-  /** Closes every socket with 1001; those that do not answer within `graceMs` are cut. */
+  /** Closes every socket with 1001, and terminates those that do not answer within `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** What the WebSocket transport is made of, and its bounds. */
+/** Options of the WebSocket transport. */
 export interface WebSocketOptions extends TransportOptions {
   readonly callers: CallerFinder;
   readonly guard: CredentialGuard;
   readonly cors: Cors;
-  /** Counts refused credentials; absent when rates are not limited. */
+  /** Counts refused credentials; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
   /** Largest message of a client in bytes (default 1,000,000). */
   readonly maxMessageBytes?: number;
-  /** Running operations of one socket (default 100). */
+  /** Most running operations of one socket (default 100). */
   readonly maxOperations?: number;
   /** Most open sockets of this process (default 10,000). */
   readonly maxSockets?: number;
-  /** A client that does not read for so many milliseconds is cut off (default 30,000). */
+  /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
-  /** Milliseconds between pings; who misses one is gone (default 12,000). */
+  /** Milliseconds between pings; a client that misses one is disconnected (default 12,000). */
   readonly keepAliveMs?: number;
 }
 
-/** Makes the transport; the HTTP server hands it upgrades. */
+/** Makes the transport; the HTTP server passes upgrades to it. */
 export function createWebSocketTransport(options: WebSocketOptions): WebSocketTransport {
   const { cors, logger, maxMessageBytes = 1_000_000, maxSockets = 10_000, keepAliveMs = 12_000 } = options;
   const wss = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, handleProtocols });
@@ -55,7 +55,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
   const alive = keepAlive(wss.clients, keepAliveMs);
 
   function open(client: WebSocket, request: IncomingMessage): void {
-    // Oversized and malformed messages close the socket by themselves (1009, 1002).
+    // Oversized and malformed messages close the socket (1009, 1002).
     client.on('error', (error) => logger.debug({ error }, 'a WebSocket client failed'));
     alive.watch(client);
     const closed = protocol.opened(
@@ -74,7 +74,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
       return wss.clients.size;
     },
     upgrade(request, socket, head) {
-      // Before the handshake is done nobody else listens; a reset then must not end the process.
+      // Before the handshake there is no other listener; a reset must not end the process.
       const onError = (): void => void socket.destroy();
       socket.on('error', onError);
       if (!cors.allows(request)) return refuseUpgrade(socket, '403 Forbidden');
@@ -100,25 +100,25 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
   };
 }
 
-/** Answers an upgrade that is not wanted, and closes the socket. */
+/** Refuses an upgrade and closes the socket. */
 export function refuseUpgrade(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
-/** A socket as the protocol wants it. Sending waits until the client's side has taken the message. */
+/** Adapts a socket to the protocol. Sending waits until the message was written. */
 function wire(client: WebSocket, logger: Logger): ProtocolSocket {
   return {
     protocol: client.protocol,
     close: (code, reason) => client.close(code, reason),
     send: (data) =>
       new Promise((resolve) => {
-        // Failing to send means that the socket is gone, which its `close` event tells.
+        // A send that fails means that the socket is gone; its `close` event reports it.
         if (client.readyState === WebSocket.OPEN) client.send(data, () => resolve());
         else resolve();
       }),
     onMessage: (handle) =>
       client.on('message', (data: Buffer) => {
-        // Text as well as binary messages come as buffers (the default binaryType).
+        // Text and binary messages come as buffers (the default binaryType).
         handle(data.toString()).catch((error: unknown) => {
           logger.error({ error: toError(error) }, 'a WebSocket message could not be handled');
           client.close(CloseCode.InternalServerError, 'internal error');
@@ -132,7 +132,7 @@ interface KeepAlive {
   close(): void;
 }
 
-/** Pings every client; one that did not answer the last ping is gone. */
+/** Pings every client, and disconnects one that did not answer the last ping. */
 function keepAlive(clients: ReadonlySet<WebSocket>, everyMs: number): KeepAlive {
   const unanswered = new WeakSet<WebSocket>();
   const timer = setInterval(() => {
