@@ -19,7 +19,7 @@ await runProcess(async (parts) => {
   });
   parts.logger.info(
     { migrations: done },
-    done.length === 0 ? 'the database was up to date' : 'the database is up to date',
+    done.length === 0 ? 'the database was up to date already' : 'the database was migrated',
   );
   await parts.lifecycle.stop('done');
 });

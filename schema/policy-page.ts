@@ -8,14 +8,14 @@ const MODES: readonly AuthMode[] = ['open', 'compat', 'required'];
 
 /** The meaning of each rule, in the order of the page. */
 const MEANING: Readonly<Record<Rule, string>> = {
-  public: 'what everybody sees',
-  proof: 'own proof: the request carries a token, a code or a signature, which the service checks',
+  public: 'what all callers see',
+  proof: 'self-authenticating: the request carries a token, a code or a signature, which the service checks',
   anyone: 'capability: things are found by an unguessable id; what somebody owns is found by them alone',
   owner: "self: one's own things, and a user who is named must be the caller",
   spend: 'starts paid work of the media service',
   unpaid: 'starts the paid work of a template without a payment',
-  admin: 'changes what everybody sees, or moves money back: scope `admin`',
-  operator: 'hands out credentials, which outlive the mode: scope `admin`, in open mode as well',
+  admin: 'changes what all callers see, or refunds a payment: scope `admin`',
+  operator: 'issues credentials, which outlive the mode: scope `admin`, also in open mode',
   service: "Kiln's own processes",
 };
 
@@ -161,7 +161,7 @@ const otherPaths = [
       ['`/files/{id}/{name}`', 'whoever has the unguessable address, signed and expiring with FILES_URL_TTL'],
       [
         '`/hooks/{provider}`',
-        'own proof: a notice only makes Kiln look at once; signatures are checked where there are any',
+        'self-authenticating: a provider webhook only makes Kiln poll at once; signatures are checked where there are any',
       ],
       ['`/healthz`, `/readyz`, `/openapi*.json`, `/docs`, `/explorer`', 'anybody'],
       ['`/sandbox`', 'anybody; development only'],

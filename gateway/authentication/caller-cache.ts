@@ -86,7 +86,7 @@ async function ask(workflow: SubgraphLink, credential: string): Promise<Found> {
   });
   const parsed = answer.safeParse(data);
   if (errors?.length || !parsed.success) {
-    throw new AppError('UNAVAILABLE', 'who is asking could not be found out now: try again', {
+    throw new AppError('UNAVAILABLE', 'the credential can not be checked now: try again', {
       retryAfter: 1,
       cause: errors?.[0] ?? parsed.error,
     });

@@ -61,7 +61,7 @@ async function sharedCountsOf(parts: ProcessParts): Promise<SharedCounts | undef
   if (config.data.databaseUrl !== null) {
     return await openSharedCounts({ database: await startDatabase(parts), logger });
   }
-  logger.info('rates are counted by this gateway alone: set DATABASE_URL to count them over all gateways');
+  logger.info('rates are counted per gateway: set DATABASE_URL to count them over all gateways');
   return undefined;
 }
 

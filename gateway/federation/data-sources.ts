@@ -34,7 +34,7 @@ function dataSourceOf(link: SubgraphLink): GraphQLDataSource {
 /** The link to a subgraph of a plan. */
 export function linkTo(links: Readonly<Record<string, SubgraphLink>>, serviceName: string): SubgraphLink {
   const link = links[serviceName];
-  if (link === undefined) throw new Error(`there is no way to subgraph ${serviceName}`);
+  if (link === undefined) throw new Error(`there is no link to subgraph ${serviceName}`);
   return link;
 }
 
@@ -64,7 +64,7 @@ export function withFetchResult(
     [serviceName]: {
       process(options: ProcessOptions) {
         if (options.request.query === operation) return Promise.resolve(result as ProcessResult);
-        if (source === undefined) throw new Error(`there is no way to subgraph ${serviceName}`);
+        if (source === undefined) throw new Error(`there is no link to subgraph ${serviceName}`);
         return source.process(options);
       },
     },

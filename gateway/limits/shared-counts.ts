@@ -50,7 +50,7 @@ export async function openSharedCounts({
     return database.pool.query(question);
   }
   function goAway(error: Error): void {
-    if (!isAway) logger.warn({ error }, 'rates are counted by this process alone for now');
+    if (!isAway) logger.warn({ error }, 'rates are counted by this process alone until the database is back');
     isAway = true;
     isPrepared = false;
     restsUntil = Date.now() + REST_MS;
@@ -59,10 +59,10 @@ export async function openSharedCounts({
   await pTimeout(prepare(), { milliseconds: START_MS }).catch((thrown: unknown) => goAway(toError(thrown)));
   return {
     async query(question) {
-      if (Date.now() < restsUntil) throw new Error('the shared counts were away a moment ago');
+      if (Date.now() < restsUntil) throw new Error('the shared counters did not answer a moment ago');
       try {
         const answer = await pTimeout(ask(question), { milliseconds: patienceMs });
-        if (isAway) logger.info('rates are counted together again');
+        if (isAway) logger.info('rates are counted over all gateways again');
         isAway = false;
         return answer;
       } catch (thrown) {

@@ -40,7 +40,7 @@ export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FilePro
         await pipeline(answer.body, response);
       } catch (thrown) {
         // The client left, or media failed after the headers: the connection is cut.
-        if (!hangUp.signal.aborted) logger.warn({ error: toError(thrown) }, 'a file could not be handed on');
+        if (!hangUp.signal.aborted) logger.warn({ error: toError(thrown) }, 'forwarding a file failed');
         response.destroy();
       }
     },

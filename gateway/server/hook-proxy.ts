@@ -53,6 +53,9 @@ async function forward(pool: Pool, request: IncomingMessage, signal: AbortSignal
     const bytes = Buffer.from(await answer.body.arrayBuffer());
     return { status: answer.statusCode, headers: answer.headers, body: bytes };
   } catch (cause) {
-    throw new AppError('UNAVAILABLE', 'notices are not taken right now', { retryAfter: 2, cause });
+    throw new AppError('UNAVAILABLE', 'provider webhooks are not accepted right now', {
+      retryAfter: 2,
+      cause,
+    });
   }
 }

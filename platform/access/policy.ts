@@ -52,7 +52,7 @@ export function decide(rule: Rule, caller: Caller, mode: AuthMode): Verdict {
 
 /** Throws UNAUTHENTICATED or FORBIDDEN when the caller may not name this user (our id, `users.idOf`). */
 export function enforceSelf(caller: Caller, userId: string, mode: AuthMode): void {
-  refuseUnless(decideSelf(caller, userId, mode), 'users act for themselves only');
+  refuseUnless(decideSelf(caller, userId, mode), 'users may act for themselves only');
 }
 
 /**

@@ -35,7 +35,7 @@ export function readGeneratorsFile(
     return null;
   }
   if (text.length > MAX_BYTES) {
-    report('GENERATORS_FILE', `names a file of more than ${MAX_BYTES} bytes: that is no list of bindings`);
+    report('GENERATORS_FILE', `names a file of more than ${MAX_BYTES} bytes: that is not a list of bindings`);
     return null;
   }
   const names = [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name ?? ''))];

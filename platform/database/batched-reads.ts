@@ -66,7 +66,9 @@ export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<R
   return (ids) => {
     if (ids.length === 0) return Promise.resolve(new Map());
     if (waiting.length >= maxWaiting) {
-      return Promise.reject(new AppError('UNAVAILABLE', 'too many are asking; try again', { retryAfter: 1 }));
+      return Promise.reject(
+        new AppError('UNAVAILABLE', 'too many requests are waiting; try again', { retryAfter: 1 }),
+      );
     }
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, Row>>();
     waiting.push({ ids, resolve, reject });

@@ -87,7 +87,7 @@ export function isUniqueViolation(thrown: unknown, constraint?: string): boolean
 /** bigint (counts, sequence numbers) as a number. Beyond 2^53 it is refused rather than rounded. */
 function parseInt8(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`the database's bigint ${text} is no exact number`);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`the database's bigint ${text} has no exact number`);
   return value;
 }
 

@@ -113,14 +113,14 @@ async function withRetries(parts: Parts, request: HttpRequest, deadline: Deadlin
       if (waitMs >= deadline.remainingMs()) return answer;
       parts.logger.debug(
         { origin: answer.exchange.origin, status: answer.response.statusCode },
-        'trying a call again',
+        'retrying a call',
       );
       await discard(answer, deadline);
       await waitFor(waitMs, deadline, answer.exchange);
     } catch (error) {
       const mayRetry = error instanceof HttpFailure && (error.code === 'CONNECT' || error.code === 'CUT');
       if (isLast || !mayRetry || backOffMs >= deadline.remainingMs()) throw error;
-      parts.logger.debug({ error }, 'trying a call again');
+      parts.logger.debug({ error }, 'retrying a call');
       await waitFor(backOffMs, deadline, { origin: 'the host', sent: error.sent });
     }
   }

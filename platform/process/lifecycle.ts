@@ -76,8 +76,8 @@ export function createLifecycle({ logger, graceMs }: LifecycleOptions): Lifecycl
         logger.error({ error: toError(error) }, kind);
         if (!stopping.signal.aborted) end(kind);
       };
-      process.on('uncaughtException', fail('an exception that nobody caught'));
-      process.on('unhandledRejection', fail('a rejected promise that nobody awaited'));
+      process.on('uncaughtException', fail('an uncaught exception'));
+      process.on('unhandledRejection', fail('an unhandled rejection'));
     },
   };
   return lifecycle;

@@ -90,7 +90,7 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
         if (response.write(text)) return true;
         const outcome = await waitForDrain(response, stallMs);
         if (outcome === 'stalled') {
-          logger.warn({ stallMs }, 'cut off a client that does not read its stream');
+          logger.warn({ stallMs }, 'disconnected a client that does not read its stream');
           response.destroy();
         }
         return outcome === 'drained';

@@ -14,7 +14,7 @@ export interface SlowSockets {
 const MAX_BUFFERED_BYTES = 16_000_000;
 /** "Try again later": graphql-ws clients reconnect after it. */
 const TRY_AGAIN_LATER = 1013;
-const REASON = 'too slow: come back and resume with afterSeq';
+const REASON = 'too slow: reconnect and resume with afterSeq';
 
 interface Watched {
   readonly socket: Duplex & { readonly bytesWritten?: number };
@@ -37,7 +37,7 @@ export function watchSlowSockets(options: {
   function cutOff(client: WebSocket, why: string): void {
     logger.warn(
       { why, bufferedBytes: client.bufferedAmount },
-      'cut off a WebSocket client that does not read',
+      'disconnected a WebSocket client that does not read',
     );
     client.close(TRY_AGAIN_LATER, REASON);
     // It probably does not read the close frame either.

@@ -35,11 +35,11 @@ export const settings = {
   PORT: optional(integer(0, 65_535), {
     default: '4000',
     meaning:
-      'port that it listens on (media 4001, workflow 4002 when split; a worker answers nobody); 0 takes any free one',
+      'port that it listens on (media 4001, workflow 4002 when split; a worker serves no requests); 0 takes any free one',
   }),
   PUBLIC_URL: optional(httpAddress, {
     default: 'http://HOST:PORT',
-    meaning: 'address that callers use; may carry a path prefix',
+    meaning: 'URL that callers use; may have a path prefix',
   }),
   DATA_DIR: setting(text, {
     default: '.kiln',
@@ -55,19 +55,19 @@ export const settings = {
   }),
   MEDIA_URL: optional(httpAddress, {
     default: 'in process',
-    meaning: 'where the gateway finds the media subgraph when split',
+    meaning: 'URL of the media subgraph when split',
   }),
   WORKFLOW_URL: optional(httpAddress, {
     default: 'in process',
-    meaning: 'where the gateway finds the workflow subgraph when split',
+    meaning: 'URL of the workflow subgraph when split',
   }),
   INTERNAL_KEY: optional(longSecret, {
-    meaning: 'signs caller assertions between processes (needed when split) and expiring file addresses',
+    meaning: 'signs caller assertions between processes (needed when split) and expiring file URLs',
   }),
   REST_AUTH: optional(oneOf(['open', 'compat', 'required']), {
     default: 'open where allowed',
     meaning:
-      'who may call without a credential: open, compat or required; must be chosen once anything real is set',
+      'who may call without a credential: open, compat or required; must be set once anything real is configured',
   }),
   SERVICE_KEYS: setting(list(serviceKey, 'name=sha256 of the secret in 64 hexadecimal digits'), {
     default: '',
@@ -75,12 +75,12 @@ export const settings = {
   }),
   ADMIN_SUBJECTS: setting(list(adminSubject, 'issuer|subject'), {
     default: '',
-    meaning: 'who is an administrator after sign-in: issuer|subject, separated by commas',
+    meaning: 'administrators after sign-in: issuer|subject, separated by commas',
   }),
   ...signInSettings,
   TRUST_PROXY: setting(list(addressOrRange, 'IP addresses or CIDR ranges'), {
     default: '',
-    meaning: 'addresses or CIDRs whose X-Forwarded-* headers are believed',
+    meaning: 'addresses or CIDRs of proxies whose X-Forwarded-* headers are trusted',
   }),
   CORS_ORIGINS: optional(
     list((entry) => (entry === '*' ? entry : browserOrigin(entry)), 'origins such as https://example.org'),
@@ -91,7 +91,7 @@ export const settings = {
   ),
   RATE_LIMIT: setting(rateLimits, {
     default: 'on',
-    meaning: 'on (status=6000,read=1200,start=120 a minute and caller), off, or such a list',
+    meaning: 'on (status=6000,read=1200,start=120 requests per minute and caller), off, or such a list',
   }),
   UPLOAD_MAX_BYTES: setting(integer(1, 2 ** 40), {
     default: '1073741824',
@@ -103,19 +103,19 @@ export const settings = {
   }),
   FILES_URL_TTL: setting(integer(0, YEAR_SECONDS), {
     default: '0',
-    meaning: 'seconds that file addresses stay valid, which makes them signed; 0 = for ever',
+    meaning: 'seconds that file URLs stay valid, which makes them signed; 0 = forever',
   }),
   MEDIA_RETENTION_DAYS: setting(integer(0, CENTURY_DAYS), {
     default: '0',
-    meaning: 'days that files are kept; 0 = for ever',
+    meaning: 'days that files are kept; 0 = forever',
   }),
   S3_ENDPOINT: optional(httpAddress, {
     default: 'AWS, when S3_BUCKET is set',
-    meaning: 'address of an S3-compatible server; callers fetch files from there, unless CDN_BASE_URL is set',
+    meaning: 'URL of an S3-compatible server; callers fetch files from there, unless CDN_BASE_URL is set',
   }),
   S3_BUCKET: optional(bucketName, {
     default: 'files in DATA_DIR',
-    meaning: 'bucket that files are kept in; needs both keys below',
+    meaning: 'bucket that files are stored in; needs both keys below',
   }),
   S3_REGION: optional(text, {
     default: 'us-east-1 with S3_ENDPOINT',
@@ -123,15 +123,15 @@ export const settings = {
   }),
   S3_ACCESS_KEY_ID: optional(text, { meaning: 'access key that may read, write and delete in the bucket' }),
   S3_SECRET_ACCESS_KEY: optional(text, {
-    meaning: 'signs the requests to the bucket, and the addresses of files',
+    meaning: 'signs the requests to the bucket, and the URLs of files',
   }),
   CDN_BASE_URL: optional(httpAddress, {
     meaning:
-      'address of a CDN in front of the bucket (without S3: of PUBLIC_URL); files are then also at CDN_BASE_URL/files/ID/NAME',
+      'URL of a CDN in front of the bucket (without S3: of PUBLIC_URL); files are then also at CDN_BASE_URL/files/ID/NAME',
   }),
   EVENT_RETENTION_DAYS: setting(integer(0, CENTURY_DAYS), {
     default: '30',
-    meaning: 'days that event logs are kept after the end of their task; 0 = for ever',
+    meaning: 'days that event logs are kept after the end of their task; 0 = forever',
   }),
   OUTBOUND_ALLOW: setting(list(hostAndPort, 'host:port'), {
     default: '',
@@ -148,11 +148,11 @@ export const settings = {
   }),
   OPENAI_API_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
-    meaning: 'key of OpenAI or of a server that speaks its protocol',
+    meaning: 'key of OpenAI or of a server with the same API',
   }),
   OPENAI_BASE_URL: optional(httpAddress, {
     default: 'https://api.openai.com/v1 with a key',
-    meaning: 'address of that server up to its version (.../v1); enough by itself when it needs no key',
+    meaning: 'base URL of that server up to its version (.../v1); enough by itself when it needs no key',
   }),
   GEMINI_API_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
@@ -160,7 +160,7 @@ export const settings = {
   }),
   GEMINI_BASE_URL: optional(httpAddress, {
     default: 'https://generativelanguage.googleapis.com/v1beta',
-    meaning: 'address of that API up to its version',
+    meaning: 'base URL of that API up to its version',
   }),
   KLING_ACCESS_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
@@ -170,16 +170,16 @@ export const settings = {
   KLING_API_KEY: optional(text, { meaning: 'API key of the Kling API, instead of the pair of keys' }),
   KLING_BASE_URL: optional(httpAddress, {
     default: 'https://api-singapore.klingai.com',
-    meaning: 'address of the Kling API',
+    meaning: 'base URL of the Kling API',
   }),
   MINIMAX_API_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
     meaning: 'key of the MiniMax API',
   }),
-  MINIMAX_GROUP_ID: optional(text, { meaning: 'its group, for keys that ask for one' }),
+  MINIMAX_GROUP_ID: optional(text, { meaning: 'its group, for keys that need one' }),
   MINIMAX_BASE_URL: optional(httpAddress, {
     default: 'https://api.minimax.io',
-    meaning: 'address of the MiniMax API',
+    meaning: 'base URL of the MiniMax API',
   }),
   HEDRA_API_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
@@ -187,7 +187,7 @@ export const settings = {
   }),
   HEDRA_BASE_URL: optional(httpAddress, {
     default: 'https://api.hedra.com/web-app',
-    meaning: 'address of the Hedra API',
+    meaning: 'base URL of the Hedra API',
   }),
   HIGGSFIELD_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
@@ -195,7 +195,7 @@ export const settings = {
   }),
   HIGGSFIELD_BASE_URL: optional(httpAddress, {
     default: 'https://api.higgsfield.ai',
-    meaning: 'address of the Higgsfield API',
+    meaning: 'base URL of the Higgsfield API',
   }),
   VOLCENGINE_ACCESS_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
@@ -205,14 +205,14 @@ export const settings = {
   VOLCENGINE_SECRET_KEY: optional(text, { meaning: 'signs the requests to Volcengine' }),
   VOLCENGINE_BASE_URL: optional(httpAddress, {
     default: 'https://visual.volcengineapi.com',
-    meaning: 'address of its visual service',
+    meaning: 'base URL of its visual service',
   }),
   VOLCENGINE_VOD_BASE_URL: optional(httpAddress, {
     default: 'https://vod.volcengineapi.com',
-    meaning: 'address of its storage of videos',
+    meaning: 'base URL of its video storage',
   }),
   VOLCENGINE_VOD_SPACE: optional(text, {
-    meaning: 'space in that storage which videos of avatars are uploaded to; without one avatars are refused',
+    meaning: 'space in that storage that videos of avatars are uploaded to; without one avatars are refused',
   }),
   FAL_KEY: optional(text, {
     default: 'sandbox in development, absent in production',
@@ -220,11 +220,11 @@ export const settings = {
   }),
   FAL_BASE_URL: optional(httpAddress, {
     default: 'https://queue.fal.run',
-    meaning: "address of fal's queue",
+    meaning: "base URL of fal's queue",
   }),
   FAL_REST_BASE_URL: optional(httpAddress, {
     default: 'https://rest.fal.ai',
-    meaning: "address of fal's storage and of the keys that sign its notices",
+    meaning: "base URL of fal's storage and of the keys that sign its webhooks",
   }),
   REPLICATE_API_TOKEN: optional(text, {
     default: 'sandbox in development, absent in production',
@@ -232,40 +232,40 @@ export const settings = {
   }),
   REPLICATE_BASE_URL: optional(httpAddress, {
     default: 'https://api.replicate.com/v1',
-    meaning: 'address of the Replicate API up to its version',
+    meaning: 'base URL of the Replicate API up to its version',
   }),
   COMFYUI_URLS: optional(list(comfyuiAddress, 'http:// or https:// addresses'), {
     default: 'sandbox in development, absent in production',
-    meaning: 'addresses of ComfyUI servers, separated by commas; each job goes to the least loaded',
+    meaning: 'URLs of ComfyUI servers, separated by commas; each job goes to the least loaded',
   }),
   COMFYUI_API_KEY: optional(text, {
-    meaning: 'sent to them as X-API-Key, where something before them asks for it',
+    meaning: 'sent to them as X-API-Key, where a proxy before them needs it',
   }),
   MIDJOURNEY_BASE_URL: optional(httpAddress, {
     default: 'sandbox in development, absent in production',
-    meaning: 'address of a midjourney-proxy server',
+    meaning: 'URL of a midjourney-proxy server',
   }),
-  MIDJOURNEY_SECRET: optional(text, { meaning: 'its mj-api-secret, when it asks for one' }),
+  MIDJOURNEY_SECRET: optional(text, { meaning: 'its mj-api-secret, when it needs one' }),
   AGG_BASE_URL: optional(httpAddress, {
     default: 'sandbox in development, absent in production',
-    meaning: 'address of the aggregator behind the agg generators',
+    meaning: 'base URL of the aggregator behind the agg generators',
   }),
   AGG_API_KEY: optional(text, { meaning: 'key of the aggregator' }),
   STRIPE_SECRET_KEY: optional(text, {
     default: 'sandbox in development, no payments in production',
-    meaning: 'key of Stripe, which takes the payments',
+    meaning: 'key of Stripe, the payment provider',
   }),
   STRIPE_WEBHOOK_SECRETS: setting(
     list((entry) => entry, 'secrets'),
     {
       default: '',
       meaning:
-        'secrets of the webhook to PUBLIC_URL/payment/webhook, separated by commas; several while they change',
+        'secrets of the webhook to PUBLIC_URL/payment/webhook, separated by commas; several while they rotate',
     },
   ),
   PP_LIVE: setting(trueOrFalse, {
     default: 'false',
-    meaning: 'true allows a live key of Stripe, which takes real money',
+    meaning: 'true allows a live key of Stripe, which charges real money',
   }),
   PP_CURRENCY: setting(currency, { default: 'usd', meaning: 'currency of the prices' }),
   PP_CREDIT_UNIT_AMOUNT: setting(integer(1, 1_000_000), {
@@ -275,11 +275,11 @@ export const settings = {
   PP_AUTO_REFUND: setting(trueOrFalse, {
     default: 'false',
     meaning:
-      'true gives back what was paid when its execution fails, unless moderation refused it or it was cancelled',
+      'true refunds a payment when its execution fails, unless moderation refused it or it was cancelled',
   }),
   SANDBOX_AUTO_PAY: optional(trueOrFalse, {
     default: 'on in development',
-    meaning: 'true lets a success call pay its checkout at the stand-in first; false demands the hosted page',
+    meaning: 'true lets a success call pay its checkout at the sandbox first; false requires the hosted page',
   }),
   SANDBOX_URL: optional(httpAddress, {
     default: 'embedded in development',

@@ -10,11 +10,11 @@ export const signInSettings = {
     default: SANDBOX,
     meaning: 'issuer of the identity provider (OpenID Connect), exactly as its discovery document names it',
   }),
-  IDP_CLIENT_ID: optional(text, { meaning: 'what Kiln is called there' }),
-  IDP_CLIENT_SECRET: optional(text, { meaning: 'its secret there; none for a public client' }),
+  IDP_CLIENT_ID: optional(text, { meaning: 'client id of Kiln at the provider' }),
+  IDP_CLIENT_SECRET: optional(text, { meaning: 'client secret; none for a public client' }),
   IDP_CALLBACK_URL: optional(httpAddress, {
     default: 'PUBLIC_URL/auth/idp/callback',
-    meaning: 'where the provider sends browsers back to, as it is registered there',
+    meaning: 'redirect URI, as registered at the provider',
   }),
   IDP_AUTHORIZATION_URL: optional(httpAddress, {
     default: 'discovered',
@@ -24,13 +24,13 @@ export const signInSettings = {
   IDP_TOKEN_URL: optional(httpAddress, { default: 'discovered', meaning: 'its token endpoint' }),
   IDP_USERINFO_URL: optional(httpAddress, {
     default: 'discovered',
-    meaning: 'its userinfo endpoint, which must answer a sub',
+    meaning: 'its userinfo endpoint, which must return a sub',
   }),
   IDP_AUDIENCES: setting(
     list((entry) => entry, 'client ids'),
     {
       default: '',
-      meaning: 'client ids of native apps whose ID tokens are taken too, separated by commas',
+      meaning: 'client ids of native apps whose ID tokens are accepted too, separated by commas',
     },
   ),
   IDP_AUTHORIZE_PARAMETERS: setting(
@@ -46,32 +46,32 @@ export const signInSettings = {
     {
       default: '',
       meaning:
-        'where browsers may be sent after sign-in besides our own paths: exact origins and schemes of apps (com.example.app:), separated by commas',
+        'where browsers may be redirected after sign-in besides our own paths: exact origins and schemes of apps (com.example.app:), separated by commas',
     },
   ),
   WECHAT_APPS: optional(list(appSecret, 'appId=secret'), {
     default: SANDBOX,
-    meaning: 'mini-programs of WeChat that sign in here: appId=secret, separated by commas',
+    meaning: 'WeChat mini-programs that sign in here: appId=secret, separated by commas',
   }),
   WECHAT_BASE_URL: optional(httpAddress, {
     default: 'https://api.weixin.qq.com',
-    meaning: 'address of the WeChat API',
+    meaning: 'base URL of the WeChat API',
   }),
   DOUYIN_APPS: optional(list(appSecret, 'appId=secret'), {
     default: SANDBOX,
-    meaning: 'mini-programs of Douyin: appId=secret, separated by commas',
+    meaning: 'Douyin mini-programs: appId=secret, separated by commas',
   }),
   DOUYIN_BASE_URL: optional(httpAddress, {
     default: 'https://developer.toutiao.com',
-    meaning: 'address of the Douyin API',
+    meaning: 'base URL of the Douyin API',
   }),
   ALIPAY_APPS: optional(list(appFile, 'appId=path of a PEM file'), {
     default: SANDBOX,
     meaning:
-      "mini-programs of Alipay: appId=path of a PEM file, separated by commas; the file holds the app's private key and Alipay's public key for it",
+      "Alipay mini-programs: appId=path of a PEM file, separated by commas; the file holds the app's private key and Alipay's public key for it",
   }),
   ALIPAY_BASE_URL: optional(httpAddress, {
     default: 'https://openapi.alipay.com',
-    meaning: 'address of the Alipay gateway, without /gateway.do',
+    meaning: 'base URL of the Alipay gateway, without /gateway.do',
   }),
 };

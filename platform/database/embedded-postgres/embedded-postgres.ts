@@ -93,7 +93,7 @@ async function startOwned(
       settings: serverSettings(options),
       logger: options.logger,
       onLost: (error) => {
-        options.logger.error({ error }, 'the embedded database is gone');
+        options.logger.error({ error }, 'the embedded database ended unexpectedly');
         options.onLost?.(error);
       },
     });

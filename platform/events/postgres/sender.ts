@@ -40,7 +40,7 @@ export function createSender({ send, outbox, logger }: SenderOptions): Sender {
       outbox.putBack(payloads);
       failures += 1;
       if (failures === 1 || closed)
-        logger.warn({ error: toError(thrown) }, 'cannot send wake-ups; they are kept');
+        logger.warn({ error: toError(thrown) }, 'cannot send wake-ups; they will be retried');
     }
   }
 

@@ -46,7 +46,10 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
   });
   const failed = (thrown: unknown): ExecutionResult => {
     if (isErrorList(thrown)) return { errors: thrown.map(revivedError) };
-    logger.warn({ subgraph: name, error: connectionError(thrown) }, 'a subscription lost its subgraph');
+    logger.warn(
+      { subgraph: name, error: connectionError(thrown) },
+      'a subscription lost the connection to its subgraph',
+    );
     return lost();
   };
 

@@ -59,7 +59,7 @@ function publicError(error: GraphQLError, origin: ErrorOrigin): GraphQLError {
 function masked(error: GraphQLError, cause: unknown, origin: ErrorOrigin): GraphQLError {
   const { logger, traceId, subgraph, signal } = origin;
   if (signal?.aborted === true && cause === signal.reason) {
-    return withExtensions(error, 'the caller hung up', { code: 'UNAVAILABLE' });
+    return withExtensions(error, 'the caller disconnected', { code: 'UNAVAILABLE' });
   }
   logger.error({ error: cause, traceId, subgraph, path: error.path?.join('.') }, 'a resolver failed');
   return withExtensions(error, 'internal error', { code: 'INTERNAL', traceId });

@@ -100,7 +100,7 @@ function afterError(state: State, entry: Entry, job: JobWithMetadata<unknown>, e
   if (state.stopping && entry.abort.signal.aborted) return { kind: 'released' };
   const details = { error, queue: state.queue, job: job.id, retryCount: job.retryCount };
   if (job.retryCount >= job.retryLimit) state.logger.error(details, 'a job failed for good');
-  else state.logger.warn(details, 'a job failed and will be tried again');
+  else state.logger.warn(details, 'a job failed and will be retried');
   return { kind: 'failed', reason: error.message.slice(0, MAX_REASON_LENGTH) };
 }
 
@@ -125,10 +125,7 @@ async function beat(state: State): Promise<void> {
   for (const entry of beating) {
     if (held.has(entry.claim.id) || entry.settling || entry.gone) continue;
     entry.gone = true;
-    state.logger.warn(
-      { queue: state.queue, job: entry.claim.id },
-      'a job was taken from us: we were silent too long',
-    );
+    state.logger.warn({ queue: state.queue, job: entry.claim.id }, 'a job was lost: its heartbeat was late');
     entry.abort.abort(new AppError('UNAVAILABLE', 'this job is not ours any more'));
   }
 }

@@ -20,7 +20,7 @@ export function createTicker({ workers, table, logger, pauseMs }: TickerOptions)
     for (const { queue, id, state } of await table.reclaimLost()) {
       if (state === 'failed')
         logger.error({ queue, job: id }, 'a job failed for good: its workers were lost each time');
-      else logger.warn({ queue, job: id }, 'a job of a lost worker will be tried again');
+      else logger.warn({ queue, job: id }, 'a job of a lost worker will be retried');
     }
     const idle = [...workers].filter(([, worker]) => worker.hasFreeSlot()).map(([queue]) => queue);
     if (idle.length === 0) return;

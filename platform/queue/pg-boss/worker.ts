@@ -88,7 +88,7 @@ async function runLoop(loop: LoopOptions): Promise<void> {
     } catch (thrown) {
       failures += 1;
       const level = failures === 1 ? 'warn' : 'debug';
-      context.logger[level]({ error: toError(thrown), queue: context.queue }, 'cannot look for jobs');
+      context.logger[level]({ error: toError(thrown), queue: context.queue }, 'cannot fetch jobs');
       await notifier.wait(ERROR_PAUSE_MS);
     }
   }
