@@ -62,7 +62,7 @@ export async function openSharedCounts({
       if (Date.now() < restsUntil) throw new Error('the shared counters did not answer a moment ago');
       try {
         const answer = await pTimeout(ask(question), { milliseconds: patienceMs });
-        if (isAway) logger.info('rates are counted over all gateways again');
+        if (isAway) logger.info('rates are counted together again');
         isAway = false;
         return answer;
       } catch (thrown) {
