@@ -11,7 +11,7 @@ import { generateTables, tableTypes } from './tables.ts';
 // `npm run tables`: writes the table types of a new, migrated, embedded database.
 const dataDir = await mkdtemp(path.join(os.tmpdir(), 'kiln-tables-'));
 const logger = silentLogger();
-const server = await startEmbeddedPostgres({ dataDir, logger, maxConnections: 10, fastAndLoose: true });
+const server = await startEmbeddedPostgres({ dataDir, logger, maxConnections: 10, skipSync: true });
 const database = createDatabase({
   config: server.config,
   maxConnections: 3,
