@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
-import type { ClientRequest } from 'node:http';
+import { request as httpRequest, type ClientRequest } from 'node:http';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { AppError } from '../platform/errors.ts';
-import { startRestServer } from './fixtures/rest-server.ts';
-import type { RestReply, RestServer } from './fixtures/rest-server.ts';
+import { startRestServer, type RestReply, type RestServer } from './fixtures/rest-server.ts';
 
 const limit = 400 * 1024 * 1024;
 const image = '/api/agg/imga/sync/image?prompt=a%20cup';

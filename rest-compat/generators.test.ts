@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { AppError } from '../platform/errors.ts';
 import type { TaskAnswer } from './documents/media/task.ts';
 import { results } from './fixtures/questions-in-memory.ts';
-import { startRestServer } from './fixtures/rest-server.ts';
-import type { RestReply, RestServer } from './fixtures/rest-server.ts';
+import { startRestServer, type RestReply, type RestServer } from './fixtures/rest-server.ts';
 import { output } from './fixtures/tasks-in-memory.ts';
 
 let server: RestServer;

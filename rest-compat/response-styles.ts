@@ -1,5 +1,4 @@
-import { responseStyleOf } from './replies/response-style.ts';
-import type { ResponseStyle } from './replies/response-style.ts';
+import { responseStyleOf, type ResponseStyle } from './replies/response-style.ts';
 import { sections } from './tables.ts';
 
 /** Which service answers for a path that no route has. */

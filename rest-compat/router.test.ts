@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { AppError } from '../platform/errors.ts';
-import { startRestServer } from './fixtures/rest-server.ts';
-import type { RestServer } from './fixtures/rest-server.ts';
+import { startRestServer, type RestServer } from './fixtures/rest-server.ts';
 import { output } from './fixtures/tasks-in-memory.ts';
 
 let server: RestServer;

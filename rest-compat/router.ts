@@ -9,14 +9,12 @@ import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operat
 import type { Logger } from '../platform/process/logger.ts';
 import { docsPage } from './docs/page.ts';
 import { buildOpenApi } from './openapi/openapi.ts';
-import { responseStyleOf } from './replies/response-style.ts';
-import type { ResponseStyle } from './replies/response-style.ts';
+import { responseStyleOf, type ResponseStyle } from './replies/response-style.ts';
 import { drain } from './request/body/drain.ts';
 import { HungUp } from './request/body/failures.ts';
 import { createMatcher } from './route/match.ts';
 import type { RateClass, RestSettings, Route, Section } from './route/route.ts';
-import { runRoute } from './run-route.ts';
-import type { RestAnswer } from './run-route.ts';
+import { runRoute, type RestAnswer } from './run-route.ts';
 import { sections as allSections } from './tables.ts';
 
 /** What is left to a caller, and whether this request goes through. */

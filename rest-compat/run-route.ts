@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { enforce } from '../platform/access/policy.ts';
-import type { AuthMode } from '../platform/access/policy.ts';
+import { enforce, type AuthMode } from '../platform/access/policy.ts';
 import { AppError } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
@@ -10,8 +9,7 @@ import { inSentNames, renamed } from './replies/field-names.ts';
 import type { ResponseStyle } from './replies/response-style.ts';
 import { runDocument } from './replies/results.ts';
 import { createPartStore } from './request/part-store.ts';
-import { readRequest } from './request/read-request.ts';
-import type { RestRequest } from './request/read-request.ts';
+import { readRequest, type RestRequest } from './request/read-request.ts';
 import { headerVariables } from './route/headers.ts';
 import type { RequestFacts, RestSettings, Route } from './route/route.ts';
 import { waitForEnd } from './wait.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startRestServer } from './fixtures/rest-server.ts';
-import type { RestServer } from './fixtures/rest-server.ts';
+import { startRestServer, type RestServer } from './fixtures/rest-server.ts';
 
 let server: RestServer;
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { AppError } from '../platform/errors.ts';
-import { startRestServer } from './fixtures/rest-server.ts';
-import type { RestServer } from './fixtures/rest-server.ts';
+import { startRestServer, type RestServer } from './fixtures/rest-server.ts';
 import { output } from './fixtures/tasks-in-memory.ts';
 
 const path = '/api/agg/imga/sync/image?prompt=a%20cup';

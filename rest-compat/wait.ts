@@ -1,5 +1,4 @@
-import { AppError } from '../platform/errors.ts';
-import type { AppErrorCode } from '../platform/errors.ts';
+import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { ResultStream } from '../platform/graphql/operations/executor.ts';
 import { type DataOf, textOf } from './documents/graphql.ts';
 import { type TaskAnswer, TaskEvents } from './documents/media/task.ts';

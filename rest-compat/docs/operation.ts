@@ -1,6 +1,5 @@
 import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../schemas/types.ts';
-import { exampleOf } from './example.ts';
-import type { Placed } from './example.ts';
+import { exampleOf, type Placed } from './example.ts';
 import { code, escape } from './html.ts';
 import { kindOf, limitsOf, notation } from './schema.ts';
 

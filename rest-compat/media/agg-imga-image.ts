@@ -1,11 +1,9 @@
 import { GenerateImage } from '../documents/media/start.ts';
 import { CancelTask, TaskById } from '../documents/media/task.ts';
-import { success } from '../replies/envelope.ts';
-import type { Envelope } from '../replies/envelope.ts';
+import { success, type Envelope } from '../replies/envelope.ts';
 import { submitted, taskReply } from '../replies/task.ts';
 import { query } from '../route/params.ts';
-import { route, routeAfter } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, routeAfter, type Section } from '../route/route.ts';
 import { describeFile, describeLink } from './shared/describe-operations.ts';
 import { imageFields, optionalMultipart, references, seconds } from './shared/inputs.ts';
 import { statusReply, taskOfGroup, type TaskGroup } from './shared/status.ts';

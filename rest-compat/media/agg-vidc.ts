@@ -1,14 +1,11 @@
 import { GenerateVideo } from '../documents/media/start.ts';
 import { TaskById } from '../documents/media/task.ts';
 import { submitted, taskReply } from '../replies/task.ts';
-import { file, form, path, query } from '../route/params.ts';
-import type { UploadedFile } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { file, form, path, query, type UploadedFile } from '../route/params.ts';
+import { route, type Section } from '../route/route.ts';
 import { inputOf, multipart, optional, pictureFields } from './shared/inputs.ts';
 import { statusReply, type TaskGroup } from './shared/status.ts';
-import { onePicture, videoInput, videoOptions } from './shared/video-operations.ts';
-import type { VideoFields } from './shared/video-operations.ts';
+import { onePicture, videoInput, videoOptions, type VideoFields } from './shared/video-operations.ts';
 
 const generator = 'agg/vidc';
 const group: TaskGroup = { generators: [generator], kinds: ['VIDEO'] };

@@ -3,8 +3,7 @@ import { RunComfyWorkflow } from '../documents/media/start.ts';
 import { failure, success } from '../replies/envelope.ts';
 import { submitted, taskReply } from '../replies/task.ts';
 import { form, query } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, type Section } from '../route/route.ts';
 import { optional, urlencoded } from './shared/inputs.ts';
 import { statusRoute } from './shared/status.ts';
 

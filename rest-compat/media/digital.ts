@@ -2,8 +2,7 @@ import { badInput } from '../../platform/errors.ts';
 import { CreateAvatar, GenerateAvatarVideo, UploadAvatarSource } from '../documents/media/people.ts';
 import { submitted } from '../replies/task.ts';
 import { file, form, query } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, type Section } from '../route/route.ts';
 import { inputNeeded, inputOf, optional, optionalMultipart, urlencoded } from './shared/inputs.ts';
 import { statusRoute } from './shared/status.ts';
 

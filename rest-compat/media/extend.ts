@@ -2,8 +2,7 @@ import { CreateCharacter, GenerateCharacterImage, GenerateFrameVideo } from '../
 import { Models } from '../documents/media/questions.ts';
 import { submitted } from '../replies/task.ts';
 import { form } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, type Section } from '../route/route.ts';
 import { optional, urlencoded } from './shared/inputs.ts';
 import { modelsReply } from './shared/models.ts';
 import { statusRoute } from './shared/status.ts';

@@ -1,9 +1,6 @@
-import { success } from '../replies/envelope.ts';
-import type { Envelope } from '../replies/envelope.ts';
-import { file } from '../route/params.ts';
-import type { UploadedFile } from '../route/params.ts';
-import { localRoute } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { success, type Envelope } from '../replies/envelope.ts';
+import { file, type UploadedFile } from '../route/params.ts';
+import { localRoute, type Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 
 const multipart = { type: 'multipart/form-data', required: true } as const;

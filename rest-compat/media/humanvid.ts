@@ -1,10 +1,8 @@
 import { DetectPerson, GenerateHumanVideo } from '../documents/media/people.ts';
 import type { MediaInput } from '../documents/media/start.ts';
 import { submitted } from '../replies/task.ts';
-import { form, linkOrFile, query } from '../route/params.ts';
-import type { UploadedFile } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { form, linkOrFile, query, type UploadedFile } from '../route/params.ts';
+import { route, type Section } from '../route/route.ts';
 import { inputNeeded, optional, optionalMultipart, pictureFields } from './shared/inputs.ts';
 import { statusRoute } from './shared/status.ts';
 import { onePicture } from './shared/video-operations.ts';

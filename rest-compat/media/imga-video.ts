@@ -1,9 +1,7 @@
 import { GenerateVideo } from '../documents/media/start.ts';
 import { submitted, taskReply } from '../replies/task.ts';
-import { file, query } from '../route/params.ts';
-import type { UploadedFile } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { file, query, type UploadedFile } from '../route/params.ts';
+import { route, type Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 import { optional, optionalMultipart } from './shared/inputs.ts';
 import { statusRoute } from './shared/status.ts';

@@ -1,12 +1,9 @@
 import { LipSync } from '../documents/media/people.ts';
 import type { MediaInput } from '../documents/media/start.ts';
-import { success } from '../replies/envelope.ts';
-import type { Envelope } from '../replies/envelope.ts';
+import { success, type Envelope } from '../replies/envelope.ts';
 import { submitted } from '../replies/task.ts';
-import { file, form } from '../route/params.ts';
-import type { UploadedFile } from '../route/params.ts';
-import { localRoute, route } from '../route/route.ts';
-import type { Route, Section } from '../route/route.ts';
+import { file, form, type UploadedFile } from '../route/params.ts';
+import { localRoute, route, type Route, type Section } from '../route/route.ts';
 import { inputOf, multipart, optional } from './shared/inputs.ts';
 import { statusRoute, type TaskGroup } from './shared/status.ts';
 

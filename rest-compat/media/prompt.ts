@@ -2,8 +2,7 @@ import { notFound } from '../../platform/errors.ts';
 import { VideoTemplates } from '../documents/media/template.ts';
 import { success } from '../replies/envelope.ts';
 import { query } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, type Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 
 /** Prompt helper (deprecated). */

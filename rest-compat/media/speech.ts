@@ -1,12 +1,10 @@
 import { badInput } from '../../platform/errors.ts';
-import { ProviderVoices, Voices } from '../documents/media/questions.ts';
-import type { VoiceAnswer } from '../documents/media/questions.ts';
+import { ProviderVoices, Voices, type VoiceAnswer } from '../documents/media/questions.ts';
 import { CloneVoice, SynthesizeSpeech } from '../documents/media/start.ts';
 import { success } from '../replies/envelope.ts';
 import { taskReply } from '../replies/task.ts';
 import { file, form } from '../route/params.ts';
-import { route, routeAfter, localRoute } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, routeAfter, localRoute, type Section } from '../route/route.ts';
 import { multipart, optional, urlencoded } from './shared/inputs.ts';
 
 const generator = 'agg/speech_router';

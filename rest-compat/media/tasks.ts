@@ -3,8 +3,7 @@ import { CreateTask } from '../documents/media/start.ts';
 import { TaskById } from '../documents/media/task.ts';
 import { submitted, taskReply } from '../replies/task.ts';
 import { json, path } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Route, Section } from '../route/route.ts';
+import { route, type Route, type Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 import { inputOf } from './shared/inputs.ts';
 

@@ -7,8 +7,7 @@ import {
 } from '../documents/media/template.ts';
 import { success } from '../replies/envelope.ts';
 import { json, path, query } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, type Section } from '../route/route.ts';
 import { templateInput, templateReply } from './shared/video-template.ts';
 
 /** The documented word for "every category". */

@@ -1,8 +1,7 @@
 import { GenerateVideo } from '../documents/media/start.ts';
 import { submitted } from '../replies/task.ts';
 import { form } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, type Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 import { optional, urlencoded } from './shared/inputs.ts';
 import { statusRoute } from './shared/status.ts';

@@ -1,5 +1,4 @@
-import { AppError } from '../../platform/errors.ts';
-import type { AppErrorCode, Problem } from '../../platform/errors.ts';
+import { AppError, type AppErrorCode, type Problem } from '../../platform/errors.ts';
 import { inRestWords } from './field-names.ts';
 
 /** How the codes of our errors look over REST, by service: application failure, or an HTTP status. */

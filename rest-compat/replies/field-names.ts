@@ -1,5 +1,4 @@
-import { AppError } from '../../platform/errors.ts';
-import type { Problem } from '../../platform/errors.ts';
+import { AppError, type Problem } from '../../platform/errors.ts';
 
 /** What the inputs of the schema are called over REST: in lists of models, and where a refusal names a field. Pure. */
 

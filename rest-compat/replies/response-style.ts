@@ -1,10 +1,8 @@
 import type { Section } from '../route/route.ts';
 import { failure, withNotes } from './envelope.ts';
 import { failureFacts, mediaFailures, workflowFailures } from './failures.ts';
-import { validationError } from './validation.ts';
-import type { Problem } from './validation.ts';
-import { issueData, issuesOf, messageOf } from './workflow-envelope.ts';
-import type { Done, WorkflowEnvelope } from './workflow-envelope.ts';
+import { validationError, type Problem } from './validation.ts';
+import { issueData, issuesOf, messageOf, type Done, type WorkflowEnvelope } from './workflow-envelope.ts';
 
 /** How a service answers. The two documents differ in envelope and statuses; the machinery behind is one. */
 export interface ResponseStyle {

@@ -1,8 +1,7 @@
 import type { DataOf } from '../documents/graphql.ts';
 import type { Chat } from '../documents/media/questions.ts';
 import type { TaskAnswer } from '../documents/media/task.ts';
-import { success } from './envelope.ts';
-import type { Envelope } from './envelope.ts';
+import { success, type Envelope } from './envelope.ts';
 
 /** A task in the words of the REST documents: submitted, still running, finished, failed or cancelled. */
 

@@ -1,5 +1,4 @@
-import { AppError } from '../../platform/errors.ts';
-import type { AppErrorCode } from '../../platform/errors.ts';
+import { AppError, type AppErrorCode } from '../../platform/errors.ts';
 import type { Problem } from '../replies/validation.ts';
 import { namesOf } from '../route/names.ts';
 import type { Param, UploadedFile } from '../route/params.ts';

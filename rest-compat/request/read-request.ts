@@ -7,13 +7,11 @@ import type { Param, UploadedFile } from '../route/params.ts';
 import type { Route } from '../route/route.ts';
 import { MalformedBody } from './body/failures.ts';
 import type { IncomingFile } from './body/file-part.ts';
-import { readFormBody } from './body/form.ts';
-import type { FormBody, StoredPart } from './body/form.ts';
+import { readFormBody, type FormBody, type StoredPart } from './body/form.ts';
 import { readJsonBody } from './body/json.ts';
 import { readBytes } from './body/text.ts';
 import { settleGroups } from './groups.ts';
-import { createStoring } from './part-storing.ts';
-import type { FileParams } from './part-storing.ts';
+import { createStoring, type FileParams } from './part-storing.ts';
 
 /**
  * What a route's parameters hold in one request, or every problem with them at once. File parts are stored while they

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { createMatcher } from './match.ts';
 import { path } from './params.ts';
-import { localRoute, route } from './route.ts';
-import type { Method, Route } from './route.ts';
+import { localRoute, route, type Method, type Route } from './route.ts';
 
 function routeOf(method: Method, at: string): Route {
   const params = at.includes('{') ? { id: path.text() } : {};

@@ -11,8 +11,8 @@ import {
   readText,
   readTexts,
   withinBounds,
+  type Reading,
 } from './values.ts';
-import type { Reading } from './values.ts';
 
 /** The parameters of the route tables: `query.text()`, `json.choice([...])`, `file()` and so on. */
 

@@ -9,8 +9,8 @@ import {
   readNumber,
   readText,
   withinBounds,
+  type Reading,
 } from './values.ts';
-import type { Reading } from './values.ts';
 
 function typeOf(reading: Reading<unknown>): string {
   return 'problem' in reading ? reading.problem.type : `value ${JSON.stringify(reading.value)}`;

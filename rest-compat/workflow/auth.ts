@@ -12,8 +12,7 @@ import {
 } from '../documents/workflow/sign-in.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { json, path, query } from '../route/params.ts';
-import { route, routeAfter } from '../route/route.ts';
-import type { RequestFacts, Section } from '../route/route.ts';
+import { route, routeAfter, type RequestFacts, type Section } from '../route/route.ts';
 import { address, either, orNull, shape } from '../schemas/shapes.ts';
 import {
   bearerOf,

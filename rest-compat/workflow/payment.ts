@@ -7,13 +7,12 @@ import {
   ReconcilePayment,
   RefundPayment,
   TakePaymentEvent,
+  type PaymentAnswer,
 } from '../documents/workflow/payment.ts';
-import type { PaymentAnswer } from '../documents/workflow/payment.ts';
 import { WorkflowHealth } from '../documents/workflow/template.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { json, path, query } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, type Section } from '../route/route.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
 import { paymentShapes } from './shared/shapes.ts';
 

@@ -4,8 +4,7 @@ import type { JsonObject } from '../../platform/json.ts';
 import { ExecuteTemplate, ExecutionByTask, TaskTaken } from '../documents/workflow/execution.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { json, path } from '../route/params.ts';
-import { route, routeAfter } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, routeAfter, type Section } from '../route/route.ts';
 import { taskShapes } from './shared/shapes.ts';
 import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './shared/task-replies.ts';
 

@@ -10,8 +10,7 @@ import {
 } from '../documents/workflow/template.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { json, path } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Route } from '../route/route.ts';
+import { route, type Route } from '../route/route.ts';
 import { catalogShapes } from './shared/shapes.ts';
 
 /** Templates as products of the payment provider, and what is done to many of them. */

@@ -8,12 +8,11 @@ import {
   Templates,
   UpdateTemplate,
   WorkflowHealth,
+  type TemplateAnswer,
 } from '../documents/workflow/template.ts';
-import type { TemplateAnswer } from '../documents/workflow/template.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { json, path } from '../route/params.ts';
-import { route } from '../route/route.ts';
-import type { Section } from '../route/route.ts';
+import { route, type Section } from '../route/route.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
 import { taskShapes, templateShapes } from './shared/shapes.ts';
 import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './shared/task-replies.ts';

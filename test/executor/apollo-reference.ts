@@ -1,5 +1,4 @@
-import { executeQueryPlan } from '@apollo/gateway';
-import type { GraphQLDataSource } from '@apollo/gateway';
+import { executeQueryPlan, type GraphQLDataSource } from '@apollo/gateway';
 import type { FetchNode } from '@apollo/query-planner';
 import type { ExecutionResult } from 'graphql';
 

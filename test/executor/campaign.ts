@@ -4,8 +4,7 @@ import { createRandom } from '../fuzz/random.ts';
 import { differenceOf } from './compare.ts';
 import type { Faults } from './faults.ts';
 import { hashOf } from './hash.ts';
-import { randomOperation } from './random-operation.ts';
-import type { Operation } from './random-operation.ts';
+import { randomOperation, type Operation } from './random-operation.ts';
 import { shrunken } from './shrink.ts';
 import type { World } from './world.ts';
 

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runCampaign } from './campaign.ts';
 import { federatedSources } from './schemas/index.ts';
 import { chain, circles } from './schemas/keys.ts';
-import { createWorld } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, type World } from './world.ts';
 
 describe('the federated executor', () => {
   it("answers 2,000 random operations as Apollo's own executor does, sound and with faults", async () => {

@@ -1,5 +1,4 @@
-import { Kind, parse, visit } from 'graphql';
-import type { DirectiveNode, SelectionSetNode } from 'graphql';
+import { Kind, parse, visit, type DirectiveNode, type SelectionSetNode } from 'graphql';
 
 /** What the SDL of all subgraphs together says about entities: what the made-up data must keep to. */
 export interface Facts {

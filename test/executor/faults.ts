@@ -1,5 +1,4 @@
-import { GraphQLError } from 'graphql';
-import type { ExecutionResult } from 'graphql';
+import { GraphQLError, type ExecutionResult } from 'graphql';
 
 import { mapStream, isStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';

@@ -7,8 +7,10 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  type GraphQLAbstractType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
 } from 'graphql';
-import type { GraphQLAbstractType, GraphQLOutputType, GraphQLSchema } from 'graphql';
 
 import type { Facts } from './facts.ts';
 import { hashOf } from './hash.ts';

@@ -14,13 +14,11 @@ import {
   OperationTypeNode,
   parse,
   validate,
-} from 'graphql';
-import type {
-  GraphQLCompositeType,
-  GraphQLField,
-  GraphQLInputType,
-  GraphQLNamedType,
-  GraphQLSchema,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
 } from 'graphql';
 
 import type { Random } from '../fuzz/random.ts';

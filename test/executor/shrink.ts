@@ -1,5 +1,14 @@
-import { Kind, parse, print, validate, visit } from 'graphql';
-import type { ASTNode, DocumentNode, GraphQLSchema, SelectionSetNode } from 'graphql';
+import {
+  Kind,
+  parse,
+  print,
+  validate,
+  visit,
+  type ASTNode,
+  type DocumentNode,
+  type GraphQLSchema,
+  type SelectionSetNode,
+} from 'graphql';
 
 /** Whether an operation still shows what is looked for. */
 export type Shows = (query: string) => Promise<boolean>;

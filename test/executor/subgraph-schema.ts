@@ -1,11 +1,16 @@
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { isAbstractType, isObjectType, parse } from 'graphql';
-import type { GraphQLFieldResolver, GraphQLNamedType, GraphQLSchema } from 'graphql';
+import {
+  isAbstractType,
+  isObjectType,
+  parse,
+  type GraphQLFieldResolver,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+} from 'graphql';
 
 import type { Facts } from './facts.ts';
 import { hashOf } from './hash.ts';
-import { createMadeUpData } from './made-up-data.ts';
-import type { Identity, MadeUpData } from './made-up-data.ts';
+import { createMadeUpData, type Identity, type MadeUpData } from './made-up-data.ts';
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.7", import: ["@key", "@requires",
   "@provides", "@external", "@shareable", "@override", "@inaccessible", "@interfaceObject", "@tag", "@extends"])`;

@@ -12,12 +12,10 @@ import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/s
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createReference } from './apollo-reference.ts';
 import { factsOf } from './facts.ts';
-import { faultyLink } from './faults.ts';
-import type { Faults } from './faults.ts';
+import { faultyLink, type Faults } from './faults.ts';
 import type { Operation } from './random-operation.ts';
 import type { FederatedSource } from './schemas/source.ts';
-import { madeUpSchema, typeDefsOf } from './subgraph-schema.ts';
-import type { MadeUpContext } from './subgraph-schema.ts';
+import { madeUpSchema, typeDefsOf, type MadeUpContext } from './subgraph-schema.ts';
 
 /** A federated schema with made-up data, and both executors over it. */
 export interface World {

@@ -1,16 +1,12 @@
 import { parseArgs } from 'node:util';
 
 import type { OpenApiDocument } from '../../rest-compat/schemas/types.ts';
-import { describedIn } from './description.ts';
-import type { Described } from './description.ts';
-import { draftOf, messageOf } from './draft.ts';
-import type { Draft } from './draft.ts';
+import { describedIn, type Described } from './description.ts';
+import { draftOf, messageOf, type Draft } from './draft.ts';
 import { createKnown } from './known.ts';
 import { createRandom } from './random.ts';
-import { tricks } from './tricks.ts';
-import type { Trick } from './tricks.ts';
-import { send } from './wire.ts';
-import type { Answer } from './wire.ts';
+import { tricks, type Trick } from './tricks.ts';
+import { send, type Answer } from './wire.ts';
 
 /**
  * Sends odd requests to a running server, as its OpenAPI documents describe them and then spoilt, and holds every answer

@@ -4,8 +4,7 @@ import { createAnswerCheck, type AnswerCheck } from '../documented-operations/an
 import { lacking } from '../documented-operations/answers/data-words.ts';
 import { envelopeOfWorkflow, refusalOf, tellsSuccess } from '../documented-operations/answers/refusals.ts';
 import { documentedFacts, openApiFacts } from '../documented-operations/comparison/facts.ts';
-import { documented, keyOf } from '../documented-operations/documents/operation.ts';
-import type { Documented } from '../documented-operations/documents/operation.ts';
+import { documented, keyOf, type Documented } from '../documented-operations/documents/operation.ts';
 import { mistakesOf } from '../documented-operations/requests/mistakes.ts';
 import { formOf } from '../documented-operations/requests/samples.ts';
 import { send, type Answer } from '../documented-operations/requests/sent.ts';

@@ -1,6 +1,5 @@
 import type { ImageInput } from '../../documents/media/start.ts';
-import { form } from '../../route/params.ts';
-import type { UploadedFile } from '../../route/params.ts';
+import { form, type UploadedFile } from '../../route/params.ts';
 import { optional, pictureFields, references } from './inputs.ts';
 
 /** Pictures where the caller chooses the model: what the groups that offer it have alike. */

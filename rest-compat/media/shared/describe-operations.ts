@@ -1,8 +1,7 @@
 import { DescribeImage } from '../../documents/media/start.ts';
 import { taskReply } from '../../replies/task.ts';
 import { file, form } from '../../route/params.ts';
-import { route } from '../../route/route.ts';
-import type { Route } from '../../route/route.ts';
+import { route, type Route } from '../../route/route.ts';
 import { multipart, urlencoded } from './inputs.ts';
 
 /** The operations that put an image into words, for the current and the older group of generator A. */

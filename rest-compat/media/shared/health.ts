@@ -1,7 +1,6 @@
 import { Health } from '../../documents/media/questions.ts';
 import { success } from '../../replies/envelope.ts';
-import { route } from '../../route/route.ts';
-import type { Route } from '../../route/route.ts';
+import { route, type Route } from '../../route/route.ts';
 
 /** A section's health operation; all of them answer for the whole media service. */
 export function healthRoute(path: string, options: { readonly deprecated?: true } = {}): Route {

@@ -1,10 +1,7 @@
-import { Models } from '../../documents/media/questions.ts';
-import type { ModelAnswer } from '../../documents/media/questions.ts';
-import { success } from '../../replies/envelope.ts';
-import type { Envelope } from '../../replies/envelope.ts';
+import { Models, type ModelAnswer } from '../../documents/media/questions.ts';
+import { success, type Envelope } from '../../replies/envelope.ts';
 import { restNamesOf } from '../../replies/field-names.ts';
-import { route } from '../../route/route.ts';
-import type { Route } from '../../route/route.ts';
+import { route, type Route } from '../../route/route.ts';
 
 /** A list of models with their limits: of one generator, or of all whose name begins with `within`. */
 export function modelsRoute(options: {

@@ -2,10 +2,8 @@ import { AppError, notFound } from '../../../platform/errors.ts';
 import { type TaskAnswer, TaskById } from '../../documents/media/task.ts';
 import type { Envelope } from '../../replies/envelope.ts';
 import { taskReply } from '../../replies/task.ts';
-import { query } from '../../route/params.ts';
-import type { Param } from '../../route/params.ts';
-import { route } from '../../route/route.ts';
-import type { AnswerName, Method, Route } from '../../route/route.ts';
+import { query, type Param } from '../../route/params.ts';
+import { route, type AnswerName, type Method, type Route } from '../../route/route.ts';
 
 /** Whose tasks a status path tells about: those of its generators and kinds, however they were started. */
 export interface TaskGroup {

@@ -1,10 +1,7 @@
-import { GenerateVideo } from '../../documents/media/start.ts';
-import type { VideoInput } from '../../documents/media/start.ts';
+import { GenerateVideo, type VideoInput } from '../../documents/media/start.ts';
 import { submitted, taskReply } from '../../replies/task.ts';
-import { form } from '../../route/params.ts';
-import type { UploadedFile } from '../../route/params.ts';
-import { route } from '../../route/route.ts';
-import type { Route } from '../../route/route.ts';
+import { form, type UploadedFile } from '../../route/params.ts';
+import { route, type Route } from '../../route/route.ts';
 import { inputOf, multipart, optional, pictureFields } from './inputs.ts';
 
 /** The operations that all video generators have alike. */

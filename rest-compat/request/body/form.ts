@@ -5,8 +5,7 @@ import busboy from 'busboy';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { UploadedFile } from '../../route/params.ts';
 import { HungUp, MalformedBody } from './failures.ts';
-import { guardedBody, isEmpty } from './file-part.ts';
-import type { IncomingFile } from './file-part.ts';
+import { guardedBody, isEmpty, type IncomingFile } from './file-part.ts';
 import { refuseEncodedBody } from './text.ts';
 
 /** The text fields and the stored file parts of a form, urlencoded or multipart. */

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import { isSoundJson, unsoundJson } from '../../route/values.ts';
-import type { ProblemType } from '../../route/values.ts';
+import { isSoundJson, unsoundJson, type ProblemType } from '../../route/values.ts';
 import { invalidJsonOffset } from './json-offset.ts';
 import { readBytes } from './text.ts';
 

@@ -1,8 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { ApolloGateway, LocalGraphQLDataSource, RemoteGraphQLDataSource } from '@apollo/gateway';
-import type { GraphQLDataSource } from '@apollo/gateway';
+import {
+  ApolloGateway,
+  LocalGraphQLDataSource,
+  RemoteGraphQLDataSource,
+  type GraphQLDataSource,
+} from '@apollo/gateway';
 import { ApolloServer, type ApolloServerOptions } from '@apollo/server';
 import { expressMiddleware } from '@as-integrations/express5';
 import express from 'express';

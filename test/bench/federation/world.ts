@@ -1,7 +1,6 @@
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import type { GraphQLSchema } from 'graphql';
-import { parse } from 'graphql';
+import { parse, type GraphQLSchema } from 'graphql';
 
 /** Two small subgraphs in memory, shaped like Kiln's own, and the nested query that goes through both and back. */
 

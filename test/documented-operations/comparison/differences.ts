@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { buildOpenApi } from '../../../rest-compat/openapi/openapi.ts';
 import type { Section } from '../../../rest-compat/route/route.ts';
-import { keyOf } from '../documents/operation.ts';
-import type { Documented } from '../documents/operation.ts';
+import { keyOf, type Documented } from '../documents/operation.ts';
 import { documentedFacts, openApiAnswers, openApiFacts, tableFacts } from './facts.ts';
 import { readingFaults } from './readings.ts';
 

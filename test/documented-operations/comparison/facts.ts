@@ -1,8 +1,7 @@
 import type { Params } from '../../../rest-compat/route/params.ts';
 import type { Route, Section } from '../../../rest-compat/route/route.ts';
 import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../../rest-compat/schemas/types.ts';
-import { acceptedTypes, keyOf } from '../documents/operation.ts';
-import type { Documented, DocumentedBody } from '../documents/operation.ts';
+import { acceptedTypes, keyOf, type Documented, type DocumentedBody } from '../documents/operation.ts';
 
 /**
  * What the documents, the route tables and the OpenAPI documents say of an operation, in one form, so that they are

@@ -1,9 +1,7 @@
 import type { Param } from '../../../rest-compat/route/params.ts';
 import type { Section } from '../../../rest-compat/route/route.ts';
-import { keyOf } from '../documents/operation.ts';
-import type { Documented, Field } from '../documents/operation.ts';
-import { carrierOf, fitting, unfitting } from '../documents/probes.ts';
-import type { Carrier } from '../documents/probes.ts';
+import { keyOf, type Documented, type Field } from '../documents/operation.ts';
+import { carrierOf, fitting, unfitting, type Carrier } from '../documents/probes.ts';
 
 /** Numbers that are moved into these bounds instead of being refused; no others are. */
 const moved: Readonly<Record<string, readonly [number, number]>> = {

@@ -1,10 +1,8 @@
 import type { Route, Section } from '../../../rest-compat/route/route.ts';
 import { comparisons } from '../comparison/differences.ts';
-import { keyOf } from '../documents/operation.ts';
-import type { Documented } from '../documents/operation.ts';
+import { keyOf, type Documented } from '../documents/operation.ts';
 import { paramMutations } from './param-mutations.ts';
-import { routeMutations } from './route-mutations.ts';
-import type { RouteMutation } from './route-mutations.ts';
+import { routeMutations, type RouteMutation } from './route-mutations.ts';
 
 /**
  * Every single change of the route tables that a caller could feel, one at a time, and whether the comparisons of the

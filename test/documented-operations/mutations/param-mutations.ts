@@ -1,8 +1,7 @@
 import type { Param, Params, ParamType, Source } from '../../../rest-compat/route/params.ts';
 import type { Route } from '../../../rest-compat/route/route.ts';
 import type { Reading } from '../../../rest-compat/route/values.ts';
-import { saidBy } from './route-mutations.ts';
-import type { RouteMutation } from './route-mutations.ts';
+import { saidBy, type RouteMutation } from './route-mutations.ts';
 
 /** Changes of one input at a time: name, place, type, need, default, bounds, words, and how it is read. */
 

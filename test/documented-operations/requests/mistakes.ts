@@ -1,7 +1,6 @@
 import type { ProblemType } from '../../../rest-compat/route/values.ts';
 import type { Documented, Field } from '../documents/operation.ts';
-import { carrierOf, unfitting } from '../documents/probes.ts';
-import type { Unfit } from '../documents/probes.ts';
+import { carrierOf, unfitting, type Unfit } from '../documents/probes.ts';
 import type { Sent } from './sent.ts';
 
 /** One thing wrong with a request, as the answer names it. */

@@ -1,5 +1,4 @@
-import { keyOf } from '../documents/operation.ts';
-import type { Documented } from '../documents/operation.ts';
+import { keyOf, type Documented } from '../documents/operation.ts';
 
 /** Requests of the documented operations: values by documented name, and how they travel. */
 

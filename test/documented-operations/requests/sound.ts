@@ -1,5 +1,4 @@
-import { keyOf } from '../documents/operation.ts';
-import type { Documented } from '../documents/operation.ts';
+import { keyOf, type Documented } from '../documents/operation.ts';
 import { neededRequest } from './samples.ts';
 import type { Sent } from './sent.ts';
 import { soundMedia } from './sound-media.ts';

@@ -1,5 +1,4 @@
-import { acceptedTypes } from '../documents/operation.ts';
-import type { Documented, Field } from '../documents/operation.ts';
+import { acceptedTypes, type Documented, type Field } from '../documents/operation.ts';
 import { carrierOf, fitting } from '../documents/probes.ts';
 import { mistakesOf, withField } from './mistakes.ts';
 import { companions, requestWith, sampleOf } from './samples.ts';

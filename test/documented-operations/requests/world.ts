@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 
 import { createBrowser } from '../../kit/clients/browser.ts';
 import { rest, until } from '../../kit/clients/requests.ts';
-import { documented, keyOf } from '../documents/operation.ts';
-import type { Documented } from '../documents/operation.ts';
-import { send } from './sent.ts';
-import type { Answer, Sent } from './sent.ts';
+import { documented, keyOf, type Documented } from '../documents/operation.ts';
+import { send, type Answer, type Sent } from './sent.ts';
 
 /** What requests to a live server are made of: media of its own, and things it was asked for before. Each is made once. */
 export interface World {
