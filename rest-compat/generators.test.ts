@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { AppError } from '../platform/errors.ts';
-import type { TaskAnswer } from './documents/media/task.ts';
+import type { TaskFields } from './documents/media/task.ts';
 import { results } from './fixtures/questions-in-memory.ts';
 import { startRestServer, type RestReply, type RestServer } from './fixtures/rest-server.ts';
 import { output } from './fixtures/tasks-in-memory.ts';
@@ -40,7 +40,7 @@ function lastOf(name: string): unknown {
 }
 
 /** Starts a task by its id's own path and gives it a state. */
-function taskOf(kind: TaskAnswer['kind'], generator: string, change: Partial<TaskAnswer> = {}): string {
+function taskOf(kind: TaskFields['kind'], generator: string, change: Partial<TaskFields> = {}): string {
   const { id } = server.media.tasks.start(kind, generator);
   server.media.tasks.change(id, change);
   return id;

@@ -15,7 +15,7 @@ const styles: ReadonlyMap<string, ResponseStyle> = new Map(
 const mediaStyle = responseStyleOf({ service: 'media' });
 
 /** The style that paths like this one have; `path` begins behind the prefix of PUBLIC_URL. */
-export function faceAt(path: string): ResponseStyle {
+export function responseStyleAt(path: string): ResponseStyle {
   return styles.get(folderOf(path)) ?? mediaStyle;
 }
 

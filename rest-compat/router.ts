@@ -11,14 +11,14 @@ import { docsPage } from './docs/page.ts';
 import { buildOpenApi } from './openapi/openapi.ts';
 import { responseStyleOf, type ResponseStyle } from './replies/response-style.ts';
 import { drain } from './request/body/drain.ts';
-import { HungUp } from './request/body/failures.ts';
+import { ClientDisconnected } from './request/body/failures.ts';
 import { createMatcher } from './route/match.ts';
 import type { RateClass, RestSettings, Route, Section } from './route/route.ts';
-import { runRoute, type RestAnswer } from './run-route.ts';
+import { runRoute, type RestResponse } from './run-route.ts';
 import { sections as allSections } from './tables.ts';
 
 /** What is left to a caller, and whether this request goes through. */
-interface RestRateVerdict {
+interface RateLimitResult {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
@@ -35,7 +35,7 @@ export interface RestRouterDeps {
   readonly contextFor: (request: IncomingMessage) => RequestContext;
   /** Absent: no limits, and no headers that tell them. */
   readonly rateLimiter?: {
-    take(caller: Caller, rateClass: RateClass): Promise<RestRateVerdict> | RestRateVerdict;
+    take(caller: Caller, rateClass: RateClass): Promise<RateLimitResult> | RateLimitResult;
   };
   readonly settings: RestRouterSettings;
   readonly logger: Logger;
@@ -95,7 +95,7 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
     const exchange = { request, response, style, context: deps.contextFor(request) };
     try {
       const rateClass = matched !== null && 'route' in matched ? matched.route.rateClass : 'read';
-      await countRequest(deps, exchange, rateClass);
+      await applyRateLimit(deps, exchange, rateClass);
       if (page !== undefined) sendPage(exchange, page);
       else if (matched !== null && 'allow' in matched) refuseMethod(exchange, matched.allow);
       else if (matched !== null) {
@@ -104,7 +104,7 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
         send(exchange, await runRoute(deps, { ...exchange, ...matched, query, rawQuery }));
       }
     } catch (error) {
-      answerFailure(deps, exchange, error);
+      sendFailure(deps, exchange, error);
     }
     return true;
   };
@@ -117,7 +117,7 @@ function splitUrl(url: string) {
   return { path, query: new URLSearchParams(rawQuery), rawQuery };
 }
 
-async function countRequest(deps: RestRouterDeps, { response, context }: Exchange, rateClass: RateClass) {
+async function applyRateLimit(deps: RestRouterDeps, { response, context }: Exchange, rateClass: RateClass) {
   if (deps.rateLimiter === undefined) return;
   const verdict = await deps.rateLimiter.take(context.caller, rateClass);
   response.setHeader('X-RateLimit-Limit', String(verdict.limit));
@@ -148,16 +148,16 @@ function refuseMethod(exchange: Exchange, allow: readonly string[]): void {
   send(exchange, { status, body });
 }
 
-function answerFailure(deps: RestRouterDeps, exchange: Exchange, error: unknown): void {
+function sendFailure(deps: RestRouterDeps, exchange: Exchange, error: unknown): void {
   const { response, context, style } = exchange;
   // Nobody is left to answer.
-  if (error instanceof HungUp || response.destroyed || context.signal.aborted) return;
+  if (error instanceof ClientDisconnected || response.destroyed || context.signal.aborted) return;
   const { status, body, headers, unexpected } = style.failure(error, context.caller.traceId);
   if (unexpected) deps.logger.error({ error, traceId: context.caller.traceId }, 'a REST request failed');
   send(exchange, { status, body, headers });
 }
 
-function send({ request, response, context }: Exchange, { status, headers, body }: RestAnswer): void {
+function send({ request, response, context }: Exchange, { status, headers, body }: RestResponse): void {
   if (response.headersSent || response.destroyed) return;
   const text = JSON.stringify(body);
   response.writeHead(status, {
@@ -178,7 +178,7 @@ interface Page {
 }
 
 /** Where a service's OpenAPI document is, and its readable form; links lead from this to that, and to the other one's. */
-const places = [
+const servedDocuments = [
   {
     service: 'media',
     document: '/openapi.json',
@@ -202,7 +202,9 @@ const places = [
 /** The OpenAPI documents and their readable forms, made once. */
 function createPages(settings: RestRouterSettings, sections: readonly Section[]): ReadonlyMap<string, Page> {
   const { publicUrl } = settings;
-  const served = places.filter(({ service }) => sections.some((section) => section.service === service));
+  const served = servedDocuments.filter(({ service }) =>
+    sections.some((section) => section.service === service),
+  );
   return new Map(
     served.flatMap(({ service, document, page, links }) => {
       const described = { ...buildOpenApi(service, sections), servers: [{ url: publicUrl }] };

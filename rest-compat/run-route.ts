@@ -4,8 +4,8 @@ import { enforce, type AuthMode } from '../platform/access/policy.ts';
 import { AppError } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
-import { type TaskAnswer, TaskById } from './documents/media/task.ts';
-import { inSentNames, renamed } from './replies/field-names.ts';
+import { type TaskFields, TaskById } from './documents/media/task.ts';
+import { withSentNames, withRouteNames } from './replies/field-names.ts';
 import type { ResponseStyle } from './replies/response-style.ts';
 import { runDocument } from './replies/results.ts';
 import { createPartStore } from './request/part-store.ts';
@@ -36,40 +36,40 @@ export interface RunRequest {
 }
 
 /** What is sent back as JSON. */
-export interface RestAnswer {
+export interface RestResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: object;
 }
 
 /** The parsed request, once it is known to be sound. */
-type Sound = Exclude<RestRequest, { readonly problems: unknown }>;
+type ValidRequest = Exclude<RestRequest, { readonly problems: unknown }>;
 
 /** Runs a route. Throws AppError, HungUp, or something unknown; the router turns those into answers. */
-export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestAnswer> {
+export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestResponse> {
   const { route, context } = run;
   if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
   const read = await readParts(deps, run);
   if ('problems' in read) return run.style.invalid(read.problems, context.caller.traceId);
-  return answerTo(deps, run, read);
+  return replyTo(deps, run, read);
 }
 
-async function answerTo(deps: RunDeps, run: RunRequest, read: Sound): Promise<RestAnswer> {
+async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Promise<RestResponse> {
   const { route } = run;
   const replyContext = { input: read.input as never, request: factsOf(run, read), settings: deps.settings };
   try {
-    const data = await waitIfTold(deps, run, read, await ask(deps, run, read));
+    const data = await waitIfSynchronous(deps, run, read, await runDocuments(deps, run, read));
     const reply = route.reply(data as never, replyContext);
     const { status = 200, headers = {} } = route.head?.(data as never, replyContext) ?? {};
     return { status, headers, body: bodyOf(run, reply, { status, notes: read.notes }) };
   } catch (error) {
-    const answer = error instanceof AppError ? route.refusals?.[error.code] : undefined;
-    if (answer === undefined) {
+    const errorReply = error instanceof AppError ? route.errorReplies?.[error.code] : undefined;
+    if (errorReply === undefined) {
       throw route.fieldNames === undefined
-        ? inSentNames(error, read.given)
-        : renamed(error, route.fieldNames);
+        ? withSentNames(error, read.sent)
+        : withRouteNames(error, route.fieldNames);
     }
-    return { status: 200, body: bodyOf(run, answer(replyContext), { status: 200, notes: read.notes }) };
+    return { status: 200, body: bodyOf(run, errorReply(replyContext), { status: 200, notes: read.notes }) };
   }
 }
 
@@ -81,7 +81,7 @@ function bodyOf(
   return route.isBare === true ? reply : style.success(reply, { ...told, traceId: context.caller.traceId });
 }
 
-function factsOf({ request, rawQuery }: RunRequest, { rawBody }: Sound): RequestFacts {
+function factsOf({ request, rawQuery }: RunRequest, { rawBody }: ValidRequest): RequestFacts {
   return { headers: request.headers, rawQuery, rawBody };
 }
 
@@ -102,39 +102,44 @@ async function readParts(deps: RunDeps, run: RunRequest): Promise<RestRequest> {
 
 type Data = Readonly<Record<string, unknown>>;
 
-async function ask({ executor }: RunDeps, run: RunRequest, read: Sound): Promise<Data> {
+async function runDocuments({ executor }: RunDeps, run: RunRequest, read: ValidRequest): Promise<Data> {
   const { route, request, context } = run;
-  if (route.asks === null) return {};
+  if (route.document === null) return {};
   const facts = factsOf(run, read);
   const firstVariables = route.first?.variables(read.input as never, facts) ?? null;
   const found =
     route.first === undefined || firstVariables === null
       ? null
-      : await runDocument({ executor, context }, route.first.asks, firstVariables);
+      : await runDocument({ executor, context }, route.first.document, firstVariables);
   const variables = {
     ...route.variables(read.input as never, read.json, found as never, facts),
-    ...headerVariables(route.asks, request.headers),
+    ...headerVariables(route.document, request.headers),
   };
-  return runDocument<Data, object>({ executor, context }, route.asks, variables);
+  return runDocument<Data, object>({ executor, context }, route.document, variables);
 }
 
-/** A synchronous operation: waits for the task's end (or the ceiling, or the caller's leaving), then reads it again. */
-async function waitIfTold(deps: RunDeps, run: RunRequest, read: Sound, data: Data): Promise<Data> {
-  const { route, context } = run;
+/** A synchronous operation: waits for the end of the task that was started, then reads it again. */
+async function waitIfSynchronous(
+  deps: RunDeps,
+  { route, context }: RunRequest,
+  read: ValidRequest,
+  data: Data,
+): Promise<Data> {
   if (route.wait === undefined) return data;
-  const started = data[route.wait.task] as TaskAnswer;
-  const ceilingSeconds = ceilingOf(route, read, deps.settings.syncMaxWaitSeconds);
+  const [name = ''] = Object.keys(data);
+  const started = data[name] as TaskFields;
   const execution = { executor: deps.executor, context };
-  await waitForEnd({ ...execution, task: started, ceilingSeconds });
-  const { task } = await runDocument(execution, TaskById, { id: started.id, cdn: false });
+  const seconds = maxWaitSeconds(route, read, deps.settings.syncMaxWaitSeconds);
+  await waitForEnd({ ...execution, task: started, maxWaitSeconds: seconds });
+  const { task } = await runDocument(execution, TaskById, { id: started.id });
   if (task === null) throw new AppError('NOT_FOUND', `task ${started.id} is gone`);
-  return { ...data, [route.wait.task]: task };
+  return { [name]: task };
 }
 
-/** Seconds: what the caller asks for; else the documented default, within the server's own setting. */
-function ceilingOf(route: Route, read: Sound, settingSeconds: number): number {
-  const name = route.wait?.ceiling;
-  const asked = name === undefined ? undefined : read.input[name];
-  if (name === undefined || typeof asked !== 'number') return settingSeconds;
-  return read.given.has(name) ? asked : Math.min(asked, settingSeconds);
+/** What the caller sent; else the documented default, within the server's own setting. */
+function maxWaitSeconds({ wait }: Route, { input, sent }: ValidRequest, settingSeconds: number): number {
+  const name = wait?.maxWait;
+  const requested = name === undefined ? undefined : input[name];
+  if (name === undefined || typeof requested !== 'number') return settingSeconds;
+  return sent.has(name) ? requested : Math.min(requested, settingSeconds);
 }

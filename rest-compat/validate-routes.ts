@@ -26,9 +26,9 @@ export function validateRoutes(
 function documentsOf(route: Route): readonly DocumentNode[] {
   const params = Object.values(route.params);
   return [
-    ...(route.asks === null ? [] : [route.asks]),
+    ...(route.document === null ? [] : [route.document]),
     ...(route.wait === undefined ? [] : [TaskEvents, TaskById]),
-    ...(route.first === undefined ? [] : [route.first.asks]),
+    ...(route.first === undefined ? [] : [route.first.document]),
     ...params.flatMap(({ destination }) => (destination === undefined ? [] : documentsOfUpload(destination))),
   ];
 }

@@ -1,7 +1,7 @@
 import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { ResultStream } from '../platform/graphql/operations/executor.ts';
 import { type DataOf, textOf } from './documents/graphql.ts';
-import { type TaskAnswer, TaskEvents } from './documents/media/task.ts';
+import { type TaskFields, TaskEvents } from './documents/media/task.ts';
 import { dataOf, type Execution } from './replies/results.ts';
 import { isEnded } from './replies/task.ts';
 
@@ -17,17 +17,17 @@ const resumeDelayMs = 1_000;
 
 /** What to wait for; the signal of the context ends the wait, the task goes on. */
 export interface WaitOptions extends Execution {
-  readonly task: Pick<TaskAnswer, 'id' | 'state' | 'lastSeq'>;
-  readonly ceilingSeconds: number;
+  readonly task: Pick<TaskFields, 'id' | 'state' | 'lastSeq'>;
+  readonly maxWaitSeconds: number;
 }
 
 /**
  * Returns when the task has ended, the ceiling has passed or the caller has hung up: read the task to know which. A
  * stream that breaks off is taken up again after the last event seen. Throws when the caller may not watch the task.
  */
-export async function waitForEnd({ executor, context, task, ceilingSeconds }: WaitOptions): Promise<void> {
+export async function waitForEnd({ executor, context, task, maxWaitSeconds }: WaitOptions): Promise<void> {
   if (isEnded(task)) return;
-  const stop = createStop(context.signal, ceilingSeconds * 1_000);
+  const stop = createStop(context.signal, maxWaitSeconds * 1_000);
   let afterSeq = task.lastSeq;
   try {
     while (!stop.isStopped()) {
@@ -106,10 +106,10 @@ interface Stop {
   release(): void;
 }
 
-function createStop(signal: AbortSignal, ceilingMs: number): Stop {
+function createStop(signal: AbortSignal, maxWaitMs: number): Stop {
   const stopped = new AbortController();
   const stopNow = (): void => stopped.abort();
-  const timer = setTimeout(stopNow, ceilingMs);
+  const timer = setTimeout(stopNow, maxWaitMs);
   signal.addEventListener('abort', stopNow, { once: true });
   if (signal.aborted) stopNow();
   const onStop = (listener: () => void): (() => void) => {

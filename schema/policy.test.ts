@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { Rule } from '../platform/access/policy.ts';
 import { enforceEntityRules } from '../platform/graphql/schema/entity-rules.ts';
-import { localRoute, route, type Route, type Section } from '../rest-compat/route/route.ts';
+import { localRoute, route } from '../rest-compat/route/define-route.ts';
+import type { Route, Section } from '../rest-compat/route/route.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';

@@ -97,7 +97,9 @@ function entitiesOf({ name: subgraph, schema }: { readonly name: string; readonl
 
 function ruleOfRoute(route: Route, rules: ReadonlyMap<string, Rule>) {
   const what = `${route.method} ${route.path}`;
-  const documents = [route.asks, route.first?.asks].filter((asked) => asked !== null && asked !== undefined);
+  const documents = [route.document, route.first?.document].filter(
+    (asked) => asked !== null && asked !== undefined,
+  );
   const asked = documents.flatMap(rootFieldsOf);
   const inherited = asked.map((name) => checkedRule(rules.get(name), `${what}: ${name}`));
   const own = route.rule === undefined ? [] : [checkedRule(route.rule, what)];

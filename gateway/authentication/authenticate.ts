@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 
 import type { Caller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
-import { carriesOwnProof } from '../../rest-compat/self-authenticating.ts';
+import { isSelfAuthenticating } from '../../rest-compat/self-authenticating.ts';
 import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import { attachContext, contextOf } from '../request/request-context.ts';
 import type { CallerFinder } from './caller.ts';
@@ -30,7 +30,7 @@ export function authenticate({ callers, rateLimiter }: AuthenticateOptions): Req
       if (!(error instanceof AppError)) throw error;
       const nobody = await callers.find(request, { authorization: '' });
       const hasEnded = error.code === 'UNAUTHENTICATED';
-      if (hasEnded && carriesOwnProof(request.method, request.path)) {
+      if (hasEnded && isSelfAuthenticating(request.method, request.path)) {
         attachContext(request, response, nobody);
         return next();
       }

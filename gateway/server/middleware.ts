@@ -4,7 +4,7 @@ import { AppError, toError } from '../../platform/errors.ts';
 import { guardUnreadBody } from '../../platform/graphql/uploads/uploads.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
-import { faceAt } from '../../rest-compat/response-styles.ts';
+import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import { traceIdOf } from '../request/request-context.ts';
 
 /** Middleware around the handlers: tracing, mounting, errors. */
@@ -83,7 +83,7 @@ function refuse(request: Request, response: Response, { basePath, ...refused }: 
 
 function responseStyleOf({ originalUrl }: Request, basePath: string): ResponseStyle {
   const path = originalUrl.split('?', 1)[0] ?? '/';
-  return faceAt(path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path);
+  return responseStyleAt(path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path);
 }
 
 function send(

@@ -3,7 +3,7 @@ import type { JsonSchema, OpenApiOperation } from '../schemas/types.ts';
 /** A curl command for an operation: what it needs, and nothing more. Pure. */
 
 /** An operation and where it stands. */
-export interface Placed {
+export interface PlacedOperation {
   readonly method: string;
   readonly path: string;
   readonly operation: OpenApiOperation;
@@ -15,7 +15,7 @@ const somePayment = 'pay_0mwhkq4c07d3a9a520f3f2c9f5b1e6b8d1a2c3e4f';
 const anObject = '{}';
 
 /** What an example needs beyond what the document requires, or better than by its name alone. */
-const special: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const exampleInputs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'POST /api/template/create': { task_type: 'my-type', prompt: 'a cup of tea' },
   'PUT /api/template/update': { id: '1001', prompt: 'two cups of tea' },
   'DELETE /api/template/delete/{template_id}': { template_id: '1001' },
@@ -38,8 +38,8 @@ const special: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** The command, one option on each line. */
-export function exampleOf({ method, path, operation }: Placed, baseUrl: string): string {
-  const given = special[`${method} ${path}`] ?? {};
+export function exampleOf({ method, path, operation }: PlacedOperation, baseUrl: string): string {
+  const given = exampleInputs[`${method} ${path}`] ?? {};
   const chosen = (operation.parameters ?? []).filter(({ name, required }) => required || name in given);
   const values = new Map(
     chosen.map(({ name, schema }) => [name, given[name] ?? sampleOf(name, schema)] as const),

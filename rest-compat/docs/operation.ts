@@ -1,17 +1,17 @@
 import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../schemas/types.ts';
-import { exampleOf, type Placed } from './example.ts';
+import { exampleOf, type PlacedOperation } from './example.ts';
 import { code, escape } from './html.ts';
 import { kindOf, limitsOf, notation } from './schema.ts';
 
 /** One operation for people: what it takes, how it is called, what it answers. */
 
 /** Method and path, as headings and the table of contents have them. */
-export function titleOf({ method, path }: Placed): string {
+export function titleOf({ method, path }: PlacedOperation): string {
   return `<span class="method ${method.toLowerCase()}">${method}</span> ${code(path)}`;
 }
 
 /** The whole of it. */
-export function describeOperation(placed: Placed, baseUrl: string): string {
+export function describeOperation(placed: PlacedOperation, baseUrl: string): string {
   const { operation } = placed;
   const marks = [
     ...(operation.deprecated === true ? ['<strong class="old">deprecated</strong>'] : []),
@@ -57,13 +57,13 @@ function bodyInputs({ requestBody }: OpenApiOperation): readonly Input[] {
       name,
       place: type,
       schema: field,
-      needed: neededness(name, schema),
+      needed: requiredText(name, schema),
     })),
   );
 }
 
 /** Whether a field of a body is needed, or one of a group that it is in. */
-function neededness(name: string, { required, allOf }: JsonSchema): string {
+function requiredText(name: string, { required, allOf }: JsonSchema): string {
   if (((required ?? []) as readonly string[]).includes(name)) return 'yes';
   const groups = (allOf ?? []) as readonly { anyOf: readonly { required: readonly string[] }[] }[];
   const group = groups
@@ -98,7 +98,7 @@ function answersOf({ responses }: OpenApiOperation): string {
 
 function answer(status: string, response: OpenApiResponse): string {
   const schema = response.content?.['application/json']?.schema;
-  return `<li>${status}: ${schema === undefined ? '' : forms(notation(schema))}</li>`;
+  return `<li>${status}: ${schema === undefined ? '' : linkedNotation(notation(schema))}</li>`;
 }
 
 function nameIn(reference: string): string {
@@ -106,7 +106,7 @@ function nameIn(reference: string): string {
 }
 
 /** A notation, with links to the forms that it names. */
-export function forms(text: string): string {
+export function linkedNotation(text: string): string {
   return code(text).replaceAll(
     /(?<![\w&;"])[A-Z][A-Za-z]+(?![\w"(])/g,
     (name) => `<a href="#form-${name}">${name}</a>`,

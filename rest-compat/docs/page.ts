@@ -1,7 +1,7 @@
 import type { OpenApiDocument } from '../schemas/types.ts';
-import type { Placed } from './example.ts';
+import type { PlacedOperation } from './example.ts';
 import { code, escape, style } from './html.ts';
-import { describeOperation, forms, titleOf } from './operation.ts';
+import { describeOperation, linkedNotation, titleOf } from './operation.ts';
 import { notation } from './schema.ts';
 
 /** An OpenAPI document as one readable page: no script, no request to anywhere. */
@@ -35,7 +35,7 @@ ${sharedAnswers(document)}
 ${allForms(document)}</main></div></div></body></html>`;
 }
 
-function operationsOf(tag: string, { paths }: OpenApiDocument): readonly Placed[] {
+function operationsOf(tag: string, { paths }: OpenApiDocument): readonly PlacedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => operation.tags.includes(tag))
@@ -47,14 +47,14 @@ function anchorOf(tag: string): string {
   return `section-${tag.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 }
 
-function contentsOf(name: string, operations: readonly Placed[]): string {
+function contentsOf(name: string, operations: readonly PlacedOperation[]): string {
   const entries = operations.map(
     (placed) => `<li><a href="#${escape(placed.operation.operationId)}">${titleOf(placed)}</a></li>`,
   );
   return `<details><summary>${escape(name)} <span class="dim">${operations.length}</span></summary><ul>${entries.join('')}</ul></details>`;
 }
 
-function chapter(name: string, operations: readonly Placed[], baseUrl: string): string {
+function chapter(name: string, operations: readonly PlacedOperation[], baseUrl: string): string {
   const described = operations.map((placed) => describeOperation(placed, baseUrl));
   return `<section aria-labelledby="${anchorOf(name)}"><h2 id="${anchorOf(name)}">${escape(name)}</h2>${described.join('')}</section>`;
 }
@@ -70,7 +70,7 @@ function sharedAnswers({ paths, components }: OpenApiDocument): string {
   );
   const rows = Object.entries(components.responses).map(([name, { description, content }]) => {
     const schema = content?.['application/json']?.schema;
-    const form = schema === undefined ? '' : forms(notation(schema));
+    const form = schema === undefined ? '' : linkedNotation(notation(schema));
     return `<tr id="answer-${name}"><th scope="row">${statuses.get(name) ?? ''}</th><td>${escape(description)}</td><td>${form}</td></tr>`;
   });
   return `<section aria-labelledby="answers"><h2 id="answers">Answers of every operation</h2><div class="wide" tabindex="0" role="region" aria-label="Answers"><table><thead><tr><th scope="col">status</th><th scope="col">meaning</th><th scope="col">form</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></section>`;
@@ -80,7 +80,7 @@ function allForms({ components }: OpenApiDocument): string {
   const entries = Object.entries(components.schemas).map(([name, schema]) => {
     const { description } = schema;
     const told = typeof description === 'string' ? `<p>${escape(description)}</p>` : '';
-    return `<article id="form-${name}"><h3>${code(name)}</h3>${told}<pre tabindex="0">${forms(notation(schema))}</pre></article>`;
+    return `<article id="form-${name}"><h3>${code(name)}</h3>${told}<pre tabindex="0">${linkedNotation(notation(schema))}</pre></article>`;
   });
   return `<section aria-labelledby="forms"><h2 id="forms">Forms</h2>${entries.join('')}</section>`;
 }

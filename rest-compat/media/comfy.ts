@@ -1,10 +1,11 @@
 import { RunningNode } from '../documents/media/questions.ts';
 import { RunComfyWorkflow } from '../documents/media/start.ts';
 import { failure, success } from '../replies/envelope.ts';
-import { submitted, taskReply } from '../replies/task.ts';
-import { form, query } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
+import { route } from '../route/define-route.ts';
+import { form, query, type Values } from '../route/params.ts';
+import type { Section } from '../route/route.ts';
 import { optional, urlencoded } from './shared/inputs.ts';
+import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
 /** The largest number that the schema's integers hold; no pool has room for so many. */
@@ -17,14 +18,14 @@ const params = {
   node: form.text(optional),
 };
 
-/** A graph of the caller's own, or one of ours by its name. */
-const start = route(RunComfyWorkflow);
-const common = {
-  method: 'POST',
+/** What both ways to start have: a graph of the caller's own, or one of ours by its name. */
+const start = {
   params,
   body: { ...urlencoded, oneOf: [['workflow', 'workflow_name']] },
-  rateClass: 'start',
-} as const;
+  variables: ({ workflow_name, ...fields }: Values<typeof params>) => ({
+    input: { ...fields, workflowName: workflow_name },
+  }),
+};
 
 /** Workflow execution. */
 export const comfy: Section = {
@@ -35,33 +36,19 @@ export const comfy: Section = {
       method: 'GET',
       path: '/api/comfy/fetch/running/node',
       params: { task_count: query.integer({ fallback: 1 }) },
-      rateClass: 'read',
       variables: ({ task_count }) => ({ taskCount: Math.min(Math.max(task_count, 1), most) }),
-      answers: 'RunningNode',
+      responseSchema: 'RunningNode',
       reply: ({ runningNode }, { input: { task_count } }) => {
         if (runningNode === null) return failure(`no node has room for ${Math.max(task_count, 1)} more now`);
         const { node, queueRunning, queuePending, capacity } = runningNode;
         return success({ node, queue_running: queueRunning, queue_pending: queuePending, capacity });
       },
     }),
-    start({
-      ...common,
-      path: '/api/comfy/async/submit/task',
-      variables: ({ workflow_name, ...fields }) => ({ input: { ...fields, workflowName: workflow_name } }),
-      answers: 'Submission',
-      reply: ({ runComfyWorkflow }) => submitted(runComfyWorkflow),
-    }),
+    submission(RunComfyWorkflow)({ ...start, path: '/api/comfy/async/submit/task' }),
     statusRoute({
       path: '/api/comfy/async/task/status',
       group: { generators: ['comfy'], kinds: ['COMFY_WORKFLOW'] },
     }),
-    start({
-      ...common,
-      path: '/api/comfy/sync/execute/workflow',
-      variables: ({ workflow_name, ...fields }) => ({ input: { ...fields, workflowName: workflow_name } }),
-      wait: { task: 'runComfyWorkflow' },
-      answers: 'MediaTask',
-      reply: ({ runComfyWorkflow }) => taskReply(runComfyWorkflow),
-    }),
+    synchronous(RunComfyWorkflow)({ ...start, path: '/api/comfy/sync/execute/workflow' }),
   ],
 };

@@ -1,11 +1,12 @@
 import { Models } from '../documents/media/questions.ts';
 import { GenerateImage } from '../documents/media/start.ts';
-import { submitted } from '../replies/task.ts';
+import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { chosenImage, chosenImageFields } from './shared/chosen-image.ts';
 import { multipart } from './shared/inputs.ts';
 import { modelsReply } from './shared/models.ts';
+import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 import { submitVideo } from './shared/video-operations.ts';
 
@@ -20,20 +21,15 @@ export const custom: Section = {
       method: 'GET',
       path: '/api/custom/model/list',
       params: { category: query.choice(['image', 'video'], { fallback: 'image' }) },
-      rateClass: 'read',
       variables: ({ category }) => ({ generator, category }),
-      answers: 'Models',
+      responseSchema: 'Models',
       reply: ({ models }) => modelsReply(models),
     }),
-    route(GenerateImage)({
-      method: 'POST',
+    submission(GenerateImage)({
       path: '/api/custom/image/submit/task',
       params: chosenImageFields,
       body: multipart,
-      rateClass: 'start',
       variables: (fields) => ({ input: chosenImage(generator, fields) }),
-      answers: 'Submission',
-      reply: ({ generateImage }) => submitted(generateImage),
     }),
     submitVideo({ path: '/api/custom/video/submit/task', generator }),
     statusRoute({

@@ -1,9 +1,9 @@
 import { badInput } from '../../platform/errors.ts';
 import { CreateAvatar, GenerateAvatarVideo, UploadAvatarSource } from '../documents/media/people.ts';
-import { submitted } from '../replies/task.ts';
 import { file, form, query } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
-import { inputNeeded, inputOf, optional, optionalMultipart, urlencoded } from './shared/inputs.ts';
+import type { Section } from '../route/route.ts';
+import { inputOf, optional, optionalMultipart, requiredInput, urlencoded } from './shared/inputs.ts';
+import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
 const oneVideo = ['video_url', 'video_file'] as const;
@@ -14,28 +14,19 @@ export const digital: Section = {
   service: 'media',
   title: 'Avatar cloud generator',
   routes: [
-    route(UploadAvatarSource)({
-      method: 'POST',
+    submission(UploadAvatarSource)({
       path: '/api/cloud/digital/url2vid',
       params: { video_url: form.url(optional), video_file: file({ optional: true, accepts: ['video/mp4'] }) },
       body: { ...optionalMultipart, atMostOneOf: [oneVideo] },
-      rateClass: 'start',
-      variables: ({ video_file, video_url }) => ({ source: inputNeeded(oneVideo, video_file, video_url) }),
-      answers: 'Submission',
-      reply: ({ uploadAvatarSource }) => submitted(uploadAvatarSource),
+      variables: ({ video_file, video_url }) => ({ source: requiredInput(oneVideo, video_file, video_url) }),
     }),
-    route(CreateAvatar)({
-      method: 'POST',
+    submission(CreateAvatar)({
       path: '/api/cloud/digital/create',
       params: { video_id: form.text(), name: form.text(optional) },
       body: urlencoded,
-      rateClass: 'start',
       variables: ({ video_id, name }) => ({ input: { videoId: video_id, name } }),
-      answers: 'Submission',
-      reply: ({ createAvatar }) => submitted(createAvatar),
     }),
-    route(GenerateAvatarVideo)({
-      method: 'POST',
+    submission(GenerateAvatarVideo)({
       path: '/api/cloud/digital/video/submit/task',
       params: {
         digital_id: form.text(optional),
@@ -46,7 +37,6 @@ export const digital: Section = {
         resolution: form.text(optional),
       },
       body: { ...optionalMultipart, atMostOneOf: [oneSound] },
-      rateClass: 'start',
       variables: ({ digital_id, audio_file, audio_url, voice_id, ...fields }) => {
         if (digital_id === undefined) throw badInput('digital_id', 'digital_id: send the id of an avatar');
         const audio = inputOf(audio_file, audio_url);
@@ -55,13 +45,11 @@ export const digital: Section = {
         }
         return { input: { ...fields, digitalId: digital_id, audio, voiceId: voice_id } };
       },
-      answers: 'Submission',
-      reply: ({ generateAvatarVideo }) => submitted(generateAvatarVideo),
     }),
     statusRoute({
       path: '/api/cloud/digital/task/status',
       group: { generators: ['cloud/digital'], kinds: ['AVATAR_SOURCE', 'AVATAR', 'AVATAR_VIDEO'] },
-      hint: {
+      hints: {
         task_type: query.choice(['upload', 'create_digital', 'video_generate'], {
           fallback: 'video_generate',
         }),

@@ -1,10 +1,11 @@
 import { CreateCharacter, GenerateCharacterImage, GenerateFrameVideo } from '../documents/media/people.ts';
 import { Models } from '../documents/media/questions.ts';
-import { submitted } from '../replies/task.ts';
+import { route } from '../route/define-route.ts';
 import { form } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { optional, urlencoded } from './shared/inputs.ts';
 import { modelsReply } from './shared/models.ts';
+import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
 const characters = 'custom/charv';
@@ -18,30 +19,23 @@ export const extend: Section = {
     route(Models)({
       method: 'GET',
       path: '/api/custom/extend/model/list',
-      params: {},
-      rateClass: 'read',
       variables: () => ({}),
-      answers: 'Models',
+      responseSchema: 'Models',
       reply: ({ models }) =>
         modelsReply(models.filter(({ generator }) => [characters, frames].includes(generator))),
     }),
-    route(CreateCharacter)({
-      method: 'POST',
+    submission(CreateCharacter)({
       path: '/api/custom/extend/charv/create/character',
       params: { name: form.text(), img_urls: form.urls() },
       body: urlencoded,
-      rateClass: 'start',
       variables: ({ name, img_urls }) => ({ input: { name, images: img_urls.map((url) => ({ url })) } }),
-      answers: 'Submission',
-      reply: ({ createCharacter }) => submitted(createCharacter),
     }),
     statusRoute({
       method: 'POST',
       path: '/api/custom/extend/charv/character/status',
       group: { generators: [characters], kinds: ['CHARACTER'] },
     }),
-    route(GenerateCharacterImage)({
-      method: 'POST',
+    submission(GenerateCharacterImage)({
       path: '/api/custom/extend/charv/submit/task',
       params: {
         prompt: form.text(),
@@ -53,19 +47,15 @@ export const extend: Section = {
         model: form.text(optional),
       },
       body: urlencoded,
-      rateClass: 'start',
       variables: ({ character_id, ar, n, ...fields }) => ({
         input: { ...fields, characterId: character_id, aspectRatio: ar, count: n },
       }),
-      answers: 'Submission',
-      reply: ({ generateCharacterImage }) => submitted(generateCharacterImage),
     }),
     statusRoute({
       path: '/api/custom/extend/charv/task/status',
       group: { generators: [characters], kinds: ['CHARACTER_IMAGE'] },
     }),
-    route(GenerateFrameVideo)({
-      method: 'POST',
+    submission(GenerateFrameVideo)({
       path: '/api/custom/extend/frame/submit/task',
       params: {
         first_img_url: form.url(),
@@ -78,7 +68,6 @@ export const extend: Section = {
         seed: form.integer(optional),
       },
       body: urlencoded,
-      rateClass: 'start',
       variables: ({ first_img_url, last_img_url, ar, ...fields }) => ({
         input: {
           generator: frames,
@@ -88,8 +77,6 @@ export const extend: Section = {
           aspectRatio: ar,
         },
       }),
-      answers: 'Submission',
-      reply: ({ generateFrameVideo }) => submitted(generateFrameVideo),
     }),
     statusRoute({
       path: '/api/custom/extend/frame/task/status',

@@ -1,9 +1,9 @@
 import { success, type Envelope } from '../replies/envelope.ts';
+import { localRoute } from '../route/define-route.ts';
 import { file, type UploadedFile } from '../route/params.ts';
-import { localRoute, type Section } from '../route/route.ts';
+import type { Route, Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
-
-const multipart = { type: 'multipart/form-data', required: true } as const;
+import { multipart } from './shared/inputs.ts';
 
 /** Root and file operations. */
 export const files: Section = {
@@ -13,39 +13,36 @@ export const files: Section = {
     localRoute({
       method: 'GET',
       path: '/',
-      params: {},
-      rateClass: 'read',
       rule: 'public',
-      answers: 'Welcome',
+      responseSchema: 'Welcome',
       reply: (_, { settings: { publicUrl, version } }) => {
         const data = { name: 'Kiln', version, docs: `${publicUrl}/docs`, graphql: `${publicUrl}/graphql` };
         return success(data, 'Kiln is running');
       },
     }),
-    localRoute({
-      method: 'POST',
-      path: '/api/file/upload',
-      deprecated: true,
-      params: { file: file({ destination: { to: 'files', keep: true, cdn: false } }) },
-      body: multipart,
-      rateClass: 'start',
-      rule: 'anyone',
-      answers: 'StoredFile',
-      reply: (_, { input }) => uploaded(input.file),
-    }),
-    localRoute({
-      method: 'POST',
-      path: '/api/file/upload/s3',
-      params: { file: file({ destination: { to: 'files', keep: true, cdn: true } }) },
-      body: multipart,
-      rateClass: 'start',
-      rule: 'anyone',
-      answers: 'StoredFile',
-      reply: (_, { input }) => uploaded(input.file),
-    }),
+    upload({ path: '/api/file/upload', deprecated: true, cdn: false }),
+    upload({ path: '/api/file/upload/s3', cdn: true }),
     healthRoute('/api/file/health'),
   ],
 };
+
+/** Stores a file for good, and replies its address: the CDN's where that is asked for and configured. */
+function upload(options: {
+  readonly path: string;
+  readonly deprecated?: true;
+  readonly cdn: boolean;
+}): Route {
+  const { cdn, ...facts } = options;
+  return localRoute({
+    method: 'POST',
+    ...facts,
+    params: { file: file({ destination: { to: 'files', keep: true, cdn } }) },
+    body: multipart,
+    rule: 'anyone',
+    responseSchema: 'StoredFile',
+    reply: (_, { input }) => uploaded(input.file),
+  });
+}
 
 function uploaded({ id, url, contentType, bytes, sha256 }: UploadedFile): Envelope {
   const extra = { key: id, content_type: contentType, bytes, sha256 };

@@ -1,30 +1,24 @@
 import { CheckPrompt } from '../documents/media/questions.ts';
 import { GenerateImage } from '../documents/media/start.ts';
 import { success } from '../replies/envelope.ts';
-import { submitted, taskReply } from '../replies/task.ts';
-import { form, query, type UploadedFile } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
+import { route } from '../route/define-route.ts';
+import { form, query, type Values } from '../route/params.ts';
+import type { Section } from '../route/route.ts';
 import { describeFile, describeLink } from './shared/describe-operations.ts';
 import { healthRoute } from './shared/health.ts';
 import { imageFields, multipart, optionalMultipart, references, seconds } from './shared/inputs.ts';
+import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
 const generator = 'imga';
 const deprecated = true;
 
-interface ImageFields {
-  readonly prompt: string;
-  readonly img_file: UploadedFile | undefined;
-  readonly img_url: string | undefined;
-  readonly ar: string | undefined;
-}
+const params = { prompt: query.text(), ...imageFields };
 
 /** What every way to start has. */
 const start = {
-  method: 'POST',
   deprecated,
-  rateClass: 'start',
-  variables: ({ prompt, img_file, img_url, ar }: ImageFields) => ({
+  variables: ({ prompt, img_file, img_url, ar }: Values<typeof params>) => ({
     input: { generator, prompt, images: references(img_file, img_url), aspectRatio: ar },
   }),
 } as const;
@@ -39,46 +33,39 @@ export const imgaImage: Section = {
       path: '/api/imga/prompt/check',
       deprecated,
       params: { prompt: query.text() },
-      rateClass: 'read',
       variables: ({ prompt }) => ({ generator, prompt }),
-      answers: 'PromptCheck',
+      responseSchema: 'PromptCheck',
       reply: ({ checkPrompt: { allowed, reasons } }) =>
         success({ allowed, reasons }, allowed ? 'nothing speaks against the prompt' : reasons.join('; ')),
     }),
-    route(GenerateImage)({
+    synchronous(GenerateImage)({
       ...start,
       path: '/api/imga/sync/image',
       params: {
         prompt: query.text(),
         max_wait_time: query.integer({ fallback: 120, ...seconds }),
-        // Accepted for old callers: the wait hears of the end at once.
+        // Accepted for old callers: nothing is polled, the wait hears of the end at once.
         poll_interval: query.integer({ fallback: 2, ...seconds }),
         ...imageFields,
       },
       body: optionalMultipart,
-      wait: { task: 'generateImage', ceiling: 'max_wait_time' },
-      answers: 'MediaTask',
-      reply: ({ generateImage }) => taskReply(generateImage),
+      maxWait: 'max_wait_time',
     }),
     // The document says JSON and no more: a submission, as its name has no `sync`.
-    route(GenerateImage)({
+    submission(GenerateImage)({
       ...start,
       path: '/api/imga/generate-image',
       params: { prompt: form.text(), ...imageFields },
       body: multipart,
-      answers: 'Submission',
-      reply: ({ generateImage }) => submitted(generateImage),
     }),
     describeLink({ path: '/api/imga/sync/img/describe', generator, deprecated }),
     describeFile({ path: '/api/imga/sync/file/img/describe', generator, deprecated }),
     healthRoute('/api/imga/health', { deprecated }),
-    route(GenerateImage)({
+    submission(GenerateImage)({
       ...start,
       path: '/api/imga/async/generate/image',
-      params: { prompt: query.text(), ...imageFields },
+      params,
       body: optionalMultipart,
-      answers: 'Submission',
-      reply: ({ generateImage }) => submitted(generateImage),
     }),
     statusRoute({
       path: '/api/imga/async/query/status',

@@ -1,13 +1,13 @@
 import { LipSync } from '../documents/media/people.ts';
 import type { MediaInput } from '../documents/media/start.ts';
-import { success, type Envelope } from '../replies/envelope.ts';
-import { submitted } from '../replies/task.ts';
-import { file, form, type UploadedFile } from '../route/params.ts';
-import { localRoute, route, type Route, type Section } from '../route/route.ts';
-import { inputOf, multipart, optional } from './shared/inputs.ts';
+import { localRoute } from '../route/define-route.ts';
+import { file, form } from '../route/params.ts';
+import type { Route, Section } from '../route/route.ts';
+import { inputOf, multipart, optional, resourceReply } from './shared/inputs.ts';
+import { submission } from './shared/start-operations.ts';
 import { statusRoute, type TaskGroup } from './shared/status.ts';
 
-/** Lip-sync, current and deprecated: two faces of the same generator. */
+/** Lip-sync, current and deprecated: the same generator under two sets of paths. */
 
 const generator = 'agg/lipsync';
 const group: TaskGroup = { generators: [generator], kinds: ['LIP_SYNC'] };
@@ -17,11 +17,10 @@ interface Version {
   readonly deprecated?: true;
 }
 
-/** Starts the video, and answers the task's id. */
+/** Starts the video, and replies the task's id. */
 function submit(version: Version): Route {
-  return route(LipSync)({
+  return submission(LipSync)({
     ...version,
-    method: 'POST',
     params: {
       img_id: form.text(optional),
       img_file: file(optional),
@@ -42,31 +41,28 @@ function submit(version: Version): Route {
         ['audio_id', 'audio_file', 'audio_url', 'text'],
       ],
     },
-    rateClass: 'start',
     variables: ({ text, voice_id, prompt, ar, resolution, ...files }) => ({
       input: {
         generator,
         image: resourceOf(files.img_id) ?? inputOf(files.img_file, files.img_url),
         audio: resourceOf(files.audio_id) ?? inputOf(files.audio_file, files.audio_url),
         text,
-        // A sound brings its own voice.
+        // A recording brings its own voice.
         voiceId: text === undefined ? undefined : voice_id,
         prompt,
         aspectRatio: ar,
         resolution,
       },
     }),
-    answers: 'Submission',
-    reply: ({ lipSync }) => submitted(lipSync),
   });
 }
 
-/** What an upload of this section answered. */
+/** What an upload of this section replied. */
 function resourceOf(id: string | undefined): MediaInput | undefined {
   return id === undefined ? undefined : { fileId: id };
 }
 
-/** Hands a file to the provider, and answers the id that a submission takes. */
+/** Sends a file to the provider, and replies the id that a submission takes. */
 function upload({ accepts, ...version }: Version & { readonly accepts?: readonly string[] }): Route {
   return localRoute({
     ...version,
@@ -78,16 +74,10 @@ function upload({ accepts, ...version }: Version & { readonly accepts?: readonly
       }),
     },
     body: multipart,
-    rateClass: 'start',
     rule: 'anyone',
-    answers: 'StoredResource',
-    reply: (_, { input }) => uploaded(input.file),
+    responseSchema: 'StoredResource',
+    reply: (_, { input }) => resourceReply(input.file, 'resource stored'),
   });
-}
-
-function uploaded({ id, url, contentType, bytes, sha256, resource }: UploadedFile): Envelope {
-  const extra = { url, content_type: contentType, bytes, sha256, provider: resource?.extra ?? null };
-  return { ...success(id, 'resource stored'), extra };
 }
 
 /** Lip-sync generator (current). */

@@ -2,38 +2,33 @@ import type { Json } from '../../platform/json.ts';
 import { Chat } from '../documents/media/questions.ts';
 import { AnalyzeMedia } from '../documents/media/start.ts';
 import { success } from '../replies/envelope.ts';
-import { analysisReply, languageExtra, submitted } from '../replies/task.ts';
-import { file, form } from '../route/params.ts';
-import { localRoute, route, type Route, type Section } from '../route/route.ts';
+import { analysisReply, languageExtra } from '../replies/task.ts';
+import { localRoute, route } from '../route/define-route.ts';
+import { file, form, type Values } from '../route/params.ts';
+import type { Route, Section } from '../route/route.ts';
 import { multipart, optional, urlencoded } from './shared/inputs.ts';
 import { modelsRoute } from './shared/models.ts';
+import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
 const main = 'llm';
 const alternative = 'llm/altllm';
 
-/** What both ways to ask for an analysis have. */
+const params = {
+  prompt: form.text(),
+  media_url: form.text(),
+  model: form.text(optional),
+  system: form.text(optional),
+};
+
+/** What both ways to start an analysis have. */
 const analysis = {
-  method: 'POST',
-  params: {
-    prompt: form.text(),
-    media_url: form.text(),
-    model: form.text(optional),
-    system: form.text(optional),
-  },
+  params,
   body: urlencoded,
-  rateClass: 'start',
-  variables: ({ media_url, ...fields }: AnalysisFields) => ({
+  variables: ({ media_url, ...fields }: Values<typeof params>) => ({
     input: { generator: alternative, ...fields, media: { url: media_url } },
   }),
-} as const;
-
-interface AnalysisFields {
-  readonly prompt: string;
-  readonly media_url: string;
-  readonly model?: string | undefined;
-  readonly system?: string | undefined;
-}
+};
 
 /** Language models. */
 export const llm: Section = {
@@ -43,19 +38,11 @@ export const llm: Section = {
     modelsRoute({ path: '/api/llm/model/list', category: 'language', within: main }),
     chatRoute('/api/llm/chat', main),
     chatRoute('/api/llm/altllm/chat', alternative),
-    route(AnalyzeMedia)({
+    synchronous(AnalyzeMedia, { responseSchema: 'AnalysisText', reply: analysisReply })({
       ...analysis,
       path: '/api/llm/altllm/sync/media/analysis',
-      wait: { task: 'analyzeMedia' },
-      answers: 'AnalysisText',
-      reply: ({ analyzeMedia }) => analysisReply(analyzeMedia),
     }),
-    route(AnalyzeMedia)({
-      ...analysis,
-      path: '/api/llm/altllm/async/media/analysis',
-      answers: 'Submission',
-      reply: ({ analyzeMedia }) => submitted(analyzeMedia),
-    }),
+    submission(AnalyzeMedia)({ ...analysis, path: '/api/llm/altllm/async/media/analysis' }),
     localRoute({
       method: 'POST',
       path: '/api/llm/altllm/cloudstore/upload',
@@ -66,9 +53,8 @@ export const llm: Section = {
         }),
       },
       body: multipart,
-      rateClass: 'start',
       rule: 'spend',
-      answers: 'CloudFile',
+      responseSchema: 'CloudFile',
       reply: (_, { input: { local_file } }) => {
         const { url, resource } = local_file;
         return { ...success(resource?.uri ?? url, 'file stored'), extra: resource?.extra ?? null };
@@ -95,11 +81,10 @@ function chatRoute(path: string, generator: string): Route {
       max_tokens: form.integer(optional),
     },
     body: { ...urlencoded, oneOf: [['prompt', 'messages']] },
-    rateClass: 'start',
     variables: ({ prompt, messages, max_tokens, ...fields }) => ({
       input: { generator, ...fields, messages: messagesOf(prompt, messages), maxTokens: max_tokens },
     }),
-    answers: 'Text',
+    responseSchema: 'Text',
     reply: ({ chat }) => ({ ...success(chat.text), extra: languageExtra(chat) }),
   });
 }

@@ -1,8 +1,9 @@
 import { notFound } from '../../platform/errors.ts';
 import { VideoTemplates } from '../documents/media/template.ts';
 import { success } from '../replies/envelope.ts';
+import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 
 /** Prompt helper (deprecated). */
@@ -15,10 +16,9 @@ export const prompt: Section = {
       path: '/api/prompt/default',
       deprecated: true,
       params: { task_type: query.text({ optional: true }) },
-      rateClass: 'read',
       // The catalog is ordered by id, and the bundled templates come first.
       variables: ({ task_type }) => ({ taskType: task_type, page: 1, pageSize: 1 }),
-      answers: 'PromptDefault',
+      responseSchema: 'PromptDefault',
       reply: ({ videoTemplates: { items } }, { input: { task_type = '' } }) => {
         const [template] = items;
         if (template === undefined) throw notFound('template', task_type);

@@ -1,11 +1,13 @@
 import { badInput } from '../../platform/errors.ts';
-import { ProviderVoices, Voices, type VoiceAnswer } from '../documents/media/questions.ts';
+import { ProviderVoices, Voices, type VoiceFields } from '../documents/media/questions.ts';
 import { CloneVoice, SynthesizeSpeech } from '../documents/media/start.ts';
 import { success } from '../replies/envelope.ts';
 import { taskReply } from '../replies/task.ts';
+import { route, twoStepRoute, localRoute } from '../route/define-route.ts';
 import { file, form } from '../route/params.ts';
-import { route, routeAfter, localRoute, type Section } from '../route/route.ts';
-import { multipart, optional, urlencoded } from './shared/inputs.ts';
+import type { Section } from '../route/route.ts';
+import { multipart, optional, resourceReply, urlencoded } from './shared/inputs.ts';
+import { synchronous } from './shared/start-operations.ts';
 
 const generator = 'agg/speech_router';
 
@@ -14,7 +16,7 @@ export const speech: Section = {
   service: 'media',
   title: 'Speech',
   routes: [
-    routeAfter(
+    twoStepRoute(
       Voices,
       SynthesizeSpeech,
     )({
@@ -31,22 +33,19 @@ export const speech: Section = {
         format: form.text(optional),
       },
       body: urlencoded,
-      rateClass: 'start',
       first: ({ voice_id }) => (voice_id === undefined ? { generator } : null),
       variables: ({ voice_id, ...fields }, found) => ({
         input: { generator, ...fields, voiceId: voice_id ?? firstVoice(found?.voices ?? []) },
       }),
-      wait: { task: 'synthesizeSpeech' },
-      answers: 'MediaTask',
+      wait: {},
+      responseSchema: 'MediaTask',
       reply: ({ synthesizeSpeech }) => taskReply(synthesizeSpeech),
     }),
     route(ProviderVoices)({
       method: 'GET',
       path: '/api/agg/speech_router/sync/get/voices',
-      params: {},
-      rateClass: 'read',
       variables: () => ({ generator }),
-      answers: 'Voices',
+      responseSchema: 'Voices',
       reply: ({ voices, providerVoices }) => {
         const cloned = voices.filter((voice) => voice.cloned);
         const list = cloned.map(({ id, name, language }) => ({ voice_id: id, name, language }));
@@ -62,17 +61,11 @@ export const speech: Section = {
         purpose: form.text(optional),
       },
       body: multipart,
-      rateClass: 'start',
       rule: 'spend',
-      answers: 'StoredResource',
-      reply: (_, { input: { file: sample } }) => {
-        const { id, url, contentType, bytes, sha256, resource } = sample;
-        const facts = { url, content_type: contentType, bytes, sha256, provider: resource?.extra ?? null };
-        return { ...success(id, 'sample stored'), extra: facts };
-      },
+      responseSchema: 'StoredResource',
+      reply: (_, { input }) => resourceReply(input.file, 'sample stored'),
     }),
-    route(CloneVoice)({
-      method: 'POST',
+    synchronous(CloneVoice, { responseSchema: 'VoiceTask', reply: taskReply })({
       path: '/api/agg/speech_router/sync/voice/clone',
       params: {
         voice_id: form.text(),
@@ -82,19 +75,15 @@ export const speech: Section = {
         model: form.text(optional),
       },
       body: { ...multipart, oneOf: [['file_id', 'file']] },
-      rateClass: 'start',
       variables: ({ voice_id, file_id, file: sample, text, model }) => ({
         input: { generator, model, sample: { fileId: file_id ?? sample?.id ?? '' }, voiceId: voice_id, text },
       }),
-      wait: { task: 'cloneVoice' },
-      answers: 'VoiceTask',
-      reply: ({ cloneVoice }) => taskReply(cloneVoice),
     }),
   ],
 };
 
 /** The voice that speaks when none is named: the first one that the provider itself brings. */
-function firstVoice(voices: readonly VoiceAnswer[]): string {
+function firstVoice(voices: readonly VoiceFields[]): string {
   const voice = voices.find(({ cloned }) => !cloned) ?? voices[0];
   if (voice === undefined) throw badInput('voice_id', 'voice_id: name a voice; the provider lists none');
   return voice.id;

@@ -1,11 +1,13 @@
 import { notFound } from '../../platform/errors.ts';
 import { CreateTask } from '../documents/media/start.ts';
 import { TaskById } from '../documents/media/task.ts';
-import { submitted, taskReply } from '../replies/task.ts';
+import { taskReply } from '../replies/task.ts';
+import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
-import { route, type Route, type Section } from '../route/route.ts';
+import type { Route, Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 import { inputOf } from './shared/inputs.ts';
+import { submission } from './shared/start-operations.ts';
 
 /** Task management: recipes of the bundled video templates. */
 export const tasks: Section = {
@@ -20,7 +22,7 @@ export const tasks: Section = {
       params: { task_id: path.text() },
       rateClass: 'status',
       variables: ({ task_id }) => ({ id: task_id, cdn: false }),
-      answers: 'AnyTask',
+      responseSchema: 'AnyTask',
       // The generic status path: every task the caller may read, whichever operation started it.
       reply: ({ task }, { input }) => {
         if (task === null) throw notFound('task', input.task_id);
@@ -33,8 +35,7 @@ export const tasks: Section = {
 
 /** Both versions behave the same (seed: media, Task management). */
 function createTask(path: string): Route {
-  return route(CreateTask)({
-    method: 'POST',
+  return submission(CreateTask)({
     path,
     params: {
       task_type: json.choice(['tea', 'chop', 'lady', 'vlog']),
@@ -43,14 +44,11 @@ function createTask(path: string): Route {
       ar: json.text({ fallback: '9:16' }),
     },
     body: { type: 'application/json', required: true },
-    rateClass: 'start',
     variables: ({ task_type, prompt, img_url, ar }) => ({
       taskType: task_type,
       prompt,
       image: inputOf(undefined, img_url),
       aspectRatio: ar,
     }),
-    answers: 'Submission',
-    reply: ({ createTask }) => submitted(createTask),
   });
 }

@@ -6,8 +6,9 @@ import {
   VideoTemplates,
 } from '../documents/media/template.ts';
 import { success } from '../replies/envelope.ts';
+import { route } from '../route/define-route.ts';
 import { json, path, query } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { templateInput, templateReply } from './shared/video-template.ts';
 
 /** The documented word for "every category". */
@@ -50,8 +51,7 @@ export const templates: Section = {
         page_size: query.integer({ fallback: 100, minimum: 1, maximum: 1000 }),
         category: query.text({ fallback: everyCategory }),
       },
-      rateClass: 'read',
-      answers: 'PagedTemplates',
+      responseSchema: 'PagedTemplates',
       variables: ({ task_type, page, page_size, category }) => ({
         taskType: task_type,
         category: category === everyCategory ? undefined : category,
@@ -71,9 +71,8 @@ export const templates: Section = {
       method: 'GET',
       path: '/api/template/check/task_type',
       params: { task_type: query.text() },
-      rateClass: 'read',
       variables: ({ task_type }) => ({ taskType: task_type }),
-      answers: 'TaskType',
+      responseSchema: 'TaskType',
       reply: ({ taskTypeAvailable }, { input: { task_type } }) =>
         success(
           { task_type, available: taskTypeAvailable },
@@ -85,9 +84,8 @@ export const templates: Section = {
       path: '/api/template/create',
       params: { id: json.integer(optional), task_type: json.text(), ...describedFields },
       body,
-      rateClass: 'start',
       variables: (input, sent) => ({ input: templateInput(input, sent) }),
-      answers: 'Template',
+      responseSchema: 'Template',
       reply: ({ createVideoTemplate }) => success(templateReply(createVideoTemplate), 'template created'),
     }),
     route(UpdateVideoTemplate)({
@@ -95,18 +93,16 @@ export const templates: Section = {
       path: '/api/template/update',
       params: { id: json.integer(), task_type: json.text(optional), ...describedFields },
       body,
-      rateClass: 'start',
       variables: (input, sent) => ({ id: String(input.id), input: templateInput(input, sent) }),
-      answers: 'Template',
+      responseSchema: 'Template',
       reply: ({ updateVideoTemplate }) => success(templateReply(updateVideoTemplate), 'template updated'),
     }),
     route(DeleteVideoTemplate)({
       method: 'DELETE',
       path: '/api/template/delete/{template_id}',
       params: { template_id: path.integer() },
-      rateClass: 'start',
       variables: ({ template_id }) => ({ id: String(template_id) }),
-      answers: 'DeletedTemplate',
+      responseSchema: 'DeletedTemplate',
       reply: ({ deleteVideoTemplate: { id } }) =>
         success({ id: Number(id), deleted: true }, 'template deleted'),
     }),

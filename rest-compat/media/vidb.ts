@@ -1,9 +1,9 @@
 import { GenerateVideo } from '../documents/media/start.ts';
-import { submitted } from '../replies/task.ts';
 import { form } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 import { optional, urlencoded } from './shared/inputs.ts';
+import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 import { submitVideo, videoInput, videoOptions, waitForVideo } from './shared/video-operations.ts';
 
@@ -15,15 +15,11 @@ export const vidb: Section = {
   title: 'Video generator B',
   routes: [
     // The document says JSON and no more: a submission, as its name has no `sync`.
-    route(GenerateVideo)({
-      method: 'POST',
+    submission(GenerateVideo)({
       path: '/api/vidb/generate-video',
       params: { prompt: form.text(), img_url: form.url(optional), ...videoOptions },
       body: urlencoded,
-      rateClass: 'start',
       variables: (fields) => ({ input: videoInput(generator, fields) }),
-      answers: 'Submission',
-      reply: ({ generateVideo }) => submitted(generateVideo),
     }),
     waitForVideo({ path: '/api/vidb/sync/generate/video', generator }),
     submitVideo({ path: '/api/vidb/async/generate/video', generator }),

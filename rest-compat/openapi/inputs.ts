@@ -13,7 +13,7 @@ export function parametersOf(route: Route): readonly OpenApiParameter[] {
       ? [{ name, in: param.in, required: param.required, schema: schemaOf(param) } as const]
       : [],
   );
-  const ours = headersTakenBy(route.asks);
+  const ours = headersTakenBy(route.document);
   const headers = [...ours, ...(route.requestHeaders ?? [])].map(
     ({ name, description }) =>
       ({ name, in: 'header', required: false, schema: { type: 'string' }, description }) as const,

@@ -43,7 +43,9 @@ describe.each(['media', 'workflow'] as const)('the OpenAPI document of the %s se
 describe('the tables', () => {
   it('name the form of what each operation of the media service answers', () => {
     const routes = sections.filter(({ service }) => service === 'media').flatMap(({ routes }) => routes);
-    expect(routes.filter(({ answers }) => answers === undefined).map(({ path }) => path)).toEqual([]);
+    expect(
+      routes.filter(({ responseSchema }) => responseSchema === undefined).map(({ path }) => path),
+    ).toEqual([]);
   });
 
   it('tell what `data` holds of each operation of the workflow service that has some', () => {

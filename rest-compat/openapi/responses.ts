@@ -1,7 +1,7 @@
 import { headersTakenBy } from '../route/headers.ts';
 import type { Route, Section } from '../route/route.ts';
 import { mediaSchemas } from '../schemas/media.ts';
-import { anything, named, nothing, shape, text } from '../schemas/shapes.ts';
+import { anyValue, schemaRef, nullType, objectOf, string } from '../schemas/shapes.ts';
 import type { JsonSchema, OpenApiComponents, OpenApiOperation, OpenApiResponse } from '../schemas/types.ts';
 import { workflowAnswer, workflowSchemas } from '../schemas/workflow.ts';
 
@@ -22,14 +22,19 @@ export function responsesOf(route: Route, section: Section): Responses {
 function mediaResponses(route: Route): Responses {
   const hasInputs = Object.keys(route.params).length > 0;
   return {
-    '200': answer('Successful Response', route.answers === undefined ? anything : named(route.answers)),
-    ...(hasInputs ? { '422': answer('Validation Error', named('HTTPValidationError')) } : {}),
+    '200': answer(
+      'Successful Response',
+      route.responseSchema === undefined ? anyValue : schemaRef(route.responseSchema),
+    ),
+    ...(hasInputs ? { '422': answer('Validation Error', schemaRef('HTTPValidationError')) } : {}),
   };
 }
 
 function workflowResponses(route: Route, { envelope }: Section): Responses {
   const schema =
-    route.isBare === true ? named(route.answers ?? 'Envelope') : workflowAnswer(envelope, route.data);
+    route.isBare === true
+      ? schemaRef(route.responseSchema ?? 'Envelope')
+      : workflowAnswer(envelope, route.data);
   if (route.redirects !== true) return { '200': answer('Successful Response', schema) };
   return { '302': { ...answer('Redirect', schema), headers: location } };
 }
@@ -57,7 +62,7 @@ type Shared = keyof typeof names;
 
 function sharedBy(route: Route, { service }: Section): readonly Shared[] {
   const hasPath = Object.values(route.params).some(({ in: place }) => place === 'path');
-  const isRepeatable = headersTakenBy(route.asks).some(({ name }) => name === 'Idempotency-Key');
+  const isRepeatable = headersTakenBy(route.document).some(({ name }) => name === 'Idempotency-Key');
   const isWorkflow = service === 'workflow';
   const wanted: Readonly<Record<Shared, boolean>> = {
     302: route.mayRedirect === true,
@@ -99,11 +104,11 @@ const headTooLarge: OpenApiResponse = {
 
 /** The components of one service's document. */
 export function componentsOf(service: Section['service']): OpenApiComponents {
-  const failure = service === 'media' ? refused : named('Failure');
+  const failure = service === 'media' ? refused : schemaRef('Failure');
   const failures = Object.entries(descriptions)
     .filter(([name]) => service === 'workflow' || name !== 'BadInput')
     .map(([name, description]) => [name, { ...answer(description, failure), ...headersOf(name) }] as const);
-  const redirect = { ...answer('Go on there.', workflowAnswer('sign-in', anything)), headers: location };
+  const redirect = { ...answer('Go on there.', workflowAnswer('sign-in', anyValue)), headers: location };
   return {
     schemas: service === 'media' ? mediaSchemas : workflowSchemas,
     responses: {
@@ -127,6 +132,6 @@ function headersOf(name: string): Pick<OpenApiResponse, 'headers'> {
 
 /** The media service's refusals: its envelope, and perhaps a word more. */
 const refused: JsonSchema = {
-  ...shape({ status: { const: false }, data: nothing, msg: text }),
+  ...objectOf({ status: { const: false }, data: nullType, msg: string }),
   description: 'Unknown paths have a `detail` as well.',
 };

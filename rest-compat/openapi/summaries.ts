@@ -1,8 +1,8 @@
-import type { AnswerName, Route } from '../route/route.ts';
+import type { ResponseSchemaName, Route } from '../route/route.ts';
 
 /** What operations do, in a sentence. Those of the media service say it by what they answer. */
 
-const byAnswer: Readonly<Partial<Record<AnswerName, string>>> = {
+const bySchema: Readonly<Partial<Record<ResponseSchemaName, string>>> = {
   Welcome: 'Tells what runs here.',
   Health: 'Tells whether the service works.',
   StoredFile: 'Stores a file for good, and answers its address.',
@@ -25,12 +25,12 @@ const byAnswer: Readonly<Partial<Record<AnswerName, string>>> = {
 };
 
 /** The sentence; undefined when there is none. */
-export function summaryOf({ summary, answers, wait, method }: Route): string | undefined {
+export function summaryOf({ summary, responseSchema, wait, method }: Route): string | undefined {
   if (summary !== undefined) return summary;
-  if (answers === 'Template')
+  if (responseSchema === 'Template')
     return method === 'PUT' ? 'Changes a video template.' : 'Makes a video template.';
-  const known = answers === undefined ? undefined : byAnswer[answers];
-  if (known !== undefined || answers?.endsWith('Task') !== true) return known;
+  const known = responseSchema === undefined ? undefined : bySchema[responseSchema];
+  if (known !== undefined || responseSchema?.endsWith('Task') !== true) return known;
   return wait === undefined
     ? 'Tells where a task stands, and what it has made.'
     : 'Does the work, and waits for its result.';

@@ -1,5 +1,5 @@
 import { AppError, type AppErrorCode, type Problem } from '../../platform/errors.ts';
-import { inRestWords } from './field-names.ts';
+import { withRestNames } from './field-names.ts';
 
 /** How the codes of our errors look over REST, by service: application failure, or an HTTP status. */
 
@@ -10,10 +10,10 @@ type Statuses = Readonly<Partial<Record<AppErrorCode, number>>>;
 export interface FailureRules {
   readonly statuses: Statuses;
   /** A message in the words of the service's documents. */
-  readonly inWords: (message: string, field: string | undefined) => string;
+  readonly withServiceNames: (message: string, field: string | undefined) => string;
 }
 
-const everywhere = {
+const commonStatuses = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   IDEMPOTENCY_CONFLICT: 409,
@@ -25,7 +25,7 @@ const everywhere = {
 
 /** The media service: what its documents call an application failure has status 200. */
 const mediaStatuses: Statuses = {
-  ...everywhere,
+  ...commonStatuses,
   BAD_USER_INPUT: 200,
   NOT_FOUND: 200,
   CONFLICT: 200,
@@ -35,11 +35,11 @@ const mediaStatuses: Statuses = {
 };
 
 /** How the media service puts failures: statuses by code, REST names for GraphQL ones. */
-export const mediaFailures: FailureRules = { statuses: mediaStatuses, inWords: inRestWords };
+export const mediaFailures: FailureRules = { statuses: mediaStatuses, withServiceNames: withRestNames };
 
 /** The workflow service; a name that is taken is the caller's input. */
 const workflowStatuses: Statuses = {
-  ...everywhere,
+  ...commonStatuses,
   BAD_USER_INPUT: 400,
   NOT_FOUND: 404,
   CONFLICT: 400,
@@ -49,7 +49,10 @@ const workflowStatuses: Statuses = {
 };
 
 /** Its schema names fields as its documents do. */
-export const workflowFailures: FailureRules = { statuses: workflowStatuses, inWords: (message) => message };
+export const workflowFailures: FailureRules = {
+  statuses: workflowStatuses,
+  withServiceNames: (message) => message,
+};
 
 /** Seconds after which a 503 or 429 without its own advice may be tried again. */
 const defaultRetryAfter = 5;
@@ -69,7 +72,7 @@ interface FailureFacts {
 export function failureFacts(
   thrown: unknown,
   traceId: string,
-  { statuses, inWords }: FailureRules,
+  { statuses, withServiceNames }: FailureRules,
 ): FailureFacts {
   const status = thrown instanceof AppError ? statuses[thrown.code] : undefined;
   if (!(thrown instanceof AppError) || status === undefined) {
@@ -77,7 +80,7 @@ export function failureFacts(
     return { status: 500, msg, headers: {}, problems: [], unexpected: true };
   }
   const { field, problems } = thrown;
-  const msg = inWords(thrown.message, field);
+  const msg = withServiceNames(thrown.message, field);
   return {
     status,
     msg,

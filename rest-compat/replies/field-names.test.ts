@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { AppError, badInput } from '../../platform/errors.ts';
-import { inSentNames } from './field-names.ts';
+import { withSentNames } from './field-names.ts';
 
 it.each([
   ['image', 'image: is needed', ['img_url', 'ar'], 'img_url: is needed'],
@@ -10,7 +10,7 @@ it.each([
   ['image.fileId', 'image.fileId is gone', ['img_id'], 'img_id is gone'],
   ['images[1]', 'images[1]: is text', ['img_url', 'img_file'], 'img_file or img_url: is text'],
 ])('a refusal of %s names what was sent', (field, message, sent, told) => {
-  expect(inSentNames(badInput(field, message), new Set(sent))).toMatchObject({
+  expect(withSentNames(badInput(field, message), new Set(sent))).toMatchObject({
     code: 'BAD_USER_INPUT',
     message: told,
   });
@@ -23,5 +23,5 @@ it.each([
   [new AppError('NOT_FOUND', 'no task'), ['img_url']],
   ['no error', ['img_url']],
 ])('%s stays as it is', (error, sent) => {
-  expect(inSentNames(error, new Set(sent))).toBe(error);
+  expect(withSentNames(error, new Set(sent))).toBe(error);
 });

@@ -44,7 +44,7 @@ const singleNames: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A refusal of an input that has several names, in the one that the caller sent; every other error stays as it is. */
-export function inSentNames(error: unknown, sent: ReadonlySet<string>): unknown {
+export function withSentNames(error: unknown, sent: ReadonlySet<string>): unknown {
   if (!(error instanceof AppError) || error.code !== 'BAD_USER_INPUT') return error;
   const { field, message, problems } = error;
   if (field === undefined || !message.startsWith(field)) return error;
@@ -63,7 +63,7 @@ const refusedVariable = /^Variable "\$input" got invalid value .* at "input\.([\
  * A refusal in the words of the REST documents: a message that begins with a field of the schema begins with the
  * caller's own name of it.
  */
-export function inRestWords(message: string, field: string | undefined): string {
+export function withRestNames(message: string, field: string | undefined): string {
   const [, variable, reason] = refusedVariable.exec(message) ?? [];
   if (variable !== undefined) return `${nameOf(variable)}: ${reason ?? ''}`;
   if (field === undefined || !message.startsWith(field)) return message;
@@ -80,13 +80,13 @@ function nameOf(field: string): string {
  * A refusal that names fields as this route's document does; what GraphQL says of a variable is told of its field. Errors
  * of other kinds, and routes without names of their own, stay as they are.
  */
-export function renamed(error: unknown, names: Readonly<Record<string, string>> | undefined): unknown {
+export function withRouteNames(error: unknown, names: Readonly<Record<string, string>> | undefined): unknown {
   if (!(error instanceof AppError) || names === undefined) return error;
   const { field, message } = aboutField(error);
   if (field === undefined) return error;
   const all = { ...headerNames, ...names };
-  const problems = error.problems.map((problem) => inNames(problem, all));
-  const told = problems[0] === undefined ? inNames({ field, message }, all) : problems[0];
+  const problems = error.problems.map((problem) => withNames(problem, all));
+  const told = problems[0] === undefined ? withNames({ field, message }, all) : problems[0];
   const { retryAfter } = error;
   return new AppError(
     error.code,
@@ -115,7 +115,7 @@ function aboutField({ field, message }: AppError): {
 }
 
 /** The longest name that the field begins with is replaced, in the field and at the beginning of the message. */
-function inNames({ field, message }: Problem, names: Readonly<Record<string, string>>): Problem {
+function withNames({ field, message }: Problem, names: Readonly<Record<string, string>>): Problem {
   const known = Object.keys(names).find((name) => field === name || field.startsWith(`${name}.`));
   if (known === undefined) return { field, message };
   const own = `${names[known]}${field.slice(known.length)}`.replace(/^\./, '');

@@ -9,23 +9,23 @@ export interface ResponseStyle {
   /** Whether query parameters given twice are refused and a JSON null counts as absent. */
   readonly isStrict: boolean;
   /** The body of a success. */
-  success(reply: object, told: Told): object;
+  success(reply: object, told: SuccessFacts): object;
   /** The answer to inputs that are not as documented. */
   invalid(problems: readonly Problem[], traceId: string): { readonly status: number; readonly body: object };
   /** The answer to whatever was thrown. */
-  failure(thrown: unknown, traceId: string): FailureAnswer;
+  failure(thrown: unknown, traceId: string): FailureResponse;
   /** The body for what never reaches a route: an unknown path, a wrong method, a bad credential. */
-  refusal(refused: Refused): object;
+  refusal(refused: RefusedRequest): object;
 }
 
-interface Told {
+interface SuccessFacts {
   readonly status: number;
   readonly traceId: string;
   /** What was ignored or moved, in words. */
   readonly notes: readonly string[];
 }
 
-interface FailureAnswer {
+interface FailureResponse {
   readonly status: number;
   readonly body: object;
   readonly headers: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ interface FailureAnswer {
   readonly unexpected: boolean;
 }
 
-interface Refused {
+interface RefusedRequest {
   readonly status: number;
   readonly message: string;
   readonly traceId: string;
@@ -44,7 +44,7 @@ interface Refused {
 /** The response style of a section. */
 export function responseStyleOf({ service, envelope }: Pick<Section, 'service' | 'envelope'>): ResponseStyle {
   if (service === 'media') return mediaStyle;
-  return envelope === 'sign-in' ? signInFace : plainWorkflowFace;
+  return envelope === 'sign-in' ? signInStyle : plainWorkflowStyle;
 }
 
 const mediaStyle: ResponseStyle = {
@@ -58,10 +58,10 @@ const mediaStyle: ResponseStyle = {
   refusal: ({ message, detail = message }) => ({ ...failure(message), detail }),
 };
 
-const plainWorkflowFace = workflowFace({ tellsSuccess: false });
-const signInFace = workflowFace({ tellsSuccess: true });
+const plainWorkflowStyle = workflowStyle({ tellsSuccess: false });
+const signInStyle = workflowStyle({ tellsSuccess: true });
 
-function workflowFace({ tellsSuccess }: { readonly tellsSuccess: boolean }): ResponseStyle {
+function workflowStyle({ tellsSuccess }: { readonly tellsSuccess: boolean }): ResponseStyle {
   const envelope = (code: number, { message, data }: Done, traceId: string): WorkflowEnvelope => ({
     ...(tellsSuccess ? { success: code < 400 } : {}),
     code,

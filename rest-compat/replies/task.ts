@@ -1,22 +1,22 @@
 import type { DataOf } from '../documents/graphql.ts';
 import type { Chat } from '../documents/media/questions.ts';
-import type { TaskAnswer } from '../documents/media/task.ts';
+import type { TaskFields } from '../documents/media/task.ts';
 import { success, type Envelope } from './envelope.ts';
 
 /** A task in the words of the REST documents: submitted, still running, finished, failed or cancelled. */
 
 /** True when nothing comes after this state. */
-export function isEnded(task: Pick<TaskAnswer, 'state'>): boolean {
+export function isEnded(task: Pick<TaskFields, 'state'>): boolean {
   return task.state !== 'QUEUED' && task.state !== 'RUNNING';
 }
 
 /** The reply to a submission: `data` is the task's id. */
-export function submitted(task: Pick<TaskAnswer, 'id'>): Envelope {
+export function submitted(task: Pick<TaskFields, 'id'>): Envelope {
   return { status: true, data: task.id, msg: 'task submitted' };
 }
 
 /** The reply to a status question, and to a synchronous operation after its wait. */
-export function taskReply(task: TaskAnswer): Envelope {
+export function taskReply(task: TaskFields): Envelope {
   if (task.state === 'QUEUED') return running(task, 'queued');
   if (task.state === 'RUNNING') return running(task, 'running');
   if (task.state === 'SUCCEEDED') return { ...success(resultOf(task), wordsOf(task)), ...extraOf(task) };
@@ -26,22 +26,22 @@ export function taskReply(task: TaskAnswer): Envelope {
   return failed(task, task.error ?? { code: 'INTERNAL', message: task.stage, retryable: false });
 }
 
-function running(task: TaskAnswer, state: 'queued' | 'running'): Envelope {
+function running(task: TaskFields, state: 'queued' | 'running'): Envelope {
   const { id, stage, progress, queuePosition } = task;
   const data = { task_id: id, state, stage, progress, queue_position: queuePosition };
   return { status: state, data, msg: stage };
 }
 
-type TaskError = Omit<NonNullable<TaskAnswer['error']>, 'code'> & { readonly code: string };
+type TaskError = Omit<NonNullable<TaskFields['error']>, 'code'> & { readonly code: string };
 
-function failed(task: TaskAnswer, error: TaskError): Envelope {
+function failed(task: TaskFields, error: TaskError): Envelope {
   const { code, message, retryable } = error;
   const data = { task_id: task.id, error: { code: code.toLowerCase(), message, retryable } };
   return { status: false, data, msg: message };
 }
 
 /** The reply of a synchronous analysis: `data` is the text itself as soon as there is one. */
-export function analysisReply(task: TaskAnswer): Envelope {
+export function analysisReply(task: TaskFields): Envelope {
   const reply = taskReply(task);
   return task.state === 'SUCCEEDED' ? { ...reply, data: task.text ?? '' } : reply;
 }
@@ -59,15 +59,15 @@ export function languageExtra({
   };
 }
 
-function wordsOf({ stage, notes }: TaskAnswer): string {
+function wordsOf({ stage, notes }: TaskFields): string {
   return [stage, ...notes].join('; ');
 }
 
-function extraOf({ result }: TaskAnswer): { readonly extra?: object } {
+function extraOf({ result }: TaskFields): { readonly extra?: object } {
   return result?.__typename === 'Analysis' ? { extra: languageExtra(result) } : {};
 }
 
-function resultOf({ id, text, result, outputs }: TaskAnswer): object {
+function resultOf({ id, text, result, outputs }: TaskFields): object {
   switch (result?.__typename) {
     case 'Description':
       return { task_id: id, prompt: text ?? result.prompts[0] ?? null, prompts: result.prompts };
@@ -95,7 +95,7 @@ function resultOf({ id, text, result, outputs }: TaskAnswer): object {
   }
 }
 
-function mediaOf(media: TaskAnswer['outputs'][number]) {
+function mediaOf(media: TaskFields['outputs'][number]) {
   const { url, contentType, bytes, sha256, width, height, duration } = media;
   return { url, content_type: contentType, bytes, sha256, width, height, duration };
 }

@@ -10,7 +10,7 @@ import type { IncomingFile } from './body/file-part.ts';
 import { readFormBody, type FormBody, type StoredPart } from './body/form.ts';
 import { readJsonBody } from './body/json.ts';
 import { readBytes } from './body/text.ts';
-import { settleGroups } from './groups.ts';
+import { applyFieldGroups } from './groups.ts';
 import { createStoring, type FileParams } from './part-storing.ts';
 
 /**
@@ -23,7 +23,7 @@ export type RestRequest =
       /** Typed values by documented name. */
       readonly input: Readonly<Record<string, unknown>>;
       /** Names that the caller gave a value, as opposed to defaults. */
-      readonly given: ReadonlySet<string>;
+      readonly sent: ReadonlySet<string>;
       /** What was ignored or moved, in words for msg. */
       readonly notes: readonly string[];
       /** The JSON body as sent; empty on other operations. */
@@ -75,7 +75,7 @@ type Reader = ReturnType<typeof createReader>;
 function createReader(route: Route) {
   const problems: Problem[] = [];
   const notes: string[] = [];
-  const given = new Set<string>();
+  const sent = new Set<string>();
   const values = new Map<string, unknown>();
   const add = (name: string, param: Param<unknown>, raw: unknown): void => {
     const reading = param.read(raw);
@@ -83,7 +83,7 @@ function createReader(route: Route) {
       problems.push({ loc: [placeOf(param), name], ...reading.problem });
       return;
     }
-    given.add(name);
+    sent.add(name);
     values.set(name, settle(name, param, reading.value, notes));
   };
   const absent = (name: string, param: Param<unknown>, received: Iterable<string>): void => {
@@ -105,8 +105,8 @@ function createReader(route: Route) {
     },
     result(json: JsonObject, rawBody: Buffer = Buffer.alloc(0)): RestRequest {
       if (problems.length > 0) return { problems };
-      if (route.body !== undefined) settleGroups(route.body, { given, values, notes });
-      return { input: Object.fromEntries(values), given, notes, json, rawBody };
+      if (route.body !== undefined) applyFieldGroups(route.body, { sent, values, notes });
+      return { input: Object.fromEntries(values), sent, notes, json, rawBody };
     },
   };
 }

@@ -1,9 +1,10 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
+import { localRoute, route } from './define-route.ts';
 import { createMatcher } from './match.ts';
 import { path } from './params.ts';
-import { localRoute, route, type Method, type Route } from './route.ts';
+import type { Method, Route } from './route.ts';
 
 function routeOf(method: Method, at: string): Route {
   const params = at.includes('{') ? { id: path.text() } : {};

@@ -53,8 +53,8 @@ function choose(entry: Entry, method: string, pathParams: Readonly<Record<string
 }
 
 /** Whoever only wants to look (HEAD: mail scanners, previews of links) changes nothing, and uses up no code. */
-function takesHead({ method, asks, first }: Route): boolean {
-  const changes = [asks, first?.asks].some(
+function takesHead({ method, document, first }: Route): boolean {
+  const changes = [document, first?.document].some(
     (document) => document && getOperationAST(document)?.operation === OperationTypeNode.MUTATION,
   );
   return method === 'GET' && !changes;

@@ -1,19 +1,19 @@
 import {
-  address,
-  anything,
-  either,
+  uri,
+  anyValue,
+  anyOf,
   integer,
-  list,
-  moment,
-  named,
-  nothing,
+  listOf,
+  dateTime,
+  schemaRef,
+  nullType,
   number,
-  orNull,
-  shape,
-  text,
-  told,
-  truth,
-  words,
+  nullable,
+  objectOf,
+  string,
+  withDescription,
+  boolean,
+  enumOf,
 } from './shapes.ts';
 import type { JsonSchema } from './types.ts';
 
@@ -21,163 +21,171 @@ import type { JsonSchema } from './types.ts';
 
 const yes: JsonSchema = { const: true };
 const no: JsonSchema = { const: false };
-const msg = told(text, 'What happened, for people.');
-const taskId = told(text, 'Names the task; ask a status operation of the same section with it.');
+const msg = withDescription(string, 'What happened, for people.');
+const taskId = withDescription(string, 'Names the task; ask a status operation of the same section with it.');
 
 /** It worked; `data` is this. */
 function done(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-  return shape({ status: yes, data, msg, ...more });
+  return objectOf({ status: yes, data, msg, ...more });
 }
 
 /** The answer of an operation that is done at once. */
 function atOnce(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-  return either(done(data, more), named('Failure'));
+  return anyOf(done(data, more), schemaRef('Failure'));
 }
 
 /** Everything that can be said of a task with one of these results. */
 function task(...results: readonly JsonSchema[]): JsonSchema {
-  return either(...results.map((result) => done(result)), named('Running'), named('Ended'), named('Failure'));
+  return anyOf(
+    ...results.map((result) => done(result)),
+    schemaRef('Running'),
+    schemaRef('Ended'),
+    schemaRef('Failure'),
+  );
 }
 
-const media = shape({
-  url: address,
-  content_type: text,
+const media = objectOf({
+  url: uri,
+  content_type: string,
   bytes: integer,
-  sha256: text,
-  width: orNull(integer),
-  height: orNull(integer),
-  duration: orNull(told(number, 'Seconds.')),
+  sha256: string,
+  width: nullable(integer),
+  height: nullable(integer),
+  duration: nullable(withDescription(number, 'Seconds.')),
 });
 
 /** What tasks make, by what it is. */
 const results = {
-  MediaResult: shape({
-    task_id: text,
-    url: orNull(told(text, 'The first of urls.')),
-    urls: list(address),
-    media: list(media),
+  MediaResult: objectOf({
+    task_id: string,
+    url: nullable(withDescription(string, 'The first of urls.')),
+    urls: listOf(uri),
+    media: listOf(media),
   }),
-  Description: shape({ task_id: text, prompt: orNull(text), prompts: list(text) }),
-  ClonedVoice: shape({ voice_id: text, demo_url: orNull(text) }),
-  Analysis: shape({ task_id: text, text: orNull(text) }),
-  Character: shape({ task_id: text, character_id: text }),
-  AvatarSource: shape({ task_id: text, video_id: text }),
-  Avatar: shape({ task_id: text, digital_id: text }),
-  PersonDetection: shape({
-    task_id: text,
-    has_person: orNull(truth),
-    reason: orNull(text),
-    subjects: list(anything),
+  Description: objectOf({ task_id: string, prompt: nullable(string), prompts: listOf(string) }),
+  ClonedVoice: objectOf({ voice_id: string, demo_url: nullable(string) }),
+  Analysis: objectOf({ task_id: string, text: nullable(string) }),
+  Character: objectOf({ task_id: string, character_id: string }),
+  AvatarSource: objectOf({ task_id: string, video_id: string }),
+  Avatar: objectOf({ task_id: string, digital_id: string }),
+  PersonDetection: objectOf({
+    task_id: string,
+    has_person: nullable(boolean),
+    reason: nullable(string),
+    subjects: listOf(anyValue),
   }),
 };
 
 /** How work is submitted and asked about. */
 const tasks = {
-  Running: told(
-    shape({
-      status: words('queued', 'running'),
-      data: shape({
-        task_id: text,
-        state: words('queued', 'running'),
-        stage: text,
-        progress: told(number, '0 to 100.'),
-        queue_position: orNull(integer),
+  Running: withDescription(
+    objectOf({
+      status: enumOf('queued', 'running'),
+      data: objectOf({
+        task_id: string,
+        state: enumOf('queued', 'running'),
+        stage: string,
+        progress: withDescription(number, '0 to 100.'),
+        queue_position: nullable(integer),
       }),
       msg,
     }),
     'The task still runs.',
   ),
-  Ended: told(
-    shape({
+  Ended: withDescription(
+    objectOf({
       status: no,
-      data: shape({ task_id: text, error: shape({ code: text, message: text, retryable: truth }) }),
+      data: objectOf({
+        task_id: string,
+        error: objectOf({ code: string, message: string, retryable: boolean }),
+      }),
       msg,
     }),
     'The task failed, or was cancelled.',
   ),
   Submission: atOnce(taskId),
-  MediaTask: task(named('MediaResult')),
-  DescriptionTask: task(named('Description')),
-  PictureTask: task(named('MediaResult'), named('Description')),
-  VoiceTask: task(named('ClonedVoice')),
-  AnalysisTask: task(named('Analysis')),
-  CharacterTask: task(named('Character')),
-  PersonTask: task(named('PersonDetection'), named('MediaResult')),
-  AvatarTask: task(named('AvatarSource'), named('Avatar'), named('MediaResult')),
-  AnyTask: task(...Object.keys(results).map(named)),
+  MediaTask: task(schemaRef('MediaResult')),
+  DescriptionTask: task(schemaRef('Description')),
+  PictureTask: task(schemaRef('MediaResult'), schemaRef('Description')),
+  VoiceTask: task(schemaRef('ClonedVoice')),
+  AnalysisTask: task(schemaRef('Analysis')),
+  CharacterTask: task(schemaRef('Character')),
+  PersonTask: task(schemaRef('PersonDetection'), schemaRef('MediaResult')),
+  AvatarTask: task(schemaRef('AvatarSource'), schemaRef('Avatar'), schemaRef('MediaResult')),
+  AnyTask: task(...Object.keys(results).map(schemaRef)),
   Cancellation: atOnce(
-    shape({ task_id: text, outcome: words('cancelled', 'canceling', 'too_late', 'unsupported') }),
+    objectOf({ task_id: string, outcome: enumOf('cancelled', 'canceling', 'too_late', 'unsupported') }),
   ),
 };
 
-const languageFacts = shape({
-  model: text,
-  provider: text,
-  usage: shape({ input_tokens: integer, output_tokens: integer }),
+const languageFacts = objectOf({
+  model: string,
+  provider: string,
+  usage: objectOf({ input_tokens: integer, output_tokens: integer }),
 });
 
 /** What is answered at once. */
 const answers = {
-  Welcome: done(shape({ name: text, version: text, docs: address, graphql: address })),
+  Welcome: done(objectOf({ name: string, version: string, docs: uri, graphql: uri })),
   Health: done(
-    shape({
-      service: text,
-      version: text,
-      time: moment,
-      checks: { type: 'object', additionalProperties: text },
+    objectOf({
+      service: string,
+      version: string,
+      time: dateTime,
+      checks: { type: 'object', additionalProperties: string },
     }),
   ),
-  StoredFile: atOnce(address, {
-    extra: shape({ key: text, content_type: text, bytes: integer, sha256: text }),
+  StoredFile: atOnce(uri, {
+    extra: objectOf({ key: string, content_type: string, bytes: integer, sha256: string }),
   }),
-  StoredResource: atOnce(told(text, 'Names the resource in a submission.'), {
-    extra: shape({ url: address, content_type: text, bytes: integer, sha256: text, provider: anything }),
+  StoredResource: atOnce(withDescription(string, 'Names the resource in a submission.'), {
+    extra: objectOf({ url: uri, content_type: string, bytes: integer, sha256: string, provider: anyValue }),
   }),
-  CloudFile: atOnce(told(text, 'Its address at the provider, which media_url takes.'), {
-    extra: told(anything, 'What the provider answered.'),
+  CloudFile: atOnce(withDescription(string, 'Its address at the provider, which media_url takes.'), {
+    extra: withDescription(anyValue, 'What the provider answered.'),
   }),
-  Text: atOnce(text, { extra: languageFacts }),
-  AnalysisText: either(
-    done(text, { extra: languageFacts }),
-    named('Running'),
-    named('Ended'),
-    named('Failure'),
+  Text: atOnce(string, { extra: languageFacts }),
+  AnalysisText: anyOf(
+    done(string, { extra: languageFacts }),
+    schemaRef('Running'),
+    schemaRef('Ended'),
+    schemaRef('Failure'),
   ),
   Models: atOnce(
-    list(
-      shape({
-        id: text,
-        name: text,
-        category: text,
-        provider: text,
-        generator: text,
-        inputs: list(text),
-        sizes: orNull(list(text)),
-        durations: orNull(list(number)),
-        max_prompt: orNull(integer),
-        sandbox: truth,
+    listOf(
+      objectOf({
+        id: string,
+        name: string,
+        category: string,
+        provider: string,
+        generator: string,
+        inputs: listOf(string),
+        sizes: nullable(listOf(string)),
+        durations: nullable(listOf(number)),
+        max_prompt: nullable(integer),
+        sandbox: boolean,
       }),
     ),
   ),
-  Voices: atOnce(list(shape({ voice_id: text, name: text, language: orNull(text) })), {
-    extra: told(anything, 'What the provider answered.'),
+  Voices: atOnce(listOf(objectOf({ voice_id: string, name: string, language: nullable(string) })), {
+    extra: withDescription(anyValue, 'What the provider answered.'),
   }),
   RunningNode: atOnce(
-    shape({ node: text, queue_running: integer, queue_pending: integer, capacity: integer }),
+    objectOf({ node: string, queue_running: integer, queue_pending: integer, capacity: integer }),
   ),
-  PromptCheck: atOnce(shape({ allowed: truth, reasons: list(text) })),
-  PromptDefault: atOnce(shape({ task_type: text, prompt: text })),
+  PromptCheck: atOnce(objectOf({ allowed: boolean, reasons: listOf(string) })),
+  PromptDefault: atOnce(objectOf({ task_type: string, prompt: string })),
 };
 
 const template = {
-  ...shape({
+  ...objectOf({
     id: integer,
-    task_type: text,
-    prompt: orNull(text),
-    cover_url: orNull(text),
-    video_url: orNull(text),
-    aspect_ratio: orNull(text),
-    presetPrompts: told(text, 'One on each line.'),
+    task_type: string,
+    prompt: nullable(string),
+    cover_url: nullable(string),
+    video_url: nullable(string),
+    aspect_ratio: nullable(string),
+    presetPrompts: withDescription(string, 'One on each line.'),
     ...Object.fromEntries(
       [
         'description',
@@ -187,41 +195,41 @@ const template = {
         'description_zh',
         'description_en',
         'engine',
-      ].map((name) => [name, orNull(text)]),
+      ].map((name) => [name, nullable(string)]),
     ),
   }),
   additionalProperties: true,
 };
 
 const templates = {
-  VideoTemplate: told(template, 'Further fields are those that it was sent with.'),
-  Template: atOnce(named('VideoTemplate')),
-  PagedTemplates: shape({
+  VideoTemplate: withDescription(template, 'Further fields are those that it was sent with.'),
+  Template: atOnce(schemaRef('VideoTemplate')),
+  PagedTemplates: objectOf({
     status: yes,
-    data: list(named('VideoTemplate')),
+    data: listOf(schemaRef('VideoTemplate')),
     page: integer,
     page_size: integer,
-    total: told(integer, 'Records over all pages.'),
+    total: withDescription(integer, 'Records over all pages.'),
     total_pages: integer,
   }),
-  TaskType: atOnce(shape({ task_type: text, available: truth })),
-  DeletedTemplate: atOnce(shape({ id: integer, deleted: yes })),
+  TaskType: atOnce(objectOf({ task_type: string, available: boolean })),
+  DeletedTemplate: atOnce(objectOf({ id: integer, deleted: yes })),
 };
 
 const failures = {
-  Failure: told(
-    shape({ status: no, data: nothing, msg }),
+  Failure: withDescription(
+    objectOf({ status: no, data: nullType, msg }),
     'Nothing came of it: msg says what is wrong, and what to do.',
   ),
   HTTPValidationError: {
-    ...shape({ detail: { ...list(named('ValidationError')), title: 'Detail' } }),
+    ...objectOf({ detail: { ...listOf(schemaRef('ValidationError')), title: 'Detail' } }),
     title: 'HTTPValidationError',
   },
   ValidationError: {
-    ...shape({
-      loc: { ...list(either(text, integer)), title: 'Location' },
-      msg: { ...text, title: 'Message' },
-      type: { ...text, title: 'Error Type' },
+    ...objectOf({
+      loc: { ...listOf(anyOf(string, integer)), title: 'Location' },
+      msg: { ...string, title: 'Message' },
+      type: { ...string, title: 'Error Type' },
     }),
     title: 'ValidationError',
   },

@@ -2,51 +2,51 @@ import type { JsonSchema } from './types.ts';
 
 /** The shapes that answers are made of, as JSON Schema. */
 
-export const text: JsonSchema = { type: 'string' };
+export const string: JsonSchema = { type: 'string' };
 export const integer: JsonSchema = { type: 'integer' };
 export const number: JsonSchema = { type: 'number' };
-export const truth: JsonSchema = { type: 'boolean' };
-export const nothing: JsonSchema = { type: 'null' };
+export const boolean: JsonSchema = { type: 'boolean' };
+export const nullType: JsonSchema = { type: 'null' };
 /** A moment, ISO 8601. */
-export const moment: JsonSchema = { type: 'string', format: 'date-time' };
+export const dateTime: JsonSchema = { type: 'string', format: 'date-time' };
 /** An address, as it can be fetched or opened. */
-export const address: JsonSchema = { type: 'string', format: 'uri' };
+export const uri: JsonSchema = { type: 'string', format: 'uri' };
 /** Whatever somebody else sent: any JSON. */
-export const anything: JsonSchema = {};
+export const anyValue: JsonSchema = {};
 
 /** An object in which each of these is present; more may be. */
-export function shape(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+export function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: 'object', required: Object.keys(properties), properties };
 }
 
 /** Any number of these. */
-export function list(items: JsonSchema): JsonSchema {
+export function listOf(items: JsonSchema): JsonSchema {
   return { type: 'array', items };
 }
 
 /** One of these words. */
-export function words(...allowed: readonly string[]): JsonSchema {
+export function enumOf(...allowed: readonly string[]): JsonSchema {
   return { type: 'string', enum: allowed };
 }
 
 /** This, or null where it is not known or does not apply. */
-export function orNull(schema: JsonSchema): JsonSchema {
+export function nullable(schema: JsonSchema): JsonSchema {
   const { type } = schema;
   if (typeof type === 'string' && schema['enum'] === undefined) return { ...schema, type: [type, 'null'] };
-  return { anyOf: [schema, nothing] };
+  return { anyOf: [schema, nullType] };
 }
 
 /** One of these, tried in this order. */
-export function either(...schemas: readonly JsonSchema[]): JsonSchema {
+export function anyOf(...schemas: readonly JsonSchema[]): JsonSchema {
   return { anyOf: schemas };
 }
 
 /** The same with a word to people. */
-export function told(schema: JsonSchema, description: string): JsonSchema {
+export function withDescription(schema: JsonSchema, description: string): JsonSchema {
   return { ...schema, description };
 }
 
 /** A named schema of the same document. */
-export function named(name: string): JsonSchema {
+export function schemaRef(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }

@@ -1,25 +1,25 @@
-import { list, moment, named, shape, text, told, truth } from './shapes.ts';
+import { listOf, dateTime, schemaRef, objectOf, string, withDescription, boolean } from './shapes.ts';
 import type { JsonSchema } from './types.ts';
 
 /** The named schemas of the workflow service's OpenAPI document. */
 
 const head = {
   code: { type: 'integer', description: 'The HTTP status.' },
-  message: told(text, 'What happened, for people.'),
-  timestamp: moment,
-  traceId: told(text, 'Leads to the lines of the log.'),
+  message: withDescription(string, 'What happened, for people.'),
+  timestamp: dateTime,
+  traceId: withDescription(string, 'Leads to the lines of the log.'),
 };
 
 /** Present where an input is at fault. */
 const data = {
-  ...shape({
-    issues: list({
+  ...objectOf({
+    issues: listOf({
       type: 'object',
       required: ['field', 'message'],
       properties: {
-        in: told(text, 'Where it was sent, when that is known.'),
+        in: withDescription(string, 'Where it was sent, when that is known.'),
         field: { type: ['string', 'null'], description: 'Null: the body as a whole.' },
-        message: text,
+        message: string,
       },
     }),
   }),
@@ -27,14 +27,17 @@ const data = {
 
 /** Every named schema. */
 export const workflowSchemas = {
-  Envelope: shape(head),
-  SignInEnvelope: { allOf: [named('Envelope'), shape({ success: truth })] },
-  Failure: { ...shape(head), properties: { success: told(truth, 'Sign-in only.'), ...head, data } },
-  JsonWebKeySet: shape({ keys: list({ type: 'object', additionalProperties: true }) }),
+  Envelope: objectOf(head),
+  SignInEnvelope: { allOf: [schemaRef('Envelope'), objectOf({ success: boolean })] },
+  Failure: {
+    ...objectOf(head),
+    properties: { success: withDescription(boolean, 'Sign-in only.'), ...head, data },
+  },
+  JsonWebKeySet: objectOf({ keys: listOf({ type: 'object', additionalProperties: true }) }),
 };
 
 /** The envelope of a section around what an operation answers; without a key `data` where it has nothing to say. */
 export function workflowAnswer(envelope: 'sign-in' | undefined, data: JsonSchema | undefined): JsonSchema {
-  const around = named(envelope === 'sign-in' ? 'SignInEnvelope' : 'Envelope');
-  return data === undefined ? around : { allOf: [around, shape({ data })] };
+  const around = schemaRef(envelope === 'sign-in' ? 'SignInEnvelope' : 'Envelope');
+  return data === undefined ? around : { allOf: [around, objectOf({ data })] };
 }

@@ -11,19 +11,20 @@ import {
   Viewer,
 } from '../documents/workflow/sign-in.ts';
 import { done } from '../replies/workflow-envelope.ts';
+import { route, twoStepRoute } from '../route/define-route.ts';
 import { json, path, query } from '../route/params.ts';
-import { route, routeAfter, type RequestFacts, type Section } from '../route/route.ts';
-import { address, either, orNull, shape } from '../schemas/shapes.ts';
+import type { RequestFacts, Section } from '../route/route.ts';
+import { uri, anyOf, nullable, objectOf } from '../schemas/shapes.ts';
 import {
   bearerOf,
-  checkedReturn,
+  checkCallback,
   clearedCookie,
   prefersJson,
   signInCookie,
   signInData,
-  signInShape,
+  signInSchema,
   userData,
-  userShape,
+  userSchema,
 } from './shared/sign-in-replies.ts';
 
 const optional = { optional: true } as const;
@@ -69,13 +70,12 @@ export const signIn: Section = {
       },
       headers: noReferrer,
       redirects: true,
-      rateClass: 'read',
       variables: ({ redirect_url, scopes, code_challenge }) => ({
         redirectUrl: redirect_url,
         scopes: scopes.split(/[\s,]+/).filter((scope) => scope !== ''),
         codeChallenge: code_challenge,
       }),
-      data: shape({ location: address }),
+      data: objectOf({ location: uri }),
       reply: ({ beginSignIn: { url } }) => done('sign in at the identity provider', { location: url }),
       head: ({ beginSignIn }) => ({
         status: 302,
@@ -86,16 +86,15 @@ export const signIn: Section = {
       method: 'GET',
       path: '/auth/idp/callback',
       summary: 'Takes the browser back from the identity provider, and signs its user in.',
-      isOwnProof: true,
+      isSelfAuthenticating: true,
       params: { code: query.text(optional), state: query.text(optional), error: query.text(optional) },
       headers: noReferrer,
-      rateClass: 'read',
       variables(input, _, { rawQuery, headers }) {
-        checkedReturn(input);
+        checkCallback(input);
         return { query: rawQuery, cookies: headers.cookie ?? '' };
       },
       mayRedirect: true,
-      data: either(signInShape, shape({ location: address })),
+      data: anyOf(signInSchema, objectOf({ location: uri })),
       reply: ({ completeSignIn: { signIn: signedIn, location } }) =>
         signedIn === null
           ? done('signed in: go to location, its login_code is for POST /auth/idp/token', { location })
@@ -107,12 +106,11 @@ export const signIn: Section = {
       method: 'POST',
       path: '/auth/idp/refresh',
       summary: 'Gives new tokens for a refresh token.',
-      isOwnProof: true,
+      isSelfAuthenticating: true,
       params: { refresh_token: json.text(), user_id: json.text(optional) },
       body,
-      rateClass: 'start',
       variables: ({ refresh_token, user_id }) => ({ refreshToken: refresh_token, userId: user_id || null }),
-      data: signInShape,
+      data: signInSchema,
       reply: ({ refreshSession }) => done('new tokens', signInData(refreshSession)),
     }),
     route(Viewer)({
@@ -123,9 +121,8 @@ export const signIn: Section = {
       // Who bears the token in the query is found out at the door, as for the one in the header.
       params: { access_token: query.text(optional) },
       headers: noReferrer,
-      rateClass: 'read',
       variables: () => ({}),
-      data: userShape,
+      data: userSchema,
       reply({ viewer }) {
         if (viewer === null) {
           throw new AppError('UNAUTHENTICATED', 'send the access token of somebody who has signed in');
@@ -137,10 +134,9 @@ export const signIn: Section = {
       method: 'POST',
       path: '/auth/idp/revoke',
       summary: 'Closes the session of a token.',
-      isOwnProof: true,
+      isSelfAuthenticating: true,
       params: { token: json.text(), user_id: json.text(optional) },
       body,
-      rateClass: 'start',
       fieldNames: { userId: 'user_id' },
       variables: ({ token, user_id }) => ({ token, userId: user_id || null }),
       reply: () => done('the session is closed'),
@@ -159,7 +155,6 @@ export const signIn: Section = {
         redirect_uri: json.text(optional),
       },
       body,
-      rateClass: 'start',
       fieldNames: inputNames,
       variables: ({ login_code, id_token, nonce, code, code_verifier, redirect_uri }) => ({
         input: {
@@ -172,7 +167,7 @@ export const signIn: Section = {
           redirectUri: redirect_uri,
         },
       }),
-      data: signInShape,
+      data: signInSchema,
       reply: ({ signInWithPlatform }) => done('signed in', signInData(signInWithPlatform)),
     }),
     route(SignInWithPlatform)({
@@ -187,15 +182,14 @@ export const signIn: Section = {
         anonymous_code: json.text(optional),
       },
       body,
-      rateClass: 'start',
       fieldNames: inputNames,
       variables: ({ platform, app_id, code, anonymous_code }) => ({
         input: { platform, appId: app_id, code, anonymousCode: anonymous_code },
       }),
-      data: signInShape,
+      data: signInSchema,
       reply: ({ signInWithPlatform }) => done('signed in', signInData(signInWithPlatform)),
     }),
-    routeAfter(
+    twoStepRoute(
       RevokeSession,
       SignOutUrl,
     )({
@@ -204,17 +198,15 @@ export const signIn: Section = {
       summary: 'Signs out here, and tells where to sign out at the identity provider.',
       extension: true,
       rule: 'proof',
-      params: {},
       headers: noReferrer,
       mayRedirect: true,
-      rateClass: 'read',
       // Only a header closes a session: a link or a picture on somebody's page can't send one.
       first(_, { headers }) {
         const token = bearerOf(headers);
         return token === null ? null : { token };
       },
       variables: () => ({}),
-      data: shape({ location: orNull(address) }),
+      data: objectOf({ location: nullable(uri) }),
       reply: ({ signOutUrl }) => done('sign out at the identity provider as well', { location: signOutUrl }),
       head: ({ signOutUrl }, { request }) => redirect(signOutUrl, request),
     }),
@@ -224,9 +216,7 @@ export const signIn: Section = {
       summary: 'Lists the keys that our access tokens are signed with.',
       extension: true,
       isBare: true,
-      answers: 'JsonWebKeySet',
-      params: {},
-      rateClass: 'read',
+      responseSchema: 'JsonWebKeySet',
       variables: () => ({}),
       reply: ({ signingKeys }) => signingKeys as JsonObject,
       // The next key is published a day before it signs.

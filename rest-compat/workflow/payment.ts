@@ -7,20 +7,21 @@ import {
   ReconcilePayment,
   RefundPayment,
   TakePaymentEvent,
-  type PaymentAnswer,
+  type PaymentFields,
 } from '../documents/workflow/payment.ts';
 import { WorkflowHealth } from '../documents/workflow/template.ts';
 import { done } from '../replies/workflow-envelope.ts';
+import { route } from '../route/define-route.ts';
 import { json, path, query } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
-import { paymentShapes } from './shared/shapes.ts';
+import { paymentSchemas } from './shared/shapes.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;
 const noStore = { 'Cache-Control': 'no-store' } as const;
 
-const wordOf = ({ status }: PaymentAnswer): string => status.toLowerCase();
+const statusWord = ({ status }: PaymentFields): string => status.toLowerCase();
 /** Where the payment provider's page puts its session; a page that did not leaves this as it was. */
 const PLACEHOLDER = '{CHECKOUT_SESSION_ID}';
 const returned = { session_id: query.text(optional), payment_id: query.text(optional) } as const;
@@ -28,7 +29,7 @@ const returned = { session_id: query.text(optional), payment_id: query.text(opti
 const returnedNames = { sessionId: 'session_id', id: 'payment_id' } as const;
 
 /** Where the payment provider sends browsers back to: by session, by payment, or by both. */
-function named({
+function paymentVariables({
   session_id,
   payment_id: id,
 }: {
@@ -60,14 +61,13 @@ export const payments: Section = {
       summary: 'Opens a checkout for one execution of a template.',
       params: { templateCode: path.text(), userId: json.text(), metadata: json.object(optional) },
       body,
-      rateClass: 'start',
       fieldNames: { onBehalfOf: 'userId', parameters: 'metadata' },
       variables: ({ templateCode, userId, metadata }) => ({
         templateCode,
         userId,
         parameters: metadata ?? {},
       }),
-      data: paymentShapes.checkout,
+      data: paymentSchemas.checkout,
       reply: ({ checkout: { sessionId, url, payment } }) =>
         done('checkout opened', { sessionId, url, paymentId: payment.id }),
     }),
@@ -75,8 +75,7 @@ export const payments: Section = {
       method: 'POST',
       path: '/payment/webhook',
       summary: 'Takes an event of the payment provider.',
-      isOwnProof: true,
-      params: {},
+      isSelfAuthenticating: true,
       body: { type: 'raw', required: true },
       requestHeaders: [
         {
@@ -99,11 +98,11 @@ export const payments: Section = {
       headers: noStore,
       rateClass: 'status',
       fieldNames: returnedNames,
-      variables: named,
-      data: paymentShapes.success,
+      variables: paymentVariables,
+      data: paymentSchemas.success,
       reply: ({ reconcilePayment: payment }) =>
         done('success', {
-          payment: { id: payment.id, status: wordOf(payment), templateCode: payment.template.code },
+          payment: { id: payment.id, status: statusWord(payment), templateCode: payment.template.code },
           execution:
             payment.executionId === null
               ? null
@@ -118,24 +117,23 @@ export const payments: Section = {
       headers: noStore,
       rateClass: 'status',
       fieldNames: returnedNames,
-      variables: named,
-      data: paymentShapes.cancelled,
+      variables: paymentVariables,
+      data: paymentSchemas.cancelled,
       reply: ({ cancelPayment: payment }) =>
-        done('success', { payment: { id: payment.id, status: wordOf(payment) } }),
+        done('success', { payment: { id: payment.id, status: statusWord(payment) } }),
     }),
     route(PaymentsOfUser)({
       method: 'GET',
       path: '/payment/history',
       summary: "Lists a user's payments, newest first.",
       params: { userId: query.text(), ...pageParameters },
-      rateClass: 'read',
       variables: ({ userId }) => ({ userId }),
-      data: paymentShapes.history,
+      data: paymentSchemas.history,
       reply({ payments: { edges, totalCount } }, { input }) {
         const all = edges.map(({ node }) => ({
           id: node.id,
           templateCode: node.template.code,
-          status: wordOf(node),
+          status: statusWord(node),
           amount: node.amount,
           currency: node.currency,
           createdAt: node.createdAt,
@@ -154,7 +152,6 @@ export const payments: Section = {
         metadata: json.object(optional),
       },
       body,
-      rateClass: 'start',
       fieldNames: { id: 'paymentId' },
       variables: ({ paymentId, reason, amount, metadata }) => ({
         id: paymentId,
@@ -162,7 +159,7 @@ export const payments: Section = {
         amount,
         metadata,
       }),
-      data: paymentShapes.refund,
+      data: paymentSchemas.refund,
       reply: ({ refundPayment: { id, amount, status } }) =>
         done('refund asked for', { refundId: id, amount, status }),
     }),
@@ -170,10 +167,8 @@ export const payments: Section = {
       method: 'GET',
       path: '/payment/health',
       summary: 'Tells whether the service works.',
-      params: {},
-      rateClass: 'read',
       variables: () => ({}),
-      data: paymentShapes.health,
+      data: paymentSchemas.health,
       reply: ({ workflowHealth: { time } }) => done('success', { timestamp: time, service: 'payment' }),
     }),
     route(PaymentById)({
@@ -183,7 +178,7 @@ export const payments: Section = {
       params: { paymentId: path.text() },
       rateClass: 'status',
       variables: ({ paymentId }) => ({ id: paymentId }),
-      data: paymentShapes.payment,
+      data: paymentSchemas.payment,
       reply({ payment }, { input: { paymentId } }) {
         if (payment === null) {
           throw new AppError('NOT_FOUND', `no payment ${JSON.stringify(paymentId.slice(0, 100))}`);
@@ -192,7 +187,7 @@ export const payments: Section = {
           id: payment.id,
           templateCode: payment.template.code,
           userId: payment.userId,
-          status: wordOf(payment),
+          status: statusWord(payment),
           amount: payment.amount,
           currency: payment.currency,
           ppSessionId: payment.ppSessionId,

@@ -3,10 +3,17 @@ import { isUuid } from '../../platform/ids.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { ExecuteTemplate, ExecutionByTask, TaskTaken } from '../documents/workflow/execution.ts';
 import { done } from '../replies/workflow-envelope.ts';
+import { route, twoStepRoute } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
-import { route, routeAfter, type Section } from '../route/route.ts';
-import { taskShapes } from './shared/shapes.ts';
-import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './shared/task-replies.ts';
+import type { Section } from '../route/route.ts';
+import { taskSchemas } from './shared/shapes.ts';
+import {
+  requireExecution,
+  progressOf,
+  resultOf,
+  executionByTask,
+  taskStatus,
+} from './shared/task-replies.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;
@@ -29,13 +36,13 @@ export const tasks: Section = {
       summary: 'Tells where a task stands, and what it has made.',
       params: { taskId: path.text() },
       rateClass: 'status',
-      variables: taskNamed,
-      data: taskShapes.task,
+      variables: executionByTask,
+      data: taskSchemas.task,
       reply(named, { input: { taskId } }) {
-        const found = foundTask(named, taskId);
+        const found = requireExecution(named, taskId);
         return done('success', {
           id: found.taskId,
-          status: taskWord(found.status),
+          status: taskStatus(found.status),
           progress: progressOf(found),
           result: resultOf(found),
           createdAt: found.createdAt,
@@ -54,17 +61,16 @@ export const tasks: Section = {
         parameters: json.object(optional),
       },
       body,
-      rateClass: 'start',
       fieldNames,
       variables: ({ type, templateCode, userId, parameters }) => ({
         code: templateCode,
         parameters: withType(parameters, type),
         onBehalfOf: userId,
       }),
-      data: taskShapes.taskId,
+      data: taskSchemas.taskId,
       reply: ({ executeTemplate: { taskId } }) => done('task sent to the queue', taskId),
     }),
-    routeAfter(
+    twoStepRoute(
       TaskTaken,
       ExecuteTemplate,
     )({
@@ -78,7 +84,6 @@ export const tasks: Section = {
         parameters: json.object(optional),
       },
       body,
-      rateClass: 'start',
       fieldNames,
       // Whoever asks for this id must get this execution.
       first: ({ taskId }) => (isUuid(taskId) ? { taskId } : null),
@@ -92,7 +97,7 @@ export const tasks: Section = {
           externalId: taskId,
         };
       },
-      data: taskShapes.taskId,
+      data: taskSchemas.taskId,
       reply: (_, { input: { taskId } }) => done('task sent to the queue', taskId),
     }),
   ],

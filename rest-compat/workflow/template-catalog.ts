@@ -9,9 +9,10 @@ import {
   Templates,
 } from '../documents/workflow/template.ts';
 import { done } from '../replies/workflow-envelope.ts';
+import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
-import { route, type Route } from '../route/route.ts';
-import { catalogShapes } from './shared/shapes.ts';
+import type { Route } from '../route/route.ts';
+import { catalogSchemas } from './shared/shapes.ts';
 
 /** Templates as products of the payment provider, and what is done to many of them. */
 
@@ -32,9 +33,8 @@ export const templateCatalog: readonly Route[] = [
     summary: 'Brings a template over to the payment provider.',
     params: { code: path.text(), forceUpdate: json.boolean({ optional: true }) },
     body: { type: 'application/json', required: false },
-    rateClass: 'start',
     variables: ({ code, forceUpdate }) => ({ codes: [code], force: forceUpdate ?? false }),
-    data: catalogShapes.synced,
+    data: catalogSchemas.synced,
     reply({ syncTemplates: [state] }) {
       const { ppProductId = null, ppPriceId = null } = state?.template ?? {};
       const message = state?.synced === true ? 'synchronised' : (state?.issues.join('; ') ?? '');
@@ -47,7 +47,6 @@ export const templateCatalog: readonly Route[] = [
     summary: 'Synchronises, activates, deactivates or deletes many templates at once.',
     params: { templateCodes: json.texts(), operation: json.text({ known: ['sync_pp'], keepsUnknown: true }) },
     body: { type: 'application/json', required: true },
-    rateClass: 'start',
     fieldNames: { codes: 'templateCodes' },
     variables({ templateCodes, operation }) {
       const known = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
@@ -56,18 +55,17 @@ export const templateCatalog: readonly Route[] = [
         field: 'operation',
       });
     },
-    data: catalogShapes.bulk,
+    data: catalogSchemas.bulk,
     reply: ({ changeTemplates }) => done('success', changeTemplates),
   }),
   route(SyncTemplates)({
     method: 'GET',
     path: '/templates/sync-all-pp',
     summary: 'Brings every template over to the payment provider.',
-    params: {},
     headers: noStore,
     rateClass: 'start',
     variables: () => ({ force: false }),
-    data: catalogShapes.syncedAll,
+    data: catalogSchemas.syncedAll,
     reply({ syncTemplates: states }) {
       const successful = states.filter(({ synced }) => synced).length;
       return done('success', { successful, failed: states.length - successful, total: states.length });
@@ -77,11 +75,9 @@ export const templateCatalog: readonly Route[] = [
     method: 'GET',
     path: '/templates/sync-status',
     summary: 'Tells which templates the payment provider has.',
-    params: {},
     rule: 'admin',
-    rateClass: 'read',
     variables: () => ({ activeOnly: false }),
-    data: catalogShapes.status,
+    data: catalogSchemas.status,
     reply({ templates: found }) {
       return done('success', {
         totalTemplates: found.length,
@@ -103,9 +99,8 @@ export const templateCatalog: readonly Route[] = [
     path: '/templates/verify-sync/{code}',
     summary: 'Compares a template with what the payment provider has of it.',
     params: { code: path.text() },
-    rateClass: 'read',
     variables: ({ code }) => ({ codes: [code] }),
-    data: catalogShapes.verified,
+    data: catalogSchemas.verified,
     reply({ catalogState: [state] }, { input: { code } }) {
       if (state === undefined) throw new AppError('NOT_FOUND', `no template ${JSON.stringify(code)}`);
       const { template, synced, issues, recommendations } = state;
@@ -124,10 +119,8 @@ export const templateCatalog: readonly Route[] = [
     method: 'GET',
     path: '/templates/diagnose-pp',
     summary: 'Tells whether the payment provider can be worked with.',
-    params: {},
-    rateClass: 'read',
     variables: () => ({}),
-    data: catalogShapes.diagnosis,
+    data: catalogSchemas.diagnosis,
     reply: ({ diagnoseCatalog: { chargesEnabled, country, ...found } }) =>
       done('success', {
         ...found,
@@ -138,11 +131,10 @@ export const templateCatalog: readonly Route[] = [
     method: 'GET',
     path: '/templates/init',
     summary: 'Imports the bundled templates.',
-    params: {},
     headers: noStore,
     rateClass: 'start',
     variables: () => ({}),
-    data: catalogShapes.imported,
+    data: catalogSchemas.imported,
     reply: ({ importBundledTemplates }) => done('success', importBundledTemplates),
   }),
 ];

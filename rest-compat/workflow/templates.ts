@@ -8,21 +8,28 @@ import {
   Templates,
   UpdateTemplate,
   WorkflowHealth,
-  type TemplateAnswer,
+  type TemplateFields,
 } from '../documents/workflow/template.ts';
 import { done } from '../replies/workflow-envelope.ts';
+import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
-import { route, type Section } from '../route/route.ts';
+import type { Section } from '../route/route.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
-import { taskShapes, templateShapes } from './shared/shapes.ts';
-import { foundTask, progressOf, resultOf, taskNamed, taskWord } from './shared/task-replies.ts';
+import { taskSchemas, templateSchemas } from './shared/shapes.ts';
+import {
+  requireExecution,
+  progressOf,
+  resultOf,
+  executionByTask,
+  taskStatus,
+} from './shared/task-replies.ts';
 import { templateCatalog } from './template-catalog.ts';
 
 const optional = { optional: true } as const;
 const ours = { optional: true, extension: true } as const;
 const body = { type: 'application/json', required: true } as const;
 
-const created = ({ code, ppProductId, ppPriceId }: TemplateAnswer) =>
+const created = ({ code, ppProductId, ppPriceId }: TemplateFields) =>
   done('template created', { code, ppProductId, ppPriceId });
 
 /** Activates, or deactivates. */
@@ -33,9 +40,8 @@ function activity(word: 'activate' | 'deactivate') {
     summary:
       word === 'activate' ? 'Lets a template be executed.' : 'Lets a template not be executed any more.',
     params: { code: path.text() },
-    rateClass: 'start',
     variables: ({ code }) => ({ code, change: { isActive: word === 'activate' } }),
-    data: templateShapes.activity,
+    data: templateSchemas.activity,
     reply: ({ updateTemplate: { isActive, ppSynced } }) => done('success', { isActive, ppSynced }),
   });
 }
@@ -49,10 +55,8 @@ export const templates: Section = {
       method: 'GET',
       path: '/templates',
       summary: 'Lists the templates that can be executed.',
-      params: {},
-      rateClass: 'read',
       variables: () => ({ activeOnly: true }),
-      data: templateShapes.active,
+      data: templateSchemas.active,
       reply: ({ templates: found }) =>
         done('success', {
           templates: found.map(({ code, name, description, creditCost, templateType, isActive, tags }) => ({
@@ -72,9 +76,8 @@ export const templates: Section = {
       path: '/templates/get/{code}',
       summary: 'Tells of one template.',
       params: { code: path.text() },
-      rateClass: 'read',
       variables: ({ code }) => ({ code }),
-      data: templateShapes.template,
+      data: templateSchemas.template,
       reply({ template }, { input }) {
         if (template === null) {
           throw new AppError('NOT_FOUND', `no template ${JSON.stringify(input.code.slice(0, 100))}`);
@@ -112,10 +115,9 @@ export const templates: Section = {
         imagePrompt: json.text(optional),
       },
       body,
-      rateClass: 'start',
       variables: (input) => ({ input }),
       fieldNames: {},
-      data: templateShapes.created,
+      data: templateSchemas.created,
       reply: ({ createTemplate }) => created(createTemplate),
     }),
     route(UpdateTemplate)({
@@ -130,10 +132,9 @@ export const templates: Section = {
         isActive: json.boolean(optional),
       },
       body,
-      rateClass: 'start',
       fieldNames: {},
       variables: ({ code, ...change }) => ({ code, change }),
-      data: templateShapes.updated,
+      data: templateSchemas.updated,
       reply: ({ updateTemplate: { ppSynced } }) => done('template updated', { updated: true, ppSynced }),
     }),
     route(DeleteTemplate)({
@@ -141,9 +142,8 @@ export const templates: Section = {
       path: '/templates/delete/{code}',
       summary: 'Deletes a template; what was bought of it stays.',
       params: { code: path.text() },
-      rateClass: 'start',
       variables: ({ code }) => ({ code }),
-      data: templateShapes.deleted,
+      data: templateSchemas.deleted,
       reply: ({ deleteTemplate }) => done('template deleted', { deleted: deleteTemplate }),
     }),
     route(ExecuteTemplate)({
@@ -158,7 +158,6 @@ export const templates: Section = {
         aspectRatio: json.text(ours),
       },
       body,
-      rateClass: 'start',
       fieldNames: { onBehalfOf: 'userId', parameters: '', templateCode: 'code' },
       variables: ({ code, userId, imageUrl, prompt, aspectRatio }) => ({
         code,
@@ -169,7 +168,7 @@ export const templates: Section = {
         },
         onBehalfOf: userId,
       }),
-      data: taskShapes.started,
+      data: taskSchemas.started,
       reply: ({ executeTemplate: { id, taskId } }) =>
         done('execution started', { executionId: id, taskId, status: 'running' }),
     }),
@@ -181,14 +180,14 @@ export const templates: Section = {
       summary: 'Tells where an execution stands, and what it has made.',
       params: { taskId: path.text() },
       rateClass: 'status',
-      variables: taskNamed,
-      data: taskShapes.progress,
+      variables: executionByTask,
+      data: taskSchemas.progress,
       reply(named, { input: { taskId } }) {
-        const found = foundTask(named, taskId);
+        const found = requireExecution(named, taskId);
         return done('success', {
           taskId: found.taskId,
           executionId: found.id,
-          status: taskWord(found.status),
+          status: taskStatus(found.status),
           progress: progressOf(found),
           result: resultOf(found),
         });
@@ -199,14 +198,13 @@ export const templates: Section = {
       path: '/templates/executions/user/{userId}',
       summary: "Lists a user's executions, newest first.",
       params: { userId: path.text(), ...pageParameters },
-      rateClass: 'read',
       variables: ({ userId }) => ({ userId }),
-      data: taskShapes.executions,
+      data: taskSchemas.executions,
       reply({ executions: { edges, totalCount } }, { input }) {
         const all = edges.map(({ node: { id, status, createdAt, template } }) => ({
           executionId: id,
           templateCode: template.code,
-          status: taskWord(status),
+          status: taskStatus(status),
           createdAt,
         }));
         return done('success', { executions: pageOf(all, input), total: totalCount });
@@ -217,10 +215,8 @@ export const templates: Section = {
       method: 'GET',
       path: '/templates/health',
       summary: 'Tells whether the service works.',
-      params: {},
-      rateClass: 'read',
       variables: () => ({}),
-      data: templateShapes.health,
+      data: templateSchemas.health,
       reply: ({ workflowHealth: { totalTemplates, time } }) =>
         done('success', { totalTemplates, timestamp: time, service: 'templates' }),
     }),
@@ -228,10 +224,8 @@ export const templates: Section = {
       method: 'POST',
       path: '/templates/test/create',
       summary: 'Makes a template to try things with; refused in production.',
-      params: {},
-      rateClass: 'start',
       variables: () => ({}),
-      data: templateShapes.created,
+      data: templateSchemas.created,
       reply: ({ createTestTemplate }) => created(createTestTemplate),
     }),
   ],

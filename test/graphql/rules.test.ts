@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { route, localRoute } from '../../rest-compat/route/route.ts';
+import { route, localRoute } from '../../rest-compat/route/define-route.ts';
 import { builder as mediaBuilder } from '../../subgraphs/media/schema/builder.ts';
 import { builder as workflowBuilder } from '../../subgraphs/workflow/schema/builder.ts';
 

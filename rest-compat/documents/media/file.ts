@@ -15,8 +15,8 @@ export const UploadFile = graphql(`
   }
 `);
 
-const resourceAnswer = graphql(`
-  fragment ResourceAnswer on ProviderResource {
+const resourceFields = graphql(`
+  fragment ResourceFields on ProviderResource {
     id
     uri
     extra
@@ -34,11 +34,11 @@ export const UploadToProvider = graphql(
   `
     mutation UploadToProvider($generator: String!, $file: Upload!) {
       upload: uploadToProvider(generator: $generator, file: $file) {
-        ...ResourceAnswer
+        ...ResourceFields
       }
     }
   `,
-  [resourceAnswer],
+  [resourceFields],
 );
 
 /** The same for a sample of a voice that is to be cloned. */
@@ -46,11 +46,11 @@ export const UploadVoiceSample = graphql(
   `
     mutation UploadVoiceSample($generator: String!, $file: Upload!) {
       upload: uploadVoiceSample(generator: $generator, file: $file) {
-        ...ResourceAnswer
+        ...ResourceFields
       }
     }
   `,
-  [resourceAnswer],
+  [resourceFields],
 );
 
 /** The same for a face or a voice of a lip-sync. */
@@ -58,11 +58,11 @@ export const UploadLipSyncResource = graphql(
   `
     mutation UploadLipSyncResource($generator: String!, $only: [String!], $file: Upload!) {
       upload: uploadLipSyncResource(generator: $generator, only: $only, file: $file) {
-        ...ResourceAnswer
+        ...ResourceFields
       }
     }
   `,
-  [resourceAnswer],
+  [resourceFields],
 );
 
 /** Removes a file. */

@@ -21,7 +21,7 @@ export const Models = graphql(`
 `);
 
 /** A model of a generator, with its limits. */
-export type ModelAnswer = DataOf<typeof Models>['models'][number];
+export type ModelFields = DataOf<typeof Models>['models'][number];
 
 /** The voices of a generator. */
 export const Voices = graphql(`
@@ -36,7 +36,7 @@ export const Voices = graphql(`
 `);
 
 /** A voice of a generator. */
-export type VoiceAnswer = DataOf<typeof Voices>['voices'][number];
+export type VoiceFields = DataOf<typeof Voices>['voices'][number];
 
 /** The same, and what the provider itself said. */
 export const ProviderVoices = graphql(`

@@ -1,5 +1,5 @@
 import { type InputOf, graphql } from '../graphql.ts';
-import { taskAnswer } from './task.ts';
+import { taskFields } from './task.ts';
 
 /** The GraphQL documents that start work. Those answer the whole task, so that a synchronous operation may wait for it. */
 
@@ -36,11 +36,11 @@ export const GenerateImage = graphql(
       $cdn: Boolean = false
     ) {
       generateImage(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskAnswer
+        ...TaskFields
       }
     }
   `,
-  [taskAnswer],
+  [taskFields],
 );
 
 /** What to make images of. */
@@ -65,11 +65,11 @@ export const DescribeImage = graphql(
         idempotencyKey: $idempotencyKey
         callbackUrl: $callbackUrl
       ) {
-        ...TaskAnswer
+        ...TaskFields
       }
     }
   `,
-  [taskAnswer],
+  [taskFields],
 );
 
 /** Starts making a video. */
@@ -82,11 +82,11 @@ export const GenerateVideo = graphql(
       $cdn: Boolean = false
     ) {
       generateVideo(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskAnswer
+        ...TaskFields
       }
     }
   `,
-  [taskAnswer],
+  [taskFields],
 );
 
 /** What to make a video of. */
@@ -102,11 +102,11 @@ export const SynthesizeSpeech = graphql(
       $cdn: Boolean = false
     ) {
       synthesizeSpeech(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskAnswer
+        ...TaskFields
       }
     }
   `,
-  [taskAnswer],
+  [taskFields],
 );
 
 /** Starts making a voice after a sample. */
@@ -119,11 +119,11 @@ export const CloneVoice = graphql(
       $cdn: Boolean = false
     ) {
       cloneVoice(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskAnswer
+        ...TaskFields
       }
     }
   `,
-  [taskAnswer],
+  [taskFields],
 );
 
 /** Starts running a ComfyUI graph. */
@@ -136,11 +136,11 @@ export const RunComfyWorkflow = graphql(
       $cdn: Boolean = false
     ) {
       runComfyWorkflow(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskAnswer
+        ...TaskFields
       }
     }
   `,
-  [taskAnswer],
+  [taskFields],
 );
 
 /** Starts putting a picture, a recording or a video into words. */
@@ -153,9 +153,9 @@ export const AnalyzeMedia = graphql(
       $cdn: Boolean = false
     ) {
       analyzeMedia(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskAnswer
+        ...TaskFields
       }
     }
   `,
-  [taskAnswer],
+  [taskFields],
 );

@@ -3,8 +3,8 @@ import { type DataOf, graphql } from '../graphql.ts';
 /** The GraphQL documents about tasks of any kind. */
 
 /** All that replies say of a task; the document that uses it declares `$cdn`. */
-export const taskAnswer = graphql(`
-  fragment TaskAnswer on Task {
+export const taskFields = graphql(`
+  fragment TaskFields on Task {
     id
     kind
     generator
@@ -69,18 +69,18 @@ export const taskAnswer = graphql(`
 `);
 
 /** What every reply about a task is made of. */
-export type TaskAnswer = DataOf<typeof taskAnswer>;
+export type TaskFields = DataOf<typeof taskFields>;
 
 /** A task by its id; null when there is none that the caller may read. */
 export const TaskById = graphql(
   `
     query TaskById($id: ID!, $cdn: Boolean = false) {
       task(id: $id) {
-        ...TaskAnswer
+        ...TaskFields
       }
     }
   `,
-  [taskAnswer],
+  [taskFields],
 );
 
 /** Asks a task to stop. */

@@ -2,8 +2,8 @@ import { type DataOf, type InputOf, graphql } from '../graphql.ts';
 
 /** The GraphQL documents about the catalog of video templates. */
 
-const videoTemplateAnswer = graphql(`
-  fragment VideoTemplateAnswer on VideoTemplate {
+const videoTemplateFields = graphql(`
+  fragment VideoTemplateFields on VideoTemplate {
     id
     taskType
     prompt
@@ -16,7 +16,7 @@ const videoTemplateAnswer = graphql(`
 `);
 
 /** A video template, as replies tell of it. */
-export type VideoTemplateAnswer = DataOf<typeof videoTemplateAnswer>;
+export type VideoTemplateFields = DataOf<typeof videoTemplateFields>;
 
 /** One page of the catalog. */
 export const VideoTemplates = graphql(
@@ -24,13 +24,13 @@ export const VideoTemplates = graphql(
     query VideoTemplates($taskType: String, $category: String, $page: Int!, $pageSize: Int!) {
       videoTemplates(taskType: $taskType, category: $category, page: $page, pageSize: $pageSize) {
         items {
-          ...VideoTemplateAnswer
+          ...VideoTemplateFields
         }
         total
       }
     }
   `,
-  [videoTemplateAnswer],
+  [videoTemplateFields],
 );
 
 /** Whether a task type is free. */
@@ -45,11 +45,11 @@ export const CreateVideoTemplate = graphql(
   `
     mutation CreateVideoTemplate($input: VideoTemplateInput!) {
       createVideoTemplate(input: $input) {
-        ...VideoTemplateAnswer
+        ...VideoTemplateFields
       }
     }
   `,
-  [videoTemplateAnswer],
+  [videoTemplateFields],
 );
 
 /** Changes what is named of a video template. */
@@ -57,11 +57,11 @@ export const UpdateVideoTemplate = graphql(
   `
     mutation UpdateVideoTemplate($id: ID!, $input: VideoTemplateInput!) {
       updateVideoTemplate(id: $id, input: $input) {
-        ...VideoTemplateAnswer
+        ...VideoTemplateFields
       }
     }
   `,
-  [videoTemplateAnswer],
+  [videoTemplateFields],
 );
 
 /** What a write sends; absent members stay as they are on update. */

@@ -2,8 +2,8 @@ import { type DataOf, graphql } from '../graphql.ts';
 
 /** The GraphQL documents about executions. */
 
-const executionAnswer = graphql(`
-  fragment ExecutionAnswer on Execution {
+const executionFields = graphql(`
+  fragment ExecutionFields on Execution {
     id
     taskId
     externalId
@@ -23,21 +23,21 @@ const executionAnswer = graphql(`
 `);
 
 /** An execution, as replies tell of it. */
-export type ExecutionAnswer = DataOf<typeof executionAnswer>;
+export type ExecutionFields = DataOf<typeof executionFields>;
 
 /** An execution by the id of its task, and by the id that its caller chose. */
 export const ExecutionByTask = graphql(
   `
     query ExecutionByTask($taskId: ID!, $externalId: String!) {
       ours: execution(taskId: $taskId) {
-        ...ExecutionAnswer
+        ...ExecutionFields
       }
       chosen: execution(externalId: $externalId) {
-        ...ExecutionAnswer
+        ...ExecutionFields
       }
     }
   `,
-  [executionAnswer],
+  [executionFields],
 );
 
 /** What a task id in a path may mean: an id of ours, or one that its caller chose. */

@@ -2,8 +2,8 @@ import { type DataOf, graphql } from '../graphql.ts';
 
 /** The GraphQL documents about payments. */
 
-const paymentAnswer = graphql(`
-  fragment PaymentAnswer on Payment {
+const paymentFields = graphql(`
+  fragment PaymentFields on Payment {
     id
     userId
     status
@@ -20,7 +20,7 @@ const paymentAnswer = graphql(`
 `);
 
 /** A payment, as replies tell of it. */
-export type PaymentAnswer = DataOf<typeof paymentAnswer>;
+export type PaymentFields = DataOf<typeof paymentFields>;
 
 /** Opens a checkout. */
 export const OpenCheckout = graphql(`
@@ -45,11 +45,11 @@ export const ReconcilePayment = graphql(
   `
     mutation ReconcilePayment($id: ID, $sessionId: String) {
       reconcilePayment(id: $id, sessionId: $sessionId) {
-        ...PaymentAnswer
+        ...PaymentFields
       }
     }
   `,
-  [paymentAnswer],
+  [paymentFields],
 );
 
 /** Ends an open checkout. */
@@ -57,11 +57,11 @@ export const CancelPayment = graphql(
   `
     mutation CancelPayment($id: ID, $sessionId: String) {
       cancelPayment(id: $id, sessionId: $sessionId) {
-        ...PaymentAnswer
+        ...PaymentFields
       }
     }
   `,
-  [paymentAnswer],
+  [paymentFields],
 );
 
 /** One payment. */
@@ -69,11 +69,11 @@ export const PaymentById = graphql(
   `
     query PaymentById($id: ID!) {
       payment(id: $id) {
-        ...PaymentAnswer
+        ...PaymentFields
       }
     }
   `,
-  [paymentAnswer],
+  [paymentFields],
 );
 
 /** What was bought for a user, newest first. */
@@ -84,13 +84,13 @@ export const PaymentsOfUser = graphql(
         totalCount
         edges {
           node {
-            ...PaymentAnswer
+            ...PaymentFields
           }
         }
       }
     }
   `,
-  [paymentAnswer],
+  [paymentFields],
 );
 
 /** Gives money back. */

@@ -2,8 +2,8 @@ import { type DataOf, graphql } from '../graphql.ts';
 
 /** The GraphQL documents about signing in. */
 
-const userAnswer = graphql(`
-  fragment UserAnswer on User {
+const userFields = graphql(`
+  fragment UserFields on User {
     id
     email
     name
@@ -13,13 +13,13 @@ const userAnswer = graphql(`
 `);
 
 /** Who has signed in. */
-export type UserAnswer = DataOf<typeof userAnswer>;
+export type UserFields = DataOf<typeof userFields>;
 
-const signInAnswer = graphql(
+const signInFields = graphql(
   `
-    fragment SignInAnswer on SignIn {
+    fragment SignInFields on SignIn {
       user {
-        ...UserAnswer
+        ...UserFields
       }
       accessToken
       refreshToken
@@ -27,11 +27,11 @@ const signInAnswer = graphql(
       scope
     }
   `,
-  [userAnswer],
+  [userFields],
 );
 
 /** A session that was opened or renewed. */
-export type SignInAnswer = DataOf<typeof signInAnswer>;
+export type SignInFields = DataOf<typeof signInFields>;
 
 /** Off to the identity provider. */
 export const BeginSignIn = graphql(`
@@ -51,14 +51,14 @@ export const CompleteSignIn = graphql(
     mutation CompleteSignIn($query: String!, $cookies: String!) {
       completeSignIn(query: $query, cookies: $cookies) {
         signIn {
-          ...SignInAnswer
+          ...SignInFields
         }
         location
         cookieName
       }
     }
   `,
-  [signInAnswer],
+  [signInFields],
 );
 
 /** New tokens for a refresh token. */
@@ -66,11 +66,11 @@ export const RefreshSession = graphql(
   `
     mutation RefreshSession($refreshToken: String!, $userId: ID) {
       refreshSession(refreshToken: $refreshToken, userId: $userId) {
-        ...SignInAnswer
+        ...SignInFields
       }
     }
   `,
-  [signInAnswer],
+  [signInFields],
 );
 
 /** Closes the session of a token. */
@@ -85,11 +85,11 @@ export const SignInWithPlatform = graphql(
   `
     mutation SignInWithPlatform($input: PlatformSignInInput!) {
       signInWithPlatform(input: $input) {
-        ...SignInAnswer
+        ...SignInFields
       }
     }
   `,
-  [signInAnswer],
+  [signInFields],
 );
 
 /** Who is asking. */
@@ -97,11 +97,11 @@ export const Viewer = graphql(
   `
     query Viewer {
       viewer {
-        ...UserAnswer
+        ...UserFields
       }
     }
   `,
-  [userAnswer],
+  [userFields],
 );
 
 /** The public keys of our access tokens. */

@@ -2,8 +2,8 @@ import { type DataOf, graphql } from '../graphql.ts';
 
 /** The GraphQL documents about templates and their products. */
 
-const templateAnswer = graphql(`
-  fragment TemplateAnswer on Template {
+const templateFields = graphql(`
+  fragment TemplateFields on Template {
     code
     name
     description
@@ -21,18 +21,18 @@ const templateAnswer = graphql(`
 `);
 
 /** A template, as replies tell of it. */
-export type TemplateAnswer = DataOf<typeof templateAnswer>;
+export type TemplateFields = DataOf<typeof templateFields>;
 
 /** Every template, or those that can be executed. */
 export const Templates = graphql(
   `
     query Templates($activeOnly: Boolean!) {
       templates(activeOnly: $activeOnly) {
-        ...TemplateAnswer
+        ...TemplateFields
       }
     }
   `,
-  [templateAnswer],
+  [templateFields],
 );
 
 /** One template. */
@@ -40,11 +40,11 @@ export const TemplateByCode = graphql(
   `
     query TemplateByCode($code: ID!) {
       template(code: $code) {
-        ...TemplateAnswer
+        ...TemplateFields
       }
     }
   `,
-  [templateAnswer],
+  [templateFields],
 );
 
 /** Makes a template. */
@@ -52,11 +52,11 @@ export const CreateTemplate = graphql(
   `
     mutation CreateTemplate($input: TemplateInput!) {
       createTemplate(input: $input) {
-        ...TemplateAnswer
+        ...TemplateFields
       }
     }
   `,
-  [templateAnswer],
+  [templateFields],
 );
 
 /** Makes a template to try things with. */
@@ -64,11 +64,11 @@ export const CreateTestTemplate = graphql(
   `
     mutation CreateTestTemplate {
       createTestTemplate {
-        ...TemplateAnswer
+        ...TemplateFields
       }
     }
   `,
-  [templateAnswer],
+  [templateFields],
 );
 
 /** Changes a template. */
@@ -76,11 +76,11 @@ export const UpdateTemplate = graphql(
   `
     mutation UpdateTemplate($code: ID!, $change: TemplateChange!) {
       updateTemplate(code: $code, change: $change) {
-        ...TemplateAnswer
+        ...TemplateFields
       }
     }
   `,
-  [templateAnswer],
+  [templateFields],
 );
 
 /** Deletes a template. */
@@ -90,8 +90,8 @@ export const DeleteTemplate = graphql(`
   }
 `);
 
-const stateAnswer = graphql(`
-  fragment StateAnswer on CatalogState {
+const catalogStateFields = graphql(`
+  fragment CatalogStateFields on CatalogState {
     synced
     issues
     recommendations
@@ -108,11 +108,11 @@ export const SyncTemplates = graphql(
   `
     mutation SyncTemplates($codes: [ID!], $force: Boolean!) {
       syncTemplates(codes: $codes, force: $force) {
-        ...StateAnswer
+        ...CatalogStateFields
       }
     }
   `,
-  [stateAnswer],
+  [catalogStateFields],
 );
 
 /** How templates stand at the payment provider. */
@@ -120,11 +120,11 @@ export const CatalogStates = graphql(
   `
     query CatalogStates($codes: [ID!]) {
       catalogState(codes: $codes) {
-        ...StateAnswer
+        ...CatalogStateFields
       }
     }
   `,
-  [stateAnswer],
+  [catalogStateFields],
 );
 
 /** The same to many templates. */

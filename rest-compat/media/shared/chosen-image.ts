@@ -1,8 +1,8 @@
 import type { ImageInput } from '../../documents/media/start.ts';
-import { form, type UploadedFile } from '../../route/params.ts';
+import { form, type Values } from '../../route/params.ts';
 import { optional, pictureFields, references } from './inputs.ts';
 
-/** Pictures where the caller chooses the model: what the groups that offer it have alike. */
+/** Pictures where the caller chooses the model: what the sections that offer it have in common. */
 
 /** The fields of such a form. */
 export const chosenImageFields = {
@@ -16,22 +16,10 @@ export const chosenImageFields = {
   seed: form.integer(optional),
 };
 
-interface ChosenImageFields {
-  readonly prompt: string;
-  readonly model: string | undefined;
-  readonly img_file: UploadedFile | undefined;
-  readonly img_url: string | undefined;
-  readonly negative_prompt: string | undefined;
-  readonly ar: string | undefined;
-  readonly resolution: string | undefined;
-  readonly n: number | undefined;
-  readonly seed: number | undefined;
-}
-
 /** Such a request as the schema takes it. */
 export function chosenImage(
   generator: string,
-  { img_file, img_url, negative_prompt, ar, n, ...fields }: ChosenImageFields,
+  { img_file, img_url, negative_prompt, ar, n, ...fields }: Values<typeof chosenImageFields>,
 ): ImageInput {
   return {
     generator,

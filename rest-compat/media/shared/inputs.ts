@@ -1,5 +1,6 @@
 import { badInput } from '../../../platform/errors.ts';
 import type { MediaInput } from '../../documents/media/start.ts';
+import { success, type Envelope } from '../../replies/envelope.ts';
 import { file, form, type UploadedFile } from '../../route/params.ts';
 
 /** Form fields that several sections have, and how files and links become inputs. */
@@ -14,29 +15,29 @@ export const pictureFields = {
 };
 
 /** What an image operation of generator A takes in its form. */
-export const imageFields = {
-  ...pictureFields,
-  ar: form.text(optional),
-};
+export const imageFields = { ...pictureFields, ar: form.text(optional) };
 
-/** Forms that may carry files, and forms that are text. */
+/** A picture's file and its link: at most one of them is used. */
+export const onePicture = ['img_file', 'img_url'] as const;
+
+/** A form that may carry files. */
 export const multipart = { type: 'multipart/form-data', required: true } as const;
-/** A multipart form that may be missing altogether. */
-export const optionalMultipart = { type: 'multipart/form-data', required: false } as const;
-/** A urlencoded form. */
+/** The same where the whole form may be missing. */
+export const optionalMultipart = { ...multipart, required: false } as const;
+/** A form of texts alone. */
 export const urlencoded = { type: 'application/x-www-form-urlencoded', required: true } as const;
 
 /** Seconds a caller may wait, and between polls: anything else is moved to the nearer end. */
 export const seconds = { clamp: [1, 3600] } as const;
 
-/** The file, else the link; an empty link is no link. */
+/** The file, else the link; an empty link counts as absent. */
 export function inputOf(image: UploadedFile | undefined, url: string | undefined): MediaInput | undefined {
   if (image !== undefined) return { fileId: image.id };
   return url === undefined || url === '' ? undefined : { url };
 }
 
-/** As `inputOf`, for what must be there: BAD_USER_INPUT says what to send. */
-export function inputNeeded(
+/** As `inputOf`, for required inputs. Throws BAD_USER_INPUT when neither was sent. */
+export function requiredInput(
   names: readonly [first: string, ...others: string[]],
   sent: UploadedFile | undefined,
   url: string | undefined,
@@ -56,4 +57,11 @@ export function references(
 ): readonly MediaInput[] | undefined {
   const images = [inputOf(image, undefined), inputOf(undefined, url)].filter((input) => input !== undefined);
   return images.length === 0 ? undefined : images;
+}
+
+/** The reply to an upload that was also sent to a provider: `data` is the id that submissions take. */
+export function resourceReply({ id, resource, ...file }: UploadedFile, message: string): Envelope {
+  const { url, contentType, bytes, sha256 } = file;
+  const extra = { url, content_type: contentType, bytes, sha256, provider: resource?.extra ?? null };
+  return { ...success(id, message), extra };
 }

@@ -1,7 +1,8 @@
-import { Models, type ModelAnswer } from '../../documents/media/questions.ts';
+import { Models, type ModelFields } from '../../documents/media/questions.ts';
 import { success, type Envelope } from '../../replies/envelope.ts';
 import { restNamesOf } from '../../replies/field-names.ts';
-import { route, type Route } from '../../route/route.ts';
+import { route } from '../../route/define-route.ts';
+import type { Route } from '../../route/route.ts';
 
 /** A list of models with their limits: of one generator, or of all whose name begins with `within`. */
 export function modelsRoute(options: {
@@ -13,10 +14,8 @@ export function modelsRoute(options: {
   return route(Models)({
     method: 'GET',
     path,
-    params: {},
-    rateClass: 'read',
     variables: () => ({ category }),
-    answers: 'Models',
+    responseSchema: 'Models',
     reply: ({ models }) => modelsReply(models.filter(({ generator }) => isWithin(generator, within))),
   });
 }
@@ -27,7 +26,7 @@ function isWithin(generator: string, name: string): boolean {
 }
 
 /** The models as lists answer them. */
-export function modelsReply(models: readonly ModelAnswer[]): Envelope {
+export function modelsReply(models: readonly ModelFields[]): Envelope {
   const list = models.map((model) => {
     const { id, name, category, provider, generator, sizes, durations, maxPrompt, sandbox } = model;
     const inputs = [...new Set(model.inputs.flatMap(restNamesOf))];

@@ -1,42 +1,44 @@
 import { AppError, notFound } from '../../../platform/errors.ts';
-import { type TaskAnswer, TaskById } from '../../documents/media/task.ts';
+import { type TaskFields, TaskById } from '../../documents/media/task.ts';
 import type { Envelope } from '../../replies/envelope.ts';
 import { taskReply } from '../../replies/task.ts';
-import { query, type Param } from '../../route/params.ts';
-import { route, type AnswerName, type Method, type Route } from '../../route/route.ts';
+import { route } from '../../route/define-route.ts';
+import { type Params, path, query } from '../../route/params.ts';
+import type { Method, ResponseSchemaName, Route } from '../../route/route.ts';
 
-/** Whose tasks a status path tells about: those of its generators and kinds, however they were started. */
+/** The tasks that a status path knows: those of its generators and kinds, however they were started. */
 export interface TaskGroup {
   readonly generators: readonly string[];
-  readonly kinds: readonly TaskAnswer['kind'][];
+  readonly kinds: readonly TaskFields['kind'][];
 }
 
 interface StatusOptions {
+  /** The task's id is a part of the path when that has `{task_id}`, else of the query. */
   readonly path: string;
   readonly group: TaskGroup;
   /** GET when absent. */
   readonly method?: Method;
   readonly deprecated?: true;
-  /** A hint at what kind of task it is; the task's own truth is answered whatever it says. */
-  readonly hint?: Readonly<Record<'task_type', Param<string | undefined>>>;
+  /** Parameters of old callers that change nothing: the task itself knows what it is. */
+  readonly hints?: Params;
 }
 
-/** A status operation that takes `task_id`, and perhaps a hint that changes nothing. */
-export function statusRoute({ path, group, method = 'GET', hint, ...options }: StatusOptions): Route {
+/** An operation that replies the state of one of the group's tasks. */
+export function statusRoute({ group, method = 'GET', hints, ...facts }: StatusOptions): Route {
+  const id = facts.path.includes('{task_id}') ? path.text() : query.text();
   return route(TaskById)({
     method,
-    path,
-    ...options,
-    params: { task_id: query.text(), ...hint },
+    ...facts,
+    params: { task_id: id, ...hints },
     rateClass: 'status',
-    variables: ({ task_id }) => ({ id: task_id, cdn: false }),
-    answers: answerFor(group),
+    variables: ({ task_id }) => ({ id: task_id }),
+    responseSchema: schemaFor(group),
     reply: ({ task }, { input: { task_id } }) => statusReply(task, task_id, group),
   });
 }
 
-/** What is made by tasks of kinds that make something else than media. */
-const answers: Readonly<Partial<Record<TaskAnswer['kind'], AnswerName>>> = {
+/** Schemas of the kinds of work whose result is not media alone. */
+const schemas: Readonly<Partial<Record<TaskFields['kind'], ResponseSchemaName>>> = {
   DESCRIPTION: 'PictureTask',
   ANALYSIS: 'AnalysisTask',
   CHARACTER: 'CharacterTask',
@@ -44,18 +46,18 @@ const answers: Readonly<Partial<Record<TaskAnswer['kind'], AnswerName>>> = {
   AVATAR: 'AvatarTask',
 };
 
-function answerFor({ kinds }: TaskGroup): AnswerName {
-  const [answer = 'MediaTask'] = kinds.flatMap((kind) => answers[kind] ?? []);
-  return answer;
+function schemaFor({ kinds }: TaskGroup): ResponseSchemaName {
+  const [schema = 'MediaTask'] = kinds.flatMap((kind) => schemas[kind] ?? []);
+  return schema;
 }
 
 /** The state of a task of the group. Throws NOT_FOUND for any other. */
-export function statusReply(task: TaskAnswer | null, id: string, group: TaskGroup): Envelope {
+export function statusReply(task: TaskFields | null, id: string, group: TaskGroup): Envelope {
   return taskReply(taskOfGroup(task, id, group));
 }
 
 /** The task, when it is one of the group. Throws NOT_FOUND for any other, saying where to ask. */
-export function taskOfGroup(task: TaskAnswer | null, id: string, group: TaskGroup): TaskAnswer {
+export function taskOfGroup(task: TaskFields | null, id: string, group: TaskGroup): TaskFields {
   if (task === null) throw notFound('task', id);
   if (group.generators.includes(task.generator) && group.kinds.includes(task.kind)) return task;
   const kind = task.kind.toLowerCase().replaceAll('_', ' ');

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../platform/json.ts';
-import type { VideoTemplateAnswer, VideoTemplateInput } from '../../documents/media/template.ts';
+import type { VideoTemplateFields, VideoTemplateInput } from '../../documents/media/template.ts';
 
 /** A video template as the REST document writes it, from and to the GraphQL names. Pure. */
 
@@ -51,7 +51,7 @@ export function templateInput(body: TemplateBody, json: JsonObject): VideoTempla
 }
 
 /** The whole template: documented fields always present, null when unknown; additional ones as they were sent. */
-export function templateReply(template: VideoTemplateAnswer): object {
+export function templateReply(template: VideoTemplateFields): object {
   const sent = Object.entries(isObject(template.fields) ? template.fields : {});
   return {
     id: Number(template.id),
@@ -70,6 +70,6 @@ function linesOf(text: string): readonly string[] {
   return text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
 }
 
-function isObject(value: VideoTemplateAnswer['fields']): value is JsonObject {
+function isObject(value: VideoTemplateFields['fields']): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

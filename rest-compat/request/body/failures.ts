@@ -7,7 +7,7 @@ export class MalformedBody extends Error {
 }
 
 /** The caller went away before the body was complete: nobody is left to answer. */
-export class HungUp extends Error {
+export class ClientDisconnected extends Error {
   constructor() {
     super('the caller hung up before the body was complete');
     this.name = 'HungUp';

@@ -41,16 +41,16 @@ export function guardedBody(part: Readable, maxBytes: number): Readable {
   part.on('end', () => {
     if (!guarded.destroyed) guarded.push(null);
   });
-  part.on('error', (error) => guarded.destroy(cutOff(error)));
+  part.on('error', (error) => guarded.destroy(truncated(error)));
   part.on('close', () => {
-    if (!part.readableEnded) guarded.destroy(cutOff());
+    if (!part.readableEnded) guarded.destroy(truncated());
   });
   part.pause();
   return guarded;
 }
 
 /** The sender's mistake, for whoever reads the part; what it is for the form as a whole is the cause. */
-function cutOff(error?: Error): AppError {
+function truncated(error?: Error): AppError {
   const message = 'the file part ended too early';
   const cause = new MalformedBody(error?.message ?? message, { cause: error });
   return new AppError('BAD_USER_INPUT', message, { cause });

@@ -4,7 +4,7 @@ import busboy from 'busboy';
 
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { UploadedFile } from '../../route/params.ts';
-import { HungUp, MalformedBody } from './failures.ts';
+import { ClientDisconnected, MalformedBody } from './failures.ts';
 import { guardedBody, isEmpty, type IncomingFile } from './file-part.ts';
 import { refuseEncodedBody } from './text.ts';
 
@@ -92,7 +92,7 @@ export async function readFormBody(options: FormOptions): Promise<FormBody> {
     };
     // `close` also comes after a complete body, perhaps before the parser is through with its tail.
     const cut = (): void => {
-      if (!request.complete) reader.fail(new HungUp());
+      if (!request.complete) reader.fail(new ClientDisconnected());
     };
     listen(parser, reader, options);
     parser.on('finish', () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { AppError } from '../../../platform/errors.ts';
-import { HungUp, MalformedBody } from './failures.ts';
+import { ClientDisconnected, MalformedBody } from './failures.ts';
 
 /** Refuses a compressed body: nothing in the documents says that one is understood. */
 export function refuseEncodedBody(request: IncomingMessage): void {
@@ -34,7 +34,7 @@ export async function readBytes(request: IncomingMessage, maxBytes: number): Pro
     };
     const cut = (): void => {
       stop();
-      reject(new HungUp());
+      reject(new ClientDisconnected());
     };
     request.on('data', take).on('end', finish).on('close', cut).on('error', cut);
   });

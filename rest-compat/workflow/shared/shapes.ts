@@ -1,139 +1,145 @@
 import {
-  address,
-  either,
+  uri,
+  anyOf,
   integer,
-  list,
-  moment,
+  listOf,
+  dateTime,
   number,
-  orNull,
-  shape,
-  text,
-  told,
-  truth,
-  words,
+  nullable,
+  objectOf,
+  string,
+  withDescription,
+  boolean,
+  enumOf,
 } from '../../schemas/shapes.ts';
 
 /** What `data` of the workflow service's answers holds: payments, executions, templates. */
 
-const paymentWords = words('pending', 'completed', 'failed', 'cancelled', 'refunded');
-const taskWords = words('pending', 'running', 'completed', 'failed');
-const amount = told(integer, 'Minor units of the currency.');
-const progress = told(number, '0 to 100.');
-const result = shape({ videoUrl: orNull(text), urls: orNull(list(address)) });
-const atProvider = { ppProductId: orNull(text), ppPriceId: orNull(text) };
+const paymentWords = enumOf('pending', 'completed', 'failed', 'cancelled', 'refunded');
+const taskWords = enumOf('pending', 'running', 'completed', 'failed');
+const amount = withDescription(integer, 'Minor units of the currency.');
+const progress = withDescription(number, '0 to 100.');
+const result = objectOf({ videoUrl: nullable(string), urls: nullable(listOf(uri)) });
+const atProvider = { ppProductId: nullable(string), ppPriceId: nullable(string) };
 const template = {
-  code: text,
-  name: text,
-  description: orNull(text),
+  code: string,
+  name: string,
+  description: nullable(string),
   creditCost: integer,
-  templateType: words('IMAGE', 'VIDEO'),
-  isActive: truth,
+  templateType: enumOf('IMAGE', 'VIDEO'),
+  isActive: boolean,
 };
 
 /** A list, and how many there are over all its parts. */
-function counted(name: string, item: Parameters<typeof shape>[0]) {
-  return shape({ [name]: list(shape(item)), total: integer });
+function counted(name: string, item: Parameters<typeof objectOf>[0]) {
+  return objectOf({ [name]: listOf(objectOf(item)), total: integer });
 }
 
 /** Payments. */
-export const paymentShapes = {
-  checkout: shape({ sessionId: text, url: address, paymentId: text }),
-  success: shape({
-    payment: shape({ id: text, status: paymentWords, templateCode: text }),
-    execution: either(shape({ executionId: text, taskId: text }), { type: 'null' }),
+export const paymentSchemas = {
+  checkout: objectOf({ sessionId: string, url: uri, paymentId: string }),
+  success: objectOf({
+    payment: objectOf({ id: string, status: paymentWords, templateCode: string }),
+    execution: anyOf(objectOf({ executionId: string, taskId: string }), { type: 'null' }),
   }),
-  cancelled: shape({ payment: shape({ id: text, status: paymentWords }) }),
+  cancelled: objectOf({ payment: objectOf({ id: string, status: paymentWords }) }),
   history: counted('payments', {
-    id: text,
-    templateCode: text,
+    id: string,
+    templateCode: string,
     status: paymentWords,
     amount,
-    currency: text,
-    createdAt: moment,
+    currency: string,
+    createdAt: dateTime,
   }),
-  refund: shape({ refundId: text, amount, status: text }),
-  payment: shape({
-    id: text,
-    templateCode: text,
-    userId: text,
+  refund: objectOf({ refundId: string, amount, status: string }),
+  payment: objectOf({
+    id: string,
+    templateCode: string,
+    userId: string,
     status: paymentWords,
     amount,
-    currency: text,
-    ppSessionId: orNull(text),
-    executionId: orNull(text),
-    createdAt: moment,
+    currency: string,
+    ppSessionId: nullable(string),
+    executionId: nullable(string),
+    createdAt: dateTime,
   }),
-  health: shape({ timestamp: moment, service: text }),
+  health: objectOf({ timestamp: dateTime, service: string }),
 };
 
 /** Executions, as tasks and as what templates run. */
-export const taskShapes = {
-  task: shape({
-    id: text,
+export const taskSchemas = {
+  task: objectOf({
+    id: string,
     status: taskWords,
     progress,
     result,
-    createdAt: moment,
-    completedAt: orNull(moment),
+    createdAt: dateTime,
+    completedAt: nullable(dateTime),
   }),
-  taskId: told(text, 'Names the task.'),
-  started: shape({ executionId: text, taskId: text, status: words('running') }),
-  progress: shape({ taskId: text, executionId: text, status: taskWords, progress, result }),
+  taskId: withDescription(string, 'Names the task.'),
+  started: objectOf({ executionId: string, taskId: string, status: enumOf('running') }),
+  progress: objectOf({ taskId: string, executionId: string, status: taskWords, progress, result }),
   executions: counted('executions', {
-    executionId: text,
-    templateCode: text,
+    executionId: string,
+    templateCode: string,
     status: taskWords,
-    createdAt: moment,
+    createdAt: dateTime,
   }),
 };
 
 /** Templates. */
-export const templateShapes = {
-  active: counted('templates', { ...template, tags: list(text) }),
-  template: shape({ ...template, workflow: text, ppProductId: orNull(text), createdAt: moment }),
-  created: shape({ code: text, ...atProvider }),
-  updated: shape({ updated: truth, ppSynced: truth }),
-  deleted: shape({ deleted: truth }),
-  activity: shape({ isActive: truth, ppSynced: truth }),
-  health: shape({ totalTemplates: integer, timestamp: moment, service: text }),
+export const templateSchemas = {
+  active: counted('templates', { ...template, tags: listOf(string) }),
+  template: objectOf({ ...template, workflow: string, ppProductId: nullable(string), createdAt: dateTime }),
+  created: objectOf({ code: string, ...atProvider }),
+  updated: objectOf({ updated: boolean, ppSynced: boolean }),
+  deleted: objectOf({ deleted: boolean }),
+  activity: objectOf({ isActive: boolean, ppSynced: boolean }),
+  health: objectOf({ totalTemplates: integer, timestamp: dateTime, service: string }),
 };
 
 /** Templates as products of the payment provider. */
-export const catalogShapes = {
-  synced: shape({ synced: truth, ...atProvider }),
-  bulk: shape({
-    successful: list(text),
-    failed: list(shape({ code: text, error: text })),
+export const catalogSchemas = {
+  synced: objectOf({ synced: boolean, ...atProvider }),
+  bulk: objectOf({
+    successful: listOf(string),
+    failed: listOf(objectOf({ code: string, error: string })),
     total: integer,
   }),
-  syncedAll: shape({ successful: integer, failed: integer, total: integer }),
-  status: shape({
+  syncedAll: objectOf({ successful: integer, failed: integer, total: integer }),
+  status: objectOf({
     totalTemplates: integer,
     withPpProduct: integer,
     activeTemplates: integer,
     needsSync: integer,
-    templates: list(
-      shape({ code: text, name: text, isActive: truth, hasPpProduct: truth, lastPpSyncAt: orNull(moment) }),
+    templates: listOf(
+      objectOf({
+        code: string,
+        name: string,
+        isActive: boolean,
+        hasPpProduct: boolean,
+        lastPpSyncAt: nullable(dateTime),
+      }),
     ),
   }),
-  verified: shape({
-    templateCode: text,
-    synced: truth,
-    issues: list(text),
+  verified: objectOf({
+    templateCode: string,
+    synced: boolean,
+    issues: listOf(string),
     ...atProvider,
-    recommendations: list(text),
+    recommendations: listOf(string),
   }),
-  diagnosis: shape({
-    environment: text,
-    apiKeyValid: truth,
-    issues: list(text),
-    accountInfo: shape({ chargesEnabled: orNull(truth), country: orNull(text) }),
-    recommendations: list(text),
+  diagnosis: objectOf({
+    environment: string,
+    apiKeyValid: boolean,
+    issues: listOf(string),
+    accountInfo: objectOf({ chargesEnabled: nullable(boolean), country: nullable(string) }),
+    recommendations: listOf(string),
   }),
-  imported: shape({
+  imported: objectOf({
     total: integer,
     imported: integer,
     failed: integer,
-    details: list(shape({ code: text, status: words('success', 'error'), error: orNull(text) })),
+    details: listOf(objectOf({ code: string, status: enumOf('success', 'error'), error: nullable(string) })),
   }),
 };

@@ -1,28 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { AppError } from '../../../platform/errors.ts';
-import type { SignInAnswer, UserAnswer } from '../../documents/workflow/sign-in.ts';
+import type { SignInFields, UserFields } from '../../documents/workflow/sign-in.ts';
 import type { RequestFacts } from '../../route/route.ts';
-import { integer, orNull, shape, text, words } from '../../schemas/shapes.ts';
+import { integer, nullable, objectOf, string, enumOf } from '../../schemas/shapes.ts';
 
 /** What sign-in says over REST: users, tokens, cookies. Pure. */
 
 /** A user; `sub` is the identity provider's word for them. */
-export function userData({ id, email, name, picture, subject }: UserAnswer): object {
+export function userData({ id, email, name, picture, subject }: UserFields): object {
   return { id, email, name, picture, sub: subject };
 }
 
 /** Its form. */
-export const userShape = shape({
-  id: text,
-  email: orNull(text),
-  name: orNull(text),
-  picture: orNull(text),
-  sub: orNull(text),
+export const userSchema = objectOf({
+  id: string,
+  email: nullable(string),
+  name: nullable(string),
+  picture: nullable(string),
+  sub: nullable(string),
 });
 
 /** Tokens, and whose they are. */
-export function signInData({ user, accessToken, refreshToken, expiresIn, scope }: SignInAnswer): object {
+export function signInData({ user, accessToken, refreshToken, expiresIn, scope }: SignInFields): object {
   return {
     user: userData(user),
     access_token: accessToken,
@@ -34,13 +34,13 @@ export function signInData({ user, accessToken, refreshToken, expiresIn, scope }
 }
 
 /** Its form. */
-export const signInShape = shape({
-  user: userShape,
-  access_token: text,
-  refresh_token: text,
-  token_type: words('Bearer'),
+export const signInSchema = objectOf({
+  user: userSchema,
+  access_token: string,
+  refresh_token: string,
+  token_type: enumOf('Bearer'),
   expires_in: integer,
-  scope: text,
+  scope: string,
 });
 
 /** Whether a redirect shall be told as JSON: the request names JSON and no page. */
@@ -77,7 +77,7 @@ export function clearedCookie(cookieName: string): string {
 }
 
 /** What the identity provider must have sent along. Throws UNAUTHENTICATED for a refusal without a state, else BAD_USER_INPUT. */
-export function checkedReturn(input: {
+export function checkCallback(input: {
   readonly code: string | undefined;
   readonly state: string | undefined;
   readonly error: string | undefined;

@@ -176,8 +176,10 @@ describe('every submission', () => {
 
   it('takes X-Callback-Url over REST, and the OpenAPI document says so', async () => {
     const routes = sections.flatMap((section) => section.routes);
-    const asking = routes.filter(({ asks }) =>
-      starting.some(({ name }) => new RegExp(`^ {2}${name}\\b`, 'm').test(asks === null ? '' : print(asks))),
+    const asking = routes.filter(({ document }) =>
+      starting.some(({ name }) =>
+        new RegExp(`^ {2}${name}\\b`, 'm').test(document === null ? '' : print(document)),
+      ),
     );
     expect(asking.length).toBeGreaterThan(20);
     const { body } = await rest(kiln.url, 'GET', '/openapi.json');
@@ -189,7 +191,7 @@ describe('every submission', () => {
     });
     expect(undeclared.map(({ path: where }) => where)).toEqual([]);
     expect(
-      asking.filter(({ asks }) => !(asks && print(asks))?.includes('callbackUrl: $callbackUrl')),
+      asking.filter(({ document }) => !(document && print(document))?.includes('callbackUrl: $callbackUrl')),
     ).toEqual([]);
   });
 });

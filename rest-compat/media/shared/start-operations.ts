@@ -1,0 +1,61 @@
+import type { Immutable, Operation } from '../../documents/graphql.ts';
+import type { TaskFields } from '../../documents/media/task.ts';
+import type { Envelope } from '../../replies/envelope.ts';
+import { submitted, taskReply } from '../../replies/task.ts';
+import { route } from '../../route/define-route.ts';
+import type { Params, Values } from '../../route/params.ts';
+import type { BodySpec, ResponseSchemaName, Route } from '../../route/route.ts';
+
+/** The two ways to start a task: reply its id at once, or wait for its end. */
+
+interface StartSpec<Variables, P extends Params> {
+  readonly path: string;
+  readonly deprecated?: true;
+  readonly params: P;
+  readonly body: BodySpec;
+  readonly variables: (input: Values<P>) => Immutable<Variables>;
+}
+
+/** An operation that starts a task with this document, and replies its id. */
+export function submission<Data extends Readonly<Record<string, { id: string }>>, Variables extends object>(
+  document: Operation<Data, Variables>,
+) {
+  return function at<P extends Params>(spec: StartSpec<Variables, P>): Route {
+    return route(document)({
+      method: 'POST',
+      ...spec,
+      responseSchema: 'Submission',
+      reply: (data) => submitted(taskOf(data)),
+    });
+  };
+}
+
+/** How the end of a task is replied; as media when absent. */
+interface ResultReply {
+  readonly responseSchema: ResponseSchemaName;
+  readonly reply: (task: TaskFields) => Envelope;
+}
+
+/** An operation that starts a task with this document, and replies its result once it has ended. */
+export function synchronous<Data extends Readonly<Record<string, object>>, Variables extends object>(
+  document: Operation<Data, Variables>,
+  { responseSchema, reply }: ResultReply = { responseSchema: 'MediaTask', reply: taskReply },
+) {
+  return function at<P extends Params>({
+    maxWait,
+    ...spec
+  }: StartSpec<Variables, P> & { readonly maxWait?: keyof P & string }): Route {
+    return route(document)({
+      method: 'POST',
+      ...spec,
+      wait: maxWait === undefined ? {} : { maxWait },
+      responseSchema,
+      reply: (data) => reply(taskOf(data)),
+    });
+  };
+}
+
+/** The task of a document's one root field. */
+function taskOf(data: object): TaskFields {
+  return Object.values(data)[0] as TaskFields;
+}
