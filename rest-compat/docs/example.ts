@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApiOperation } from '../schemas/types.ts';
+import type { JsonSchema, OpenApiOperation } from '../schemas/openapi-types.ts';
 
 /** A curl command for an operation: what it needs, and nothing more. Pure. */
 

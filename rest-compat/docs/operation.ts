@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../schemas/types.ts';
+import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../schemas/openapi-types.ts';
 import { exampleOf, type PlacedOperation } from './example.ts';
 import { code, escape } from './html.ts';
 import { kindOf, limitsOf, notation } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../schemas/types.ts';
+import type { OpenApiDocument } from '../schemas/openapi-types.ts';
 import type { PlacedOperation } from './example.ts';
 import { code, escape, style } from './html.ts';
 import { describeOperation, linkedNotation, titleOf } from './operation.ts';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../schemas/types.ts';
+import type { JsonSchema } from '../schemas/openapi-types.ts';
 
 /** A schema in words and in a notation that people read: `{ task_id: string, urls: [string] }`. Pure. */
 

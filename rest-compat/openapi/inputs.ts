@@ -2,7 +2,7 @@ import { headersTakenBy } from '../route/headers.ts';
 import { namesOf } from '../route/names.ts';
 import type { Param, ParamType } from '../route/params.ts';
 import type { Route } from '../route/route.ts';
-import type { JsonSchema, OpenApiOperation, OpenApiParameter } from '../schemas/types.ts';
+import type { JsonSchema, OpenApiOperation, OpenApiParameter } from '../schemas/openapi-types.ts';
 
 /** What an operation takes: its parameters and its body. */
 

@@ -1,5 +1,5 @@
 import type { Route, Section } from '../route/route.ts';
-import type { OpenApiDocument, OpenApiOperation } from '../schemas/types.ts';
+import type { OpenApiDocument, OpenApiOperation } from '../schemas/openapi-types.ts';
 import { bodyOf, parametersOf } from './inputs.ts';
 import { componentsOf, responsesOf } from './responses.ts';
 import { summaryOf } from './summaries.ts';

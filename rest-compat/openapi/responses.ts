@@ -1,8 +1,13 @@
 import { headersTakenBy } from '../route/headers.ts';
 import type { Route, Section } from '../route/route.ts';
+import { anyValue, schemaRef, nullType, objectOf, string } from '../schemas/json-schema.ts';
 import { mediaSchemas } from '../schemas/media.ts';
-import { anyValue, schemaRef, nullType, objectOf, string } from '../schemas/shapes.ts';
-import type { JsonSchema, OpenApiComponents, OpenApiOperation, OpenApiResponse } from '../schemas/types.ts';
+import type {
+  JsonSchema,
+  OpenApiComponents,
+  OpenApiOperation,
+  OpenApiResponse,
+} from '../schemas/openapi-types.ts';
 import { workflowAnswer, workflowSchemas } from '../schemas/workflow.ts';
 
 /** Which answers an operation has, and what is in them. */

@@ -10,8 +10,8 @@ import type { IncomingFile } from './body/file-part.ts';
 import { readFormBody, type FormBody, type StoredPart } from './body/form.ts';
 import { readJsonBody } from './body/json.ts';
 import { readBytes } from './body/text.ts';
-import { applyFieldGroups } from './groups.ts';
-import { createStoring, type FileParams } from './part-storing.ts';
+import { applyFieldGroups } from './field-groups.ts';
+import { createStoring, type FileParams } from './form-parts.ts';
 
 /**
  * What a route's parameters hold in one request, or every problem with them at once. File parts are stored while they

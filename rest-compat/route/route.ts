@@ -6,7 +6,7 @@ import type { Rule } from '../../platform/access/policy.ts';
 import type { AppErrorCode } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { mediaSchemas } from '../schemas/media.ts';
-import type { JsonSchema } from '../schemas/types.ts';
+import type { JsonSchema } from '../schemas/openapi-types.ts';
 import type { workflowSchemas } from '../schemas/workflow.ts';
 import type { Params } from './params.ts';
 

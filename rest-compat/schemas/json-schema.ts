@@ -1,4 +1,4 @@
-import type { JsonSchema } from './types.ts';
+import type { JsonSchema } from './openapi-types.ts';
 
 /** The shapes that answers are made of, as JSON Schema. */
 

@@ -14,8 +14,8 @@ import {
   withDescription,
   boolean,
   enumOf,
-} from './shapes.ts';
-import type { JsonSchema } from './types.ts';
+} from './json-schema.ts';
+import type { JsonSchema } from './openapi-types.ts';
 
 /** The named schemas of the media service's OpenAPI document. */
 

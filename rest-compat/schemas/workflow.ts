@@ -1,5 +1,5 @@
-import { listOf, dateTime, schemaRef, objectOf, string, withDescription, boolean } from './shapes.ts';
-import type { JsonSchema } from './types.ts';
+import { listOf, dateTime, schemaRef, objectOf, string, withDescription, boolean } from './json-schema.ts';
+import type { JsonSchema } from './openapi-types.ts';
 
 /** The named schemas of the workflow service's OpenAPI document. */
 

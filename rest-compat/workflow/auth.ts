@@ -14,7 +14,7 @@ import { done } from '../replies/workflow-envelope.ts';
 import { route, twoStepRoute } from '../route/define-route.ts';
 import { json, path, query } from '../route/params.ts';
 import type { RequestFacts, Section } from '../route/route.ts';
-import { uri, anyOf, nullable, objectOf } from '../schemas/shapes.ts';
+import { uri, anyOf, nullable, objectOf } from '../schemas/json-schema.ts';
 import {
   bearerOf,
   checkCallback,

@@ -15,7 +15,7 @@ import { route } from '../route/define-route.ts';
 import { json, path, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
-import { paymentSchemas } from './shared/shapes.ts';
+import { paymentSchemas } from './shared/response-schemas.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;

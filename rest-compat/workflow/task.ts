@@ -6,7 +6,7 @@ import { done } from '../replies/workflow-envelope.ts';
 import { route, twoStepRoute } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { taskSchemas } from './shared/shapes.ts';
+import { taskSchemas } from './shared/response-schemas.ts';
 import {
   requireExecution,
   progressOf,

@@ -12,7 +12,7 @@ import { done } from '../replies/workflow-envelope.ts';
 import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Route } from '../route/route.ts';
-import { catalogSchemas } from './shared/shapes.ts';
+import { catalogSchemas } from './shared/response-schemas.ts';
 
 /** Templates as products of the payment provider, and what is done to many of them. */
 

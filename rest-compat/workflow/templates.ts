@@ -15,7 +15,7 @@ import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
-import { taskSchemas, templateSchemas } from './shared/shapes.ts';
+import { taskSchemas, templateSchemas } from './shared/response-schemas.ts';
 import {
   requireExecution,
   progressOf,

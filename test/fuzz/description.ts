@@ -1,6 +1,10 @@
 import { z } from 'zod';
 
-import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../rest-compat/schemas/types.ts';
+import type {
+  JsonSchema,
+  OpenApiDocument,
+  OpenApiOperation,
+} from '../../rest-compat/schemas/openapi-types.ts';
 
 /** What a server's OpenAPI document says of its operations, ready to be held against answers. */
 export interface Described {

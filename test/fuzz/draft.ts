@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../rest-compat/schemas/types.ts';
+import type { JsonSchema } from '../../rest-compat/schemas/openapi-types.ts';
 import type { Described } from './description.ts';
 import type { Known } from './known.ts';
 import type { Random } from './random.ts';

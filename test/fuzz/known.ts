@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../rest-compat/schemas/types.ts';
+import type { JsonSchema } from '../../rest-compat/schemas/openapi-types.ts';
 import type { Random } from './random.ts';
 
 /** What the fuzzer knows of the server: ids that exist, files that can be fetched. It grows with the answers. */

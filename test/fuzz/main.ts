@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import type { OpenApiDocument } from '../../rest-compat/schemas/types.ts';
+import type { OpenApiDocument } from '../../rest-compat/schemas/openapi-types.ts';
 import { describedIn, type Described } from './description.ts';
 import { draftOf, messageOf, type Draft } from './draft.ts';
 import { createKnown } from './known.ts';

@@ -11,7 +11,7 @@ import {
   withDescription,
   boolean,
   enumOf,
-} from '../../schemas/shapes.ts';
+} from '../../schemas/json-schema.ts';
 
 /** What `data` of the workflow service's answers holds: payments, executions, templates. */
 

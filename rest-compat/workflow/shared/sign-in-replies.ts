@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../../platform/errors.ts';
 import type { SignInFields, UserFields } from '../../documents/workflow/sign-in.ts';
 import type { RequestFacts } from '../../route/route.ts';
-import { integer, nullable, objectOf, string, enumOf } from '../../schemas/shapes.ts';
+import { integer, nullable, objectOf, string, enumOf } from '../../schemas/json-schema.ts';
 
 /** What sign-in says over REST: users, tokens, cookies. Pure. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { JsonSchema, OpenApiDocument } from '../../../rest-compat/schemas/types.ts';
+import type { JsonSchema, OpenApiDocument } from '../../../rest-compat/schemas/openapi-types.ts';
 import { rest } from '../../kit/clients/requests.ts';
 import { keyOf, type Documented } from '../documents/operation.ts';
 import type { Answer } from '../requests/sent.ts';

@@ -1,6 +1,10 @@
 import type { Params } from '../../../rest-compat/route/params.ts';
 import type { Route, Section } from '../../../rest-compat/route/route.ts';
-import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../../rest-compat/schemas/types.ts';
+import type {
+  JsonSchema,
+  OpenApiDocument,
+  OpenApiOperation,
+} from '../../../rest-compat/schemas/openapi-types.ts';
 import { acceptedTypes, keyOf, type Documented, type DocumentedBody } from '../documents/operation.ts';
 
 /**
