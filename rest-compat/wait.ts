@@ -1,50 +1,55 @@
+import { addAbortListener } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { ResultStream } from '../platform/graphql/operations/executor.ts';
 import { type DataOf, textOf } from './documents/graphql.ts';
-import { type TaskFields, TaskEvents } from './documents/media/task.ts';
+import { TaskEvents, type TaskFields } from './documents/media/task.ts';
 import { dataOf, type Execution } from './replies/results.ts';
 import { isEnded } from './replies/task.ts';
 
 /**
- * The wait of a synchronous operation: on the task's own events, like any other subscriber. It holds an iterator and
- * one timer, no database connection, and never asks again and again.
+ * The wait of a synchronous operation: it subscribes to the events of its task. Nothing is polled; a wait holds an iterator
+ * and a timer, no database connection.
  */
 
 type Progress = DataOf<typeof TaskEvents>['taskProgress'];
 
-/** Between two tries when the stream of events broke off, milliseconds. */
+/** Milliseconds before a stream of events that broke off is opened again. */
 const resumeDelayMs = 1_000;
 
-/** What to wait for; the signal of the context ends the wait, the task goes on. */
+/** What to wait for. The signal of the context ends the wait, not the task. */
 export interface WaitOptions extends Execution {
   readonly task: Pick<TaskFields, 'id' | 'state' | 'lastSeq'>;
   readonly maxWaitSeconds: number;
 }
 
 /**
- * Returns when the task has ended, the ceiling has passed or the caller has hung up: read the task to know which. A
- * stream that breaks off is taken up again after the last event seen. Throws when the caller may not watch the task.
+ * Returns when the task has ended, the time is up or the caller has disconnected: read the task to know which. A stream
+ * that breaks off is resumed after the last event seen. Throws when the caller may not watch the task.
  */
-export async function waitForEnd({ executor, context, task, maxWaitSeconds }: WaitOptions): Promise<void> {
+export async function waitForEnd({ task, maxWaitSeconds, ...execution }: WaitOptions): Promise<void> {
   if (isEnded(task)) return;
-  const stop = createStop(context.signal, maxWaitSeconds * 1_000);
+  const timeUp = new AbortController();
+  const timer = setTimeout(() => timeUp.abort(), maxWaitSeconds * 1_000);
+  const stop = AbortSignal.any([execution.context.signal, timeUp.signal]);
   let afterSeq = task.lastSeq;
   try {
-    while (!stop.isStopped()) {
-      const outcome = await followOnce({ executor, context, id: task.id, afterSeq, stop });
+    while (!stop.aborted) {
+      const outcome = await followOnce({ ...execution, id: task.id, afterSeq, stop });
       if (outcome.ended) return;
       afterSeq = outcome.afterSeq;
-      await stop.within(resumeDelayMs);
+      await pause(resumeDelayMs, undefined, { signal: stop }).catch(() => undefined);
     }
   } finally {
-    stop.release();
+    clearTimeout(timer);
   }
 }
 
 interface Following extends Execution {
   readonly id: string;
   readonly afterSeq: number;
-  readonly stop: Stop;
+  readonly stop: AbortSignal;
 }
 
 interface Outcome {
@@ -66,71 +71,30 @@ async function followOnce(following: Following): Promise<Outcome> {
     if (!(error instanceof AppError)) throw error;
     // The log is pruned a set time after the end.
     if (error.code === 'EVENTS_EXPIRED') return { ended: true, afterSeq: seen };
-    if (breaks.includes(error.code)) return { ended: false, afterSeq: seen };
+    if (interruptions.includes(error.code)) return { ended: false, afterSeq: seen };
     throw error;
   }
 }
 
-/** Codes of a stream that broke off, to be waited out; any other refusal is the answer. */
-const breaks: readonly AppErrorCode[] = ['UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
+/** Codes of a stream that broke off, to be opened again; any other error is the reply. */
+const interruptions: readonly AppErrorCode[] = ['UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
 
-async function* progressOf(following: Following): AsyncGenerator<Progress> {
-  const { executor, context, id, afterSeq, stop } = following;
-  const variables = { id, afterSeq };
-  const stream = await executor.subscribe({ query: textOf(TaskEvents), variables, context });
+async function* progressOf({ executor, context, id, afterSeq, stop }: Following): AsyncGenerator<Progress> {
+  const request = { query: textOf(TaskEvents), variables: { id, afterSeq }, context };
+  const stream = await executor.subscribe(request);
   if (!isStream(stream)) {
     dataOf(stream);
     return;
   }
   // Ends the source at once, also while the next event is pending.
-  const removeListener = stop.onStop(() => void stream.return?.());
+  const listener = addAbortListener(stop, () => void stream.return?.());
   try {
     for await (const event of stream) yield (dataOf(event) as DataOf<typeof TaskEvents>).taskProgress;
   } finally {
-    removeListener();
+    listener[Symbol.dispose]();
   }
 }
 
 function isStream(value: object): value is ResultStream {
   return Symbol.asyncIterator in value;
-}
-
-/** One place for everything that ends a wait from outside: the ceiling and the caller's signal. */
-interface Stop {
-  isStopped(): boolean;
-  /** Calls back when stopped (at once when it is already); returns the removal. */
-  onStop(listener: () => void): () => void;
-  /** Resolves after so many milliseconds, or when stopped. */
-  within(milliseconds: number): Promise<void>;
-  /** Removes timer and listeners. */
-  release(): void;
-}
-
-function createStop(signal: AbortSignal, maxWaitMs: number): Stop {
-  const stopped = new AbortController();
-  const stopNow = (): void => stopped.abort();
-  const timer = setTimeout(stopNow, maxWaitMs);
-  signal.addEventListener('abort', stopNow, { once: true });
-  if (signal.aborted) stopNow();
-  const onStop = (listener: () => void): (() => void) => {
-    if (stopped.signal.aborted) listener();
-    else stopped.signal.addEventListener('abort', listener, { once: true });
-    return () => stopped.signal.removeEventListener('abort', listener);
-  };
-  return {
-    isStopped: () => stopped.signal.aborted,
-    onStop,
-    within: async (milliseconds) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const pause = setTimeout(resolve, milliseconds);
-      const removeListener = onStop(resolve);
-      await promise;
-      clearTimeout(pause);
-      removeListener();
-    },
-    release: () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stopNow);
-    },
-  };
 }

@@ -7,6 +7,9 @@ import type { Head, RateClass, ReplyContext, RequestFacts, Route, RouteFacts } f
 
 /** Builders of table entries. They check parameters, variables and reply of an operation against its GraphQL document. */
 
+/** Of a route without inputs. */
+type NoParams = Readonly<Record<string, never>>;
+
 interface Spec<P extends Params> extends RouteFacts {
   /** None when absent. */
   readonly params?: P;
@@ -58,7 +61,7 @@ interface LocalRouteSpec<P extends Params> extends Spec<P> {
  * parameters are inferred; in one call TypeScript widens literals.
  */
 export function route<Data, Variables extends object>(document: Operation<Data, Variables>) {
-  return function at<P extends Params = Record<never, never>>(spec: RouteSpec<Data, Variables, P>): Route {
+  return function at<P extends Params = NoParams>(spec: RouteSpec<Data, Variables, P>): Route {
     return {
       ...withDefaults(spec),
       document,
@@ -72,7 +75,7 @@ export function twoStepRoute<Found, FirstVariables extends object, Data, Variabl
   first: Operation<Found, FirstVariables>,
   document: Operation<Data, Variables>,
 ) {
-  return function at<P extends Params = Record<never, never>>(
+  return function at<P extends Params = NoParams>(
     spec: TwoStepSpec<Found, FirstVariables, Data, Variables, P>,
   ): Route {
     return {
@@ -85,7 +88,7 @@ export function twoStepRoute<Found, FirstVariables extends object, Data, Variabl
 }
 
 /** A path that runs no GraphQL operation beyond storing its file parts. */
-export function localRoute<P extends Params = Record<never, never>>(spec: LocalRouteSpec<P>): Route {
+export function localRoute<P extends Params = NoParams>(spec: LocalRouteSpec<P>): Route {
   return { ...withDefaults(spec), document: null, variables: () => ({}) };
 }
 

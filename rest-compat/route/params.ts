@@ -111,31 +111,18 @@ export interface UploadedFile {
   readonly resource?: { readonly uri: string | null; readonly extra: Json };
 }
 
-type Given<Value, O> = O extends { readonly optional: true } ? Value | undefined : Value;
+type Present<Value, O> = O extends { readonly optional: true } ? Value | undefined : Value;
 
-type Facts = Partial<
-  Pick<
-    Param<unknown>,
-    | 'minimum'
-    | 'maximum'
-    | 'enum'
-    | 'known'
-    | 'keepsUnknown'
-    | 'clamp'
-    | 'destination'
-    | 'accepts'
-    | 'repeated'
-  >
->;
+type Facts = Partial<Omit<Param<unknown>, 'in' | 'type' | 'required' | 'fallback' | 'extension' | 'read'>>;
 
 function param<Value, O extends Options<Value>>(
   identity: { readonly in: Source; readonly type: ParamType },
   read: (raw: unknown) => Reading<Value>,
   options: O,
   facts: Facts = {},
-): Param<Given<Value, O>> {
+): Param<Present<Value, O>> {
   const required = options.optional !== true && options.fallback === undefined;
-  // Present values are never undefined, so a reader of Value is a reader of Given<Value, O>.
+  // Present values are never undefined, so a reader of Value is a reader of Present<Value, O>.
   return {
     ...identity,
     ...facts,
@@ -146,52 +133,48 @@ function param<Value, O extends Options<Value>>(
   };
 }
 
-function bounded(
-  reader: (raw: unknown) => Reading<number>,
-  options: NumberOptions,
-): (raw: unknown) => Reading<number> {
-  return (raw) => {
-    const reading = reader(raw);
-    return 'problem' in reading ? reading : withinBounds(reading.value, options);
-  };
+/** A builder of parameters of one type, whose options are optional. */
+function typed<Value>(
+  source: Source,
+  type: ParamType,
+  read: (raw: unknown) => Reading<Value>,
+  facts?: Facts,
+) {
+  return <const O extends Options<Value> = object>(options?: O) =>
+    param<Value, O>({ in: source, type }, read, options ?? ({} as O), facts);
 }
 
-function numberFacts({ minimum, maximum, clamp }: NumberOptions): Facts {
-  return { minimum, maximum, clamp };
+function numeric(source: Source, type: 'integer' | 'number', reader: (raw: unknown) => Reading<number>) {
+  return <const O extends NumberOptions = object>(options?: O) => {
+    const { minimum, maximum, clamp }: NumberOptions = options ?? {};
+    const read = (raw: unknown): Reading<number> => {
+      const reading = reader(raw);
+      return 'problem' in reading ? reading : withinBounds(reading.value, { minimum, maximum });
+    };
+    return param<number, O>({ in: source, type }, read, options ?? ({} as O), { minimum, maximum, clamp });
+  };
 }
 
 function buildersOf(source: Exclude<Source, 'file'>) {
   return {
     /** A text. */
-    text: <const O extends TextOptions = object>(options?: O) =>
-      param<string, O>({ in: source, type: 'string' }, readText, options ?? ({} as O), {
-        known: options?.known,
-        keepsUnknown: options?.keepsUnknown,
-      }),
+    text: <const O extends TextOptions = object>(options?: O) => {
+      const { known, keepsUnknown }: TextOptions = options ?? {};
+      const identity = { in: source, type: 'string' } as const;
+      return param<string, O>(identity, readText, options ?? ({} as O), { known, keepsUnknown });
+    },
     /** A text that names an address; whether it can be fetched is for the media service to say. */
-    url: <const O extends Options<string> = object>(options?: O) =>
-      param<string, O>({ in: source, type: 'url' }, readText, options ?? ({} as O)),
+    url: typed<string>(source, 'url', readText),
     /** A text or null. */
-    nullableText: <const O extends Options<string | null> = object>(options?: O) =>
-      param<string | null, O>({ in: source, type: 'string|null' }, readNullableText, options ?? ({} as O)),
+    nullableText: typed<string | null>(source, 'string|null', readNullableText),
     /** An integer, within bounds when given. */
-    integer: <const O extends NumberOptions = object>(options?: O) => {
-      const given = options ?? ({} as O);
-      const read = bounded(readInteger, given);
-      return param<number, O>({ in: source, type: 'integer' }, read, given, numberFacts(given));
-    },
+    integer: numeric(source, 'integer', readInteger),
     /** A finite number, within bounds when given. */
-    number: <const O extends NumberOptions = object>(options?: O) => {
-      const given = options ?? ({} as O);
-      const read = bounded(readNumber, given);
-      return param<number, O>({ in: source, type: 'number' }, read, given, numberFacts(given));
-    },
+    number: numeric(source, 'number', readNumber),
     /** true/false/1/0/yes/no/on/off. */
-    boolean: <const O extends Options<boolean> = object>(options?: O) =>
-      param<boolean, O>({ in: source, type: 'boolean' }, readBoolean, options ?? ({} as O)),
+    boolean: typed<boolean>(source, 'boolean', readBoolean),
     /** A text that holds JSON of any kind. */
-    jsonText: <const O extends Options<Json> = object>(options?: O) =>
-      param<Json, O>({ in: source, type: 'json' }, readJsonText, options ?? ({} as O)),
+    jsonText: typed<Json>(source, 'json', readJsonText),
     /** One of the allowed words; anything else is a 422. */
     choice: <const Word extends string, const O extends Options<NoInfer<Word>> = object>(
       allowed: readonly Word[],
@@ -211,20 +194,15 @@ export const path = buildersOf('path');
 export const form = {
   ...buildersOf('form'),
   /** Addresses: the field repeated, or one text with commas or line breaks between them. */
-  urls: <const O extends Options<readonly string[]> = object>(options?: O) =>
-    param<readonly string[], O>({ in: 'form', type: 'string' }, readLinks, options ?? ({} as O), {
-      repeated: true,
-    }),
+  urls: typed<readonly string[]>('form', 'string', readLinks, { repeated: true }),
 };
 /** Fields of a JSON object. */
 export const json = {
   ...buildersOf('json'),
   /** Any JSON object. */
-  object: <const O extends Options<JsonObject> = object>(options?: O) =>
-    param<JsonObject, O>({ in: 'json', type: 'object' }, readObject, options ?? ({} as O)),
+  object: typed<JsonObject>('json', 'object', readObject),
   /** A list of texts. */
-  texts: <const O extends Options<readonly string[]> = object>(options?: O) =>
-    param<readonly string[], O>({ in: 'json', type: 'array' }, readTexts, options ?? ({} as O)),
+  texts: typed<readonly string[]>('json', 'array', readTexts),
 };
 
 interface FileOptions {
@@ -241,7 +219,7 @@ const temporary: Destination = { to: 'files', keep: false, cdn: false };
  * A file part of a multipart body. It streams to its destination as it arrives, and the value says which file it
  * became.
  */
-export function file<const O extends FileOptions = object>(options?: O): Param<Given<UploadedFile, O>> {
+export function file<const O extends FileOptions = object>(options?: O): Param<Present<UploadedFile, O>> {
   const { destination = temporary, accepts }: FileOptions = options ?? {};
   const read = (raw: unknown): Reading<UploadedFile> => ({ value: raw as UploadedFile });
   const given: Options<UploadedFile> & O = options ?? ({} as O);
@@ -251,7 +229,7 @@ export function file<const O extends FileOptions = object>(options?: O): Param<G
 /** A file part, or a text that names an address, under the same name: an UploadedFile, or the address. */
 export function linkOrFile<const O extends Pick<FileOptions, 'optional'> = object>(
   options?: O,
-): Param<Given<UploadedFile | string, O>> {
+): Param<Present<UploadedFile | string, O>> {
   const read = (raw: unknown): Reading<UploadedFile | string> =>
     typeof raw === 'string' ? readText(raw) : { value: raw as UploadedFile };
   const given: Options<UploadedFile | string> & O = options ?? ({} as O);

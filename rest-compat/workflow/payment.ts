@@ -1,4 +1,4 @@
-import { AppError } from '../../platform/errors.ts';
+import { AppError, notFound } from '../../platform/errors.ts';
 import {
   CancelPayment,
   OpenCheckout,
@@ -12,30 +12,29 @@ import {
 import { WorkflowHealth } from '../documents/workflow/template.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { route } from '../route/define-route.ts';
-import { json, path, query } from '../route/params.ts';
+import { json, path, query, type Values } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
+import { pick } from '../schemas/json-schema.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
-import { paymentSchemas } from './shared/response-schemas.ts';
+import { itemSchemas, paymentSchemas } from './shared/response-schemas.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;
 const noStore = { 'Cache-Control': 'no-store' } as const;
 
-const statusWord = ({ status }: PaymentFields): string => status.toLowerCase();
-/** Where the payment provider's page puts its session; a page that did not leaves this as it was. */
+/** A payment in the words of the document. */
+function paymentData(payment: PaymentFields) {
+  return { ...payment, status: payment.status.toLowerCase(), templateCode: payment.template.code };
+}
+
+/** What the payment provider replaces by its session id; still there when it did not. */
 const PLACEHOLDER = '{CHECKOUT_SESSION_ID}';
 const returned = { session_id: query.text(optional), payment_id: query.text(optional) } as const;
 
 const returnedNames = { sessionId: 'session_id', id: 'payment_id' } as const;
 
-/** Where the payment provider sends browsers back to: by session, by payment, or by both. */
-function paymentVariables({
-  session_id,
-  payment_id: id,
-}: {
-  readonly session_id: string | undefined;
-  readonly payment_id: string | undefined;
-}) {
+/** Which payment a browser comes back for: by session, by payment, or by both. Throws BAD_USER_INPUT without either. */
+function paymentVariables({ session_id, payment_id: id }: Values<typeof returned>) {
   const sessionId = session_id === PLACEHOLDER ? undefined : session_id;
   if (!sessionId && !id) {
     throw new AppError('BAD_USER_INPUT', 'session_id, payment_id or both are needed', {
@@ -100,14 +99,11 @@ export const payments: Section = {
       fieldNames: returnedNames,
       variables: paymentVariables,
       data: paymentSchemas.success,
-      reply: ({ reconcilePayment: payment }) =>
-        done('success', {
-          payment: { id: payment.id, status: statusWord(payment), templateCode: payment.template.code },
-          execution:
-            payment.executionId === null
-              ? null
-              : { executionId: payment.executionId, taskId: payment.taskId },
-        }),
+      reply({ reconcilePayment }) {
+        const { id, status, templateCode, executionId, taskId } = paymentData(reconcilePayment);
+        const execution = executionId === null ? null : { executionId, taskId };
+        return done('success', { payment: { id, status, templateCode }, execution });
+      },
     }),
     route(CancelPayment)({
       method: 'GET',
@@ -119,8 +115,10 @@ export const payments: Section = {
       fieldNames: returnedNames,
       variables: paymentVariables,
       data: paymentSchemas.cancelled,
-      reply: ({ cancelPayment: payment }) =>
-        done('success', { payment: { id: payment.id, status: statusWord(payment) } }),
+      reply({ cancelPayment }) {
+        const { id, status } = paymentData(cancelPayment);
+        return done('success', { payment: { id, status } });
+      },
     }),
     route(PaymentsOfUser)({
       method: 'GET',
@@ -130,14 +128,7 @@ export const payments: Section = {
       variables: ({ userId }) => ({ userId }),
       data: paymentSchemas.history,
       reply({ payments: { edges, totalCount } }, { input }) {
-        const all = edges.map(({ node }) => ({
-          id: node.id,
-          templateCode: node.template.code,
-          status: statusWord(node),
-          amount: node.amount,
-          currency: node.currency,
-          createdAt: node.createdAt,
-        }));
+        const all = edges.map(({ node }) => pick(itemSchemas.payment, paymentData(node)));
         return done('success', { payments: pageOf(all, input), total: totalCount });
       },
     }),
@@ -180,20 +171,8 @@ export const payments: Section = {
       variables: ({ paymentId }) => ({ id: paymentId }),
       data: paymentSchemas.payment,
       reply({ payment }, { input: { paymentId } }) {
-        if (payment === null) {
-          throw new AppError('NOT_FOUND', `no payment ${JSON.stringify(paymentId.slice(0, 100))}`);
-        }
-        return done('success', {
-          id: payment.id,
-          templateCode: payment.template.code,
-          userId: payment.userId,
-          status: statusWord(payment),
-          amount: payment.amount,
-          currency: payment.currency,
-          ppSessionId: payment.ppSessionId,
-          executionId: payment.executionId,
-          createdAt: payment.createdAt,
-        });
+        if (payment === null) throw notFound('payment', paymentId);
+        return done('success', pick(paymentSchemas.payment, paymentData(payment)));
       },
     }),
   ],

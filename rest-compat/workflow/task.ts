@@ -6,14 +6,9 @@ import { done } from '../replies/workflow-envelope.ts';
 import { route, twoStepRoute } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
+import { pick } from '../schemas/json-schema.ts';
 import { taskSchemas } from './shared/response-schemas.ts';
-import {
-  requireExecution,
-  progressOf,
-  resultOf,
-  executionByTask,
-  taskStatus,
-} from './shared/task-replies.ts';
+import { executionByTask, requireExecution, taskData } from './shared/task-replies.ts';
 
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;
@@ -38,16 +33,9 @@ export const tasks: Section = {
       rateClass: 'status',
       variables: executionByTask,
       data: taskSchemas.task,
-      reply(named, { input: { taskId } }) {
-        const found = requireExecution(named, taskId);
-        return done('success', {
-          id: found.taskId,
-          status: taskStatus(found.status),
-          progress: progressOf(found),
-          result: resultOf(found),
-          createdAt: found.createdAt,
-          completedAt: found.endedAt,
-        });
+      reply(executions, { input: { taskId } }) {
+        const data = taskData(requireExecution(executions, taskId));
+        return done('success', pick(taskSchemas.task, { ...data, id: data.taskId }));
       },
     }),
     route(ExecuteTemplate)({

@@ -1,4 +1,4 @@
-import { AppError } from '../../platform/errors.ts';
+import { badInput, notFound } from '../../platform/errors.ts';
 import type { InputOf } from '../documents/graphql.ts';
 import {
   CatalogStates,
@@ -12,13 +12,14 @@ import { done } from '../replies/workflow-envelope.ts';
 import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Route } from '../route/route.ts';
-import { catalogSchemas } from './shared/response-schemas.ts';
+import { pick } from '../schemas/json-schema.ts';
+import { catalogSchemas, itemSchemas } from './shared/response-schemas.ts';
 
 /** Templates as products of the payment provider, and what is done to many of them. */
 
 const noStore = { 'Cache-Control': 'no-store' } as const;
 
-const OPERATIONS: Readonly<Record<string, InputOf<typeof ChangeTemplates>['operation']>> = {
+const operations: Readonly<Record<string, InputOf<typeof ChangeTemplates>['operation']>> = {
   sync_pp: 'SYNC',
   activate: 'ACTIVATE',
   deactivate: 'DEACTIVATE',
@@ -49,11 +50,9 @@ export const templateCatalog: readonly Route[] = [
     body: { type: 'application/json', required: true },
     fieldNames: { codes: 'templateCodes' },
     variables({ templateCodes, operation }) {
-      const known = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
+      const known = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
       if (known !== undefined) return { codes: templateCodes, operation: known };
-      throw new AppError('BAD_USER_INPUT', `operation must be one of ${Object.keys(OPERATIONS).join(', ')}`, {
-        field: 'operation',
-      });
+      throw badInput('operation', `operation must be one of ${Object.keys(operations).join(', ')}`);
     },
     data: catalogSchemas.bulk,
     reply: ({ changeTemplates }) => done('success', changeTemplates),
@@ -84,13 +83,9 @@ export const templateCatalog: readonly Route[] = [
         withPpProduct: found.filter(({ ppProductId }) => ppProductId !== null).length,
         activeTemplates: found.filter(({ isActive }) => isActive).length,
         needsSync: found.filter(({ ppSynced }) => !ppSynced).length,
-        templates: found.map(({ code, name, isActive, ppProductId, lastPpSyncAt }) => ({
-          code,
-          name,
-          isActive,
-          hasPpProduct: ppProductId !== null,
-          lastPpSyncAt,
-        })),
+        templates: found.map((template) =>
+          pick(itemSchemas.syncStatus, { ...template, hasPpProduct: template.ppProductId !== null }),
+        ),
       });
     },
   }),
@@ -102,17 +97,12 @@ export const templateCatalog: readonly Route[] = [
     variables: ({ code }) => ({ codes: [code] }),
     data: catalogSchemas.verified,
     reply({ catalogState: [state] }, { input: { code } }) {
-      if (state === undefined) throw new AppError('NOT_FOUND', `no template ${JSON.stringify(code)}`);
-      const { template, synced, issues, recommendations } = state;
-      const { ppProductId, ppPriceId } = template;
-      return done('success', {
-        templateCode: template.code,
-        synced,
-        issues,
-        ppProductId,
-        ppPriceId,
-        recommendations,
-      });
+      if (state === undefined) throw notFound('template', code);
+      const { template, ...facts } = state;
+      return done(
+        'success',
+        pick(catalogSchemas.verified, { ...facts, ...template, templateCode: template.code }),
+      );
     },
   }),
   route(DiagnoseCatalog)({

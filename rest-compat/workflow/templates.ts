@@ -1,4 +1,4 @@
-import { AppError } from '../../platform/errors.ts';
+import { notFound } from '../../platform/errors.ts';
 import { ExecuteTemplate, ExecutionByTask, ExecutionsOfUser } from '../documents/workflow/execution.ts';
 import {
   CreateTemplate,
@@ -14,23 +14,18 @@ import { done } from '../replies/workflow-envelope.ts';
 import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
+import { pick } from '../schemas/json-schema.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
-import { taskSchemas, templateSchemas } from './shared/response-schemas.ts';
-import {
-  requireExecution,
-  progressOf,
-  resultOf,
-  executionByTask,
-  taskStatus,
-} from './shared/task-replies.ts';
+import { itemSchemas, taskSchemas, templateSchemas } from './shared/response-schemas.ts';
+import { executionByTask, requireExecution, taskData, taskStatus } from './shared/task-replies.ts';
 import { templateCatalog } from './template-catalog.ts';
 
 const optional = { optional: true } as const;
 const ours = { optional: true, extension: true } as const;
 const body = { type: 'application/json', required: true } as const;
 
-const created = ({ code, ppProductId, ppPriceId }: TemplateFields) =>
-  done('template created', { code, ppProductId, ppPriceId });
+const created = (template: TemplateFields) =>
+  done('template created', pick(templateSchemas.created, template));
 
 /** Activates, or deactivates. */
 function activity(word: 'activate' | 'deactivate') {
@@ -42,7 +37,7 @@ function activity(word: 'activate' | 'deactivate') {
     params: { code: path.text() },
     variables: ({ code }) => ({ code, change: { isActive: word === 'activate' } }),
     data: templateSchemas.activity,
-    reply: ({ updateTemplate: { isActive, ppSynced } }) => done('success', { isActive, ppSynced }),
+    reply: ({ updateTemplate }) => done('success', pick(templateSchemas.activity, updateTemplate)),
   });
 }
 
@@ -57,19 +52,10 @@ export const templates: Section = {
       summary: 'Lists the templates that can be executed.',
       variables: () => ({ activeOnly: true }),
       data: templateSchemas.active,
-      reply: ({ templates: found }) =>
-        done('success', {
-          templates: found.map(({ code, name, description, creditCost, templateType, isActive, tags }) => ({
-            code,
-            name,
-            description,
-            creditCost,
-            templateType,
-            isActive,
-            tags,
-          })),
-          total: found.length,
-        }),
+      reply({ templates: found }) {
+        const all = found.map((template) => pick(itemSchemas.template, template));
+        return done('success', { templates: all, total: all.length });
+      },
     }),
     route(TemplateByCode)({
       method: 'GET',
@@ -78,24 +64,9 @@ export const templates: Section = {
       params: { code: path.text() },
       variables: ({ code }) => ({ code }),
       data: templateSchemas.template,
-      reply({ template }, { input }) {
-        if (template === null) {
-          throw new AppError('NOT_FOUND', `no template ${JSON.stringify(input.code.slice(0, 100))}`);
-        }
-        const { code, name, description, creditCost, templateType, workflow, isActive, ppProductId } =
-          template;
-        const { createdAt } = template;
-        return done('success', {
-          code,
-          name,
-          description,
-          creditCost,
-          templateType,
-          workflow,
-          isActive,
-          ppProductId,
-          createdAt,
-        });
+      reply({ template }, { input: { code } }) {
+        if (template === null) throw notFound('template', code);
+        return done('success', pick(templateSchemas.template, template));
       },
     }),
     route(CreateTemplate)({
@@ -182,15 +153,9 @@ export const templates: Section = {
       rateClass: 'status',
       variables: executionByTask,
       data: taskSchemas.progress,
-      reply(named, { input: { taskId } }) {
-        const found = requireExecution(named, taskId);
-        return done('success', {
-          taskId: found.taskId,
-          executionId: found.id,
-          status: taskStatus(found.status),
-          progress: progressOf(found),
-          result: resultOf(found),
-        });
+      reply(executions, { input: { taskId } }) {
+        const data = taskData(requireExecution(executions, taskId));
+        return done('success', pick(taskSchemas.progress, data));
       },
     }),
     route(ExecutionsOfUser)({

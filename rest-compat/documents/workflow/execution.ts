@@ -29,10 +29,10 @@ export type ExecutionFields = DataOf<typeof executionFields>;
 export const ExecutionByTask = graphql(
   `
     query ExecutionByTask($taskId: ID!, $externalId: String!) {
-      ours: execution(taskId: $taskId) {
+      byTaskId: execution(taskId: $taskId) {
         ...ExecutionFields
       }
-      chosen: execution(externalId: $externalId) {
+      byExternalId: execution(externalId: $externalId) {
         ...ExecutionFields
       }
     }
@@ -40,7 +40,7 @@ export const ExecutionByTask = graphql(
   [executionFields],
 );
 
-/** What a task id in a path may mean: an id of ours, or one that its caller chose. */
+/** What a task id in a path may mean: an id of ours, or one that the caller chose. */
 export type NamedExecution = DataOf<typeof ExecutionByTask>;
 
 /** Whether a task of ours has this id. */

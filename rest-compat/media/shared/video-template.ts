@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { VideoTemplateFields, VideoTemplateInput } from '../../documents/media/template.ts';
 
-/** A video template as the REST document writes it, from and to the GraphQL names. Pure. */
+/** Video templates between the names of the REST document and those of GraphQL. Pure. */
 
-/** Documented fields that GraphQL keeps among the additional ones. */
+/** Documented fields that GraphQL has among the additional ones. */
 const documentedExtras = [
   'description',
   'detailDescription',
@@ -14,7 +14,7 @@ const documentedExtras = [
   'engine',
 ] as const;
 
-/** Documented fields with a member of their own in GraphQL, and what the server itself gives. */
+/** Documented fields with a member of their own in GraphQL, and the id. */
 const ownFields: readonly string[] = [
   'id',
   'task_type',
@@ -35,22 +35,24 @@ export interface TemplateBody {
   readonly presetPrompts?: string | undefined;
 }
 
-/** What to write: only what the body has. Every further field of the body travels as it was sent. */
-export function templateInput(body: TemplateBody, json: JsonObject): VideoTemplateInput {
-  const { task_type, prompt, cover_url, video_url, aspect_ratio, presetPrompts } = body;
+/** What to write: only what the body has. Undocumented fields are stored as they were sent. */
+export function templateInput(
+  { task_type, prompt, cover_url, video_url, aspect_ratio, presetPrompts }: TemplateBody,
+  json: JsonObject,
+): VideoTemplateInput {
   const extras = Object.entries(json).filter(([name]) => !ownFields.includes(name));
   return {
-    ...(task_type === undefined ? {} : { taskType: task_type }),
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(cover_url === undefined ? {} : { coverUrl: cover_url }),
-    ...(video_url === undefined ? {} : { videoUrl: video_url }),
-    ...(aspect_ratio === undefined ? {} : { aspectRatio: aspect_ratio }),
-    ...(presetPrompts === undefined ? {} : { presetPrompts: linesOf(presetPrompts) }),
-    ...(extras.length === 0 ? {} : { fields: Object.fromEntries(extras) }),
+    taskType: task_type,
+    prompt,
+    coverUrl: cover_url,
+    videoUrl: video_url,
+    aspectRatio: aspect_ratio,
+    presetPrompts: presetPrompts === undefined ? undefined : linesOf(presetPrompts),
+    fields: extras.length === 0 ? undefined : Object.fromEntries(extras),
   };
 }
 
-/** The whole template: documented fields always present, null when unknown; additional ones as they were sent. */
+/** The whole template: documented fields are always present, null when unknown; others are as they were sent. */
 export function templateReply(template: VideoTemplateFields): object {
   const sent = Object.entries(isObject(template.fields) ? template.fields : {});
   return {

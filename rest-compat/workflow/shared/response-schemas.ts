@@ -12,11 +12,12 @@ import {
   boolean,
   enumOf,
 } from '../../schemas/json-schema.ts';
+import type { JsonSchema } from '../../schemas/openapi-types.ts';
 
-/** What `data` of the workflow service's answers holds: payments, executions, templates. */
+/** The schemas of `data` in the workflow service's responses. Replies pick the members that they name. */
 
-const paymentWords = enumOf('pending', 'completed', 'failed', 'cancelled', 'refunded');
-const taskWords = enumOf('pending', 'running', 'completed', 'failed');
+const paymentStatus = enumOf('pending', 'completed', 'failed', 'cancelled', 'refunded');
+const taskStatus = enumOf('pending', 'running', 'completed', 'failed');
 const amount = withDescription(integer, 'Minor units of the currency.');
 const progress = withDescription(number, '0 to 100.');
 const result = objectOf({ videoUrl: nullable(string), urls: nullable(listOf(uri)) });
@@ -30,33 +31,46 @@ const template = {
   isActive: boolean,
 };
 
-/** A list, and how many there are over all its parts. */
-function counted(name: string, item: Parameters<typeof objectOf>[0]) {
-  return objectOf({ [name]: listOf(objectOf(item)), total: integer });
+/** A part of a list, and how many there are in all. */
+function counted(name: string, item: JsonSchema) {
+  return objectOf({ [name]: listOf(item), total: integer });
 }
+
+/** Members of lists. */
+export const itemSchemas = {
+  payment: objectOf({
+    id: string,
+    templateCode: string,
+    status: paymentStatus,
+    amount,
+    currency: string,
+    createdAt: dateTime,
+  }),
+  template: objectOf({ ...template, tags: listOf(string) }),
+  syncStatus: objectOf({
+    code: string,
+    name: string,
+    isActive: boolean,
+    hasPpProduct: boolean,
+    lastPpSyncAt: nullable(dateTime),
+  }),
+};
 
 /** Payments. */
 export const paymentSchemas = {
   checkout: objectOf({ sessionId: string, url: uri, paymentId: string }),
   success: objectOf({
-    payment: objectOf({ id: string, status: paymentWords, templateCode: string }),
+    payment: objectOf({ id: string, status: paymentStatus, templateCode: string }),
     execution: anyOf(objectOf({ executionId: string, taskId: string }), { type: 'null' }),
   }),
-  cancelled: objectOf({ payment: objectOf({ id: string, status: paymentWords }) }),
-  history: counted('payments', {
-    id: string,
-    templateCode: string,
-    status: paymentWords,
-    amount,
-    currency: string,
-    createdAt: dateTime,
-  }),
+  cancelled: objectOf({ payment: objectOf({ id: string, status: paymentStatus }) }),
+  history: counted('payments', itemSchemas.payment),
   refund: objectOf({ refundId: string, amount, status: string }),
   payment: objectOf({
     id: string,
     templateCode: string,
     userId: string,
-    status: paymentWords,
+    status: paymentStatus,
     amount,
     currency: string,
     ppSessionId: nullable(string),
@@ -70,7 +84,7 @@ export const paymentSchemas = {
 export const taskSchemas = {
   task: objectOf({
     id: string,
-    status: taskWords,
+    status: taskStatus,
     progress,
     result,
     createdAt: dateTime,
@@ -78,18 +92,21 @@ export const taskSchemas = {
   }),
   taskId: withDescription(string, 'Names the task.'),
   started: objectOf({ executionId: string, taskId: string, status: enumOf('running') }),
-  progress: objectOf({ taskId: string, executionId: string, status: taskWords, progress, result }),
-  executions: counted('executions', {
-    executionId: string,
-    templateCode: string,
-    status: taskWords,
-    createdAt: dateTime,
-  }),
+  progress: objectOf({ taskId: string, executionId: string, status: taskStatus, progress, result }),
+  executions: counted(
+    'executions',
+    objectOf({
+      executionId: string,
+      templateCode: string,
+      status: taskStatus,
+      createdAt: dateTime,
+    }),
+  ),
 };
 
 /** Templates. */
 export const templateSchemas = {
-  active: counted('templates', { ...template, tags: listOf(string) }),
+  active: counted('templates', itemSchemas.template),
   template: objectOf({ ...template, workflow: string, ppProductId: nullable(string), createdAt: dateTime }),
   created: objectOf({ code: string, ...atProvider }),
   updated: objectOf({ updated: boolean, ppSynced: boolean }),
@@ -112,15 +129,7 @@ export const catalogSchemas = {
     withPpProduct: integer,
     activeTemplates: integer,
     needsSync: integer,
-    templates: listOf(
-      objectOf({
-        code: string,
-        name: string,
-        isActive: boolean,
-        hasPpProduct: boolean,
-        lastPpSyncAt: nullable(dateTime),
-      }),
-    ),
+    templates: listOf(itemSchemas.syncStatus),
   }),
   verified: objectOf({
     templateCode: string,

@@ -3,16 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../../platform/errors.ts';
 import type { SignInFields, UserFields } from '../../documents/workflow/sign-in.ts';
 import type { RequestFacts } from '../../route/route.ts';
-import { integer, nullable, objectOf, string, enumOf } from '../../schemas/json-schema.ts';
+import { enumOf, integer, nullable, objectOf, pick, string } from '../../schemas/json-schema.ts';
 
 /** What sign-in says over REST: users, tokens, cookies. Pure. */
 
-/** A user; `sub` is the identity provider's word for them. */
-export function userData({ id, email, name, picture, subject }: UserFields): object {
-  return { id, email, name, picture, sub: subject };
-}
-
-/** Its form. */
+/** The schema of a user; `sub` is their id at the identity provider. */
 export const userSchema = objectOf({
   id: string,
   email: nullable(string),
@@ -21,7 +16,12 @@ export const userSchema = objectOf({
   sub: nullable(string),
 });
 
-/** Tokens, and whose they are. */
+/** A user, as userSchema says. */
+export function userData(user: UserFields): object {
+  return pick(userSchema, { ...user, sub: user.subject });
+}
+
+/** Tokens and their user, as signInSchema says. */
 export function signInData({ user, accessToken, refreshToken, expiresIn, scope }: SignInFields): object {
   return {
     user: userData(user),
@@ -33,7 +33,7 @@ export function signInData({ user, accessToken, refreshToken, expiresIn, scope }
   };
 }
 
-/** Its form. */
+/** The schema of tokens and their user. */
 export const signInSchema = objectOf({
   user: userSchema,
   access_token: string,

@@ -1,9 +1,9 @@
-import { AppError } from '../../../platform/errors.ts';
+import { notFound } from '../../../platform/errors.ts';
 import type { ExecutionFields, NamedExecution } from '../../documents/workflow/execution.ts';
 
-/** Executions as the workflow service's document shows them: as tasks. Pure. */
+/** Executions in the words of the workflow service's document, where they are tasks. Pure. */
 
-const WORDS: Readonly<Record<ExecutionFields['status'], string>> = {
+const statuses: Readonly<Record<ExecutionFields['status'], string>> = {
   PENDING: 'pending',
   RUNNING: 'running',
   COMPLETED: 'completed',
@@ -11,30 +11,34 @@ const WORDS: Readonly<Record<ExecutionFields['status'], string>> = {
   CANCELLED: 'failed',
 };
 
-/** The document's word for a status; it has none of its own for cancelled ones. */
+/** The status in the words of the document, which has none for cancelled ones. */
 export function taskStatus(status: ExecutionFields['status']): string {
-  return WORDS[status];
+  return statuses[status];
 }
 
-/** What a finished one made; images count, too. Both null until then. */
-export function resultOf({ status, task }: ExecutionFields): object {
-  const urls = status === 'COMPLETED' && task !== null ? task.outputs.map(({ url }) => url) : null;
-  return { videoUrl: urls?.[0] ?? null, urls };
+/** An execution in the words of the document. Only a finished one has results, images among them, and 100 percent. */
+export function taskData({ id, taskId, status, progress, createdAt, endedAt, task }: ExecutionFields) {
+  const isCompleted = status === 'COMPLETED';
+  const urls = isCompleted && task !== null ? task.outputs.map(({ url }) => url) : null;
+  return {
+    executionId: id,
+    taskId,
+    status: taskStatus(status),
+    progress: isCompleted ? 100 : progress,
+    result: { videoUrl: urls?.[0] ?? null, urls },
+    createdAt,
+    completedAt: endedAt,
+  };
 }
 
-/** 0 to 100, and 100 only of finished ones. */
-export function progressOf({ status, progress }: ExecutionFields): number {
-  return status === 'COMPLETED' ? 100 : progress;
-}
-
-/** How a task is named in a path: by our id, or by one that its caller chose, which may look like ours. */
+/** Variables of ExecutionByTask: a task in a path is named by our id, or by one of the caller's, which may look like ours. */
 export function executionByTask({ taskId }: { readonly taskId: string }) {
   return { taskId, externalId: taskId };
 }
 
-/** The execution, or NOT_FOUND naming what was asked for. */
-export function requireExecution({ ours, chosen }: NamedExecution, id: string): ExecutionFields {
-  const found = ours ?? chosen;
-  if (found !== null) return found;
-  throw new AppError('NOT_FOUND', `no task ${JSON.stringify(id.slice(0, 100))}`);
+/** The execution that was found. Throws NOT_FOUND. */
+export function requireExecution({ byTaskId, byExternalId }: NamedExecution, id: string): ExecutionFields {
+  const found = byTaskId ?? byExternalId;
+  if (found === null) throw notFound('task', id);
+  return found;
 }
