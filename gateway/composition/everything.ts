@@ -10,7 +10,7 @@ import { localSecret } from '../../platform/secrets/local-secret.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
 import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 import type { MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
-import { composeSelling } from '../../subgraphs/workflow/compose-commerce.ts';
+import { composeCommerce } from '../../subgraphs/workflow/compose-commerce.ts';
 import { composeSignIn } from '../../subgraphs/workflow/compose-sign-in.ts';
 import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
@@ -101,7 +101,7 @@ async function linkSubgraphs(
     production: config.production,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
-    selling: composeSelling(config, sandbox?.stripe ?? null),
+    commerce: composeCommerce(config, sandbox?.stripe ?? null),
     signIn: composeSignIn(config, {
       publicUrl,
       sandbox: sandbox?.identity ?? null,

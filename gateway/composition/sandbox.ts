@@ -6,7 +6,7 @@ import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { SandboxStripe } from '../../subgraphs/workflow/compose-commerce.ts';
 import type { SandboxIdentity } from '../../subgraphs/workflow/compose-sign-in.ts';
-import { sandboxElsewhere } from '../../subgraphs/workflow/remote-sandbox.ts';
+import { remoteSandbox } from '../../subgraphs/workflow/remote-sandbox.ts';
 
 /** The sandbox: base URLs of its services, and its pages when it is embedded. */
 export interface SandboxParts {
@@ -26,7 +26,7 @@ export async function startSandbox(
   if (config.sandbox === null) return null;
   const { url } = config.sandbox;
   const { publicUrl, localUrl, http } = place;
-  if (url !== null) return { wires: sandboxAddresses(url), browser: null, ...sandboxElsewhere(url, http) };
+  if (url !== null) return { wires: sandboxAddresses(url), browser: null, ...remoteSandbox(url, http) };
   // Loaded only where it is used: production installs neither it nor its libraries.
   const { createSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await createSandbox({

@@ -15,7 +15,7 @@ import { createPaymentStore } from './payments/store.ts';
 import { createPaymentSweeper } from './payments/sweeper.ts';
 
 /** Who is paid, and how much a credit costs. */
-export interface SellingOptions {
+export interface CommerceOptions {
   /** Null where no payment provider is set up. */
   readonly provider: PayProvider | null;
   /** Lower case. */
@@ -29,12 +29,12 @@ export interface SellingOptions {
 }
 
 /** Whether executions that failed are refunded here: it was chosen, and there is somebody to ask. Pure. */
-export function refundsFailures({ provider, autoRefund }: SellingOptions): boolean {
+export function refundsFailures({ provider, autoRefund }: CommerceOptions): boolean {
   return autoRefund && provider !== null;
 }
 
-/** Everything about selling: the catalog at the provider, payments, and the loops behind them. */
-export function createSelling(
+/** Everything about commerce: the catalog at the provider, payments, and the loops behind them. */
+export function createCommerce(
   parts: Pick<ReconcileDependencies, 'database' | 'queue' | 'bus'> & {
     readonly store: ExecutionStore;
     readonly lifecycle: ExecutionLifecycle;
@@ -42,7 +42,7 @@ export function createSelling(
     readonly templates: TemplateService;
     readonly media: MediaClient;
     readonly publicUrl: string;
-    readonly options: SellingOptions;
+    readonly options: CommerceOptions;
   },
 ) {
   const { database, queue, bus, lifecycle, logger, templates, media, publicUrl, options } = parts;
@@ -50,20 +50,20 @@ export function createSelling(
   const catalog = createCatalogSync({ database, provider, ...prices, logger });
   const store = createPaymentStore(database);
   const startSoon = startSoonBy(lifecycle, logger);
-  const selling =
+  const commerce =
     provider === null
       ? null
       : { database, store, queue, bus, provider, templates, media, prices: catalog, publicUrl, startSoon };
   return {
     catalog,
-    payments: createPaymentService({ store, bus, selling, autoPay }),
-    loops: sellingLoops(selling, { executions: parts.store, autoRefund: refundsFailures(options), logger }),
+    payments: createPaymentService({ store, bus, commerce, autoPay }),
+    loops: commerceLoops(commerce, { executions: parts.store, autoRefund: refundsFailures(options), logger }),
   };
 }
 
 /** The sweep of payments, and the refunds of what failed: nothing where nobody is paid. */
-function sellingLoops(
-  selling: (ReconcileDependencies & CheckoutDependencies) | null,
+function commerceLoops(
+  commerce: (ReconcileDependencies & CheckoutDependencies) | null,
   parts: {
     readonly executions: ExecutionStore;
     readonly autoRefund: boolean;
@@ -71,13 +71,13 @@ function sellingLoops(
   },
 ) {
   const { executions, autoRefund, logger } = parts;
-  const sweeper = selling === null ? null : createPaymentSweeper({ selling, logger });
+  const sweeper = commerce === null ? null : createPaymentSweeper({ commerce, logger });
   let refunds: QueueWorker | null = null;
   return {
     async start() {
       sweeper?.start();
-      if (selling !== null && autoRefund)
-        refunds = await workAutomaticRefunds({ selling, executions, logger });
+      if (commerce !== null && autoRefund)
+        refunds = await workAutomaticRefunds({ commerce, executions, logger });
     },
     async stop(graceSeconds: number) {
       await sweeper?.stop();

@@ -1,5 +1,5 @@
 import type { Config } from '../../platform/config/config.ts';
-import type { SellingOptions } from './commerce.ts';
+import type { CommerceOptions } from './commerce.ts';
 import { createStripe } from './payments/provider/stripe.ts';
 
 /** The sandbox's stand-in for Stripe, as this process reaches it. */
@@ -12,10 +12,10 @@ export interface SandboxStripe {
 }
 
 /** Who is paid, as the settings say: Stripe, else the stand-in, else nobody. The same adapter speaks to both. */
-export function composeSelling(
+export function composeCommerce(
   { payments }: Pick<Config, 'payments'>,
   sandbox: SandboxStripe | null,
-): SellingOptions {
+): CommerceOptions {
   const { stripe, currency, creditUnitAmount, autoPay, autoRefund } = payments;
   const prices = { currency, creditUnitAmount, autoRefund };
   if (stripe !== null)

@@ -63,7 +63,7 @@ function callbackOf(publicUrl: string): string {
 
 function providerOf({ provider }: Config['signIn'], publicUrl: string): IdentityProviderSettings | null {
   if (provider === null) return null;
-  return { ...provider, callbackUrl: provider.callbackUrl ?? callbackOf(publicUrl), reachedAt: null };
+  return { ...provider, callbackUrl: provider.callbackUrl ?? callbackOf(publicUrl), internalUrl: null };
 }
 
 function sandboxProvider(
@@ -78,7 +78,7 @@ function sandboxProvider(
     endpoints: null,
     audiences: [],
     parameters: {},
-    reachedAt: sandbox.url,
+    internalUrl: sandbox.url,
   };
 }
 

@@ -7,10 +7,10 @@ import { createSubgraphServer } from '../../platform/graphql/subgraph-server/ser
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret } from '../../platform/secrets/installation-secret.ts';
-import { composeSelling } from './compose-commerce.ts';
+import { composeCommerce } from './compose-commerce.ts';
 import { composeSignIn } from './compose-sign-in.ts';
 import { workflowMigrations } from './database/migrations/index.ts';
-import { sandboxElsewhere, type SandboxElsewhere } from './remote-sandbox.ts';
+import { remoteSandbox, type RemoteSandbox } from './remote-sandbox.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
 
 /** The workflow subgraph as a process of its own (--role workflow). */
@@ -55,15 +55,15 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     production: config.production,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
-    selling: composeSelling(config, sandbox?.stripe ?? null),
+    commerce: composeCommerce(config, sandbox?.stripe ?? null),
     signIn: composeSignIn(config, { publicUrl, sandbox: sandbox?.identity ?? null, http: runtime.http }),
   });
 }
 
 /** The sandbox, where one is set up (SANDBOX_URL): split processes have none of their own. */
-function sandboxOf({ config, http }: Runtime): SandboxElsewhere | null {
+function sandboxOf({ config, http }: Runtime): RemoteSandbox | null {
   const url = config.sandbox?.url ?? null;
-  return url === null ? null : sandboxElsewhere(url, http);
+  return url === null ? null : remoteSandbox(url, http);
 }
 
 async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: string): Promise<void> {

@@ -13,7 +13,7 @@ import type { SandboxStripe } from './compose-commerce.ts';
 import type { AlipayKeys, SandboxIdentity } from './compose-sign-in.ts';
 
 /** A sandbox that is another process, at SANDBOX_URL: what is known of it, and what it is asked for when it is needed. */
-export interface SandboxElsewhere {
+export interface RemoteSandbox {
   readonly identity: SandboxIdentity;
   readonly stripe: SandboxStripe;
 }
@@ -26,7 +26,7 @@ const MAX_BYTES = 64 * 1024;
 const keysAnswer = z.object({ privateKey: z.string(), platformKey: z.string() });
 
 /** The stand-ins at this address. Nothing is asked before it is needed: the sandbox may start later, and again. */
-export function sandboxElsewhere(address: string, http: HttpClient): SandboxElsewhere {
+export function remoteSandbox(address: string, http: HttpClient): RemoteSandbox {
   const url = address.replace(/\/+$/, '');
   const issuer = `${url}/identity`;
   const alipay = `${url}/alipay`;
@@ -41,31 +41,31 @@ export function sandboxElsewhere(address: string, http: HttpClient): SandboxElse
       },
     },
     // Stripe's own API is at an origin, and so is the stand-in: at /v1 of the sandbox.
-    stripe: { ...STRIPE, url, pay: (sessionId) => pressButton(http, `${url}/stripe/pay/${sessionId}`) },
+    stripe: { ...STRIPE, url, pay: (sessionId) => payCheckout(http, `${url}/stripe/pay/${sessionId}`) },
   };
 }
 
 /** New with each start of the sandbox, so they are asked for each time. */
 async function alipayKeys(http: HttpClient, baseUrl: string): Promise<AlipayKeys> {
-  const { status, body } = await asked(http, { method: 'GET', url: `${baseUrl}/keys`, retry: 'safe' });
-  if (status !== 200) throw away();
+  const { status, body } = await send(http, { method: 'GET', url: `${baseUrl}/keys`, retry: 'safe' });
+  if (status !== 200) throw unavailable();
   const { privateKey, platformKey } = keysAnswer.parse(JSON.parse(body.toString('utf8')));
   return { privateKey: createPrivateKey(privateKey), platformKey: createPublicKey(platformKey) };
 }
 
 /** What a person does on the page of a checkout. One that is over already says so (410), and stays as it is. */
-async function pressButton(http: HttpClient, page: string): Promise<void> {
-  const { status } = await asked(http, {
+async function payCheckout(http: HttpClient, page: string): Promise<void> {
+  const { status } = await send(http, {
     method: 'POST',
     url: page,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: 'do=card',
     retry: 'never',
   });
-  if (status !== 303 && status !== 410) throw away();
+  if (status !== 303 && status !== 410) throw unavailable();
 }
 
-async function asked(
+async function send(
   http: HttpClient,
   request: Omit<HttpRequest, 'timeoutMs' | 'maxBytes'>,
 ): Promise<HttpResponse> {
@@ -73,12 +73,12 @@ async function asked(
   try {
     return await http.request({ ...request, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, trustedOrigins });
   } catch (error) {
-    if (error instanceof HttpFailure) throw away(error);
+    if (error instanceof HttpFailure) throw unavailable(error);
     throw error;
   }
 }
 
-function away(cause?: unknown): AppError {
+function unavailable(cause?: unknown): AppError {
   const options = { retryAfter: 5, ...(cause === undefined ? {} : { cause }) };
   return new AppError('UNAVAILABLE', 'the sandbox at SANDBOX_URL gives no usable answer', options);
 }

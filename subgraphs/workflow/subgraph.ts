@@ -5,7 +5,7 @@ import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/s
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
-import { createSelling, refundsFailures, type SellingOptions } from './commerce.ts';
+import { createCommerce, refundsFailures, type CommerceOptions } from './commerce.ts';
 import { workflowDatabase } from './database/database.ts';
 import { pruneKeys } from './executions/idempotency.ts';
 import { createExecutionLifecycle } from './executions/lifecycle.ts';
@@ -39,7 +39,7 @@ export interface WorkflowSubgraphOptions {
   readonly signIn: Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'>;
   readonly http: HttpClient;
   /** How executions are sold. */
-  readonly selling: SellingOptions;
+  readonly commerce: CommerceOptions;
 }
 
 /** Templates and executions, with the loops behind them. */
@@ -58,7 +58,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
   const store = createExecutionStore(database);
   const media = createMediaClient(options.media);
   const templates = createTemplateService(database);
-  const onEnd = refundsFailures(options.selling) ? refundWhenFailed(queue) : undefined;
+  const onEnd = refundsFailures(options.commerce) ? refundWhenFailed(queue) : undefined;
   const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd });
   const shared = { database, store, lifecycle, queue, logger };
   const executions = createExecutionService({ ...shared, templates, media, bus });
@@ -76,13 +76,13 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     http: options.http,
     logger,
   });
-  const { catalog, payments, loops } = createSelling({
+  const { catalog, payments, loops } = createCommerce({
     ...shared,
     bus,
     templates,
     media,
     publicUrl: options.publicUrl,
-    options: options.selling,
+    options: options.commerce,
   });
   const services: WorkflowServices = {
     templates,

@@ -98,7 +98,7 @@ const refunding: readonly Death[] = [
 ];
 
 describe('a process killed while it gives money back', () => {
-  it.each(named([...refunding, { when: 'before', call: 'truthOf', nth: 1 }]))(
+  it.each(named([...refunding, { when: 'before', call: 'checkoutStateOf', nth: 1 }]))(
     '%s: the same key gives back once',
     async (_, dieAt) => {
       const id = await paid();
@@ -111,7 +111,7 @@ describe('a process killed while it gives money back', () => {
     },
   );
 
-  it.each(named([...refunding, { when: 'before', call: 'truthOf', nth: 2 }, { step: 'committed' }]))(
+  it.each(named([...refunding, { when: 'before', call: 'checkoutStateOf', nth: 2 }, { step: 'committed' }]))(
     '%s, because what was paid for had failed: its job gives back once',
     async (_, dieAt) => {
       const id = await paid();
@@ -121,7 +121,7 @@ describe('a process killed while it gives money back', () => {
         stage: 'failed',
         progress: 10,
         error: { code: 'UNAVAILABLE', message: 'the upstream is away' },
-        taken: true,
+        wasStarted: true,
       });
       await killed({ do: 'give back', executionId }, dieAt);
       await Promise.all([refundFailed(shop, executionId), refundFailed(shop, executionId)]);

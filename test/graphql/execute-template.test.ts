@@ -111,7 +111,7 @@ beforeAll(async () => {
     publicUrl: 'http://kiln.test',
     signInSecret: 's'.repeat(64),
     http,
-    selling: { provider: null, currency: 'usd', creditUnitAmount: 100, autoPay: null, autoRefund: false },
+    commerce: { provider: null, currency: 'usd', creditUnitAmount: 100, autoPay: null, autoRefund: false },
     signIn: { admins: [], provider: null, platforms: [], redirects: [] },
   });
   const links = { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) };

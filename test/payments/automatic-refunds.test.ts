@@ -35,7 +35,7 @@ async function bought() {
 }
 
 const ending = (status: 'FAILED' | 'CANCELLED', error: ExecutionError | null) =>
-  ({ status, stage: 'ended', progress: 10, error, taken: true }) as const;
+  ({ status, stage: 'ended', progress: 10, error, wasStarted: true }) as const;
 
 async function failed() {
   const purchase = await bought();

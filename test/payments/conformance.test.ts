@@ -106,15 +106,15 @@ describe.each(benches(process.env))('at $name:', (place) => {
   async function paid(amount = 500) {
     const checkout = await opened(amount);
     await hands().control.pay(checkout.sessionId);
-    const truth = await provider.truthOf(checkout.sessionId);
-    return { ...checkout, truth, intent: truth.paymentIntentId ?? '' };
+    const state = await provider.checkoutStateOf(checkout.sessionId);
+    return { ...checkout, state, intent: state.paymentIntentId ?? '' };
   }
 
   /** A payment by card, with a page or without. */
   async function charged(amount = 500): Promise<Charged> {
     if (bench.charge !== null) return bench.charge(amount);
     const { sessionId, intent } = await paid(amount);
-    return { intent, refunded: async () => (await provider.truthOf(sessionId)).amountRefunded };
+    return { intent, refunded: async () => (await provider.checkoutStateOf(sessionId)).amountRefunded };
   }
 
   const refundOf = ({ intent }: { readonly intent: string }, amount: number) => ({
@@ -218,7 +218,7 @@ describe.each(benches(process.env))('at $name:', (place) => {
     it.runIf(isStateful)('is open, unpaid, and the payment’s', async () => {
       const { request, sessionId, url } = await opened();
       expect(url).toContain(isStandIn ? `http://127.0.0.1:1/pay/${sessionId}` : 'https://');
-      expect(await provider.truthOf(sessionId)).toMatchObject({
+      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({
         sessionId,
         paymentId: request.paymentId,
         session: 'open',
@@ -259,29 +259,29 @@ describe.each(benches(process.env))('at $name:', (place) => {
     });
 
     it.runIf(isStateful)('that nobody knows is not found', async () => {
-      await expect(provider.truthOf('cs_test_none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await expect(provider.checkoutStateOf('cs_test_none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     });
   });
 
   describe('money', () => {
     it.runIf(isStandIn)('is there when the card was good', async () => {
-      const { truth, sessionId } = await paid();
-      expect(truth).toMatchObject({
+      const { state, sessionId } = await paid();
+      expect(state).toMatchObject({
         session: 'complete',
         isPaid: true,
         isSettling: false,
         amountRefunded: 0,
       });
-      expect(await provider.sessionOfIntent(truth.paymentIntentId ?? '')).toBe(sessionId);
+      expect(await provider.sessionOfIntent(state.paymentIntentId ?? '')).toBe(sessionId);
       expect(await provider.sessionOfIntent('pi_none')).toBeNull();
     });
 
     it.runIf(isStandIn)('is not there after a declined card, which may be tried again', async () => {
       const { sessionId } = await opened();
       await hands().control.pay(sessionId, 'decline');
-      expect(await provider.truthOf(sessionId)).toMatchObject({ session: 'open', isPaid: false });
+      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ session: 'open', isPaid: false });
       await hands().control.pay(sessionId);
-      expect(await provider.truthOf(sessionId)).toMatchObject({ isPaid: true });
+      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ isPaid: true });
     });
 
     it.runIf(isStandIn).each([
@@ -290,19 +290,19 @@ describe.each(benches(process.env))('at $name:', (place) => {
     ])('comes late by a method that takes its time (good: %s)', async (isGood, expected) => {
       const { sessionId } = await opened();
       await hands().control.pay(sessionId, 'delayed');
-      expect(await provider.truthOf(sessionId)).toMatchObject({
+      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({
         session: 'complete',
         isPaid: false,
         isSettling: true,
       });
       await hands().control.settle(sessionId, isGood);
-      expect(await provider.truthOf(sessionId)).toMatchObject({ session: 'complete', ...expected });
+      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ session: 'complete', ...expected });
     });
 
     it.runIf(isStandIn)('is not needed where there is nothing to pay', async () => {
       const { sessionId } = await opened(0);
       await hands().control.pay(sessionId);
-      expect(await provider.truthOf(sessionId)).toMatchObject({
+      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({
         isPaid: true,
         paymentIntentId: null,
         amount: 0,
@@ -354,7 +354,10 @@ describe.each(benches(process.env))('at $name:', (place) => {
       const bought = await paid();
       const { id } = await provider.refund(refundOf(bought, 500));
       await hands().control.failRefund(id);
-      expect(await provider.truthOf(bought.sessionId)).toMatchObject({ amountRefunded: 0, isPaid: true });
+      expect(await provider.checkoutStateOf(bought.sessionId)).toMatchObject({
+        amountRefunded: 0,
+        isPaid: true,
+      });
     });
   });
 
@@ -362,9 +365,9 @@ describe.each(benches(process.env))('at $name:', (place) => {
     it.runIf(isStandIn)('is open until it is won', async () => {
       const { sessionId } = await paid();
       await hands().control.dispute(sessionId);
-      expect(await provider.truthOf(sessionId)).toMatchObject({ isDisputed: true });
+      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ isDisputed: true });
       await hands().control.dispute(sessionId, 'won');
-      expect(await provider.truthOf(sessionId)).toMatchObject({ isDisputed: false });
+      expect(await provider.checkoutStateOf(sessionId)).toMatchObject({ isDisputed: false });
     });
   });
 
@@ -381,16 +384,16 @@ describe.each(benches(process.env))('at $name:', (place) => {
       expect(eventsOf('checkout.session.completed')[0]?.event).toMatchObject({
         id: expect.stringMatching(/^evt_/) as string,
         isLive: false,
-        look: { at: 'session', sessionId, paymentId: request.paymentId },
+        look: { kind: 'session', sessionId, paymentId: request.paymentId },
       });
       await provider.refund({ ...refundOf({ intent }, 500), paymentId: request.paymentId });
       await expect.poll(() => eventsOf('charge.refunded').length).toBe(1);
-      expect(eventsOf('charge.refunded')[0]?.event.look).toEqual({
+      expect(eventsOf('charge.refunded')[0]?.event.refersTo).toEqual({
         at: 'intent',
         paymentIntentId: intent,
         paymentId: request.paymentId,
       });
-      expect(eventsOf('product.created')[0]?.event.look).toEqual({ at: 'nothing' });
+      expect(eventsOf('product.created')[0]?.event.refersTo).toEqual({ kind: 'nothing' });
     });
 
     it.runIf(isStandIn)(
@@ -427,7 +430,7 @@ describe.each(benches(process.env))('at $name:', (place) => {
       await expect
         .poll(async () =>
           (await provider.undelivered(since)).some(
-            ({ look }) => look.at === 'session' && look.sessionId === sessionId,
+            ({ refersTo: look }) => look.kind === 'session' && look.sessionId === sessionId,
           ),
         )
         .toBe(true);
@@ -457,7 +460,7 @@ describe.each(benches(process.env))('at $name:', (place) => {
         () => catalog.find('test:none'),
         () => catalog.read(productId, priceId),
         () => provider.createCheckout(checkoutOf(priceId)),
-        () => provider.truthOf('cs_test_1'),
+        () => provider.checkoutStateOf('cs_test_1'),
         () => provider.expireCheckout('cs_test_1'),
         () => provider.sessionOfIntent('pi_1'),
         () => provider.refund(refundOf({ intent: 'pi_1' }, 100)),

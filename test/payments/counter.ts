@@ -54,7 +54,7 @@ export async function openCounter({ config, stripe, onStep, between = (same) => 
   const catalog: CatalogSync = createCatalogSync({ database: tables, provider, ...prices, logger });
   const store = createPaymentStore(tables);
   const started: StoredExecution[] = [];
-  const selling = {
+  const commerce = {
     database: tables,
     store,
     queue,
@@ -67,12 +67,12 @@ export async function openCounter({ config, stripe, onStep, between = (same) => 
     startSoon: (execution: StoredExecution) => void started.push(execution),
     onStep,
   };
-  const payments: PaymentService = createPaymentService({ store, bus, selling, autoPay: null });
+  const payments: PaymentService = createPaymentService({ store, bus, commerce, autoPay: null });
   const executions: ExecutionStore = createExecutionStore(tables);
   return {
     database,
     queue,
-    selling,
+    commerce,
     payments,
     templates,
     catalog,

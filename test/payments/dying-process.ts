@@ -21,7 +21,7 @@ export type Death =
   | { readonly step: ReconcileStep }
   | {
       readonly when: 'before' | 'after';
-      readonly call: 'createCheckout' | 'refund' | 'truthOf';
+      readonly call: 'createCheckout' | 'refund' | 'checkoutStateOf';
       readonly nth: number;
     };
 

@@ -311,7 +311,7 @@ describe('a refund', () => {
 describe('an event', () => {
   it('that nobody signed is refused', async () => {
     const event = { body: Buffer.from('{}'), signature: 't=1,v1=00' };
-    await expect(shop.payments.takeEvent(event)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(shop.payments.receiveEvent(event)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
   it('of another app of the account is nothing to us', async () => {

@@ -48,12 +48,12 @@ export async function openShop(): Promise<Shop> {
   });
   const { database, payments } = counter;
   await counter.templates.importBundled();
-  hook.take = (body, signature) => payments.takeEvent({ body, signature });
+  hook.take = (body, signature) => payments.receiveEvent({ body, signature });
   const shop: Shop = {
     ...counter,
     config: home.config,
     standIn,
-    sweeper: createPaymentSweeper({ selling: counter.selling, logger, overdueMs: 0 }),
+    sweeper: createPaymentSweeper({ commerce: counter.commerce, logger, overdueMs: 0 }),
     onStep: () => undefined,
     hookAnswers: hook.answers,
     async counts() {

@@ -47,7 +47,7 @@ async function change(services: BulkServices, code: string, operation: Operation
     if (operation === 'SYNC') {
       const [template = null] = await templates.byCodes([code]);
       if (template === null) return 'there is no such template';
-      const { issues } = await catalog.syncAndTell(template, false);
+      const { issues } = await catalog.syncAndReport(template, false);
       return issues.length === 0 ? null : issues.join('; ');
     }
     const changed =

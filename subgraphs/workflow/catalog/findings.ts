@@ -1,7 +1,7 @@
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { Template } from '../domain/template.ts';
 import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/provider/pay-provider.ts';
-import { amountOf, type CatalogMoney } from './offer.ts';
+import { amountOf, type PricingOptions } from './offer.ts';
 import { readReferences, type TemplateReference } from './references.ts';
 
 /** What is wrong about one template, and what would help. */
@@ -22,7 +22,7 @@ export interface CatalogDiagnosis {
   readonly recommendations: readonly string[];
 }
 
-export interface FindingOptions extends CatalogMoney {
+export interface FindingOptions extends PricingOptions {
   readonly database: WorkflowDatabase;
   /** Null where no payment provider is set up. */
   readonly provider: PayProvider | null;

@@ -12,7 +12,7 @@ import {
   type CatalogFinding,
   type FindingOptions,
 } from './findings.ts';
-import { amountOf, createAccount, hashOf, lookupKeyOf } from './offer.ts';
+import { amountOf, createAccountLookup, hashOf, lookupKeyOf } from './offer.ts';
 import { readReferences, saveReference, type TemplateReference } from './references.ts';
 
 /** Templates as products of the payment provider: made, changed, found again by lookup key when ids were lost. */
@@ -26,7 +26,7 @@ export interface CatalogSync extends Prices {
   /** What stands between a template and its product, and what to do about it. */
   verify(template: Template): Promise<CatalogFinding>;
   /** Brings a template over, then tells how it stands; what the provider refuses is among the issues. */
-  syncAndTell(template: Template, force: boolean): Promise<CatalogFinding>;
+  syncAndReport(template: Template, force: boolean): Promise<CatalogFinding>;
   /** Whether what is kept of a template is what it is now. */
   isCurrent(template: Template, reference: TemplateReference | null): boolean;
   /** Whether the provider can be worked with. */
@@ -40,8 +40,8 @@ export interface CatalogSyncOptions extends FindingOptions {
 /** Makes it; without a provider there is nothing to bring over. */
 export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
   const { provider, logger, currency } = options;
-  const accountOf = createAccount(provider);
-  const inTurn = createTurns(options, accountOf);
+  const accountOf = createAccountLookup(provider);
+  const inTurn = createSyncQueues(options, accountOf);
   return {
     sync: async (template, { force = false } = {}) => (provider === null ? null : inTurn(template, force)),
     async trySync(template) {
@@ -66,7 +66,7 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
       }
     },
     verify: (template) => verify(options, template, accountOf),
-    async syncAndTell(template, force) {
+    async syncAndReport(template, force) {
       try {
         const reference = provider === null ? null : await inTurn(template, force);
         if (reference !== null) return { reference, issues: [], recommendations: [] };
@@ -87,16 +87,16 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
   };
 }
 
-type InTurn = (template: Template, force: boolean) => Promise<TemplateReference>;
+type QueuedSync = (template: Template, force: boolean) => Promise<TemplateReference>;
 
 /** One after the other for each template: two at once would make two products. */
-function createTurns(options: CatalogSyncOptions, accountOf: () => Promise<string>): InTurn {
+function createSyncQueues(options: CatalogSyncOptions, accountOf: () => Promise<string>): QueuedSync {
   const running = new Map<string, Promise<TemplateReference>>();
   return async (template, force) => {
     const before = running.get(template.code);
     const turn = (async () => {
       await before?.catch(() => undefined); // its own caller hears of it
-      return bringOver(options, { template, force, account: await accountOf() });
+      return syncTemplate(options, { template, force, account: await accountOf() });
     })();
     running.set(template.code, turn);
     try {
@@ -114,7 +114,7 @@ interface Work {
 }
 
 /** What is up to date already costs the provider nothing. */
-async function bringOver(options: CatalogSyncOptions, work: Work): Promise<TemplateReference> {
+async function syncTemplate(options: CatalogSyncOptions, work: Work): Promise<TemplateReference> {
   const { database, provider } = options;
   if (provider === null) throw notConfigured();
   const { template, force, account } = work;
@@ -125,13 +125,13 @@ async function bringOver(options: CatalogSyncOptions, work: Work): Promise<Templ
   // Ids that were lost, or are of another account, are found again by the lookup key.
   const lookupKey = lookupKeyOf(options, provider.environment, template);
   const entry = kept ?? (await provider.catalog.find(lookupKey));
-  const ids = await written(options, provider, { template, entry, lookupKey, account });
+  const ids = await writeEntry(options, provider, { template, entry, lookupKey, account });
   const reference = { ...ids, contentHash, syncedAt: new Date() };
   await saveReference(database, { templateCode: template.code, ppAccount: account, ...reference });
   return reference;
 }
 
-async function written(
+async function writeEntry(
   options: CatalogSyncOptions,
   { catalog, environment }: PayProvider,
   found: {

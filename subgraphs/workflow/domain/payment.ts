@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../platform/json.ts';
 
-/** The words of payments, and how the provider's truth moves them. Pure. */
+/** The nouns of payments, and how a payment follows the checkout at the provider. Pure. */
 
 /** Every status of a payment. */
 export const paymentStatuses = ['PENDING', 'COMPLETED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const;
@@ -54,7 +54,7 @@ export interface Refund {
 }
 
 /** What the provider says of a checkout now: all that decides. */
-export interface MoneyTruth {
+export interface CheckoutState {
   readonly sessionId: string;
   /** The payment that the session was made for; null for a foreign one. */
   readonly paymentId: string | null;
@@ -71,19 +71,19 @@ export interface MoneyTruth {
   readonly isDisputed: boolean;
 }
 
-/** What a payment becomes by the provider's truth. Money wins: cancelling or failing never undoes what was paid. */
-export function statusBy(current: PaymentStatus, truth: MoneyTruth): PaymentStatus {
-  if (truth.isPaid) return isFullyRefunded(truth) ? 'REFUNDED' : 'COMPLETED';
-  if (truth.session === 'expired') return current === 'FAILED' ? 'FAILED' : 'CANCELLED';
-  if (truth.session === 'complete' && !truth.isSettling) return 'FAILED';
+/** The status of a payment by its checkout at the provider. Cancelling or failing never undoes what was paid. */
+export function nextStatus(current: PaymentStatus, state: CheckoutState): PaymentStatus {
+  if (state.isPaid) return isFullyRefunded(state) ? 'REFUNDED' : 'COMPLETED';
+  if (state.session === 'expired') return current === 'FAILED' ? 'FAILED' : 'CANCELLED';
+  if (state.session === 'complete' && !state.isSettling) return 'FAILED';
   return current;
 }
 
 /** Whether the execution starts now: paid, not given back, not disputed, and never before. */
-export function startsExecution(payment: Pick<Payment, 'executionId'>, truth: MoneyTruth): boolean {
-  return payment.executionId === null && truth.isPaid && truth.amountRefunded === 0 && !truth.isDisputed;
+export function startsExecution(payment: Pick<Payment, 'executionId'>, state: CheckoutState): boolean {
+  return payment.executionId === null && state.isPaid && state.amountRefunded === 0 && !state.isDisputed;
 }
 
-function isFullyRefunded({ amount, amountRefunded }: MoneyTruth): boolean {
+function isFullyRefunded({ amount, amountRefunded }: CheckoutState): boolean {
   return amountRefunded > 0 && amountRefunded >= amount;
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
-import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import { AppError, badInput, notFound, type AppErrorCode } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
-import type { Template } from '../domain/template.ts';
+import type { Template, TemplateService } from '../domain/template.ts';
 import { isFinalRefusal, type MediaClient } from './media-client.ts';
 import { checkedParameters } from './parameters.ts';
 import { startOf } from './workflows.ts';
@@ -13,6 +13,18 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   image: 'imageUrl',
   images: 'imageUrl',
 };
+
+/** A template that can be run. NOT_FOUND, or BAD_USER_INPUT (of the caller's `field`) for one that is not active. */
+export async function activeTemplate(
+  templates: Pick<TemplateService, 'byCodes'>,
+  code: string,
+  field: string,
+): Promise<Template> {
+  const [template = null] = await templates.byCodes([code]);
+  if (template === null) throw notFound('template', code);
+  if (!template.isActive) throw badInput(field, `template ${template.code} is not active`);
+  return template;
+}
 
 /** What is run, and with what. */
 export interface CheckedStart {

@@ -14,8 +14,8 @@ import type { ExecuteRequest, Execution } from '../domain/execution.ts';
 import type { Template, TemplateService } from '../domain/template.ts';
 import { acceptExecution, type NewExecution } from './accept.ts';
 import { beneficiaryOf } from './access.ts';
-import { checkedStart, startFor, type CheckedStart } from './checked-start.ts';
-import { guardedExecution, takeKey } from './idempotency.ts';
+import { activeTemplate, checkedStart, startFor, type CheckedStart } from './checked-start.ts';
+import { executionOfKey, insertKey } from './idempotency.ts';
 import type { ExecutionLifecycle } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
@@ -43,11 +43,11 @@ export async function execute(
   const requested = { operation: 'executeTemplate', ...asked };
   const fingerprint = fingerprintOf(requested);
   const guard = idempotencyOf(caller, idempotencyKey, requested);
-  const earlier = guard === null ? null : await guardedExecution(dependencies.database, guard);
+  const earlier = guard === null ? null : await executionOfKey(dependencies.database, guard);
   if (earlier !== null) return readAgain(dependencies.store, earlier);
   const draft = await draftOf(dependencies, { caller, request, fingerprint });
   const accepted = await accept(dependencies, draft, guard);
-  await startSoon(dependencies, accepted);
+  await startInline(dependencies, accepted);
   return readAgain(dependencies.store, accepted.id);
 }
 
@@ -57,8 +57,8 @@ async function draftOf(
   submission: { readonly caller: Caller; readonly request: ExecuteRequest; readonly fingerprint: string },
 ): Promise<NewExecution> {
   const { caller, request, fingerprint } = submission;
-  const template = await activeTemplate(dependencies.templates, request.code);
-  const { parameters, start } = await startUnlessRefused(dependencies, caller, {
+  const template = await activeTemplate(dependencies.templates, request.code, 'code');
+  const { parameters, start } = await checkedStartIfAvailable(dependencies, caller, {
     template,
     parameters: request.parameters,
   });
@@ -76,7 +76,7 @@ async function draftOf(
 }
 
 /** While media is away nothing is refused for it: the execution waits, and ends as FAILED if media refuses it then. */
-async function startUnlessRefused(
+async function checkedStartIfAvailable(
   { media, logger }: ExecuteDependencies,
   caller: Caller,
   asked: { readonly template: Template; readonly parameters: Json },
@@ -88,13 +88,6 @@ async function startUnlessRefused(
     logger.warn({ error: thrown, template: asked.template.code }, 'an execution could not be checked yet');
     return startFor(asked.template, asked.parameters);
   }
-}
-
-async function activeTemplate(templates: TemplateService, code: string): Promise<Template> {
-  const [template = null] = await templates.byCodes([code]);
-  if (template === null) throw notFound('template', code);
-  if (!template.isActive) throw badInput('code', `template ${template.code} is not active`);
-  return template;
 }
 
 function checkedExternalId(externalId: string | null): string | null {
@@ -112,21 +105,21 @@ async function accept(
   try {
     return await database.transaction().execute(async (transaction) => {
       const execution = await acceptExecution(transaction, queue, draft);
-      if (guard !== null) await takeKey(transaction, guard, execution.id);
+      if (guard !== null) await insertKey(transaction, guard, execution.id);
       return execution;
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    return winnerOf(dependencies, { draft, guard, error });
+    return conflictingExecution(dependencies, { draft, guard, error });
   }
 }
 
-async function winnerOf(
+async function conflictingExecution(
   { database, store }: ExecuteDependencies,
   lost: { readonly draft: NewExecution; readonly guard: IdempotencyRecord | null; readonly error: unknown },
 ): Promise<StoredExecution> {
   const { draft, guard, error } = lost;
-  const guarded = guard === null ? null : await guardedExecution(database, guard);
+  const guarded = guard === null ? null : await executionOfKey(database, guard);
   if (guarded !== null) return readAgain(store, guarded);
   const { owner, externalId } = draft;
   const taken = externalId === null ? null : await store.byExternalId(owner, externalId);
@@ -139,7 +132,7 @@ async function winnerOf(
 }
 
 /** The start runs inline, but not for long: what media does not take at once, the queued job brings. */
-async function startSoon(dependencies: ExecuteDependencies, execution: StoredExecution): Promise<void> {
+async function startInline(dependencies: ExecuteDependencies, execution: StoredExecution): Promise<void> {
   const { lifecycle, logger, startWithinMs = 2000 } = dependencies;
   const signal = AbortSignal.timeout(startWithinMs);
   const started = lifecycle.start(execution, signal).catch((thrown: unknown) => {

@@ -17,7 +17,7 @@ import { createTemplateService } from '../templates/service.ts';
 import { pruneKeys } from './idempotency.ts';
 import { createExecutionLifecycle, endedQueue } from './lifecycle.ts';
 import { createMediaClient } from './media-client.ts';
-import { createMediaStandIn, type MediaStandIn } from './media-stand-in.fixture.ts';
+import { createFakeMedia, type FakeMedia } from './media-stand-in.fixture.ts';
 import { createExecutionService } from './service.ts';
 import { createExecutionStore } from './store.ts';
 import { createExecutionWorker, type ExecutionWorker } from './worker.ts';
@@ -40,7 +40,7 @@ let home: TestDatabase;
 let database: Database;
 let bus: EventBus;
 let queue: Queue;
-let media: MediaStandIn;
+let media: FakeMedia;
 let executions: ReturnType<typeof createExecutionService>;
 let worker: ExecutionWorker;
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
   await createTemplateService(workflowDatabase(database)).importBundled();
 });
 beforeEach(async () => {
-  media = createMediaStandIn(logger);
+  media = createFakeMedia(logger);
   const tables = workflowDatabase(database);
   const store = createExecutionStore(tables);
   const client = createMediaClient(media.link);

@@ -5,7 +5,7 @@ import { AppError } from '../../../platform/errors.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 
 /** The execution this key was used for, or null. IDEMPOTENCY_CONFLICT when it was used for another request. */
-export async function guardedExecution(
+export async function executionOfKey(
   database: WorkflowDatabase,
   guard: IdempotencyRecord,
 ): Promise<string | null> {
@@ -23,7 +23,7 @@ export async function guardedExecution(
 }
 
 /** Takes the key for an execution, in its transaction; a unique violation means that somebody was faster. */
-export async function takeKey(
+export async function insertKey(
   transaction: WorkflowTransaction,
   guard: IdempotencyRecord,
   executionId: string,

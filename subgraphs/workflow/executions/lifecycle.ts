@@ -4,7 +4,7 @@ import { newTraceId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { isEnded, statusOfTask, type LiveTask } from '../domain/execution.ts';
 import { isFinalRefusal, type MediaClient } from './media-client.ts';
-import type { AlsoWrite, ExecutionStore, StoredExecution } from './store.ts';
+import type { EndHook, ExecutionStore, StoredExecution } from './store.ts';
 
 /** Topic of the bus: an execution (by id) has reached a version. */
 export const executionTopic = 'execution';
@@ -20,7 +20,7 @@ export interface LifecycleDependencies {
   readonly bus: EventBus;
   readonly logger: Logger;
   /** Writes what an end brings about, in its transaction; once per execution. */
-  readonly onEnd?: AlsoWrite | undefined;
+  readonly onEnd?: EndHook | undefined;
 }
 
 /** What moves an execution forward; every verb may be repeated, by any process, at any time. */
@@ -78,7 +78,7 @@ async function refuse(
     stage: 'refused',
     progress: 0,
     error: { code, message },
-    taken: false,
+    wasStarted: false,
   } as const;
   publish(dependencies, await dependencies.store.markEnded(id, change, dependencies.onEnd));
 }
@@ -102,11 +102,11 @@ const lostEnd = {
   stage: 'lost',
   progress: 0,
   error: { code: 'LOST', message: 'the media service no longer has the task of this execution' },
-  taken: true,
+  wasStarted: true,
 } as const;
 
 function endOf({ state, stage, progress, error }: LiveTask) {
-  return { status: statusOfTask(state), stage, progress, error, taken: true };
+  return { status: statusOfTask(state), stage, progress, error, wasStarted: true };
 }
 
 function publish({ bus }: LifecycleDependencies, execution: StoredExecution | null): void {

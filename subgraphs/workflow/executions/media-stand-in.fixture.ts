@@ -41,7 +41,7 @@ interface StandInTask {
   readonly events: StandInEvent[];
 }
 
-export interface MediaStandIn {
+export interface FakeMedia {
   readonly link: SubgraphLink;
   readonly tasks: ReadonlyMap<string, StandInTask>;
   /** What startTask does: take it, never answer, or refuse with a code. */
@@ -61,10 +61,10 @@ export interface MediaStandIn {
 }
 
 /** Makes the stand-in. */
-export function createMediaStandIn(logger: Logger): MediaStandIn {
+export function createFakeMedia(logger: Logger): FakeMedia {
   const tasks = new Map<string, StandInTask>();
   const bells = new Set<() => void>();
-  const standIn: MediaStandIn = {
+  const standIn: FakeMedia = {
     tasks,
     starting: 'takes',
     checking: 'takes',
@@ -88,7 +88,7 @@ export function createMediaStandIn(logger: Logger): MediaStandIn {
 }
 
 function subgraphOf(
-  standIn: () => MediaStandIn,
+  standIn: () => FakeMedia,
   tasks: Map<string, StandInTask>,
   bells: Set<() => void>,
 ): Subgraph {

@@ -15,11 +15,11 @@ interface StatusChange {
   readonly progress: number;
   readonly error: ExecutionError | null;
   /** Whether media had its task: an end can be heard of before the start was written down. */
-  readonly taken: boolean;
+  readonly wasStarted: boolean;
 }
 
 /** What else is written in the transaction of an end. */
-export type AlsoWrite = (transaction: WorkflowTransaction, ended: StoredExecution) => Promise<void>;
+export type EndHook = (transaction: WorkflowTransaction, ended: StoredExecution) => Promise<void>;
 
 /** Reading and changing executions; no rules here. */
 export interface ExecutionStore {
@@ -33,7 +33,7 @@ export interface ExecutionStore {
   /** PENDING -> RUNNING; null when it is not PENDING any more. */
   markStarted(id: string): Promise<StoredExecution | null>;
   /** To an ended status, only from an open one; null when it has ended already. */
-  markEnded(id: string, change: StatusChange, also?: AlsoWrite): Promise<StoredExecution | null>;
+  markEnded(id: string, change: StatusChange, also?: EndHook): Promise<StoredExecution | null>;
   /** RUNNING executions older than this, oldest first. */
   runningSince(before: Date): AsyncIterable<StoredExecution>;
 }
@@ -75,7 +75,7 @@ async function markStarted(database: WorkflowDatabase, id: string): Promise<Stor
 async function markEnded(
   transaction: WorkflowTransaction,
   id: string,
-  { status, stage, progress, error, taken }: StatusChange,
+  { status, stage, progress, error, wasStarted: taken }: StatusChange,
 ): Promise<StoredExecution | null> {
   const row = await transaction
     .updateTable('workflow.executions')

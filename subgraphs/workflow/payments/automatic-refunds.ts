@@ -3,7 +3,7 @@ import type { Json } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import type { Execution } from '../domain/execution.ts';
-import type { AlsoWrite, ExecutionStore } from '../executions/store.ts';
+import type { EndHook, ExecutionStore } from '../executions/store.ts';
 import { PayProviderError } from './provider/pay-provider.ts';
 import { reconcile, type ReconcileDependencies } from './reconcile.ts';
 import { refund, type RefundDependencies } from './refunds.ts';
@@ -15,7 +15,7 @@ import type { StoredPayment } from './store.ts';
  * any number of times, and the provider never gives back more than was paid.
  */
 export interface AutomaticRefundDependencies {
-  readonly selling: ReconcileDependencies & RefundDependencies;
+  readonly commerce: ReconcileDependencies & RefundDependencies;
   readonly executions: Pick<ExecutionStore, 'byIds'>;
   readonly logger: Logger;
 }
@@ -33,7 +33,7 @@ function isTechnicalFailure({ status, error }: Pick<Execution, 'status' | 'error
 }
 
 /** Writes the job of a paid execution that failed, in the transaction of its end. */
-export function refundWhenFailed(queue: Queue): AlsoWrite {
+export function refundWhenFailed(queue: Queue): EndHook {
   return async (transaction, execution) => {
     if (!isTechnicalFailure(execution)) return;
     const paid = await transaction
@@ -48,7 +48,7 @@ export function refundWhenFailed(queue: Queue): AlsoWrite {
 
 /** Declares the queue and works it. */
 export async function workAutomaticRefunds(dependencies: AutomaticRefundDependencies): Promise<QueueWorker> {
-  const { queue } = dependencies.selling;
+  const { queue } = dependencies.commerce;
   await queue.define(refundQueue, { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 300 });
   return queue.work(refundQueue, { slots: 2 }, async (job) => {
     const executionId = executionIdOf(job);
@@ -61,34 +61,34 @@ export async function refundFailed(
   dependencies: AutomaticRefundDependencies,
   executionId: string,
 ): Promise<JobOutcome> {
-  const { selling, executions } = dependencies;
+  const { commerce, executions } = dependencies;
   const [execution] = await executions.byIds([executionId]);
-  const bought = await selling.store.byExecution(executionId);
+  const bought = await commerce.store.byExecution(executionId);
   if (execution === undefined || bought === null || !isTechnicalFailure(execution)) return;
   try {
-    const payment = await reconcile(selling, bought.id);
+    const payment = await reconcile(commerce, bought.id);
     // Given back already; or a dispute decides where the money goes.
     if (payment.status !== 'COMPLETED' || payment.disputed) return;
-    await giveBack(dependencies, payment, execution);
-    await reconcile(selling, payment.id);
+    await refundPayment(dependencies, payment, execution);
+    await reconcile(commerce, payment.id);
   } catch (error) {
-    if (!(error instanceof AppError) || !COMES_BACK.has(error.code)) throw error;
+    if (!(error instanceof AppError) || !RETRIED.has(error.code)) throw error;
     return { againInSeconds: error.code === 'CONFLICT' ? 1 : AGAIN_SECONDS };
   }
 }
 
 /** A provider that is away, or that refused: what is true then is asked again. */
-const COMES_BACK: ReadonlySet<string> = new Set(['UNAVAILABLE', 'NOT_CONFIGURED', 'CONFLICT']);
+const RETRIED: ReadonlySet<string> = new Set(['UNAVAILABLE', 'NOT_CONFIGURED', 'CONFLICT']);
 
-async function giveBack(
+async function refundPayment(
   dependencies: AutomaticRefundDependencies,
   payment: StoredPayment,
   execution: Execution,
 ): Promise<void> {
-  const { selling, logger } = dependencies;
+  const { commerce, logger } = dependencies;
   const log = { paymentId: payment.id, executionId: execution.id };
   try {
-    const { amount } = await refund(selling, payment, {
+    const { amount } = await refund(commerce, payment, {
       reason: 'TECHNICAL_ISSUE',
       amount: null,
       metadata: { execution_id: execution.id, failure: execution.error?.code ?? 'INTERNAL' },
@@ -98,7 +98,7 @@ async function giveBack(
     logger.info({ ...log, amount }, 'what was paid for a failed execution is given back');
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    if ((await markRefused(selling, payment.id)) < MAX_REFUSALS) {
+    if ((await markRefused(commerce, payment.id)) < MAX_REFUSALS) {
       throw new AppError('CONFLICT', 'the payment provider refused a refund', { cause: error });
     }
     logger.error({ ...log, error }, 'what was paid for a failed execution could not be given back');

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { fingerprintOf } from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
-import { AppError, badInput, notFound } from '../../../platform/errors.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { Template, TemplateService } from '../domain/template.ts';
 import { beneficiaryOf } from '../executions/access.ts';
-import { checkedStart } from '../executions/checked-start.ts';
+import { activeTemplate, checkedStart } from '../executions/checked-start.ts';
 import type { MediaClient } from '../executions/media-client.ts';
-import { asked } from './failures.ts';
+import { withCallerErrors } from './failures.ts';
 import type { PayProvider } from './provider/pay-provider.ts';
 import type { PaymentStore, StoredPayment } from './store.ts';
 
@@ -26,7 +26,7 @@ export interface Price {
   readonly currency: string;
 }
 
-/** What selling needs. */
+/** What commerce needs. */
 export interface CheckoutDependencies {
   readonly store: PaymentStore;
   readonly templates: TemplateService;
@@ -94,13 +94,13 @@ async function newPayment(
   asks: { readonly request: CheckoutRequest; readonly fingerprint: string; readonly key: string | null },
 ): Promise<StoredPayment> {
   const { request, fingerprint, key } = asks;
-  const template = await soldTemplate(templates, request.templateCode);
+  const template = await activeTemplate(templates, request.templateCode, 'templateCode');
   const { parameters, start } = await checkedStart(media, caller, {
     template,
     parameters: request.parameters,
   });
   const { userId, taskOwner } = beneficiaryOf(caller, request.userId);
-  const { priceId, amount, currency } = await asked(() => prices.priceOf(template));
+  const { priceId, amount, currency } = await withCallerErrors(() => prices.priceOf(template));
   const row = {
     // Time-ordered, so that lists can go by it, and unguessable.
     id: `pay_${timeOrderedId()}`,
@@ -126,13 +126,6 @@ async function newPayment(
   }
 }
 
-async function soldTemplate(templates: TemplateService, code: string): Promise<Template> {
-  const [template = null] = await templates.byCodes([code]);
-  if (template === null) throw notFound('template', code);
-  if (!template.isActive) throw badInput('templateCode', `template ${template.code} is not active`);
-  return template;
-}
-
 async function openAtProvider(
   { store, provider, publicUrl }: CheckoutDependencies,
   payment: StoredPayment,
@@ -140,7 +133,7 @@ async function openAtProvider(
   const { id, ppSessionId, ppUrl } = payment;
   if (ppSessionId !== null && ppUrl !== null) return { payment, sessionId: ppSessionId, url: ppUrl };
   const query = `payment_id=${encodeURIComponent(id)}`;
-  const { sessionId, url } = await asked(() =>
+  const { sessionId, url } = await withCallerErrors(() =>
     provider.createCheckout({
       paymentId: id,
       priceId: payment.priceId,
@@ -152,7 +145,7 @@ async function openAtProvider(
       expiresAt: payment.expiresAt,
     }),
   );
-  const opened = await store.giveSession(id, { sessionId, url });
+  const opened = await store.setSession(id, { sessionId, url });
   return { payment: opened, sessionId: opened.ppSessionId ?? sessionId, url: opened.ppUrl ?? url };
 }
 

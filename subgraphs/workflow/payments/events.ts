@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { WorkflowDatabase } from '../database/database.ts';
-import { asked } from './failures.ts';
+import { withCallerErrors } from './failures.ts';
 import type { PayEvent, PayProvider } from './provider/pay-provider.ts';
 import type { PaymentStore } from './store.ts';
 
@@ -24,7 +24,7 @@ export async function processEvent(
   event: PayEvent,
 ): Promise<'done' | 'seen' | 'ignored'> {
   const { database, provider } = dependencies;
-  if (event.look.at === 'nothing' || event.isLive !== (provider.environment === 'live')) return 'ignored';
+  if (event.refersTo.kind === 'nothing' || event.isLive !== (provider.environment === 'live')) return 'ignored';
   const { processedAt } = await database
     .insertInto('workflow.payEvents')
     .values({ id: event.id, type: event.type, attempts: 1 })
@@ -64,19 +64,19 @@ interface FoundPayment {
 /** The payment an event is about, by what we know, then by what the provider knows; null when it is not ours. */
 async function paymentOf(
   { store, provider }: EventDependencies,
-  { look }: PayEvent,
+  { refersTo: look }: PayEvent,
 ): Promise<FoundPayment | null> {
-  if (look.at === 'nothing') return null;
+  if (look.kind === 'nothing') return null;
   const known =
-    look.at === 'session'
+    look.kind === 'session'
       ? await store.bySession(look.sessionId)
       : await store.byIntent(look.paymentIntentId);
   if (known !== null) return { id: known.id };
   // A refund may overtake the session's own event; the intent carries the payment's id too.
   const [named] = look.paymentId === null ? [] : await store.byIds([look.paymentId]);
   if (named === undefined) return null;
-  if (look.at === 'session') return { id: named.id, sessionId: look.sessionId };
-  const sessionId = await asked(() => provider.sessionOfIntent(look.paymentIntentId));
+  if (look.kind === 'session') return { id: named.id, sessionId: look.sessionId };
+  const sessionId = await withCallerErrors(() => provider.sessionOfIntent(look.paymentIntentId));
   return sessionId === null ? { id: named.id } : { id: named.id, sessionId };
 }
 

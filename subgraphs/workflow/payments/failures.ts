@@ -2,7 +2,7 @@ import { AppError } from '../../../platform/errors.ts';
 import { PayProviderError } from './provider/pay-provider.ts';
 
 /** The payment provider's errors as callers hear them; everything else stays what it is. */
-function callersError(error: unknown): unknown {
+function toCallerError(error: unknown): unknown {
   if (!(error instanceof PayProviderError)) return error;
   switch (error.code) {
     case 'RATE_LIMITED':
@@ -20,11 +20,11 @@ function callersError(error: unknown): unknown {
 }
 
 /** Runs what asks the provider; its errors come out as callers hear them. */
-export async function asked<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withCallerErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw callersError(error);
+    throw toCallerError(error);
   }
 }
 

@@ -2,15 +2,15 @@ import { badInput, notFound, AppError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
-import { startsExecution, statusBy, type MoneyTruth } from '../domain/payment.ts';
+import { startsExecution, nextStatus, type CheckoutState } from '../domain/payment.ts';
 import { acceptExecution, type NewExecution } from '../executions/accept.ts';
 import type { StoredExecution } from '../executions/store.ts';
-import { asked } from './failures.ts';
+import { withCallerErrors } from './failures.ts';
 import type { PayProvider } from './provider/pay-provider.ts';
 import { updatePayment, type PaymentStore, type StoredPayment } from './store.ts';
 
 /**
- * The only writer of payment truth. The row's version is read, the provider asked outside of any transaction, then one
+ * The only writer of a payment's status. The row's version is read, the provider asked outside of any transaction, then one
  * short transaction writes status, ids, execution and its job where the version still holds; who lost the race asks
  * again. So a slow provider holds no connection, and no answer is applied over a newer one.
  */
@@ -39,15 +39,15 @@ export interface ReconcileOptions {
 /** Topic of the bus: a payment (by id) has reached a version. */
 export const paymentTopic = 'payment';
 /** Times that a lost race is asked again. */
-const MAX_RACES = 8;
+const MAX_CONFLICTS = 8;
 
-/** The payment as it is by the provider's truth now. NOT_FOUND, BAD_USER_INPUT (another payment's session), UNAVAILABLE. */
+/** The payment as its checkout at the provider is now. NOT_FOUND, BAD_USER_INPUT (another payment's session), UNAVAILABLE. */
 export async function reconcile(
   dependencies: ReconcileDependencies,
   id: string,
   options: ReconcileOptions = {},
 ): Promise<StoredPayment> {
-  for (let race = 0; race < MAX_RACES; race += 1) {
+  for (let race = 0; race < MAX_CONFLICTS; race += 1) {
     const done = await once(dependencies, id, options);
     if (done !== null) return done;
   }
@@ -65,14 +65,14 @@ async function once(
   if (payment === undefined) throw notFound('payment', id);
   onStep?.('read');
   const sessionId = sessionFor(payment, options.sessionId);
-  if (sessionId === null) return unopened(dependencies, payment);
-  const truth = await askedTruth(dependencies, payment, { sessionId, expire: options.expire ?? false });
+  if (sessionId === null) return withoutCheckout(dependencies, payment);
+  const state = await requestState(dependencies, payment, { sessionId, expire: options.expire ?? false });
   onStep?.('asked');
-  return apply(dependencies, payment, truth);
+  return apply(dependencies, payment, state);
 }
 
 /** A checkout without a page: nothing can have been paid, and nothing ever will be once its time is over. */
-async function unopened(
+async function withoutCheckout(
   { database, bus }: ReconcileDependencies,
   payment: StoredPayment,
 ): Promise<StoredPayment | null> {
@@ -91,48 +91,48 @@ function sessionFor({ id, ppSessionId }: StoredPayment, named: string | undefine
   return ppSessionId ?? named ?? null;
 }
 
-async function askedTruth(
+async function requestState(
   { provider }: ReconcileDependencies,
   { id, status }: StoredPayment,
   { sessionId, expire }: { readonly sessionId: string; readonly expire: boolean },
-): Promise<MoneyTruth> {
+): Promise<CheckoutState> {
   const isOpen = status === 'PENDING';
-  const truth = await asked(() =>
-    expire && isOpen ? provider.expireCheckout(sessionId) : provider.truthOf(sessionId),
+  const state = await withCallerErrors(() =>
+    expire && isOpen ? provider.expireCheckout(sessionId) : provider.checkoutStateOf(sessionId),
   );
-  if (truth.paymentId !== id) throw badInput('sessionId', `this session does not belong to payment ${id}`);
-  return truth;
+  if (state.paymentId !== id) throw badInput('sessionId', `this session does not belong to payment ${id}`);
+  return state;
 }
 
 async function apply(
   dependencies: ReconcileDependencies,
   payment: StoredPayment,
-  truth: MoneyTruth,
+  state: CheckoutState,
 ): Promise<StoredPayment | null> {
-  if (isAsKnown(payment, truth)) return payment;
+  if (isUnchanged(payment, state)) return payment;
   const { database, bus, startSoon, onStep } = dependencies;
   const written = await database
     .transaction()
     .execute(async (transaction) => {
-      const execution = startsExecution(payment, truth)
+      const execution = startsExecution(payment, state)
         ? await acceptExecution(transaction, dependencies.queue, boughtExecution(payment))
         : null;
       onStep?.('execution written');
       const updated = await updatePayment(transaction, payment, {
-        status: statusBy(payment.status, truth),
-        ppSessionId: truth.sessionId,
-        ppPaymentIntentId: truth.paymentIntentId,
-        amountRefunded: truth.amountRefunded,
-        disputed: truth.isDisputed,
+        status: nextStatus(payment.status, state),
+        ppSessionId: state.sessionId,
+        ppPaymentIntentId: state.paymentIntentId,
+        amountRefunded: state.amountRefunded,
+        disputed: state.isDisputed,
         ...(execution === null ? {} : { executionId: execution.id }),
       });
       // Somebody was faster: what was written here must not stay.
-      if (updated === null) throw new LostRace();
+      if (updated === null) throw new VersionConflict();
       onStep?.('payment written');
       return { updated, execution };
     })
     .catch((error: unknown) => {
-      if (error instanceof LostRace) return null;
+      if (error instanceof VersionConflict) return null;
       throw error;
     });
   if (written === null) return null;
@@ -142,16 +142,16 @@ async function apply(
   return written.updated;
 }
 
-class LostRace extends Error {}
+class VersionConflict extends Error {}
 
-function isAsKnown(payment: StoredPayment, truth: MoneyTruth): boolean {
+function isUnchanged(payment: StoredPayment, state: CheckoutState): boolean {
   return (
-    statusBy(payment.status, truth) === payment.status &&
-    payment.ppSessionId === truth.sessionId &&
-    payment.ppPaymentIntentId === truth.paymentIntentId &&
-    payment.amountRefunded === truth.amountRefunded &&
-    payment.disputed === truth.isDisputed &&
-    !startsExecution(payment, truth)
+    nextStatus(payment.status, state) === payment.status &&
+    payment.ppSessionId === state.sessionId &&
+    payment.ppPaymentIntentId === state.paymentIntentId &&
+    payment.amountRefunded === state.amountRefunded &&
+    payment.disputed === state.isDisputed &&
+    !startsExecution(payment, state)
   );
 }
 

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { WorkflowRefund } from '../database/tables.ts';
 import type { Refund, RefundReason } from '../domain/payment.ts';
-import { asked } from './failures.ts';
+import { withCallerErrors } from './failures.ts';
 import type { PayProvider } from './provider/pay-provider.ts';
 import type { StoredPayment } from './store.ts';
 
@@ -45,7 +45,7 @@ export async function refund(
   if (ppRefundId) return { id: ppRefundId, paymentId: payment.id, amount, status };
   if (payment.ppPaymentIntentId === null) throw badInput('id', 'nothing was charged for this payment');
   const { ppPaymentIntentId: paymentIntentId } = payment;
-  const made = await asked(() =>
+  const made = await withCallerErrors(() =>
     provider.refund({ refundId: id, paymentId: payment.id, paymentIntentId, amount, reason: request.reason }),
   );
   await database

@@ -39,7 +39,7 @@ export interface PaymentService {
   /** Newest first: the caller's own, or of one user; empty without a caller. */
   list(caller: Caller, request: PageRequest): Promise<Page<Payment>>;
   /** Takes an event of the provider; its signature is the proof. UNAUTHENTICATED, or whatever keeps it from being processed. */
-  takeEvent(event: { readonly body: Buffer; readonly signature: string }): Promise<void>;
+  receiveEvent(event: { readonly body: Buffer; readonly signature: string }): Promise<void>;
   /** The payment now, then whenever it has changed, until nothing more can come. NOT_FOUND before the first. */
   watch(caller: Caller, id: string, signal: AbortSignal): Promise<AsyncIterableIterator<Payment>>;
 }
@@ -55,28 +55,28 @@ export interface PaymentDependencies {
   readonly store: PaymentStore;
   readonly bus: EventBus;
   /** Null where no payment provider is set up. */
-  readonly selling: (ReconcileDependencies & CheckoutDependencies) | null;
+  readonly commerce: (ReconcileDependencies & CheckoutDependencies) | null;
   /** The stand-in only: pays the checkout of a buyer who comes back with the matching pair of ids. */
   readonly autoPay: ((sessionId: string) => Promise<void>) | null;
 }
 
-/** Makes the service; without `selling` everything that needs the provider throws NOT_CONFIGURED. */
+/** Makes the service; without `commerce` everything that needs the provider throws NOT_CONFIGURED. */
 export function createPaymentService(dependencies: PaymentDependencies): PaymentService {
   const { store, bus } = dependencies;
-  const selling = () => {
-    if (dependencies.selling === null) throw notConfigured();
-    return dependencies.selling;
+  const commerce = () => {
+    if (dependencies.commerce === null) throw notConfigured();
+    return dependencies.commerce;
   };
   return {
-    checkout: async (caller, request) => checkout(selling(), caller, request),
+    checkout: async (caller, request) => checkout(commerce(), caller, request),
     async reconcile(caller, key) {
-      const open = selling();
-      await payAsIfPressed(dependencies, key);
+      const open = commerce();
+      await payAutomatically(dependencies, key);
       return reconcileNamed(open, caller, key, false);
     },
-    cancel: async (caller, key) => reconcileNamed(selling(), caller, key, true),
+    cancel: async (caller, key) => reconcileNamed(commerce(), caller, key, true),
     async refund(caller, id, request) {
-      const open = selling();
+      const open = commerce();
       const payment = await readable(store, caller, id);
       const done = await refund(open, payment, request);
       return { refund: done, payment: await reconcile(open, payment.id) };
@@ -96,8 +96,8 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       const seesAll = caller.kind === 'internal' || caller.kind === 'key' || caller.scopes.includes('admin');
       return listPage({ ...store, mayRead: mayReadPayment, seesAll }, caller, request);
     },
-    async takeEvent({ body, signature }) {
-      const open = selling();
+    async receiveEvent({ body, signature }) {
+      const open = commerce();
       const event = readEvent(open.provider, body, signature);
       await processEvent(
         {
@@ -115,7 +115,7 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
 }
 
 /** Only who has both ids that belong together: nobody can pay for somebody else by chance. */
-async function payAsIfPressed(
+async function payAutomatically(
   { store, autoPay }: PaymentDependencies,
   { id, sessionId }: PaymentKey,
 ): Promise<void> {
@@ -139,12 +139,12 @@ async function readable(store: PaymentStore, caller: Caller, id: string): Promis
 }
 
 async function reconcileNamed(
-  selling: ReconcileDependencies & CheckoutDependencies,
+  commerce: ReconcileDependencies & CheckoutDependencies,
   caller: Caller,
   { id, sessionId }: PaymentKey,
   expire: boolean,
 ): Promise<Payment> {
-  const { store } = selling;
+  const { store } = commerce;
   // A browser that comes back from a page without a session brings the placeholder as it was.
   const named = sessionId === null || sessionId.includes('{') ? null : sessionId;
   const payment = await namedPayment(store, { id, sessionId: named });
@@ -153,17 +153,17 @@ async function reconcileNamed(
   // reads; to end a checkout it takes both ids.
   const isProved = named !== null && payment.ppSessionId === named && (id !== null || !expire);
   const may = expire
-    ? givesUp(caller, payment) || mayEndPayment(caller, payment)
+    ? mayAbandon(caller, payment) || mayEndPayment(caller, payment)
     : mayReadPayment(caller, payment);
   if (!isProved && !may) throw notFound('payment', payment.id);
-  return reconcile(selling, payment.id, { ...(named === null ? {} : { sessionId: named }), expire });
+  return reconcile(commerce, payment.id, { ...(named === null ? {} : { sessionId: named }), expire });
 }
 
 /**
  * The provider's page sends back who gives up without a credential and with the payment's unguessable id alone: enough to
  * end what is unpaid, which harms nobody, and to hear again that it has ended.
  */
-function givesUp({ kind }: Caller, { status }: StoredPayment): boolean {
+function mayAbandon({ kind }: Caller, { status }: StoredPayment): boolean {
   return kind === 'anonymous' && (status === 'PENDING' || status === 'CANCELLED');
 }
 

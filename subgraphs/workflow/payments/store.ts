@@ -15,7 +15,7 @@ export interface PaymentStore {
   /** A new row, or the one that has this id or key already. */
   insert(row: Insertable<WorkflowPayment>): Promise<StoredPayment>;
   /** The provider's ids, once; a row that has them keeps them. */
-  giveSession(
+  setSession(
     id: string,
     session: { readonly sessionId: string; readonly url: string },
   ): Promise<StoredPayment>;
@@ -48,7 +48,7 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     byKey: (owner, idempotencyKey) => one({ owner, idempotencyKey }),
     insert: (row) =>
       database.insertInto('workflow.payments').values(row).returningAll().executeTakeFirstOrThrow(),
-    giveSession: (id, session) => giveSession(database, id, session),
+    setSession: (id, session) => giveSession(database, id, session),
     list: (page) => listRows(database, 'workflow.payments', page),
     count: (rows) => countRows(database, 'workflow.payments', rows),
     pendingSince: (before) => rowsBefore(database, 'workflow.payments', { status: 'PENDING', before }),

@@ -16,7 +16,7 @@ export interface PaymentSweeper {
 
 /** What the sweeper needs. */
 export interface PaymentSweeperDependencies {
-  readonly selling: ReconcileDependencies & CheckoutDependencies;
+  readonly commerce: ReconcileDependencies & CheckoutDependencies;
   readonly logger: Logger;
   /** Milliseconds between sweeps (default 120,000), and the age at which a payment is looked at (default 300,000). */
   readonly everyMs?: number;
@@ -55,16 +55,16 @@ export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): 
 
 /** Of several processes only the one that gets the lock does it: the provider is asked once, not by each of them. */
 async function sweepAlone(dependencies: PaymentSweeperDependencies, stopping: AbortSignal): Promise<void> {
-  const { selling, logger } = dependencies;
+  const { commerce, logger } = dependencies;
   try {
-    await withAdvisoryLock(selling.database, 'workflow.payments.sweep', () => sweep(dependencies, stopping));
+    await withAdvisoryLock(commerce.database, 'workflow.payments.sweep', () => sweep(dependencies, stopping));
   } catch (thrown) {
     logger.warn({ error: toError(thrown) }, 'the sweep of payments could not begin');
   }
 }
 
 async function sweep(dependencies: PaymentSweeperDependencies, stopping: AbortSignal): Promise<void> {
-  const { selling, logger } = dependencies;
+  const { commerce, logger } = dependencies;
   /** Whether going on makes sense: a provider that is away is asked again by the next sweep. */
   const guarded = async (what: string, work: () => Promise<unknown>): Promise<boolean> => {
     if (stopping.aborted) return false;
@@ -78,31 +78,36 @@ async function sweep(dependencies: PaymentSweeperDependencies, stopping: AbortSi
     }
   };
   await guarded('events of the payment provider could not be pruned', () =>
-    pruneEvents(selling.database, PRUNED),
+    pruneEvents(commerce.database, PRUNED),
   );
-  await guarded('open payments could not be read', () => lookAtPending(dependencies, guarded));
-  await guarded('events that did not reach us could not be asked for', () => takeMissed(selling, guarded));
+  await guarded('open payments could not be read', () => reconcilePending(dependencies, guarded));
+  await guarded('events that did not reach us could not be asked for', () =>
+    processUndelivered(commerce, guarded),
+  );
 }
 
 type Guarded = (what: string, work: () => Promise<unknown>) => Promise<boolean>;
 
 /** Every open payment of some age, a batch after the other, so that no number of them hides the rest. */
-async function lookAtPending(
-  { selling, overdueMs = 300_000 }: PaymentSweeperDependencies,
+async function reconcilePending(
+  { commerce, overdueMs = 300_000 }: PaymentSweeperDependencies,
   guarded: Guarded,
 ): Promise<void> {
   const before = new Date(Date.now() - overdueMs);
-  for await (const { id } of selling.store.pendingSince(before)) {
-    if (!(await guarded('a payment could not be looked at', () => reconcile(selling, id)))) return;
+  for await (const { id } of commerce.store.pendingSince(before)) {
+    if (!(await guarded('a payment could not be looked at', () => reconcile(commerce, id)))) return;
   }
 }
 
-async function takeMissed(selling: PaymentSweeperDependencies['selling'], guarded: Guarded): Promise<void> {
-  const missed = await selling.provider.undelivered(new Date(Date.now() - AWAY_MS));
+async function processUndelivered(
+  commerce: PaymentSweeperDependencies['commerce'],
+  guarded: Guarded,
+): Promise<void> {
+  const missed = await commerce.provider.undelivered(new Date(Date.now() - AWAY_MS));
   const again = {
-    ...selling,
+    ...commerce,
     reconcile: (id: string, sessionId?: string) =>
-      reconcile(selling, id, sessionId === undefined ? {} : { sessionId }),
+      reconcile(commerce, id, sessionId === undefined ? {} : { sessionId }),
   };
   for (const event of missed) {
     if (!(await guarded('an event could not be processed', () => processEvent(again, event)))) return;

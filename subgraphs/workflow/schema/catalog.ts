@@ -98,7 +98,7 @@ builder.mutationField('syncTemplates', (t) =>
     resolve: async (_, { codes, force }, { services }) => {
       const states: StateShape[] = [];
       for (const template of await chosen(services, codes)) {
-        states.push({ template, ...(await services.catalog.syncAndTell(template, force)) });
+        states.push({ template, ...(await services.catalog.syncAndReport(template, force)) });
       }
       return states;
     },

@@ -254,7 +254,7 @@ builder.mutationField('takePaymentEvent', (t) =>
       signature: t.arg.string({ required: true, description: "The provider's signature header." }),
     },
     resolve: async (_, { body, signature }, { services }) => {
-      await services.payments.takeEvent({ body: Buffer.from(body, 'base64'), signature });
+      await services.payments.receiveEvent({ body: Buffer.from(body, 'base64'), signature });
       return true;
     },
   }),

@@ -18,7 +18,7 @@ import {
 import type { Platform } from './platforms/platform.ts';
 import type { IdentityProviderSettings } from './provider/identity-provider.ts';
 import { createIdentityProvider } from './provider/openid-connect.ts';
-import { createSealer, keyFor } from './secrets/encryption.ts';
+import { createEncryption, keyFor } from './secrets/encryption.ts';
 import { createSigningKeys } from './secrets/signing-keys.ts';
 import { createAccessTokens } from './sessions/access-tokens.ts';
 import { createCallerOf, type CallerOf } from './sessions/caller-of.ts';
@@ -73,17 +73,17 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
       : createIdentityProvider({ http: options.http, settings: options.provider });
   const keys = createSigningKeys({
     database,
-    sealer: createSealer(secret, 'signing keys'),
+    encryption: createEncryption(secret, 'signing keys'),
     tokenSeconds: ACCESS_SECONDS,
     ...clock,
   });
   const tokens = createAccessTokens({ keys, issuer: publicUrl, seconds: ACCESS_SECONDS, ...clock });
-  const providerTokens = createSealer(secret, 'provider tokens');
+  const providerTokens = createEncryption(secret, 'provider tokens');
   const sessions = createSessionService({
     database,
     bus,
     tokens,
-    sealer: providerTokens,
+    encryption: providerTokens,
     refreshKey: keyFor(secret, 'refresh tokens'),
     accessSeconds: ACCESS_SECONDS,
     sessionSeconds: SESSION_SECONDS,
@@ -98,12 +98,12 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
   });
   const users = createUserService({
     database,
-    sealer: createSealer(secret, 'platform secrets'),
+    encryption: createEncryption(secret, 'platform secrets'),
     admins,
     onDeleted: (ended) => sessions.closed(ended),
   });
   const serviceKeys = createServiceKeys(database);
-  const codes = createLoginCodes({ database, sealer: providerTokens });
+  const codes = createLoginCodes({ database, encryption: providerTokens });
   const waysIn = { provider, codes, users, sessions };
   return {
     users,
@@ -123,7 +123,7 @@ function waysInOf(
   shared: Omit<PlatformSignInOptions, 'platforms'>,
 ): Pick<SignInServices, 'browser' | 'platforms'> {
   const attempts = createAttempts({
-    sealer: createSealer(secret, 'sign-in attempts'),
+    encryption: createEncryption(secret, 'sign-in attempts'),
     isSecure: publicUrl.startsWith('https:'),
   });
   return {

@@ -7,7 +7,7 @@ import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts
 import { workflowDatabase } from '../database/database.ts';
 import type { SignedIn } from '../domain/sign-in.ts';
 import { pruneSignIn } from './pruning.ts';
-import { createSealer } from './secrets/encryption.ts';
+import { createEncryption } from './secrets/encryption.ts';
 import type { SignInServices } from './services.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
 import { identity, openBench, type SignInBench } from './sign-in.fixture.ts';
@@ -304,7 +304,7 @@ describe('a login code', () => {
   const codesOf = () =>
     createLoginCodes({
       database: workflowDatabase(bench.database),
-      sealer: createSealer('s', 'provider tokens'),
+      encryption: createEncryption('s', 'provider tokens'),
     });
   const sessionOf = async () => {
     const { id } = await here.users.userOf(identity());
@@ -344,7 +344,7 @@ describe('what has ended', () => {
   it('is forgotten: codes that nobody exchanged, sessions a day later, and nothing else', async () => {
     const { pool } = bench.database;
     const database = workflowDatabase(bench.database);
-    const codes = createLoginCodes({ database, sealer: createSealer('s', 'provider tokens') });
+    const codes = createLoginCodes({ database, encryption: createEncryption('s', 'provider tokens') });
     const [gone, just, open] = [await signedIn(), await signedIn(), await signedIn()];
     const session = { platform: 'idp', scope: 'openid', providerToken: 'theirs' } as const;
     await codes.issue({ ...session, userId: gone.userId }, null);

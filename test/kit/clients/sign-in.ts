@@ -5,7 +5,7 @@ import { Client } from 'pg';
 
 import type { Config } from '../../../platform/config/config.ts';
 import { installationSecret } from '../../../platform/secrets/installation-secret.ts';
-import { createSealer } from '../../../subgraphs/workflow/sign-in/secrets/encryption.ts';
+import { createEncryption } from '../../../subgraphs/workflow/sign-in/secrets/encryption.ts';
 import { createBrowser, type TestBrowser } from './browser.ts';
 import { rest } from './requests.ts';
 
@@ -60,8 +60,8 @@ export async function genuineSigner(config: Pick<Config, 'split' | 'data'>): Pro
     );
     const [row] = rows;
     if (row === undefined) throw new Error('there is no signing key: sign somebody in first');
-    const sealer = createSealer(await installationSecret(config, 'sign-in-secret'), 'signing keys');
-    const key = await importJWK((await sealer.open(row.sealed_private_jwk)) as JWK, 'EdDSA');
+    const sealer = createEncryption(await installationSecret(config, 'sign-in-secret'), 'signing keys');
+    const key = await importJWK((await sealer.decrypt(row.sealed_private_jwk)) as JWK, 'EdDSA');
     return (token, change = {}, header = {}) =>
       new SignJWT({ ...claimsOf(token), ...change })
         .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: row.kid, ...header })

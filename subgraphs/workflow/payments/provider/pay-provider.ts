@@ -1,4 +1,4 @@
-import type { MoneyTruth, RefundReason } from '../../domain/payment.ts';
+import type { CheckoutState, RefundReason } from '../../domain/payment.ts';
 
 /**
  * THE payment provider contract: one adapter (stripe.ts) against the real service or its stand-in, by address alone. No
@@ -13,9 +13,9 @@ export interface PayProvider {
   /** Opens a checkout, or answers the same one again for the same payment. */
   createCheckout(request: NewCheckout): Promise<{ readonly sessionId: string; readonly url: string }>;
   /** What is true of a session now. NOT_FOUND. */
-  truthOf(sessionId: string): Promise<MoneyTruth>;
+  checkoutStateOf(sessionId: string): Promise<CheckoutState>;
   /** Ends an open session, so that it can't be paid any more, and answers what is true then. */
-  expireCheckout(sessionId: string): Promise<MoneyTruth>;
+  expireCheckout(sessionId: string): Promise<CheckoutState>;
   /** The session behind a payment intent; null for a foreign one. */
   sessionOfIntent(paymentIntentId: string): Promise<string | null>;
   refund(
@@ -62,10 +62,10 @@ export interface PayEvent {
   readonly type: string;
   readonly createdAt: Date;
   readonly isLive: boolean;
-  readonly look:
-    | { readonly at: 'session'; readonly sessionId: string; readonly paymentId: string | null }
-    | { readonly at: 'intent'; readonly paymentIntentId: string; readonly paymentId: string | null }
-    | { readonly at: 'nothing' };
+  readonly refersTo:
+    | { readonly kind: 'session'; readonly sessionId: string; readonly paymentId: string | null }
+    | { readonly kind: 'intent'; readonly paymentIntentId: string; readonly paymentId: string | null }
+    | { readonly kind: 'nothing' };
 }
 
 /** Products and prices. Amounts of a price never change: another price takes its lookup key over. */

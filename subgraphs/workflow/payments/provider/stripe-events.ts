@@ -14,23 +14,23 @@ export function eventOf(event: Stripe.Event): PayEvent {
     type: event.type,
     createdAt: new Date(event.created * 1000),
     isLive: event.livemode,
-    look: lookOf(event),
+    refersTo: referenceOf(event),
   };
 }
 
-function lookOf({ type, data }: Stripe.Event): PayEvent['look'] {
+function referenceOf({ type, data }: Stripe.Event): PayEvent['refersTo'] {
   const object = data.object as unknown as Readonly<Record<string, unknown>>;
   if (SESSION.test(type)) {
     const sessionId = textOf(object['id']);
     const paymentId = textOf(object['client_reference_id']) ?? metadataOf(object);
-    return sessionId === null ? { at: 'nothing' } : { at: 'session', sessionId, paymentId };
+    return sessionId === null ? { kind: 'nothing' } : { kind: 'session', sessionId, paymentId };
   }
-  if (!MONEY.test(type)) return { at: 'nothing' };
+  if (!MONEY.test(type)) return { kind: 'nothing' };
   const intent = object['payment_intent'];
   const paymentIntentId = textOf(intent) ?? textOf((intent as { readonly id?: unknown } | null)?.id);
   return paymentIntentId === null
-    ? { at: 'nothing' }
-    : { at: 'intent', paymentIntentId, paymentId: metadataOf(object) };
+    ? { kind: 'nothing' }
+    : { kind: 'intent', paymentIntentId, paymentId: metadataOf(object) };
 }
 
 function metadataOf({ metadata }: Readonly<Record<string, unknown>>): string | null {

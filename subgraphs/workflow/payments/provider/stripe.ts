@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe';
 
-import type { MoneyTruth, RefundReason } from '../../domain/payment.ts';
+import type { CheckoutState, RefundReason } from '../../domain/payment.ts';
 import { PayProviderError, type PayProvider } from './pay-provider.ts';
 import { createStripeCatalog } from './stripe-catalog.ts';
 import { called, payErrorOf } from './stripe-errors.ts';
@@ -51,7 +51,7 @@ export function createStripe(options: StripeOptions): PayProvider {
         };
       }),
     createCheckout: (request) => called(() => createCheckout(stripe, environment, request)),
-    truthOf: (sessionId) => called(() => truthOf(stripe, sessionId)),
+    checkoutStateOf: (sessionId) => called(() => checkoutStateOf(stripe, sessionId)),
     expireCheckout: (sessionId) => called(() => expire(stripe, sessionId)),
     sessionOfIntent: (paymentIntentId) =>
       called(async () => {
@@ -127,7 +127,7 @@ async function createCheckout(
   return { sessionId: known(session.id, 'cs_'), url: session.url };
 }
 
-async function truthOf(stripe: Stripe, sessionId: string): Promise<MoneyTruth> {
+async function checkoutStateOf(stripe: Stripe, sessionId: string): Promise<CheckoutState> {
   const session = await stripe.checkout.sessions.retrieve(sessionId, {
     expand: ['payment_intent.latest_charge'],
   });
@@ -151,7 +151,7 @@ async function truthOf(stripe: Stripe, sessionId: string): Promise<MoneyTruth> {
 }
 
 /** Words that are new to us mean open: nothing is decided by them. */
-function stateOf(status: string | null): MoneyTruth['session'] {
+function stateOf(status: string | null): CheckoutState['session'] {
   if (status === 'complete') return 'complete';
   return status === 'expired' ? 'expired' : 'open';
 }
@@ -164,14 +164,14 @@ async function isDisputeOpen(stripe: Stripe, paymentIntentId: string | null): Pr
   return dispute !== undefined && dispute.status !== 'won' && dispute.status !== 'warning_closed';
 }
 
-async function expire(stripe: Stripe, sessionId: string): Promise<MoneyTruth> {
+async function expire(stripe: Stripe, sessionId: string): Promise<CheckoutState> {
   try {
     await stripe.checkout.sessions.expire(sessionId);
   } catch (error) {
     // Complete or expired already: what is true then is read below.
     if (payErrorOf(error).code !== 'REFUSED') throw error;
   }
-  return truthOf(stripe, sessionId);
+  return checkoutStateOf(stripe, sessionId);
 }
 
 async function refund(stripe: Stripe, environment: string, request: Parameters<PayProvider['refund']>[0]) {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { badInput } from '../../../../platform/errors.ts';
 import type { SignInSecrets } from '../provider/identity-provider.ts';
-import type { Sealer } from '../secrets/encryption.ts';
+import type { Encryption } from '../secrets/encryption.ts';
 
 /**
  * A sign-in on its way, kept by the browser alone: one sealed cookie for each, so that several tabs do not disturb each
@@ -51,10 +51,10 @@ const sealed = z.object({
 
 /** Makes it; an attempt may take ten minutes. */
 export function createAttempts({
-  sealer,
+  encryption,
   isSecure,
 }: {
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** Whether browsers reach us over https: then the cookie is bound to this host. */
   readonly isSecure: boolean;
 }): Attempts {
@@ -65,7 +65,7 @@ export function createAttempts({
   return {
     nameOf,
     async begin(attempt) {
-      const value = await sealer.seal({ ...attempt, until: Date.now() + SECONDS * 1000 });
+      const value = await encryption.encrypt({ ...attempt, until: Date.now() + SECONDS * 1000 });
       if (value.length > MAX_VALUE) throw badInput('redirect_url', 'redirect_url and scopes are too long');
       return { name: nameOf(attempt.state), value, maxAgeSeconds: SECONDS };
     },
@@ -73,7 +73,7 @@ export function createAttempts({
       const value = cookieOf(cookies, nameOf(state));
       if (value === null)
         throw badInput('state', 'state does not belong to a sign-in that this browser began');
-      const parsed = sealed.safeParse(await sealer.open(value));
+      const parsed = sealed.safeParse(await encryption.decrypt(value));
       if (!parsed.success || parsed.data.state !== state) {
         throw badInput('state', 'state does not belong to a sign-in that this browser began');
       }

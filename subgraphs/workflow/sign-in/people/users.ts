@@ -6,13 +6,13 @@ import { mayRead, type Caller } from '../../../../platform/access/caller.ts';
 import { AppError, notFound } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../../database/database.ts';
 import type { PlatformIdentity, User, UserService } from '../../domain/sign-in.ts';
-import type { Sealer } from '../secrets/encryption.ts';
+import type { Encryption } from '../secrets/encryption.ts';
 import type { EndedSession } from '../sessions/sessions.ts';
 import { claimHistory } from './claim-history.ts';
 
 export interface UsersOptions {
   readonly database: WorkflowDatabase;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** ADMIN_SUBJECTS: issuers and subjects of the operator's own people. */
   readonly admins: readonly { readonly issuer: string; readonly subject: string }[];
   /** Told of the sessions that a user had, which are gone with them. */
@@ -28,17 +28,17 @@ export function mayReadUser(caller: Caller, id: string): boolean {
 }
 
 /** Users and their identities (sign-in.ts says what each verb does). */
-export function createUserService({ database, sealer, admins, onDeleted }: UsersOptions): UserService {
+export function createUserService({ database, encryption, admins, onDeleted }: UsersOptions): UserService {
   return {
     async userOf(identity, { joins } = {}) {
-      const sealed = identity.secret === null ? null : await sealer.seal({ ...identity.secret });
+      const sealed = identity.secret === null ? null : await encryption.encrypt({ ...identity.secret });
       return database
         .transaction()
-        .execute((transaction) => linked(transaction, { identity, sealed, joins: joins ?? null }));
+        .execute((transaction) => linkIdentity(transaction, { identity, sealed, joins: joins ?? null }));
     },
     async byIds(ids) {
       if (ids.length === 0) return [];
-      const found = new Map((await usersNamed(database, ids)).map((user) => [user.id, user]));
+      const found = new Map((await readUsers(database, ids)).map((user) => [user.id, user]));
       return ids.map((id) => found.get(id) ?? null);
     },
     async idOf(text) {
@@ -94,11 +94,14 @@ interface Linking {
  * By platform, app and subject; by the union id within one platform; never by e-mail, which anybody may claim. The lock
  * makes the first sign-ins of one person wait for each other.
  */
-async function linked(transaction: WorkflowTransaction, { identity, sealed, joins }: Linking): Promise<User> {
+async function linkIdentity(
+  transaction: WorkflowTransaction,
+  { identity, sealed, joins }: Linking,
+): Promise<User> {
   const { platform, appId, subject, unionId } = identity;
   const lock = JSON.stringify([platform, unionId ?? [appId, subject]]);
   await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(transaction);
-  const known = await knownUser(transaction, identity);
+  const known = await findUser(transaction, identity);
   if (joins !== null && known !== null && known !== joins.id) {
     throw new AppError('CONFLICT', 'this identity belongs to another account');
   }
@@ -117,13 +120,13 @@ async function linked(transaction: WorkflowTransaction, { identity, sealed, join
     )
     .execute();
   if (id === null && platform === 'idp') await claimHistory(transaction, { userId, subject });
-  const [user] = await usersNamed(transaction, [userId]);
+  const [user] = await readUsers(transaction, [userId]);
   if (user === undefined) throw new AppError('UNAUTHENTICATED', 'the account is gone');
   return user;
 }
 
 /** Users with what the identity provider calls them: the first of its words, where there are several. */
-async function usersNamed(
+async function readUsers(
   database: WorkflowDatabase | WorkflowTransaction,
   ids: readonly string[],
 ): Promise<User[]> {
@@ -144,7 +147,7 @@ async function usersNamed(
     .execute();
 }
 
-async function knownUser(
+async function findUser(
   transaction: WorkflowTransaction,
   { platform, appId, subject, unionId }: PlatformIdentity,
 ): Promise<string | null> {

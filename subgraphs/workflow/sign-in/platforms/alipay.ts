@@ -4,7 +4,14 @@ import { z } from 'zod';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { signedNode, signedParameters } from './alipay-signature.ts';
-import { askPlatform, neededCode, refusal, secretsOf, subjectIn, type RefusalKind } from './ask.ts';
+import {
+  requestPlatform,
+  requiredCode,
+  platformError,
+  secretsOf,
+  subjectIn,
+  type PlatformErrorKind,
+} from './ask.ts';
 import type { Platform } from './platform.ts';
 
 export interface AlipayOptions {
@@ -26,7 +33,7 @@ const NODE = 'alipay_system_oauth_token_response';
 const CHINA_MS = 8 * 3_600_000;
 
 /** Errors by their sub-code, else their code; any other is an outage. */
-const REFUSALS: Readonly<Record<string, RefusalKind>> = {
+const REFUSALS: Readonly<Record<string, PlatformErrorKind>> = {
   'isv.code-invalid': 'code',
   'isv.unmatched-app-id': 'app',
   'isv.invalid-app-id': 'app',
@@ -62,9 +69,9 @@ export function createAlipay({ http, apps, baseUrl }: AlipayOptions): Platform {
     appIds: [...known.keys()],
     async exchange({ appId, code }) {
       const app = known.get(appId);
-      if (app === undefined) throw refusal(NAME, 'app', 'unknown app');
-      const parameters = signedParameters(requestOf(appId, neededCode(code)), app.privateKey);
-      const { text, json } = await askPlatform(http, NAME, {
+      if (app === undefined) throw platformError(NAME, 'app', 'unknown app');
+      const parameters = signedParameters(requestOf(appId, requiredCode(code)), app.privateKey);
+      const { text, json } = await requestPlatform(http, NAME, {
         method: 'POST',
         url: `${baseUrl}/gateway.do`,
         headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
@@ -108,17 +115,17 @@ function readAnswer(
   signedText: (signature: string) => string | null,
 ): z.output<typeof granted> {
   const { success, data } = answer.safeParse(json);
-  if (!success) throw refusal(NAME, 'outage', 'another form');
+  if (!success) throw platformError(NAME, 'outage', 'another form');
   const node = data[NODE];
   // A refusal comes in a node of its own, or in that of the method. It grants nothing, so it need not be authentic.
   const { data: no } = refused.safeParse(data.error_response ?? node);
   if (no !== undefined && String(no.code) !== '10000') {
     const code = no.sub_code ?? String(no.code);
-    throw refusal(NAME, REFUSALS[code] ?? 'outage', code);
+    throw platformError(NAME, REFUSALS[code] ?? 'outage', code);
   }
   const signed = signedText(data.sign ?? '');
-  if (signed === null) throw refusal(NAME, 'outage', 'not signed by Alipay');
+  if (signed === null) throw platformError(NAME, 'outage', 'not signed by Alipay');
   const { data: facts } = granted.safeParse(JSON.parse(signed));
-  if (facts === undefined) throw refusal(NAME, 'outage', 'another form');
+  if (facts === undefined) throw platformError(NAME, 'outage', 'another form');
   return facts;
 }

@@ -10,7 +10,7 @@ const MAX_BYTES = 64 * 1024;
 const MAX_SUBJECT = 255;
 
 /** Why a platform did not say who is there. */
-export type RefusalKind = 'code' | 'person' | 'rate' | 'app' | 'outage';
+export type PlatformErrorKind = 'code' | 'person' | 'rate' | 'app' | 'outage';
 
 /** The text of a platform's answer, and what it means. JSON whatever its content type says: WeChat calls it plain text. */
 export interface PlatformAnswer {
@@ -19,7 +19,7 @@ export interface PlatformAnswer {
 }
 
 /** Asks once. Throws UNAVAILABLE when no answer came that is JSON. */
-export async function askPlatform(
+export async function requestPlatform(
   http: HttpClient,
   name: PlatformName,
   request: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
@@ -33,20 +33,25 @@ export async function askPlatform(
       retry: 'never',
       trustedOrigins: [new URL(request.url).origin],
     });
-    if (status === 429) throw refusal(name, 'rate', 'HTTP 429');
-    if (status >= 500) throw refusal(name, 'outage', `HTTP ${status}`);
+    if (status === 429) throw platformError(name, 'rate', 'HTTP 429');
+    if (status >= 500) throw platformError(name, 'outage', `HTTP ${status}`);
     const text = body.toString('utf8');
     return { text, json: JSON.parse(text) as unknown };
   } catch (error) {
-    if (error instanceof HttpFailure) throw refusal(name, 'outage', error.code, error);
+    if (error instanceof HttpFailure) throw platformError(name, 'outage', error.code, error);
     // What is not JSON may hold anything, and so may the message of who could not read it.
-    if (error instanceof SyntaxError) throw refusal(name, 'outage', 'no JSON');
+    if (error instanceof SyntaxError) throw platformError(name, 'outage', 'no JSON');
     throw error;
   }
 }
 
 /** A refusal in our words; `code` is the platform's own. */
-export function refusal(name: PlatformName, kind: RefusalKind, code: string, cause?: unknown): AppError {
+export function platformError(
+  name: PlatformName,
+  kind: PlatformErrorKind,
+  code: string,
+  cause?: unknown,
+): AppError {
   const { is, says, retryAfter } = REFUSALS[kind];
   const see = kind === 'app' ? `: see ${name.toUpperCase()}_APPS` : '';
   return new AppError(is, `${name} ${says} (${code.slice(0, 60)})${see}`, {
@@ -56,7 +61,10 @@ export function refusal(name: PlatformName, kind: RefusalKind, code: string, cau
 }
 
 const REFUSALS: Readonly<
-  Record<RefusalKind, { readonly is: AppErrorCode; readonly says: string; readonly retryAfter?: number }>
+  Record<
+    PlatformErrorKind,
+    { readonly is: AppErrorCode; readonly says: string; readonly retryAfter?: number }
+  >
 > = {
   code: { is: 'UNAUTHENTICATED', says: 'did not take the code; get a new one' },
   person: { is: 'UNAUTHENTICATED', says: 'does not let this person sign in' },
@@ -70,7 +78,7 @@ const REFUSALS: Readonly<
 };
 
 /** The code of a platform that has no other way. BAD_USER_INPUT. */
-export function neededCode(code: string | null): string {
+export function requiredCode(code: string | null): string {
   if (code === null || code === '') throw badInput('code', 'code is needed');
   return code;
 }
@@ -78,7 +86,8 @@ export function neededCode(code: string | null): string {
 /** Who is there, as the platform says; an answer without that is no answer. */
 export function subjectIn(name: PlatformName, ...candidates: readonly (string | undefined)[]): string {
   const subject = candidates.find((candidate) => candidate !== undefined && candidate !== '');
-  if (subject === undefined || subject.length > MAX_SUBJECT) throw refusal(name, 'outage', 'no subject');
+  if (subject === undefined || subject.length > MAX_SUBJECT)
+    throw platformError(name, 'outage', 'no subject');
   return subject;
 }
 

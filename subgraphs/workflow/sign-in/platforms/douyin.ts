@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 import {
-  askPlatform,
-  refusal,
+  requestPlatform,
+  platformError,
   secretsOf,
   subjectIn,
-  type RefusalKind,
+  type PlatformErrorKind,
   type SecretPlatformOptions,
 } from './ask.ts';
 import type { Platform } from './platform.ts';
@@ -13,7 +13,7 @@ import type { Platform } from './platform.ts';
 const NAME = 'douyin';
 
 /** Errors by their number; any other is an outage. */
-const REFUSALS: Readonly<Record<number, RefusalKind>> = {
+const REFUSALS: Readonly<Record<number, PlatformErrorKind>> = {
   40_014: 'code',
   40_018: 'code',
   40_019: 'code',
@@ -40,7 +40,7 @@ export function createDouyin({ http, apps, baseUrl }: SecretPlatformOptions): Pl
     name: NAME,
     appIds: [...secrets.keys()],
     async exchange({ appId, code, anonymousCode }) {
-      const { json } = await askPlatform(http, NAME, {
+      const { json } = await requestPlatform(http, NAME, {
         method: 'POST',
         url: `${baseUrl}/api/apps/v2/jscode2session`,
         headers: { 'content-type': 'application/json' },
@@ -52,9 +52,9 @@ export function createDouyin({ http, apps, baseUrl }: SecretPlatformOptions): Pl
         }),
       });
       const { success, data: answered } = answer.safeParse(json);
-      if (!success) throw refusal(NAME, 'outage', 'another form');
+      if (!success) throw platformError(NAME, 'outage', 'another form');
       const { err_no: number } = answered;
-      if (number !== 0) throw refusal(NAME, REFUSALS[number] ?? 'outage', String(number));
+      if (number !== 0) throw platformError(NAME, REFUSALS[number] ?? 'outage', String(number));
       const data = answered.data ?? {};
       return {
         platform: NAME,

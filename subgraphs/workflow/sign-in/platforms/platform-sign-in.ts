@@ -48,16 +48,16 @@ const MAX_CODE = 1_000;
 export function createPlatformSignIn(options: PlatformSignInOptions): PlatformSignIn {
   const { sessions } = options;
   return {
-    signIn: async (caller, request) => sessions.open(await proved(options, caller, request)),
+    signIn: async (caller, request) => sessions.open(await verifiedSession(options, caller, request)),
   };
 }
 
-async function proved(
+async function verifiedSession(
   options: PlatformSignInOptions,
   caller: Caller,
   request: PlatformSignInRequest,
 ): Promise<NewSession> {
-  if (request.platform === 'idp') return provedByProvider(options, caller, request);
+  if (request.platform === 'idp') return verifiedByProvider(options, caller, request);
   const platform = options.platforms.get(request.platform);
   if (platform === undefined) {
     const known = ['idp', ...options.platforms.keys()].join(', ');
@@ -77,7 +77,7 @@ async function proved(
   });
 }
 
-async function provedByProvider(
+async function verifiedByProvider(
   options: PlatformSignInOptions,
   caller: Caller,
   request: PlatformSignInRequest,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
 import {
-  askPlatform,
-  neededCode,
-  refusal,
+  requestPlatform,
+  requiredCode,
+  platformError,
   secretsOf,
   subjectIn,
-  type RefusalKind,
+  type PlatformErrorKind,
   type SecretPlatformOptions,
 } from './ask.ts';
 import type { Platform } from './platform.ts';
@@ -14,7 +14,7 @@ import type { Platform } from './platform.ts';
 const NAME = 'wechat';
 
 /** Errors by their number; any other is an outage, which is nobody's fault here. */
-const REFUSALS: Readonly<Record<number, RefusalKind>> = {
+const REFUSALS: Readonly<Record<number, PlatformErrorKind>> = {
   40_029: 'code',
   40_163: 'code',
   41_008: 'code',
@@ -43,17 +43,17 @@ export function createWechat({ http, apps, baseUrl }: SecretPlatformOptions): Pl
       const query = new URLSearchParams({
         appid: appId,
         secret: secrets.get(appId) ?? '',
-        js_code: neededCode(code),
+        js_code: requiredCode(code),
         grant_type: 'authorization_code',
       });
-      const { json } = await askPlatform(http, NAME, {
+      const { json } = await requestPlatform(http, NAME, {
         method: 'GET',
         url: `${baseUrl}/sns/jscode2session?${query.toString()}`,
       });
       const { success, data } = answer.safeParse(json);
-      if (!success) throw refusal(NAME, 'outage', 'another form');
+      if (!success) throw platformError(NAME, 'outage', 'another form');
       const { errcode = 0 } = data;
-      if (errcode !== 0) throw refusal(NAME, REFUSALS[errcode] ?? 'outage', String(errcode));
+      if (errcode !== 0) throw platformError(NAME, REFUSALS[errcode] ?? 'outage', String(errcode));
       return {
         platform: NAME,
         appId,

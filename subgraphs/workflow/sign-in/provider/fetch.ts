@@ -8,17 +8,17 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 20;
 
 /** Where the identity provider is. */
-export interface ProviderPlace {
+export interface ProviderAddress {
   readonly issuer: string;
   /** Endpoints set by hand. */
   readonly endpoints: Readonly<Record<string, string>> | null;
   /** Where this process reaches the issuer, when not at its own address. */
-  readonly reachedAt: string | null;
+  readonly internalUrl: string | null;
 }
 
 /** A fetch for one provider. Its origins are the operator's setting, and trusted as that; others must be public. */
-export function createProviderFetch(http: HttpClient, place: ProviderPlace): CustomFetch {
-  const { issuer, endpoints, reachedAt } = place;
+export function createProviderFetch(http: HttpClient, place: ProviderAddress): CustomFetch {
+  const { issuer, endpoints, internalUrl: reachedAt } = place;
   const own = [issuer, ...Object.values(endpoints ?? {}), ...(reachedAt === null ? [] : [reachedAt])];
   const trustedOrigins = own.map((url) => new URL(url).origin);
   return async (url, { method, headers, body, signal }) => {

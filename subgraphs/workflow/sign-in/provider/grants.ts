@@ -5,19 +5,19 @@ import type { PlatformIdentity } from '../../domain/sign-in.ts';
 import { verifyIdToken } from './id-tokens.ts';
 import type {
   AppCode,
-  BegunSignIn,
+  StartedSignIn,
   IdentityProviderSettings,
-  ProvedIdentity,
+  VerifiedIdentity,
   SignInSecrets,
 } from './identity-provider.ts';
-import { refusalOf } from './refusals.ts';
+import { toAppError } from './refusals.ts';
 
 /** The address of the login page, and what proves afterwards that this sign-in was begun here. */
 export async function begin(
   found: oidc.Configuration,
   { callbackUrl, endpoints, parameters }: IdentityProviderSettings,
   scopes: readonly string[],
-): Promise<BegunSignIn> {
+): Promise<StartedSignIn> {
   const secrets = {
     state: oidc.randomState(),
     nonce: oidc.randomNonce(),
@@ -47,7 +47,7 @@ export async function complete(
   found: oidc.Configuration,
   settings: IdentityProviderSettings,
   { query, begun }: { readonly query: string; readonly begun: SignInSecrets },
-): Promise<ProvedIdentity> {
+): Promise<VerifiedIdentity> {
   // Of our own setting, never of the request's Host: the provider compares it with what it was told.
   const current = new URL(settings.callbackUrl);
   current.search = query;
@@ -66,7 +66,7 @@ export async function exchange(
   found: oidc.Configuration,
   settings: IdentityProviderSettings,
   { code, verifier, redirectUri, nonce }: AppCode,
-): Promise<ProvedIdentity> {
+): Promise<VerifiedIdentity> {
   if (!URL.canParse(redirectUri)) {
     throw new AppError('BAD_USER_INPUT', 'redirectUri must be the address that the code was asked for with', {
       field: 'redirectUri',
@@ -91,7 +91,7 @@ async function granted(
   found: oidc.Configuration,
   settings: IdentityProviderSettings,
   { current, checks }: { readonly current: URL; readonly checks: oidc.AuthorizationCodeGrantChecks },
-): Promise<ProvedIdentity> {
+): Promise<VerifiedIdentity> {
   try {
     const tokens = await oidc.authorizationCodeGrant(found, current, checks);
     const claims = tokens.claims();
@@ -105,7 +105,7 @@ async function granted(
       scope: tokens.scope ?? '',
     };
   } catch (error) {
-    throw refusalOf(error);
+    throw toAppError(error);
   }
 }
 

@@ -42,7 +42,7 @@ function providerAt(issuer: string, change: Partial<IdentityProviderSettings> = 
       endpoints: null,
       audiences: [],
       parameters: {},
-      reachedAt: null,
+      internalUrl: null,
       ...change,
     },
   });
@@ -161,7 +161,7 @@ describe('with the sandbox', () => {
     });
     try {
       const { issuer, identityUrl } = elsewhere.sandbox;
-      const begun = await providerAt(issuer, { reachedAt: identityUrl }).begin({ scopes: [] });
+      const begun = await providerAt(issuer, { internalUrl: identityUrl }).begin({ scopes: [] });
       expect(begun.url.startsWith('https://kiln.example.org/sandbox/identity/')).toBe(true);
     } finally {
       await elsewhere.stop();

@@ -4,13 +4,13 @@ import type { PlatformIdentity } from '../../domain/sign-in.ts';
 /** The identity provider (OpenID Connect), asked when somebody signs in and never at the start. */
 export interface IdentityProvider {
   /** Where the browser is sent, and what must be remembered for its return. */
-  begin(request: { readonly scopes: readonly string[] }): Promise<BegunSignIn>;
+  begin(request: { readonly scopes: readonly string[] }): Promise<StartedSignIn>;
   /** Who came back. `query` is what the provider appended to the callback's address. UNAUTHENTICATED, BAD_USER_INPUT, UNAVAILABLE. */
-  complete(query: string, begun: SignInSecrets): Promise<ProvedIdentity>;
+  complete(query: string, begun: SignInSecrets): Promise<VerifiedIdentity>;
   /** Who an ID token of a native app names. UNAUTHENTICATED. */
   identityOf(idToken: string, nonce: string | null): Promise<PlatformIdentity>;
   /** Exchanges a code that a native app got by itself. UNAUTHENTICATED. */
-  exchange(request: AppCode): Promise<ProvedIdentity>;
+  exchange(request: AppCode): Promise<VerifiedIdentity>;
   /** Ends a refresh token there, as far as the provider can. */
   revoke(refreshToken: string): Promise<void>;
   /** Where the browser goes to sign out there as well; null when the provider has no such page. */
@@ -25,7 +25,7 @@ export interface SignInSecrets {
 }
 
 /** The page to send the browser to, and the secrets that its return is checked with. */
-export interface BegunSignIn extends SignInSecrets {
+export interface StartedSignIn extends SignInSecrets {
   readonly url: string;
   /** What was asked for, separated by blanks. */
   readonly scope: string;
@@ -40,7 +40,7 @@ export interface AppCode {
 }
 
 /** Who it is, as the provider has signed it. */
-export interface ProvedIdentity {
+export interface VerifiedIdentity {
   readonly identity: PlatformIdentity;
   readonly refreshToken: string | null;
   readonly scope: string;
@@ -69,5 +69,5 @@ export interface IdentityProviderSettings {
   /** Extra parameters of the authorization request. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Where this process reaches the issuer, when not at its own address (the embedded sandbox). */
-  readonly reachedAt: string | null;
+  readonly internalUrl: string | null;
 }

@@ -11,7 +11,7 @@ export function unavailable(cause: unknown): AppError {
 }
 
 /** The provider's refusals in our words; its own descriptions may hold anything and are not passed on. */
-export function refusalOf(error: unknown): unknown {
+export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (error instanceof oidc.AuthorizationResponseError) {
     const isRefused = error.error === 'access_denied';

@@ -8,11 +8,11 @@ import type { Json } from '../../../../platform/json.ts';
  * Seals values that leave our hands (cookies) or lie in the database (other people's tokens): encrypted and
  * authenticated, each purpose under a key of its own, so that what was sealed for one is nothing for another.
  */
-export interface Sealer {
+export interface Encryption {
   /** The value as JSON. */
-  seal(value: object | string): Promise<string>;
+  encrypt(value: object | string): Promise<string>;
   /** Null when it was not sealed here, for this, or was changed. */
-  open(sealed: string): Promise<Json | null>;
+  decrypt(sealed: string): Promise<Json | null>;
 }
 
 const HEADER = { alg: 'dir', enc: 'A256GCM' } as const;
@@ -24,15 +24,15 @@ export function keyFor(secret: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, 'kiln', purpose, 32));
 }
 
-/** A sealer for one purpose under the installation's secret. */
-export function createSealer(secret: string, purpose: string): Sealer {
+/** A encryption for one purpose under the installation's secret. */
+export function createEncryption(secret: string, purpose: string): Encryption {
   const key = keyFor(secret, purpose);
   return {
-    seal: (value) =>
+    encrypt: (value) =>
       new CompactEncrypt(new TextEncoder().encode(JSON.stringify(value)))
         .setProtectedHeader(HEADER)
         .encrypt(key),
-    async open(sealed) {
+    async decrypt(sealed) {
       if (sealed.length > MAX_LENGTH) return null;
       try {
         const { plaintext } = await compactDecrypt(sealed, key, {

@@ -9,7 +9,7 @@ import {
 import { sql } from 'kysely';
 
 import type { WorkflowDatabase, WorkflowTransaction } from '../../database/database.ts';
-import type { Sealer } from './encryption.ts';
+import type { Encryption } from './encryption.ts';
 
 /**
  * The keys of access tokens: EdDSA, kept sealed in the database and shared by all processes. One signs for a month; its
@@ -32,7 +32,7 @@ interface SigningKey {
 
 export interface SigningKeysOptions {
   readonly database: WorkflowDatabase;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** Seconds that a token lives: an old key stays published that much longer. */
   readonly tokenSeconds: number;
   readonly now?: () => Date;
@@ -78,11 +78,14 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
   };
 }
 
-async function readKeys({ database, sealer, tokenSeconds }: SigningKeysOptions, now: Date): Promise<Loaded> {
+async function readKeys(
+  { database, encryption, tokenSeconds }: SigningKeysOptions,
+  now: Date,
+): Promise<Loaded> {
   const rows = await database.transaction().execute(async (transaction) => {
     // One process makes a missing key, the others wait for it.
     await sql`select pg_advisory_xact_lock(hashtext('workflow.signing_keys'))`.execute(transaction);
-    await ensureKeys(transaction, { sealer, tokenSeconds, now });
+    await ensureKeys(transaction, { encryption, tokenSeconds, now });
     return transaction
       .selectFrom('workflow.signingKeys')
       .selectAll()
@@ -92,7 +95,7 @@ async function readKeys({ database, sealer, tokenSeconds }: SigningKeysOptions, 
   });
   // A clock that is behind the one that made the first key still has a key.
   const signing = rows.findLast((row) => row.signsFrom <= now) ?? rows[0];
-  const privateJwk = signing === undefined ? null : await sealer.open(signing.sealedPrivateJwk);
+  const privateJwk = signing === undefined ? null : await encryption.decrypt(signing.sealedPrivateJwk);
   if (signing === undefined || privateJwk === null) {
     throw new Error(
       'the signing keys were sealed with another secret: restore it, or delete workflow.signing_keys',
@@ -110,10 +113,10 @@ async function readKeys({ database, sealer, tokenSeconds }: SigningKeysOptions, 
 async function ensureKeys(
   transaction: WorkflowTransaction,
   {
-    sealer,
+    encryption,
     tokenSeconds,
     now,
-  }: { readonly sealer: Sealer; readonly tokenSeconds: number; readonly now: Date },
+  }: { readonly encryption: Encryption; readonly tokenSeconds: number; readonly now: Date },
 ): Promise<void> {
   await transaction.deleteFrom('workflow.signingKeys').where('publishedUntil', '<=', now).execute();
   const newest = await transaction
@@ -133,7 +136,7 @@ async function ensureKeys(
     .values({
       kid,
       publicJwk: JSON.stringify({ ...publicJwk, kid }),
-      sealedPrivateJwk: await sealer.seal({ ...(await exportJWK(privateKey)), alg: 'EdDSA' }),
+      sealedPrivateJwk: await encryption.encrypt({ ...(await exportJWK(privateKey)), alg: 'EdDSA' }),
       signsFrom,
       signsUntil,
       publishedUntil: new Date(signsUntil.getTime() + tokenSeconds * 1000 + AHEAD_MS),

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
 import type { NewSession } from '../../domain/sign-in.ts';
-import type { Sealer } from '../secrets/encryption.ts';
+import type { Encryption } from '../secrets/encryption.ts';
 
 /**
  * Codes that travel in an address instead of tokens: used once, within a minute, by the app that asked (which proves
@@ -23,10 +23,10 @@ const SECONDS = 60;
 /** Makes it over the workflow schema. */
 export function createLoginCodes({
   database,
-  sealer,
+  encryption,
 }: {
   readonly database: WorkflowDatabase;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
 }): LoginCodes {
   return {
     async issue({ userId, platform, scope, providerToken }, challenge) {
@@ -39,7 +39,7 @@ export function createLoginCodes({
           platform,
           scope,
           challenge,
-          sealedProviderToken: providerToken === null ? null : await sealer.seal(providerToken),
+          sealedProviderToken: providerToken === null ? null : await encryption.encrypt(providerToken),
           expiresAt: sql<Date>`now() + make_interval(secs => ${SECONDS})`,
         })
         .execute();
@@ -57,7 +57,7 @@ export function createLoginCodes({
         throw new AppError('UNAUTHENTICATED', 'the login code is not valid (any more): sign in again');
       }
       const { userId, platform, scope, sealedProviderToken: sealed } = row;
-      const token = sealed === null ? null : await sealer.open(sealed);
+      const token = sealed === null ? null : await encryption.decrypt(sealed);
       return { userId, platform, scope, providerToken: typeof token === 'string' ? token : null };
     },
   };

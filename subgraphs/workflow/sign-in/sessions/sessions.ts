@@ -8,7 +8,7 @@ import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
 import type { WorkflowSession } from '../../database/tables.ts';
 import type { NewSession, Session, SessionService, SignedIn } from '../../domain/sign-in.ts';
-import type { Sealer } from '../secrets/encryption.ts';
+import type { Encryption } from '../secrets/encryption.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { isSameToken, readRefreshToken, refreshTokenOf } from './refresh-tokens.ts';
 
@@ -16,7 +16,7 @@ export interface SessionsOptions {
   readonly database: WorkflowDatabase;
   readonly bus: EventBus;
   readonly tokens: AccessTokens;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** Signs the refresh tokens. */
   readonly refreshKey: Uint8Array;
   /** Seconds that an access token lives, and a session that is not renewed. */
@@ -61,16 +61,16 @@ export function createSessionService(options: SessionsOptions): SessionService &
   const closed = async (rows: readonly EndedSession[]) => {
     forget(rows.map(({ id }) => id));
     for (const { sealedProviderToken: sealed } of rows) {
-      const token = sealed === null ? null : await options.sealer.open(sealed);
+      const token = sealed === null ? null : await options.encryption.decrypt(sealed);
       if (typeof token === 'string') options.onClosed?.(token);
     }
   };
-  const scene: Scene = { ...options, closed };
+  const context: SessionContext = { ...options, closed };
   return {
-    open: (request) => openSession(scene, request),
-    refresh: (token, userId = null) => refresh(scene, token, userId),
+    open: (request) => openSession(context, request),
+    refresh: (token, userId = null) => refresh(context, token, userId),
     async revokeToken(token, userId = null) {
-      const id = await sessionOf(scene, token);
+      const id = await sessionOf(context, token);
       if (id === null) return;
       if (userId !== null && !(await isOf(database, { id, userId }))) {
         throw badInput('userId', 'userId is not the user of this token: nothing was closed');
@@ -101,7 +101,7 @@ type SessionRow = Selectable<WorkflowSession>;
 /** What is left to do for a session that is over. */
 export type EndedSession = Pick<SessionRow, 'id' | 'sealedProviderToken'>;
 
-type Scene = SessionsOptions & {
+type SessionContext = SessionsOptions & {
   readonly closed: (rows: readonly EndedSession[]) => Promise<void>;
 };
 
@@ -132,10 +132,10 @@ function openSessions(database: WorkflowDatabase) {
 }
 
 async function openSession(
-  scene: Scene,
+  context: SessionContext,
   { userId, platform, scope, providerToken }: NewSession,
 ): Promise<SignedIn> {
-  const row = await scene.database
+  const row = await context.database
     .insertInto('workflow.sessions')
     .values({
       id: `ses_${randomBytes(16).toString('base64url')}`,
@@ -143,46 +143,46 @@ async function openSession(
       platform,
       scope,
       salt: randomBytes(32).toString('base64url'),
-      sealedProviderToken: providerToken === null ? null : await scene.sealer.seal(providerToken),
-      expiresAt: expiry(scene),
+      sealedProviderToken: providerToken === null ? null : await context.encryption.encrypt(providerToken),
+      expiresAt: expiry(context),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  return tokensOf(scene, row, row.generation);
+  return tokensOf(context, row, row.generation);
 }
 
-function expiry({ sessionSeconds }: Scene) {
+function expiry({ sessionSeconds }: SessionContext) {
   return sql<Date>`now() + make_interval(secs => ${sessionSeconds})`;
 }
 
-async function tokensOf(scene: Scene, row: SessionRow, generation: number): Promise<SignedIn> {
+async function tokensOf(context: SessionContext, row: SessionRow, generation: number): Promise<SignedIn> {
   const { id: sessionId, userId, scope, platform, salt } = row;
   return {
     userId,
-    accessToken: await scene.tokens.sign({ userId, sessionId, scope, platform }),
-    refreshToken: refreshTokenOf(scene.refreshKey, { sessionId, generation, salt }),
-    expiresIn: scene.accessSeconds,
+    accessToken: await context.tokens.sign({ userId, sessionId, scope, platform }),
+    refreshToken: refreshTokenOf(context.refreshKey, { sessionId, generation, salt }),
+    expiresIn: context.accessSeconds,
     scope,
   };
 }
 
-async function refresh(scene: Scene, token: string, userId: string | null): Promise<SignedIn> {
-  const found = await rowOf(scene, token);
+async function refresh(context: SessionContext, token: string, userId: string | null): Promise<SignedIn> {
+  const found = await rowOf(context, token);
   if (found === null || !isLive(found.row) || (userId !== null && userId !== found.row.userId))
     throw refused();
   const { row, generation } = found;
-  const won = await scene.database
+  const won = await context.database
     .updateTable('workflow.sessions')
-    .set({ generation: generation + 1, rotatedAt: sql<Date>`now()`, expiresAt: expiry(scene) })
+    .set({ generation: generation + 1, rotatedAt: sql<Date>`now()`, expiresAt: expiry(context) })
     .where('id', '=', row.id)
     .where('generation', '=', generation)
     .where('revokedAt', 'is', null)
     .executeTakeFirst();
-  if (won.numUpdatedRows === 1n || (await mayReplay(scene, row.id, generation))) {
-    return tokensOf(scene, row, generation + 1);
+  if (won.numUpdatedRows === 1n || (await mayReplay(context, row.id, generation))) {
+    return tokensOf(context, row, generation + 1);
   }
   // A token that was used before: its bearer, or whoever has renewed since, is not the one it was given to.
-  await scene.closed(await revokeRows(scene.database, { id: row.id, userId: null }));
+  await context.closed(await revokeRows(context.database, { id: row.id, userId: null }));
   throw refused();
 }
 
@@ -196,7 +196,7 @@ function refused(): AppError {
 
 /** Whether a lost race is one: the generation right before the current one, renewed a moment ago. */
 async function mayReplay(
-  { database, replaySeconds = 30 }: Scene,
+  { database, replaySeconds = 30 }: SessionContext,
   id: string,
   generation: number,
 ): Promise<boolean> {
@@ -213,7 +213,7 @@ async function mayReplay(
 
 /** The session of a refresh token whose mac is right, whatever became of it. */
 async function rowOf(
-  { database, refreshKey }: Scene,
+  { database, refreshKey }: SessionContext,
   token: string,
 ): Promise<{ readonly row: SessionRow; readonly generation: number } | null> {
   const parts = readRefreshToken(token);
@@ -228,10 +228,10 @@ async function rowOf(
   return isSameToken(own, token) ? { row, generation: parts.generation } : null;
 }
 
-async function sessionOf(scene: Scene, token: string): Promise<string | null> {
-  const row = await rowOf(scene, token);
+async function sessionOf(context: SessionContext, token: string): Promise<string | null> {
+  const row = await rowOf(context, token);
   if (row !== null) return row.row.id;
-  return (await scene.tokens.verify(token))?.sessionId ?? null;
+  return (await context.tokens.verify(token))?.sessionId ?? null;
 }
 
 function revokeRows(
