@@ -1,7 +1,7 @@
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { Template } from '../domain/template.ts';
 import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/provider/pay-provider.ts';
-import { amountOf, type PricingOptions } from './offer.ts';
+import { amountOf, type PricingOptions } from './pricing.ts';
 import { readReferences, type TemplateReference } from './references.ts';
 
 /** What is wrong about one template, and what would help. */

@@ -12,7 +12,7 @@ import {
   type CatalogFinding,
   type FindingOptions,
 } from './findings.ts';
-import { amountOf, createAccountLookup, hashOf, lookupKeyOf } from './offer.ts';
+import { amountOf, createAccountLookup, hashOf, lookupKeyOf } from './pricing.ts';
 import { readReferences, saveReference, type TemplateReference } from './references.ts';
 
 /** Templates as products of the payment provider: made, changed, found again by lookup key when ids were lost. */

@@ -24,7 +24,8 @@ export async function processEvent(
   event: PayEvent,
 ): Promise<'done' | 'seen' | 'ignored'> {
   const { database, provider } = dependencies;
-  if (event.refersTo.kind === 'nothing' || event.isLive !== (provider.environment === 'live')) return 'ignored';
+  if (event.refersTo.kind === 'nothing' || event.isLive !== (provider.environment === 'live'))
+    return 'ignored';
   const { processedAt } = await database
     .insertInto('workflow.payEvents')
     .values({ id: event.id, type: event.type, attempts: 1 })

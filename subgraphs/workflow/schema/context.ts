@@ -9,8 +9,8 @@ import type { Execution, ExecutionService, LiveTask } from '../domain/execution.
 import type { User } from '../domain/sign-in.ts';
 import type { Template, TemplateService } from '../domain/template.ts';
 import type { PaymentService } from '../payments/service.ts';
-import { mayReadUser } from '../sign-in/people/users.ts';
 import type { SignInServices } from '../sign-in/services.ts';
+import { mayReadUser } from '../sign-in/users/users.ts';
 
 /** What the workflow schema's resolvers call. */
 export interface WorkflowServices {

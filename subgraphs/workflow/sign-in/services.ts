@@ -9,7 +9,6 @@ import type { ServiceKeyService, SessionService, UserService } from '../domain/s
 import { createAttempts } from './browser/attempts.ts';
 import { createBrowserSignIn, type BrowserSignIn } from './browser/browser-sign-in.ts';
 import { createServiceKeys } from './keys/service-keys.ts';
-import { createUserService, type UsersOptions } from './people/users.ts';
 import {
   createPlatformSignIn,
   type PlatformSignIn,
@@ -24,6 +23,7 @@ import { createAccessTokens } from './sessions/access-tokens.ts';
 import { createCallerOf, type CallerOf } from './sessions/caller-of.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
 import { createSessionService } from './sessions/sessions.ts';
+import { createUserService, type UsersOptions } from './users/users.ts';
 
 export interface SignInOptions {
   readonly database: WorkflowDatabase;

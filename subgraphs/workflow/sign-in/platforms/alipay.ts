@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { signedNode, signedParameters } from './alipay-signature.ts';
+import type { Platform } from './platform.ts';
 import {
   requestPlatform,
   requiredCode,
@@ -11,8 +12,7 @@ import {
   secretsOf,
   subjectIn,
   type PlatformErrorKind,
-} from './ask.ts';
-import type { Platform } from './platform.ts';
+} from './request.ts';
 
 export interface AlipayOptions {
   readonly http: HttpClient;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { Platform } from './platform.ts';
 import {
   requestPlatform,
   platformError,
@@ -7,8 +8,7 @@ import {
   subjectIn,
   type PlatformErrorKind,
   type SecretPlatformOptions,
-} from './ask.ts';
-import type { Platform } from './platform.ts';
+} from './request.ts';
 
 const NAME = 'douyin';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { Platform } from './platform.ts';
 import {
   requestPlatform,
   requiredCode,
@@ -8,8 +9,7 @@ import {
   subjectIn,
   type PlatformErrorKind,
   type SecretPlatformOptions,
-} from './ask.ts';
-import type { Platform } from './platform.ts';
+} from './request.ts';
 
 const NAME = 'wechat';
 

@@ -1,8 +1,8 @@
 import * as oidc from 'openid-client';
 
+import { unavailable } from './errors.ts';
 import { createProviderFetch } from './fetch.ts';
 import type { IdentityProviderOptions } from './identity-provider.ts';
-import { unavailable } from './refusals.ts';
 
 const TIMEOUT_SECONDS = 5;
 

@@ -2,6 +2,7 @@ import * as oidc from 'openid-client';
 
 import { AppError } from '../../../../platform/errors.ts';
 import type { PlatformIdentity } from '../../domain/sign-in.ts';
+import { toAppError } from './errors.ts';
 import { verifyIdToken } from './id-tokens.ts';
 import type {
   AppCode,
@@ -10,7 +11,6 @@ import type {
   VerifiedIdentity,
   SignInSecrets,
 } from './identity-provider.ts';
-import { toAppError } from './refusals.ts';
 
 /** The address of the login page, and what proves afterwards that this sign-in was begun here. */
 export async function begin(
