@@ -14,7 +14,7 @@ import { createPaymentService } from './payments/service.ts';
 import { createPaymentStore } from './payments/store.ts';
 import { createPaymentSweeper } from './payments/sweeper.ts';
 
-/** Who is paid, and how much a credit costs. */
+/** The payment provider and the price of a credit. */
 export interface CommerceOptions {
   /** Null where no payment provider is set up. */
   readonly provider: PayProvider | null;
@@ -22,18 +22,18 @@ export interface CommerceOptions {
   readonly currency: string;
   /** Minor units of one credit. */
   readonly creditUnitAmount: number;
-  /** Whether what was paid is given back when its execution fails for a technical reason. */
+  /** Whether payments of executions that fail for a technical reason are refunded. */
   readonly autoRefund: boolean;
-  /** The stand-in only: pays a checkout when its buyer comes back, as if the button had been pressed. */
+  /** Sandbox only: pays a checkout when its buyer comes back. */
   readonly autoPay: ((sessionId: string) => Promise<void>) | null;
 }
 
-/** Whether executions that failed are refunded here: it was chosen, and there is somebody to ask. Pure. */
+/** Whether failed executions are refunded: the setting is on and there is a provider. Pure. */
 export function refundsFailures({ provider, autoRefund }: CommerceOptions): boolean {
   return autoRefund && provider !== null;
 }
 
-/** Everything about commerce: the catalog at the provider, payments, and the loops behind them. */
+/** The catalog at the provider, payments, and their background loops. */
 export function createCommerce(
   parts: Pick<ReconcileDependencies, 'database' | 'queue' | 'bus'> & {
     readonly store: ExecutionStore;
@@ -61,7 +61,7 @@ export function createCommerce(
   };
 }
 
-/** The sweep of payments, and the refunds of what failed: nothing where nobody is paid. */
+/** The sweep of payments and the automatic refunds; nothing without a provider. */
 function commerceLoops(
   commerce: (ReconcileDependencies & CheckoutDependencies) | null,
   parts: {
@@ -86,10 +86,10 @@ function commerceLoops(
   };
 }
 
-/** Milliseconds that a bought execution's start may take at once; then the queued job brings it. */
+/** Milliseconds for starting a bought execution inline; after that the queued job does it. */
 const START_MS = 2_000;
 
-/** Starts what was bought at once, beside the queued job, so that a buyer who comes back finds it running. */
+/** Starts a bought execution inline as well as by the queued job, so that a returning buyer finds it running. */
 function startSoonBy(lifecycle: ExecutionLifecycle, logger: Logger): (execution: StoredExecution) => void {
   return (execution) => {
     lifecycle.start(execution, AbortSignal.timeout(START_MS)).catch((thrown: unknown) => {

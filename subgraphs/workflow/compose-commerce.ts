@@ -7,11 +7,11 @@ export interface SandboxStripe {
   readonly url: string;
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** Pays an open checkout as if somebody had pressed the button; does nothing for one that is not open. */
+  /** Pays a checkout if it is open. */
   readonly pay: (sessionId: string) => Promise<void>;
 }
 
-/** Who is paid, as the settings say: Stripe, else the stand-in, else nobody. The same adapter speaks to both. */
+/** The payment provider of the settings: Stripe, else the sandbox's stand-in, else none. Both use the same adapter. */
 export function composeCommerce(
   { payments }: Pick<Config, 'payments'>,
   sandbox: SandboxStripe | null,

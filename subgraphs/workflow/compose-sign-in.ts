@@ -9,7 +9,7 @@ import { createWechat } from './sign-in/platforms/wechat.ts';
 import type { IdentityProviderSettings } from './sign-in/provider/identity-provider.ts';
 import type { SignInOptions } from './sign-in/services.ts';
 
-/** The sandbox's identity provider and platforms: what browsers call it, and where this process reaches them. */
+/** The sandbox's identity provider and platforms: the issuer that browsers see, and the addresses for this process. */
 export interface SandboxIdentity {
   readonly issuer: string;
   readonly url: string;
@@ -29,17 +29,17 @@ export interface AlipayKeys {
   readonly platformKey: KeyObject;
 }
 
-/** The client that Kiln is at the sandbox's identity provider; the secret guards nothing there. */
+/** Kiln's client at the sandbox's identity provider; the secret protects nothing there. */
 const SANDBOX_CLIENT = { clientId: 'kiln', clientSecret: 'kiln-sandbox-client' } as const;
 
-/** The one app that the sandbox knows on each platform (sandbox/platforms); the secrets guard nothing. */
+/** The sandbox's app on each platform (sandbox/platforms); the secrets protect nothing. */
 const SANDBOX_APPS = {
   wechat: { appId: 'wx00000000sandbox1', secret: 'kiln-sandbox-wechat' },
   douyin: { appId: 'tt00000000sandbox1', secret: 'kiln-sandbox-douyin' },
   alipay: { appId: '2021000000000001' },
 } as const;
 
-/** Who may sign in and how, as the settings say: real ones, else the sandbox's, else none. */
+/** The sign-in options of the settings: real providers, else the sandbox's, else none. */
 export function composeSignIn(
   { auth, signIn }: Pick<Config, 'auth' | 'signIn'>,
   place: {
@@ -82,7 +82,7 @@ function sandboxProvider(
   };
 }
 
-/** Each platform by itself: one that is set up is real, whatever the others are. */
+/** Each platform is chosen by itself: one that is set up is real, whatever the others are. */
 function platformsOf(
   given: Config['signIn'],
   sandbox: SandboxPlatforms | null,
@@ -99,7 +99,7 @@ function platformsOf(
   ];
 }
 
-/** The same adapter, with the keys that the sandbox has at that moment. */
+/** The same adapter with the sandbox's current keys. */
 function alipayStandIn(http: HttpClient, { baseUrl, keys }: SandboxPlatforms['alipay']): Platform {
   const { appId } = SANDBOX_APPS.alipay;
   return {

@@ -15,17 +15,17 @@ import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
 
 /** The workflow subgraph as a process of its own (--role workflow). */
 
-/** Where the checked-in supergraph has the media subgraph; MEDIA_URL says otherwise. */
+/** Address of the media subgraph in the checked-in supergraph; MEDIA_URL overrides it. */
 const MEDIA_URL = 'http://media:4001/graphql';
 /** Port of the gateway, whose address is the issuer of tokens, when PUBLIC_URL is not set. */
 const GATEWAY_PORT = 4000;
 /** Seconds that running jobs get when the process stops; the rest is taken over by others. */
 const GRACE_SECONDS = 5;
 
-/** Starts it: ground, subgraph, server. */
+/** Starts the database and queue, the subgraph, and its server. */
 export async function startWorkflowProcess(parts: ProcessParts): Promise<void> {
   const { internalKey } = parts.config.split;
-  // Without the key anybody could claim to be anybody; the settings demand it too, and say so first.
+  // Without the key callers could not be trusted. The settings demand it too.
   if (internalKey === null)
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
   const migrations = [{ schema: 'workflow', migrations: workflowMigrations }];
@@ -60,7 +60,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
   });
 }
 
-/** The sandbox, where one is set up (SANDBOX_URL): split processes have none of their own. */
+/** The sandbox at SANDBOX_URL: split processes do not embed one. */
 function sandboxOf({ config, http }: Runtime): RemoteSandbox | null {
   const url = config.sandbox?.url ?? null;
   return url === null ? null : remoteSandbox(url, http);

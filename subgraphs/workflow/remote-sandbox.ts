@@ -12,20 +12,20 @@ import {
 import type { SandboxStripe } from './compose-commerce.ts';
 import type { AlipayKeys, SandboxIdentity } from './compose-sign-in.ts';
 
-/** A sandbox that is another process, at SANDBOX_URL: what is known of it, and what it is asked for when it is needed. */
+/** A sandbox in another process, at SANDBOX_URL. */
 export interface RemoteSandbox {
   readonly identity: SandboxIdentity;
   readonly stripe: SandboxStripe;
 }
 
-/** What the stand-in for Stripe takes, and signs with (sandbox/stripe): they guard nothing. */
+/** The credentials of the stand-in for Stripe (sandbox/stripe); they protect nothing. */
 const STRIPE = { secretKey: 'sk_test_kilnsandbox', webhookSecret: 'whsec_kilnsandbox' } as const;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 64 * 1024;
 
 const keysAnswer = z.object({ privateKey: z.string(), platformKey: z.string() });
 
-/** The stand-ins at this address. Nothing is asked before it is needed: the sandbox may start later, and again. */
+/** The stand-ins at this address. It is called only when needed, because the sandbox may start later. */
 export function remoteSandbox(address: string, http: HttpClient): RemoteSandbox {
   const url = address.replace(/\/+$/, '');
   const issuer = `${url}/identity`;
@@ -40,12 +40,12 @@ export function remoteSandbox(address: string, http: HttpClient): RemoteSandbox 
         alipay: { baseUrl: alipay, keys: () => alipayKeys(http, alipay) },
       },
     },
-    // Stripe's own API is at an origin, and so is the stand-in: at /v1 of the sandbox.
+    // Stripe's SDK takes an origin: the stand-in is at /v1 of the sandbox.
     stripe: { ...STRIPE, url, pay: (sessionId) => payCheckout(http, `${url}/stripe/pay/${sessionId}`) },
   };
 }
 
-/** New with each start of the sandbox, so they are asked for each time. */
+/** The keys change with each start of the sandbox, so they are fetched each time. */
 async function alipayKeys(http: HttpClient, baseUrl: string): Promise<AlipayKeys> {
   const { status, body } = await send(http, { method: 'GET', url: `${baseUrl}/keys`, retry: 'safe' });
   if (status !== 200) throw unavailable();
@@ -53,7 +53,7 @@ async function alipayKeys(http: HttpClient, baseUrl: string): Promise<AlipayKeys
   return { privateKey: createPrivateKey(privateKey), platformKey: createPublicKey(platformKey) };
 }
 
-/** What a person does on the page of a checkout. One that is over already says so (410), and stays as it is. */
+/** Submits the form of a checkout's page. A checkout that is over answers 410, which is ignored. */
 async function payCheckout(http: HttpClient, page: string): Promise<void> {
   const { status } = await send(http, {
     method: 'POST',

@@ -4,16 +4,16 @@ import { AppError, badInput } from '../../../platform/errors.ts';
 import type { Template, TemplateService } from '../domain/template.ts';
 import type { CatalogSync } from './sync.ts';
 
-/** What is done to many templates, or for trying things. */
+/** Bulk changes of templates, and test templates. */
 
 interface BulkServices {
   readonly templates: TemplateService;
   readonly catalog: CatalogSync;
-  /** Whether this is production, where nobody tries things. */
+  /** No test templates then. */
   readonly production: boolean;
 }
 
-/** What became of each template of a bulk change. */
+/** The outcome of a bulk change, by template. */
 export interface BulkShape {
   readonly successful: readonly string[];
   readonly failed: readonly { readonly code: string; readonly error: string }[];
@@ -23,7 +23,7 @@ type Operation = 'SYNC' | 'ACTIVATE' | 'DEACTIVATE' | 'DELETE';
 
 const MAX_CODES = 1_000;
 
-/** One after the other; a template that fails keeps no other from it. BAD_USER_INPUT for too many codes. */
+/** Changes templates one after the other; a failure does not stop the rest. BAD_USER_INPUT for too many codes. */
 export async function changeTemplates(
   services: BulkServices,
   codes: readonly string[],
@@ -40,7 +40,7 @@ export async function changeTemplates(
   return { successful, failed };
 }
 
-/** Null when it was done; else why it was not. */
+/** Changes one template. Null on success, else the reason. */
 async function change(services: BulkServices, code: string, operation: Operation): Promise<string | null> {
   const { templates, catalog } = services;
   try {
@@ -62,7 +62,7 @@ async function change(services: BulkServices, code: string, operation: Operation
   }
 }
 
-/** A template under a code of its own. FORBIDDEN in production. */
+/** Creates a template with a new code to try things with. FORBIDDEN in production. */
 export async function createTestTemplate({ templates, production }: BulkServices): Promise<Template> {
   if (production) throw new AppError('FORBIDDEN', 'test templates are not made in production');
   return templates.create({

@@ -4,14 +4,14 @@ import { PayProviderError, type CatalogEntry, type PayProvider } from '../paymen
 import { amountOf, type PricingOptions } from './pricing.ts';
 import { readReferences, type TemplateReference } from './references.ts';
 
-/** What is wrong about one template, and what would help. */
+/** The issues of one template at the payment provider, and what to do about them. */
 export interface CatalogFinding {
   readonly reference: TemplateReference | null;
   readonly issues: readonly string[];
   readonly recommendations: readonly string[];
 }
 
-/** How the account at the payment provider stands. */
+/** The state of the account at the payment provider. */
 export interface CatalogDiagnosis {
   /** development, test, live; none where no provider is set up. */
   readonly environment: string;
@@ -28,17 +28,17 @@ export interface FindingOptions extends PricingOptions {
   readonly provider: PayProvider | null;
 }
 
-/** Least amounts that the provider takes, in minor units; 0 needs no payment. */
+/** Minimum amounts of the provider, in minor units; 0 needs no payment. */
 const LEAST: Readonly<Record<string, number>> = { usd: 50, eur: 50, gbp: 30, hkd: 400, jpy: 50, sgd: 50 };
 
-/** How every template stands where no payment provider is set up. */
+/** The finding of every template where no payment provider is set up. */
 export const NOT_SET_UP: CatalogFinding = {
   reference: null,
   issues: ['no payment provider is set up'],
   recommendations: ['set STRIPE_SECRET_KEY'],
 };
 
-/** Asks the provider whether its account can be worked with. */
+/** Checks the account at the provider. */
 export async function diagnose(provider: PayProvider | null): Promise<CatalogDiagnosis> {
   const unknown = { apiKeyValid: false, chargesEnabled: null, country: null };
   if (provider === null) return { environment: 'none', ...unknown, ...NOT_SET_UP };

@@ -4,7 +4,7 @@ import type { Template } from '../domain/template.ts';
 import { notConfigured } from '../payments/failures.ts';
 import type { PayProvider } from '../payments/provider/pay-provider.ts';
 
-/** In what money, and for how much of it, templates are sold. */
+/** The currency of templates, and the price of a credit. */
 export interface PricingOptions {
   /** PP_CURRENCY, lower case. */
   readonly currency: string;
@@ -12,10 +12,10 @@ export interface PricingOptions {
   readonly creditUnitAmount: number;
 }
 
-/** Milliseconds that the provider's account is believed to be the same. */
+/** Milliseconds that the provider's account is cached. */
 const ACCOUNT_MS = 60_000;
 
-/** Tells which of the provider's accounts the key is of: ids of one mean nothing in another. */
+/** Looks up which account the provider's key belongs to: ids of one account are invalid in another. */
 export function createAccountLookup(provider: PayProvider | null): () => Promise<string> {
   let known: { readonly at: number; readonly account: Promise<string> } | null = null;
   return () => {
@@ -31,17 +31,17 @@ export function createAccountLookup(provider: PayProvider | null): () => Promise
   };
 }
 
-/** What one execution of a template costs, in minor units. */
+/** The price of one execution of a template, in minor units. */
 export function amountOf({ creditUnitAmount }: PricingOptions, { creditCost }: Template): number {
   return creditCost * creditUnitAmount;
 }
 
-/** By what a template's price is found again when its ids were lost. */
+/** The provider's lookup key of a template's price: finds it again when its ids are lost. */
 export function lookupKeyOf({ currency }: PricingOptions, environment: string, { code }: Template): string {
   return `${environment}:template:${code}:${currency}`;
 }
 
-/** Of all that the provider is told of a template: the same hash, nothing to tell. */
+/** A hash of everything the provider is told about a template; unchanged means nothing to update. */
 export function hashOf(options: PricingOptions, template: Template): string {
   const { name, description, isActive } = template;
   const content = [name, description, isActive, amountOf(options, template), options.currency];

@@ -15,21 +15,21 @@ import {
 import { amountOf, createAccountLookup, hashOf, lookupKeyOf } from './pricing.ts';
 import { readReferences, saveReference, type TemplateReference } from './references.ts';
 
-/** Templates as products of the payment provider: made, changed, found again by lookup key when ids were lost. */
+/** Keeps templates in sync with products of the payment provider; lost ids are found again by lookup key. */
 export interface CatalogSync extends Prices {
-  /** Brings one template over. Null when no provider is set up; throws when the provider does not do it. */
+  /** Creates or updates a template's product. Null when no provider is set up. Throws PayProviderError. */
   sync(template: Template, options?: { readonly force?: boolean }): Promise<TemplateReference | null>;
-  /** The same, where the template must be written whatever the provider does: null when it did not come over. */
+  /** The same, but a failure of the provider is logged and answered as null. */
   trySync(template: Template): Promise<TemplateReference | null>;
-  /** What is kept of each template for the provider's account now, by code; empty when that can't be known. */
+  /** The stored references for the provider's current account, by code; empty when the account is unknown. */
   references(codes: readonly string[]): Promise<ReadonlyMap<string, TemplateReference>>;
-  /** What stands between a template and its product, and what to do about it. */
+  /** Compares a template with its product. */
   verify(template: Template): Promise<CatalogFinding>;
-  /** Brings a template over, then tells how it stands; what the provider refuses is among the issues. */
+  /** Syncs a template and reports the result; a refusal of the provider is one of the issues. */
   syncAndReport(template: Template, force: boolean): Promise<CatalogFinding>;
-  /** Whether what is kept of a template is what it is now. */
+  /** Whether the stored reference is up to date. */
   isCurrent(template: Template, reference: TemplateReference | null): boolean;
-  /** Whether the provider can be worked with. */
+  /** Checks the account at the provider. */
   diagnose(): Promise<CatalogDiagnosis>;
 }
 
@@ -37,7 +37,7 @@ export interface CatalogSyncOptions extends FindingOptions {
   readonly logger: Logger;
 }
 
-/** Makes it; without a provider there is nothing to bring over. */
+/** Creates the sync; without a provider it does nothing. */
 export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
   const { provider, logger, currency } = options;
   const accountOf = createAccountLookup(provider);
@@ -89,13 +89,13 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
 
 type QueuedSync = (template: Template, force: boolean) => Promise<TemplateReference>;
 
-/** One after the other for each template: two at once would make two products. */
+/** Serializes the syncs of each template: two at once would create two products. */
 function createSyncQueues(options: CatalogSyncOptions, accountOf: () => Promise<string>): QueuedSync {
   const running = new Map<string, Promise<TemplateReference>>();
   return async (template, force) => {
     const before = running.get(template.code);
     const turn = (async () => {
-      await before?.catch(() => undefined); // its own caller hears of it
+      await before?.catch(() => undefined); // reported to its own caller
       return syncTemplate(options, { template, force, account: await accountOf() });
     })();
     running.set(template.code, turn);
@@ -113,7 +113,7 @@ interface Work {
   readonly account: string;
 }
 
-/** What is up to date already costs the provider nothing. */
+/** Does not call the provider when the reference is up to date. */
 async function syncTemplate(options: CatalogSyncOptions, work: Work): Promise<TemplateReference> {
   const { database, provider } = options;
   if (provider === null) throw notConfigured();
@@ -122,7 +122,7 @@ async function syncTemplate(options: CatalogSyncOptions, work: Work): Promise<Te
   const known = (await readReferences(database, account, [template.code])).get(template.code) ?? null;
   if (known !== null && known.contentHash === contentHash && !force) return known;
   const kept = known === null ? null : await provider.catalog.read(known.productId, known.priceId);
-  // Ids that were lost, or are of another account, are found again by the lookup key.
+  // Lost ids, or ids of another account, are found again by the lookup key.
   const lookupKey = lookupKeyOf(options, provider.environment, template);
   const entry = kept ?? (await provider.catalog.find(lookupKey));
   const ids = await writeEntry(options, provider, { template, entry, lookupKey, account });
@@ -157,7 +157,7 @@ async function writeEntry(
     await catalog.updateProduct(productId, product);
     return { productId, priceId: entry.priceId };
   }
-  // Amounts never change: another price takes the key over, and the default, before the old one can go.
+  // The amount of a price can't change: a new price takes over the lookup key and the default, then the old one is archived.
   const idempotencyKey = `${environment}:price:${productId}:${amount}:${currency}:${entry?.priceId ?? 'first'}`;
   const priceId = await catalog.createPrice({ productId, amount, currency, lookupKey, idempotencyKey });
   await catalog.updateProduct(productId, { ...product, defaultPriceId: priceId });

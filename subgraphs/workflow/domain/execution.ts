@@ -7,7 +7,7 @@ import type { Page, PageRequest } from './page.ts';
  */
 export const executionStatuses = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
 
-/** Where an execution stands; the last three are for good. */
+/** The status of an execution; the last three are final. */
 export type ExecutionStatus = (typeof executionStatuses)[number];
 
 /** Why an execution failed. */
@@ -25,7 +25,7 @@ export interface Execution {
   /** Allocated here, before media knows the task. */
   readonly taskId: string;
   readonly owner: string;
-  /** For whom it runs, when that was said. */
+  /** The user it runs for, if one was named. */
   readonly userId: string | null;
   readonly templateCode: string;
   readonly status: ExecutionStatus;
@@ -42,7 +42,7 @@ export interface Execution {
   readonly endedAt: Date | null;
 }
 
-/** One entry of an execution's log: its task's entry in the words of executions. */
+/** One entry of an execution's log, made from its task's entry. */
 export interface ExecutionEvent {
   readonly executionId: string;
   /** The task's seq. */
@@ -53,17 +53,17 @@ export interface ExecutionEvent {
   readonly progress: number;
 }
 
-/** A template that shall run, and with what. */
+/** A request to run a template. */
 export interface ExecuteRequest {
   readonly code: string;
   readonly parameters: Json;
-  /** For whom: a user names only themselves, a service key anyone. */
+  /** The user it runs for: a user names only themselves, a service key anyone. */
   readonly onBehalfOf: string | null;
   readonly externalId: string | null;
   readonly idempotencyKey: string | null;
 }
 
-/** What media says of a running execution's task now. */
+/** The current state of a running execution's task, from media. */
 export interface LiveTask {
   readonly id: string;
   readonly state: string;
@@ -72,7 +72,7 @@ export interface LiveTask {
   readonly error: ExecutionError | null;
 }
 
-/** How one execution may be named; exactly one member. */
+/** The key of one execution; exactly one member is set. */
 export interface ExecutionKey {
   readonly id?: string | number | null | undefined;
   readonly taskId?: string | number | null | undefined;
@@ -82,8 +82,8 @@ export interface ExecutionKey {
 /** Executions and their rules. Implemented by createExecutionService (service.ts). */
 export interface ExecutionService {
   /**
-   * Starts a template: one transaction writes execution, task id, idempotency record and backstop job; then media is
-   * asked to start, for at most 2 s. NOT_FOUND, BAD_USER_INPUT, FORBIDDEN, IDEMPOTENCY_CONFLICT or CONFLICT before
+   * Starts a template: one transaction writes execution, task id, idempotency record and backstop job; then media gets
+   * the start, for at most 2 s. NOT_FOUND, BAD_USER_INPUT, FORBIDDEN, IDEMPOTENCY_CONFLICT or CONFLICT before
    * anything is written.
    */
   execute(caller: Caller, request: ExecuteRequest): Promise<Execution>;
@@ -91,7 +91,7 @@ export interface ExecutionService {
   find(caller: Caller, key: ExecutionKey): Promise<Execution | null>;
   /** By execution id, in the order of the ids; null where there is none the caller may read. */
   byIds(caller: Caller, ids: readonly string[]): Promise<readonly (Execution | null)[]>;
-  /** The ids of their tasks, whoever's they are; null where there is none. */
+  /** The ids of their tasks, without an ownership check; null where there is none. */
   taskIdsOf(ids: readonly string[]): Promise<readonly (string | null)[]>;
   /** By task id, likewise. */
   byTaskIds(caller: Caller, taskIds: readonly string[]): Promise<readonly (Execution | null)[]>;
@@ -108,12 +108,12 @@ export interface ExecutionService {
   ): Promise<AsyncIterableIterator<ExecutionEvent>>;
 }
 
-/** True when nothing comes after this status. */
+/** Whether the status is final. */
 export function isEnded(status: ExecutionStatus): boolean {
   return status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED';
 }
 
-/** A task's state in the words of executions. Unknown words mean running, never failed. */
+/** The execution status of a task state. An unknown state means running, never failed. */
 export function statusOfTask(state: string): ExecutionStatus {
   if (state === 'SUCCEEDED') return 'COMPLETED';
   return state === 'FAILED' || state === 'CANCELLED' ? state : 'RUNNING';

@@ -5,13 +5,13 @@ import type { JsonObject } from '../../../platform/json.ts';
 /** Every status of a payment. */
 export const paymentStatuses = ['PENDING', 'COMPLETED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const;
 
-/** Where a payment stands. */
+/** The status of a payment. */
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
 /** One purchase of an execution. */
 export interface Payment {
   readonly id: string;
-  /** Who asked for it. */
+  /** The caller who requested it. */
   readonly owner: string;
   readonly userId: string;
   readonly templateCode: string;
@@ -32,18 +32,18 @@ export interface Payment {
   readonly disputed: boolean;
   /** When the checkout ends by itself; part of the idempotent call, so it never changes. */
   readonly expiresAt: Date;
-  /** Rises with each change: what was read is written back only where it still holds. */
+  /** Rises with each change: a write needs the version that was read (optimistic locking). */
   readonly version: number;
   readonly createdAt: Date;
 }
 
-/** Why money may be given back. */
+/** The reasons of refunds. */
 export const refundReasons = ['USER_REQUEST', 'TECHNICAL_ISSUE', 'DUPLICATE', 'FRAUDULENT'] as const;
 
 /** One of them. */
 export type RefundReason = (typeof refundReasons)[number];
 
-/** One refund, as far as it has come. */
+/** One refund. */
 export interface Refund {
   /** The provider's id, once it has one. */
   readonly id: string;
@@ -53,7 +53,7 @@ export interface Refund {
   readonly status: string;
 }
 
-/** What the provider says of a checkout now: all that decides. */
+/** The state of a checkout at the provider: everything that a payment's status depends on. */
 export interface CheckoutState {
   readonly sessionId: string;
   /** The payment that the session was made for; null for a foreign one. */
@@ -61,7 +61,7 @@ export interface CheckoutState {
   readonly session: 'open' | 'complete' | 'expired';
   /** Paid, or nothing to pay. */
   readonly isPaid: boolean;
-  /** Complete and unpaid: a bank takes its time, or has said no. */
+  /** Complete, unpaid and not failed: the bank is still processing it. */
   readonly isSettling: boolean;
   readonly paymentIntentId: string | null;
   readonly amount: number;
@@ -79,7 +79,7 @@ export function nextStatus(current: PaymentStatus, state: CheckoutState): Paymen
   return current;
 }
 
-/** Whether the execution starts now: paid, not given back, not disputed, and never before. */
+/** Whether the execution starts now: paid, not refunded, not disputed, and not started before. */
 export function startsExecution(payment: Pick<Payment, 'executionId'>, state: CheckoutState): boolean {
   return payment.executionId === null && state.isPaid && state.amountRefunded === 0 && !state.isDisputed;
 }

@@ -1,25 +1,25 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 
-/** The words of signing in. Who enforces what is in platform/access/policy.ts; who asks is found by `callerOf`. */
+/** The nouns of signing in. The rules of access are in platform/access/policy.ts. */
 
-/** Ways in: the identity provider, and the mini-programs' platforms. */
+/** The identity provider, and the platforms of mini-programs. */
 const platformNames = ['idp', 'wechat', 'alipay', 'douyin'] as const;
 
-/** Where somebody can prove who they are. */
+/** Where a user signs in. */
 export type PlatformName = (typeof platformNames)[number];
 
-/** Somebody who has signed in. */
+/** A user: somebody who has signed in. */
 export interface User {
   /** `usr_...`: equals the `owner` of what they make. */
   readonly id: string;
   readonly email: string | null;
   readonly name: string | null;
   readonly picture: string | null;
-  /** What the identity provider calls them; null for who has never come that way. */
+  /** Their subject at the identity provider; null for who has never signed in there. */
   readonly subject: string | null;
 }
 
-/** A sign-in that lasts, as its user sees it. */
+/** A session, as its user sees it. */
 export interface Session {
   readonly id: string;
   readonly platform: string;
@@ -39,7 +39,7 @@ export interface SignedIn {
   readonly scope: string;
 }
 
-/** Who somebody is at a platform, proved by that platform. */
+/** An identity that a platform has verified. */
 export interface PlatformIdentity {
   readonly platform: PlatformName;
   /** The mini-program; for an identity provider its issuer. */
@@ -50,7 +50,7 @@ export interface PlatformIdentity {
   readonly email: string | null;
   readonly name: string | null;
   readonly picture: string | null;
-  /** What the platform keeps secret with us (session_key, tokens): stored sealed, never given out. */
+  /** Secrets of the platform (session_key, tokens): stored encrypted, never given out. */
   readonly secret: Readonly<Record<string, string>> | null;
 }
 
@@ -60,7 +60,7 @@ export interface ServiceKey {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly createdAt: Date;
-  /** To about a minute. */
+  /** Accurate to about a minute. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -76,7 +76,7 @@ export interface CallerFacts {
   readonly expiresAt: Date | null;
 }
 
-/** What a service key may be allowed: `admin` opens the admin rule. */
+/** The scopes of service keys: `admin` satisfies the admin rule. */
 export const keyScopes = ['admin'] as const;
 
 /** Users and their sessions. Implemented by createSessionService (sessions.ts). */
@@ -84,11 +84,11 @@ export interface SessionService {
   /** Opens a session for a user. */
   open(request: NewSession): Promise<SignedIn>;
   /**
-   * The next tokens of a session. Of several that come with one token within half a minute all get the same successor;
-   * an older token closes the session. UNAUTHENTICATED.
+   * The next tokens of a session. Several requests with one token within half a minute get the same successor; an older
+   * token closes the session. UNAUTHENTICATED.
    */
   refresh(refreshToken: string, userId?: string | null): Promise<SignedIn>;
-  /** Closes the session of a token of either kind; unknown tokens are fine. `userId`, when given, must be its user's: BAD_USER_INPUT. */
+  /** Closes the session of an access or refresh token; unknown tokens are ignored. `userId` must be its user: BAD_USER_INPUT. */
   revokeToken(token: string, userId?: string | null): Promise<void>;
   /** Closes one of the caller's own. NOT_FOUND. */
   revoke(caller: Caller, id: string): Promise<void>;
@@ -100,7 +100,7 @@ export interface SessionService {
   sessionIdOf(token: string): Promise<string | null>;
 }
 
-/** A session to be opened for somebody who was proved. */
+/** A session to be opened for a verified user. */
 export interface NewSession {
   readonly userId: string;
   readonly platform: PlatformName;
@@ -111,10 +111,10 @@ export interface NewSession {
 
 /** Users. Implemented by createUserService (users.ts). */
 export interface UserService {
-  /** The user behind an identity, made at the first sign-in; any number at once make one. */
+  /** The user of an identity, created at the first sign-in; concurrent sign-ins create one. */
   userOf(identity: PlatformIdentity, options?: { readonly joins?: Caller }): Promise<User>;
   byIds(ids: readonly string[]): Promise<readonly (User | null)[]>;
-  /** Our id of whoever a platform's subject or our own id names; the text itself when it names nobody. */
+  /** Our id of the user that a platform's subject or our own id names; the text itself when it names nobody. */
   idOf(text: string): Promise<string>;
   /** Whether one of the user's identities is on the operator's list. */
   isAdmin(userId: string): Promise<boolean>;

@@ -26,7 +26,7 @@ export interface Template {
   readonly createdAt: Date;
 }
 
-/** What a template is made of; what is left out has a default (templates/rules.ts). */
+/** The fields of a new template; absent ones have defaults (templates/rules.ts). */
 export interface TemplateRequest {
   readonly code: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export interface TemplateRequest {
   readonly imagePrompt?: string | null | undefined;
 }
 
-/** What may be changed; what is left out stays. */
+/** A change of a template; absent fields stay. */
 export interface TemplateChange {
   readonly name?: string | null | undefined;
   readonly description?: string | null | undefined;
@@ -48,7 +48,7 @@ export interface TemplateChange {
   readonly isActive?: boolean | null | undefined;
 }
 
-/** What became of one bundled template. */
+/** The outcome of importing one bundled template. */
 export interface ImportedTemplate {
   readonly code: string;
   readonly status: 'success' | 'error';
@@ -68,7 +68,7 @@ export interface TemplateService {
   create(request: TemplateRequest): Promise<Template>;
   /** NOT_FOUND, BAD_USER_INPUT. */
   update(code: string, change: TemplateChange): Promise<Template>;
-  /** Payments and executions keep it; its code is free again. NOT_FOUND. */
+  /** Payments and executions still name it; its code can be used again. NOT_FOUND. */
   remove(code: string): Promise<Template>;
   /** Adds the bundled templates that are not there, `again` also those that were deleted; changes none. */
   importBundled(options?: { readonly again: boolean }): Promise<readonly ImportedTemplate[]>;

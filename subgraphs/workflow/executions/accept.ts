@@ -4,13 +4,13 @@ import type { WorkflowTransaction } from '../database/database.ts';
 import { startQueue } from './lifecycle.ts';
 import type { StoredExecution } from './store.ts';
 
-/** An execution to be, everything checked. */
+/** A new execution, already validated. */
 export type NewExecution = Pick<
   StoredExecution,
   'externalId' | 'owner' | 'userId' | 'templateCode' | 'parameters' | 'start' | 'taskOwner' | 'fingerprint'
 >;
 
-/** Seconds after which the queued job starts what the submission itself did not. */
+/** Seconds after which the queued job starts the task, in case the inline start did not. */
 const BACKSTOP_SECONDS = 4;
 
 /** Writes an execution and the job that starts its task, in the caller's transaction. */

@@ -4,21 +4,21 @@ import type { Execution } from '../domain/execution.ts';
 
 /** Who may see an execution, and for whom one may be started. Pure. */
 
-/** As for tasks, and also the user for whom it runs, unless an anonymous caller merely claimed so. */
+/** The rule of tasks, and also the user it runs for, unless an anonymous caller named that user. */
 export function mayReadExecution(caller: Caller, { owner, userId }: Execution): boolean {
   if (mayRead(caller, owner)) return true;
   return caller.kind === 'user' && userId === caller.id && owner !== 'anon';
 }
 
-/** For whom an execution runs, and whom its task belongs to. */
+/** The user that an execution runs for, and the owner of its task. */
 export interface Beneficiary {
   readonly userId: string | null;
   readonly taskOwner: string;
 }
 
 /**
- * Users act for themselves; admins, service keys and Kiln itself for anybody, whose task it then is; an anonymous
- * caller's word is kept as a label only.
+ * Users act for themselves; admins, service keys and Kiln itself for any user, who then owns the task; a user named by an
+ * anonymous caller is only a label.
  */
 export function beneficiaryOf(caller: Caller, onBehalfOf: string | null): Beneficiary {
   if (onBehalfOf === null) {

@@ -6,7 +6,7 @@ import { isFinalRefusal, type MediaClient } from './media-client.ts';
 import { checkedParameters } from './parameters.ts';
 import { startOf } from './workflows.ts';
 
-/** Parameters of a template by what media calls the field that they fill. */
+/** The template parameter that fills each field of media's input. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   prompt: 'prompt',
   aspectRatio: 'aspectRatio',
@@ -26,15 +26,15 @@ export async function activeTemplate(
   return template;
 }
 
-/** What is run, and with what. */
+/** Validated parameters, and the input for media's startTask made from them. */
 export interface CheckedStart {
   readonly parameters: JsonObject;
   readonly start: JsonObject;
 }
 
 /**
- * A template with these parameters, checked by its own rules and by media's. Throws what would be refused: as a fault of
- * a parameter where one fills the refused field, else as one of the template. UNAVAILABLE when media does not answer.
+ * Validates parameters by the template's rules and by media's. A refusal names the parameter that fills the refused
+ * field, else the template. UNAVAILABLE when media does not answer.
  */
 export async function checkedStart(
   media: Pick<MediaClient, 'checkStart'>,
@@ -50,7 +50,7 @@ export async function checkedStart(
   return { parameters, start };
 }
 
-/** The same by the template's own rules alone. Pure. */
+/** The same by the template's rules alone. Pure. */
 export function startFor(template: Template, given: Json): CheckedStart {
   const parameters = checkedParameters(template.parameters, given);
   return { parameters, start: startOf(template, parameters) };

@@ -33,7 +33,7 @@ export interface ExecuteDependencies {
   readonly startWithinMs?: number;
 }
 
-/** executeTemplate, from the request to an execution that media has, or will have (execution.ts says what is refused). */
+/** Runs a template (domain/execution.ts lists the errors). */
 export async function execute(
   dependencies: ExecuteDependencies,
   caller: Caller,
@@ -51,7 +51,7 @@ export async function execute(
   return readAgain(dependencies.store, accepted.id);
 }
 
-/** The row to be, everything checked. */
+/** Validates a request. */
 async function draftOf(
   dependencies: ExecuteDependencies,
   submission: { readonly caller: Caller; readonly request: ExecuteRequest; readonly fingerprint: string },
@@ -75,7 +75,7 @@ async function draftOf(
   };
 }
 
-/** While media is away nothing is refused for it: the execution waits, and ends as FAILED if media refuses it then. */
+/** When media is unavailable its checks are skipped: the execution waits, and ends as FAILED if media refuses it later. */
 async function checkedStartIfAvailable(
   { media, logger }: ExecuteDependencies,
   caller: Caller,
@@ -95,7 +95,7 @@ function checkedExternalId(externalId: string | null): string | null {
   throw badInput('externalId', 'externalId must be 1 to 128 letters, digits, dots, _ and -');
 }
 
-/** One transaction: execution, idempotency record, backstop job. A lost race answers the winner's execution. */
+/** Writes execution, idempotency record and backstop job in one transaction. On a conflict answers the existing execution. */
 async function accept(
   dependencies: ExecuteDependencies,
   draft: NewExecution,
@@ -131,7 +131,7 @@ async function conflictingExecution(
   });
 }
 
-/** The start runs inline, but not for long: what media does not take at once, the queued job brings. */
+/** Starts the task inline for a limited time; after that the queued job does it. */
 async function startInline(dependencies: ExecuteDependencies, execution: StoredExecution): Promise<void> {
   const { lifecycle, logger, startWithinMs = 2000 } = dependencies;
   const signal = AbortSignal.timeout(startWithinMs);

@@ -22,7 +22,7 @@ export async function executionOfKey(
   });
 }
 
-/** Takes the key for an execution, in its transaction; a unique violation means that somebody was faster. */
+/** Records the key of an execution, in its transaction; a unique violation means that another request was first. */
 export async function insertKey(
   transaction: WorkflowTransaction,
   guard: IdempotencyRecord,
@@ -34,7 +34,7 @@ export async function insertKey(
     .execute();
 }
 
-/** Forgets the keys of executions that ended a day ago, at most `limit`; answers how many. */
+/** Deletes the keys of executions that ended a day ago, at most `limit`; answers how many. */
 export async function pruneKeys(database: WorkflowDatabase, limit: number): Promise<number> {
   const result = await sql`
     delete from workflow.idempotency where (owner, key) in (

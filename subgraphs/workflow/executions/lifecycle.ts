@@ -8,29 +8,29 @@ import type { EndHook, ExecutionStore, StoredExecution } from './store.ts';
 
 /** Topic of the bus: an execution (by id) has reached a version. */
 export const executionTopic = 'execution';
-/** Queue of the backstop jobs {executionId}: starts what the submission itself could not start. */
+/** Queue of the backstop jobs {executionId}: starts what could not be started inline. */
 export const startQueue = 'workflow.start-execution';
-/** Queue that media tells of ends, {taskId, state}. */
+/** Queue that media writes to when a task has ended, {taskId, state}. */
 export const endedQueue = 'workflow.task-ended';
 
-/** What moving executions along needs. */
+/** The dependencies of the lifecycle. */
 export interface LifecycleDependencies {
   readonly store: ExecutionStore;
   readonly media: MediaClient;
   readonly bus: EventBus;
   readonly logger: Logger;
-  /** Writes what an end brings about, in its transaction; once per execution. */
+  /** Runs in the transaction that ends an execution; once per execution. */
   readonly onEnd?: EndHook | undefined;
 }
 
-/** What moves an execution forward; every verb may be repeated, by any process, at any time. */
+/** The transitions of executions. All are idempotent and safe to run in any process. */
 export interface ExecutionLifecycle {
   /**
-   * Has media start the task of a PENDING execution. `later` when media can't say now (asking again is safe, the start
-   * is idempotent by the task's id); a refusal ends the execution.
+   * Starts the task of a PENDING execution at media. `later` when media is unavailable (a retry is safe: the start is
+   * idempotent by task id); a refusal ends the execution.
    */
   start(execution: StoredExecution, signal: AbortSignal): Promise<'done' | 'later'>;
-  /** Brings a running execution to its task's end, when that has come. `open` when it has not. */
+  /** Ends an execution whose task has ended; `open` when it has not. */
   settle(execution: StoredExecution): Promise<'ended' | 'open'>;
 }
 
@@ -89,7 +89,7 @@ async function settle(
 ): Promise<'ended' | 'open'> {
   if (isEnded(execution.status)) return 'ended';
   const [task = null] = await dependencies.media.tasks([execution.taskId], newTraceId());
-  // What media had taken and has no more will never end by itself.
+  // A task that media had and no longer has will never end by itself.
   const isLost = task === null && execution.status === 'RUNNING';
   if (!isLost && (task === null || !isEnded(statusOfTask(task.state)))) return 'open';
   const end = task === null ? lostEnd : endOf(task);

@@ -8,13 +8,13 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { LiveTask } from '../domain/execution.ts';
 
 /**
- * The media service as the workflow service sees it: only through its GraphQL API, in this process or another. Errors
- * keep media's code; an answer that is none is UNAVAILABLE.
+ * A client of the media subgraph's GraphQL API, in this process or another. Errors keep media's code; an invalid answer
+ * is UNAVAILABLE.
  */
 export interface MediaClient {
-  /** Throws what `startTask` would refuse because of the work itself; `field` is media's name of what is wrong. */
+  /** Throws the error that `startTask` would answer for this input; `field` is media's name of the wrong field. */
   checkStart(start: JsonObject, traceId: string): Promise<void>;
-  /** Has a task started under our id; asking again is the same task. */
+  /** Starts a task with our id. Idempotent. */
   startTask(request: StartTaskRequest): Promise<void>;
   /** In the order of the ids; null where media does not know the task (yet). */
   tasks(ids: readonly string[], traceId: string): Promise<readonly (LiveTask | null)[]>;
@@ -25,7 +25,7 @@ export interface MediaClient {
 interface StartTaskRequest {
   readonly id: string;
   readonly owner: string;
-  /** Queue that hears of the end. */
+  /** Queue that is written to when the task has ended. */
   readonly onEnd: string;
   readonly start: JsonObject;
   readonly traceId: string;
@@ -94,14 +94,14 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
       }
       for await (const result of started) {
         const { taskProgress } = dataOf(result) as { readonly taskProgress: TaskEntry };
-        // On the way it is a text.
+        // JSON has no dates.
         yield { ...taskProgress, at: new Date(taskProgress.at) };
       }
     },
   };
 }
 
-/** The data of a result, or its first error with the code it came with. */
+/** The data of a result. Throws its first error, with its code. */
 function dataOf({ data, errors }: ExecutionResult): unknown {
   const error = errors?.[0];
   if (error !== undefined) {
@@ -130,12 +130,12 @@ const refusals: readonly AppErrorCode[] = [
   'NOT_CONFIGURED',
 ];
 
-/** Codes of ours are kept; anything else means that media does not work as it should. */
+/** Known codes are kept; any other means that media is broken. */
 function codeOf(code: unknown): AppErrorCode {
   return refusals.find((known) => known === code) ?? 'UNAVAILABLE';
 }
 
-/** Whether asking again can't change the answer. */
+/** Whether a retry would get the same refusal. */
 export function isFinalRefusal(error: unknown): error is AppError {
   const final: readonly AppErrorCode[] = [
     'BAD_USER_INPUT',

@@ -2,8 +2,8 @@ import { AppError, badInput, type Problem } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 
 /**
- * What an execution's parameters may be, said by its template: name -> specification. Pure. Unknown parameters are
- * kept (callers' metadata), documented ones have their type and limits checked, all problems at once.
+ * One parameter of a template's executions, as the template specifies it. Unknown parameters are kept (callers'
+ * metadata); specified ones are validated, all problems at once. Pure.
  */
 interface ParameterSpecification {
   readonly type: (typeof types)[number];
@@ -82,7 +82,7 @@ function isAspectRatio(text: string): boolean {
 
 const types = ['string', 'url', 'aspectRatio', 'integer', 'boolean'] as const;
 
-/** Reads one entry of a template's specification; members that are missing or make no sense get the widest meaning. */
+/** Reads one entry of a template's specification; missing or invalid members mean no restriction. */
 function readEntry(entry: Json): ParameterSpecification {
   const object =
     typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? (entry as JsonObject) : {};

@@ -11,12 +11,12 @@ import type { MediaClient } from './media-client.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
 import { watchExecution } from './watch.ts';
 
-/** What the whole service needs. */
+/** The dependencies of the service. */
 export interface ExecutionDependencies extends ExecuteDependencies {
   readonly bus: EventBus;
 }
 
-/** Makes the service (execution.ts says what each verb does). */
+/** Creates the service (documented in domain/execution.ts). */
 export function createExecutionService(dependencies: ExecutionDependencies): ExecutionService {
   const { store, media, logger } = dependencies;
   return {
@@ -66,7 +66,7 @@ async function find(store: ExecutionStore, caller: Caller, key: ExecutionKey): P
   return found[0] ?? null;
 }
 
-/** Reads by ids that can be ids of ours at all, and leaves out what is somebody else's. */
+/** Reads by ids; leaves out malformed ids and executions that the caller may not read. */
 async function readable(
   caller: Caller,
   ids: readonly string[],
@@ -77,7 +77,7 @@ async function readable(
   return found.filter((execution) => mayReadExecution(caller, execution));
 }
 
-/** A list of executions is worth reading also while media is away: their rows' last known stage is answered then. */
+/** Without an answer from media a list still shows the last known stages. */
 async function liveTasks(
   media: MediaClient,
   logger: Logger,

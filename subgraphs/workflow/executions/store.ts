@@ -5,23 +5,23 @@ import type { WorkflowExecution } from '../database/tables.ts';
 import type { ExecutionError, ExecutionStatus } from '../domain/execution.ts';
 import { countRows, listRows, rowsBefore, type ListedPage, type ListedRows } from '../lists/listed-rows.ts';
 
-/** A row of executions: `start` is what media is asked to start, whatever becomes of the template; the task is `taskOwner`'s. */
+/** A row of executions. `start` is the input for media's startTask, as it was at submission. */
 export type StoredExecution = Readonly<Selectable<WorkflowExecution>>;
 
-/** What a change of status writes. */
+/** The end of an execution. */
 interface StatusChange {
   readonly status: ExecutionStatus;
   readonly stage: string;
   readonly progress: number;
   readonly error: ExecutionError | null;
-  /** Whether media had its task: an end can be heard of before the start was written down. */
+  /** Whether media had its task: the end can arrive before the start was recorded. */
   readonly wasStarted: boolean;
 }
 
-/** What else is written in the transaction of an end. */
+/** Runs in the transaction that ends an execution. */
 export type EndHook = (transaction: WorkflowTransaction, ended: StoredExecution) => Promise<void>;
 
-/** Reading and changing executions; no rules here. */
+/** The SQL of executions; no rules here. */
 export interface ExecutionStore {
   byIds(ids: readonly string[]): Promise<StoredExecution[]>;
   byTaskIds(taskIds: readonly string[]): Promise<StoredExecution[]>;

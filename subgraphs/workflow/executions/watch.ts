@@ -7,7 +7,7 @@ import { executionTopic, type ExecutionLifecycle } from './lifecycle.ts';
 import type { MediaClient } from './media-client.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
 
-/** What watching an execution needs. */
+/** The dependencies of a watch. */
 export interface WatchDependencies {
   readonly store: ExecutionStore;
   readonly media: MediaClient;
@@ -15,7 +15,7 @@ export interface WatchDependencies {
   readonly bus: EventBus;
 }
 
-/** Who watches which execution, and from where on. */
+/** A request to watch an execution. */
 export interface WatchRequest {
   readonly id: string;
   readonly afterSeq: number;
@@ -24,8 +24,8 @@ export interface WatchRequest {
 }
 
 /**
- * An execution's log: its task's log in media, in the words of executions. Until media has the task it waits for the
- * start; when the start was refused, one FAILED entry is all there is.
+ * Streams an execution's log, which is its task's log in media. Waits until media has the task; a refused start is one
+ * FAILED entry.
  */
 export function watchExecution(
   dependencies: WatchDependencies,
@@ -47,7 +47,7 @@ async function* entries(
   for await (const entry of dependencies.media.watch({ id: execution.taskId, afterSeq, traceId, signal })) {
     const { seq, at, state, stage, progress } = entry;
     const status = statusOfTask(state);
-    // The end notice may still be under way: whoever reads of the end must find the execution ended.
+    // The job of the end may still be queued: a reader of this entry must find the execution ended.
     if (isEnded(status)) await dependencies.lifecycle.settle(execution);
     yield { executionId: id, seq, at, status, stage, progress };
   }

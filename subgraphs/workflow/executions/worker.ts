@@ -7,22 +7,22 @@ import type { WorkflowDatabase } from '../database/database.ts';
 import { endedQueue, startQueue, type ExecutionLifecycle } from './lifecycle.ts';
 import type { ExecutionStore } from './store.ts';
 
-/** What the worker of executions needs. */
+/** The dependencies of the worker. */
 export interface ExecutionWorkerDependencies {
   readonly database: WorkflowDatabase;
   readonly store: ExecutionStore;
   readonly lifecycle: ExecutionLifecycle;
   readonly queue: Queue;
   readonly logger: Logger;
-  /** Deletes rows that nobody needs any more, at most this many of each table; called by each sweep. */
+  /** Deletes expired rows, at most this many of each table; called by each sweep. */
   readonly prune: (limit: number) => Promise<void>;
-  /** Milliseconds between looks for executions whose end notice never came (default 60,000). */
+  /** Milliseconds between sweeps for executions whose end was missed (default 60,000). */
   readonly sweepEveryMs?: number;
-  /** Milliseconds after which an execution without its end is asked about (default 120,000). */
+  /** Age in milliseconds from which a sweep checks a running execution (default 120,000). */
   readonly overdueAfterMs?: number;
 }
 
-/** The loops behind executions: backstop starts, end notices, and a slow sweep for what both missed. */
+/** The background work of executions: backstop starts, ends of tasks, and a slow sweep for what both missed. */
 export interface ExecutionWorker {
   start(): Promise<void>;
   /** No new work; running jobs get this long, the rest goes back to the queue. */
@@ -47,7 +47,7 @@ export function createExecutionWorker(dependencies: ExecutionWorkerDependencies)
         queue.work(endedQueue, { slots: 20 }, (job) => endedJob(dependencies, job)),
       ]);
       timer = setInterval(() => {
-        // One at a time: a slow media must not pile up sweeps.
+        // One at a time: a slow media service must not pile up sweeps.
         sweeping ??= sweep({ ...dependencies, signal: stopping.signal }).finally(() => {
           sweeping = null;
         });
@@ -75,7 +75,7 @@ async function startJob({ store, lifecycle }: ExecutionWorkerDependencies, job: 
   if (execution === undefined) return;
   const signal = AbortSignal.any([job.signal, AbortSignal.timeout(startSeconds * 1000)]);
   const outcome = await lifecycle.start(execution, signal);
-  // Not a failure of the job: media's line is full or media is away, and the start stays owed.
+  // Not a failure of the job: media's queue is full, or media is unavailable.
   if (outcome === 'later') return { againInSeconds: pauseAfter(execution.createdAt) };
 }
 
@@ -96,7 +96,7 @@ interface Sweep extends ExecutionWorkerDependencies {
   readonly signal: AbortSignal;
 }
 
-/** One sweep, by one process at a time: media is not asked by each of them. */
+/** One sweep, by one process at a time. */
 async function sweep(dependencies: Sweep): Promise<void> {
   const { database, logger, prune } = dependencies;
   try {
@@ -110,7 +110,7 @@ async function sweep(dependencies: Sweep): Promise<void> {
   }
 }
 
-/** Looks once at everything that is overdue. */
+/** Checks every overdue execution once. */
 async function settleOverdue({ store, lifecycle, signal, overdueAfterMs = 120_000 }: Sweep): Promise<void> {
   const before = new Date(Date.now() - overdueAfterMs);
   for await (const execution of store.runningSince(before)) {

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { Template } from '../domain/template.ts';
 
 /**
- * What a template's `workflow` name makes of template and parameters: the StartInput that media is asked to start. The
- * generator is the usual one; media finds the one that has the template's model. Pure. Another workflow is another entry.
+ * Builds media's StartInput from template and parameters, by the template's `workflow` name. The generator is the usual
+ * one; media finds the one that has the template's model. A new workflow is a new entry. Pure.
  */
 const workflows: Readonly<Record<string, (template: Template, parameters: JsonObject) => JsonObject>> = {
   image: (template, parameters) => ({
@@ -30,12 +30,12 @@ const workflows: Readonly<Record<string, (template: Template, parameters: JsonOb
 /** Names of bundled comfy workflows as a template gives them: `comfy:text-to-image`. */
 const COMFY = 'comfy:';
 
-/** Kept with an execution for its caller alone; no workflow's input. */
+/** A parameter that is stored for the caller and is no input of any workflow. */
 const FOR_CALLERS = 'type';
 
 /**
- * A template's own inputs: what a caller keeps with an execution beyond them stays here. A template that declares none hands
- * on what it is given, of which media takes what the graph has; there are graphs without words.
+ * Passes on the parameters that the template declares; others are the caller's metadata. A template that declares none
+ * passes on all of them, and media uses those that the graph has. The prompt is optional.
  */
 function comfyStart(name: string, template: Template, parameters: JsonObject): JsonObject {
   const prompt = wordsOf(template, parameters);
@@ -48,7 +48,7 @@ function comfyStart(name: string, template: Template, parameters: JsonObject): J
   return { comfy: { workflowName: name, inputs: { ...Object.fromEntries(inputs), ...words } } };
 }
 
-/** The start of a template. NOT_CONFIGURED when its workflow is none of ours, BAD_USER_INPUT when no prompt results. */
+/** The StartInput of a template. NOT_CONFIGURED when its workflow is unknown, BAD_USER_INPUT when the prompt is empty. */
 export function startOf(template: Template, parameters: JsonObject): JsonObject {
   if (template.workflow.startsWith(COMFY)) {
     return comfyStart(template.workflow.slice(COMFY.length), template, parameters);
@@ -64,18 +64,18 @@ export function startOf(template: Template, parameters: JsonObject): JsonObject 
   return build(template, parameters);
 }
 
-/** The words of a start that needs some. BAD_USER_INPUT when there are none. */
+/** The prompt of a workflow that needs one. BAD_USER_INPUT when it is empty. */
 function promptOf(template: Template, parameters: JsonObject): string {
   const prompt = wordsOf(template, parameters);
   if (prompt === '') throw badInput('parameters.prompt', 'parameters.prompt is needed');
   return prompt;
 }
 
-/** The template's text with {prompt} filled in; absent, the template's text stands alone. An empty text is none. */
+/** The template's text with {prompt} filled in, or the template's text alone. */
 function wordsOf({ imagePrompt }: Template, parameters: JsonObject): string {
   const asked = isText(parameters['prompt']) ? parameters['prompt'].trim() : '';
   const text = isText(imagePrompt) ? imagePrompt : '{prompt}';
-  // A function, because $& and its like in a caller's text must stay text. What was around a missing prompt is tidied.
+  // A function, because $& in a caller's text must stay text. Punctuation before a missing prompt is removed.
   const filled = text.replaceAll('{prompt}', () => asked).trim();
   return asked === '' ? filled.replace(/^[\s,;.]+/, '') : filled;
 }

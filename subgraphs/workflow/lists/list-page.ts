@@ -18,7 +18,7 @@ export async function listPage<Row>(
   { userId, first, after }: PageRequest,
 ): Promise<Page<Row>> {
   const isStranger = caller.kind === 'anonymous';
-  // What nobody owns is all that there is for strangers, and of that only what they name (enforceSelf).
+  // Anonymous callers list only rows without an owner, of the user that they name (enforceSelf).
   if (isStranger && userId === null) return { items: [], hasNextPage: false, after, count: async () => 0 };
   const rows = {
     callerId: seesAll || isStranger ? null : caller.id,

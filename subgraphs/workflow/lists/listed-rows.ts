@@ -5,7 +5,7 @@ import type { DB } from '../database/tables.ts';
 import type { ExecutionStatus } from '../domain/execution.ts';
 import type { PaymentStatus } from '../domain/payment.ts';
 
-/** The tables that are listed; their columns of people, age and status are named alike. */
+/** The tables that are listed; they share the columns that this needs. */
 type ListedTable = 'workflow.executions' | 'workflow.payments';
 type Row<Table extends ListedTable> = Readonly<Selectable<DB[Table]>>;
 
@@ -52,7 +52,7 @@ export async function countRows(
 
 const BATCH = 200;
 
-/** Every row of this status that was made before a time, oldest first; read in batches, so that no number of them hides the rest. */
+/** Every row of this status that was created before a time, oldest first; read in batches. */
 export async function* rowsBefore<Table extends ListedTable>(
   database: WorkflowDatabase,
   table: Table,
@@ -71,7 +71,7 @@ export async function* rowsBefore<Table extends ListedTable>(
   } while (last !== undefined);
 }
 
-/** Kysely types no query over either of two tables: it is built as for one of them. */
+/** Kysely can't type a query over a union of tables, so it is built as for one of them. */
 function rowsOf(database: WorkflowDatabase, table: ListedTable) {
   return database.selectFrom(table as 'workflow.payments');
 }

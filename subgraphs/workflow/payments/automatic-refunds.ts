@@ -10,9 +10,9 @@ import { refund, type RefundDependencies } from './refunds.ts';
 import type { StoredPayment } from './store.ts';
 
 /**
- * Gives back what was paid for an execution that failed for a technical reason (PP_AUTO_REFUND). The job is written with
- * the execution's end; it asks what is true first and refunds all that is left, under one row per payment. So it may run
- * any number of times, and the provider never gives back more than was paid.
+ * Refunds the payment of an execution that failed for a technical reason (PP_AUTO_REFUND). The job is written with the
+ * execution's end; it reconciles the payment first, then refunds what is left, under one row per payment. So it may run
+ * any number of times without refunding too much.
  */
 export interface AutomaticRefundDependencies {
   readonly commerce: ReconcileDependencies & RefundDependencies;
@@ -22,17 +22,17 @@ export interface AutomaticRefundDependencies {
 
 /** Queue of the jobs {executionId}. */
 export const refundQueue = 'workflow.refund-failed';
-/** Seconds until a provider that does not answer is asked again. */
+/** Seconds until a retry when the provider does not answer. */
 const AGAIN_SECONDS = 30;
-/** Refusals of the provider after which an operator has to decide. */
+/** Refusals of the provider after which an operator must decide. */
 const MAX_REFUSALS = 3;
 
-/** Whether nobody but us is at fault: what moderation refused was the buyer's, and who cancelled wanted it so. Pure. */
+/** Whether the failure is ours: not refused by moderation, and not cancelled. Pure. */
 function isTechnicalFailure({ status, error }: Pick<Execution, 'status' | 'error'>): boolean {
   return status === 'FAILED' && error?.code !== 'MODERATION_REFUSED';
 }
 
-/** Writes the job of a paid execution that failed, in the transaction of its end. */
+/** Enqueues the refund of a paid execution that failed, in the transaction of its end. */
 export function refundWhenFailed(queue: Queue): EndHook {
   return async (transaction, execution) => {
     if (!isTechnicalFailure(execution)) return;
@@ -46,7 +46,7 @@ export function refundWhenFailed(queue: Queue): EndHook {
   };
 }
 
-/** Declares the queue and works it. */
+/** Defines the queue and starts its worker. */
 export async function workAutomaticRefunds(dependencies: AutomaticRefundDependencies): Promise<QueueWorker> {
   const { queue } = dependencies.commerce;
   await queue.define(refundQueue, { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 300 });
@@ -56,7 +56,7 @@ export async function workAutomaticRefunds(dependencies: AutomaticRefundDependen
   });
 }
 
-/** One job. Comes back while the provider does not answer. */
+/** Runs one job; it is retried while the provider does not answer. */
 export async function refundFailed(
   dependencies: AutomaticRefundDependencies,
   executionId: string,
@@ -67,7 +67,7 @@ export async function refundFailed(
   if (execution === undefined || bought === null || !isTechnicalFailure(execution)) return;
   try {
     const payment = await reconcile(commerce, bought.id);
-    // Given back already; or a dispute decides where the money goes.
+    // Refunded already, or decided by a dispute.
     if (payment.status !== 'COMPLETED' || payment.disputed) return;
     await refundPayment(dependencies, payment, execution);
     await reconcile(commerce, payment.id);
@@ -77,7 +77,7 @@ export async function refundFailed(
   }
 }
 
-/** A provider that is away, or that refused: what is true then is asked again. */
+/** Errors after which the job is retried: the provider is unavailable, or refused. */
 const RETRIED: ReadonlySet<string> = new Set(['UNAVAILABLE', 'NOT_CONFIGURED', 'CONFLICT']);
 
 async function refundPayment(
@@ -110,7 +110,7 @@ function isRefusal(error: unknown): boolean {
   return cause instanceof PayProviderError && (cause.code === 'REFUSED' || cause.code === 'NOT_FOUND');
 }
 
-/** Somebody else gave part of it back meanwhile, so that this much was not left: the next try reads what is. */
+/** The amount was no longer available, because another refund came first: the retry computes it again. */
 async function markRefused({ database }: RefundDependencies, paymentId: string): Promise<number> {
   const rows = await database
     .updateTable('workflow.refunds')

@@ -13,12 +13,12 @@ import { withCallerErrors } from './failures.ts';
 import type { PayProvider } from './provider/pay-provider.ts';
 import type { PaymentStore, StoredPayment } from './store.ts';
 
-/** What a template costs at the provider, made there when it is missing. */
+/** Looks up the price of a template at the provider; creates it when it is missing. */
 export interface Prices {
   priceOf(template: Template): Promise<Price>;
 }
 
-/** What a template costs, by the provider's id. */
+/** A price, with the provider's id. */
 export interface Price {
   readonly priceId: string;
   /** Minor units. */
@@ -26,19 +26,19 @@ export interface Price {
   readonly currency: string;
 }
 
-/** What commerce needs. */
+/** The dependencies of a checkout. */
 export interface CheckoutDependencies {
   readonly store: PaymentStore;
   readonly templates: TemplateService;
   readonly prices: Prices;
-  /** Says whether what is bought can be run. */
+  /** Validates the execution before it is bought. */
   readonly media: Pick<MediaClient, 'checkStart'>;
   readonly provider: PayProvider;
-  /** PUBLIC_URL: where the provider sends browsers back to. */
+  /** PUBLIC_URL: the provider redirects browsers there. */
   readonly publicUrl: string;
 }
 
-/** What is to be bought, for whom, to be run with what. */
+/** A request to buy an execution. */
 export interface CheckoutRequest {
   readonly templateCode: string;
   readonly userId: string;
@@ -46,19 +46,19 @@ export interface CheckoutRequest {
   readonly idempotencyKey: string | null;
 }
 
-/** A payment and the provider's page that takes it. */
+/** A payment, and the provider's page where it is paid. */
 export interface OpenedCheckout {
   readonly payment: StoredPayment;
   readonly sessionId: string;
   readonly url: string;
 }
 
-/** How long a checkout is open. Whole seconds: it is part of the idempotent call. */
+/** How long a checkout is open. In whole seconds, because it is part of the idempotent call. */
 const OPEN_MS = 3_600_000;
 
 /**
- * Opens a checkout: everything is checked first, so that nobody pays for what can't run; then the row, then the
- * provider, then its ids. A crash in between is repaired by asking again under the same key, or by the sweeper.
+ * Opens a checkout. The execution is validated first, so that nobody pays for what can't run; then come the row, the call
+ * to the provider, and its ids. A crash in between is repaired by a retry with the same key, or by the sweeper.
  */
 export async function checkout(
   dependencies: CheckoutDependencies,
@@ -102,7 +102,7 @@ async function newPayment(
   const { userId, taskOwner } = beneficiaryOf(caller, request.userId);
   const { priceId, amount, currency } = await withCallerErrors(() => prices.priceOf(template));
   const row = {
-    // Time-ordered, so that lists can go by it, and unguessable.
+    // Time-ordered, so that lists can sort by it, and unguessable.
     id: `pay_${timeOrderedId()}`,
     owner: caller.id,
     userId: userId ?? request.userId,
@@ -139,7 +139,7 @@ async function openAtProvider(
       priceId: payment.priceId,
       templateCode: payment.templateCode,
       userId: payment.userId,
-      // The provider fills the braces in; they must reach it as they are.
+      // A placeholder of the provider; it must not be encoded.
       successUrl: `${publicUrl}/payment/success?session_id={CHECKOUT_SESSION_ID}&${query}`,
       cancelUrl: `${publicUrl}/payment/cancel?${query}`,
       expiresAt: payment.expiresAt,
@@ -149,7 +149,7 @@ async function openAtProvider(
   return { payment: opened, sessionId: opened.ppSessionId ?? sessionId, url: opened.ppUrl ?? url };
 }
 
-/** Milliseconds in front of randomness: ids sort by age. */
+/** Milliseconds, then random characters: ids sort by age. */
 function timeOrderedId(): string {
   return `${Date.now().toString(36).padStart(9, '0')}${randomUUID().replaceAll('-', '')}`;
 }

@@ -5,7 +5,7 @@ import { withCallerErrors } from './failures.ts';
 import type { PayEvent, PayProvider } from './provider/pay-provider.ts';
 import type { PaymentStore } from './store.ts';
 
-/** The provider's events: where to look, never what is true. One counts as seen only once it was processed. */
+/** Webhook events of the provider: they name a payment to reconcile and are trusted for nothing else. */
 export interface EventDependencies {
   readonly database: WorkflowDatabase;
   readonly store: PaymentStore;
@@ -16,8 +16,8 @@ export interface EventDependencies {
 const MAX_ERROR = 500;
 
 /**
- * Processes an event, once. Those of other apps or modes of the account are nothing to us; what fails is thrown, so that
- * the provider sends it again.
+ * Processes an event, once. Events of other apps or modes of the account are ignored; a failure is thrown, so that the
+ * provider sends the event again.
  */
 export async function processEvent(
   dependencies: EventDependencies,
@@ -62,7 +62,7 @@ interface FoundPayment {
   readonly sessionId?: string;
 }
 
-/** The payment an event is about, by what we know, then by what the provider knows; null when it is not ours. */
+/** The payment of an event, from our table, else from the provider; null when it is not ours. */
 async function paymentOf(
   { store, provider }: EventDependencies,
   { refersTo: look }: PayEvent,
@@ -73,7 +73,7 @@ async function paymentOf(
       ? await store.bySession(look.sessionId)
       : await store.byIntent(look.paymentIntentId);
   if (known !== null) return { id: known.id };
-  // A refund may overtake the session's own event; the intent carries the payment's id too.
+  // A refund's event may arrive before the session's; the intent carries the payment's id too.
   const [named] = look.paymentId === null ? [] : await store.byIds([look.paymentId]);
   if (named === undefined) return null;
   if (look.kind === 'session') return { id: named.id, sessionId: look.sessionId };
@@ -81,7 +81,7 @@ async function paymentOf(
   return sessionId === null ? { id: named.id } : { id: named.id, sessionId };
 }
 
-/** Forgets events that were processed a month ago, at most `limit`. */
+/** Deletes events older than 30 days, at most `limit`. */
 export async function pruneEvents(database: WorkflowDatabase, limit: number): Promise<void> {
   await sql`
     delete from workflow.pay_events where id in (

@@ -1,7 +1,7 @@
 import { AppError } from '../../../platform/errors.ts';
 import { PayProviderError } from './provider/pay-provider.ts';
 
-/** The payment provider's errors as callers hear them; everything else stays what it is. */
+/** Maps the payment provider's errors to those of callers; other errors stay. */
 function toCallerError(error: unknown): unknown {
   if (!(error instanceof PayProviderError)) return error;
   switch (error.code) {
@@ -19,7 +19,7 @@ function toCallerError(error: unknown): unknown {
   }
 }
 
-/** Runs what asks the provider; its errors come out as callers hear them. */
+/** Runs a call to the provider and maps its errors to those of callers. */
 export async function withCallerErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -28,7 +28,7 @@ export async function withCallerErrors<Result>(work: () => Promise<Result>): Pro
   }
 }
 
-/** What is said where no payment provider is set up. */
+/** The error where no payment provider is set up. */
 export function notConfigured(): AppError {
   return new AppError('NOT_CONFIGURED', 'payments are not set up here: set STRIPE_SECRET_KEY');
 }

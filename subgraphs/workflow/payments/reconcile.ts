@@ -10,9 +10,9 @@ import type { PayProvider } from './provider/pay-provider.ts';
 import { updatePayment, type PaymentStore, type StoredPayment } from './store.ts';
 
 /**
- * The only writer of a payment's status. The row's version is read, the provider asked outside of any transaction, then one
- * short transaction writes status, ids, execution and its job where the version still holds; who lost the race asks
- * again. So a slow provider holds no connection, and no answer is applied over a newer one.
+ * The only writer of a payment's status. It reads the row's version, calls the provider outside any transaction, then
+ * writes status, ids, execution and job in one short transaction if the version is unchanged; on a conflict it starts
+ * over. So a slow provider holds no connection, and no answer overwrites a newer one.
  */
 export interface ReconcileDependencies {
   readonly database: WorkflowDatabase;
@@ -20,28 +20,28 @@ export interface ReconcileDependencies {
   readonly queue: Queue;
   readonly bus: EventBus;
   readonly provider: PayProvider;
-  /** Has the new execution started at once, beside the queued job. */
+  /** Starts the new execution inline, as well as by the queued job. */
   readonly startSoon: (execution: StoredExecution) => void;
-  /** Tests stop here, between two steps. */
+  /** A hook for tests, between two steps. */
   readonly onStep?: (step: ReconcileStep) => void;
 }
 
-/** The steps of a reconciliation in their order; tests stop it between them. */
+/** The steps of a reconciliation, in order. */
 export type ReconcileStep = 'read' | 'asked' | 'execution written' | 'payment written' | 'committed';
 
 export interface ReconcileOptions {
-  /** The session that the caller names: it must be the payment's. */
+  /** The session named by the caller; it must be the payment's. */
   readonly sessionId?: string;
-  /** Ends an open checkout first, so that it can't be paid any more. */
+  /** Expires an open checkout first, so that it can no longer be paid. */
   readonly expire?: boolean;
 }
 
 /** Topic of the bus: a payment (by id) has reached a version. */
 export const paymentTopic = 'payment';
-/** Times that a lost race is asked again. */
+/** Attempts before giving up after version conflicts. */
 const MAX_CONFLICTS = 8;
 
-/** The payment as its checkout at the provider is now. NOT_FOUND, BAD_USER_INPUT (another payment's session), UNAVAILABLE. */
+/** Brings a payment up to date with the provider. NOT_FOUND, BAD_USER_INPUT (another payment's session), UNAVAILABLE. */
 export async function reconcile(
   dependencies: ReconcileDependencies,
   id: string,
@@ -54,7 +54,7 @@ export async function reconcile(
   throw new AppError('UNAVAILABLE', `payment ${id} changes all the time: try again`, { retryAfter: 1 });
 }
 
-/** One round; null when somebody else wrote meanwhile. */
+/** One attempt; null on a version conflict. */
 async function once(
   dependencies: ReconcileDependencies,
   id: string,
@@ -71,7 +71,7 @@ async function once(
   return apply(dependencies, payment, state);
 }
 
-/** A checkout without a page: nothing can have been paid, and nothing ever will be once its time is over. */
+/** A payment without a checkout session can't be paid; it is cancelled when it expires. */
 async function withoutCheckout(
   { database, bus }: ReconcileDependencies,
   payment: StoredPayment,
@@ -126,7 +126,7 @@ async function apply(
         disputed: state.isDisputed,
         ...(execution === null ? {} : { executionId: execution.id }),
       });
-      // Somebody was faster: what was written here must not stay.
+      // A version conflict: the execution written above must be rolled back.
       if (updated === null) throw new VersionConflict();
       onStep?.('payment written');
       return { updated, execution };
@@ -155,7 +155,7 @@ function isUnchanged(payment: StoredPayment, state: CheckoutState): boolean {
   );
 }
 
-/** The execution that was bought: what was checked at checkout, under ids of its own. */
+/** The execution that was bought, as it was validated at checkout. */
 function boughtExecution(payment: StoredPayment): NewExecution {
   const { owner, userId, templateCode, parameters, start, taskOwner, fingerprint } = payment;
   return { owner, userId, templateCode, parameters, start, taskOwner, fingerprint, externalId: null };

@@ -11,27 +11,27 @@ import { withCallerErrors } from './failures.ts';
 import type { PayProvider } from './provider/pay-provider.ts';
 import type { StoredPayment } from './store.ts';
 
-/** How much is given back, and why. */
+/** A request to refund a payment. */
 export interface RefundRequest {
   readonly reason: RefundReason;
-  /** Minor units; null or 0: what is left. */
+  /** Minor units; null or 0: everything that is left. */
   readonly amount: number | null;
   readonly metadata: JsonObject;
   readonly idempotencyKey: string | null;
-  /** Nobody asked for it; there is one per payment. */
+  /** Made by the system because the execution failed; there is at most one per payment. */
   readonly isAutomatic?: boolean;
 }
 
-/** What giving back needs. */
+/** The dependencies of a refund. */
 export interface RefundDependencies {
   readonly database: WorkflowDatabase;
   readonly provider: PayProvider;
 }
 
 /**
- * Gives money back: the row first, then the provider under the row's id, then its answer. Asked again under the same key
- * it is the same refund. BAD_USER_INPUT for a payment that is not completed, or for more than is left; IDEMPOTENCY_CONFLICT
- * for a key that came with another amount or reason.
+ * Refunds a payment: writes the row, calls the provider with the row's id, stores the answer. Idempotent by key.
+ * BAD_USER_INPUT for a payment that is not completed, or for more than is left; IDEMPOTENCY_CONFLICT for a key that was
+ * used with another amount or reason.
  */
 export async function refund(
   { database, provider }: RefundDependencies,
@@ -59,7 +59,7 @@ export async function refund(
 const COLUMNS = ['id', 'amount', 'reason', 'ppRefundId', 'status'] as const;
 type RefundRow = Pick<Selectable<WorkflowRefund>, (typeof COLUMNS)[number]>;
 
-/** What is left of a payment was some amount when the key came first; an amount that is named must be that one. */
+/** Refuses a key that was used with another amount or reason. */
 function refuseOther(row: RefundRow, { amount, reason, isAutomatic = false }: RefundRequest): void {
   if (isAutomatic || (row.reason === reason && (!amount || amount === row.amount))) return;
   throw new AppError('IDEMPOTENCY_CONFLICT', 'this idempotency key was used for another refund', {
@@ -67,7 +67,7 @@ function refuseOther(row: RefundRow, { amount, reason, isAutomatic = false }: Re
   });
 }
 
-/** The refund that this request has begun already. */
+/** The row that an earlier attempt of this request has written. */
 async function knownRow(
   database: WorkflowDatabase,
   paymentId: string,

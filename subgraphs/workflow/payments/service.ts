@@ -21,11 +21,11 @@ import { watchPayment } from './watch.ts';
 
 /** Payments and their rules. */
 export interface PaymentService {
-  /** BAD_USER_INPUT, NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT, NOT_CONFIGURED, UNAVAILABLE: nothing was sold then. */
+  /** BAD_USER_INPUT, NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT, NOT_CONFIGURED, UNAVAILABLE. */
   checkout(caller: Caller, request: CheckoutRequest): Promise<OpenedCheckout>;
-  /** What is true of a payment now: asks the provider, and starts the execution when it is paid. */
+  /** Brings a payment up to date with the provider; starts the execution when it is paid. */
   reconcile(caller: Caller, key: PaymentKey): Promise<Payment>;
-  /** Ends an open checkout, so that it can't be paid any more; what was paid stays paid, and the answer says so. */
+  /** Expires an open checkout, so that it can no longer be paid; a paid one stays paid. */
   cancel(caller: Caller, key: PaymentKey): Promise<Payment>;
   refund(
     caller: Caller,
@@ -38,29 +38,29 @@ export interface PaymentService {
   byExecution(caller: Caller, executionId: string): Promise<Payment | null>;
   /** Newest first: the caller's own, or of one user; empty without a caller. */
   list(caller: Caller, request: PageRequest): Promise<Page<Payment>>;
-  /** Takes an event of the provider; its signature is the proof. UNAUTHENTICATED, or whatever keeps it from being processed. */
+  /** Processes a webhook event after verifying its signature. UNAUTHENTICATED, or the error that prevents processing. */
   receiveEvent(event: { readonly body: Buffer; readonly signature: string }): Promise<void>;
-  /** The payment now, then whenever it has changed, until nothing more can come. NOT_FOUND before the first. */
+  /** The payment now, then at each change, until its status is final. NOT_FOUND before the first. */
   watch(caller: Caller, id: string, signal: AbortSignal): Promise<AsyncIterableIterator<Payment>>;
 }
 
-/** How a payment is named: by its id, by its session, or by both, which must belong together. */
+/** The key of a payment: its id, its session, or both, which must match. */
 export interface PaymentKey {
   readonly id: string | null;
   readonly sessionId: string | null;
 }
 
-/** What the whole service needs. */
+/** The dependencies of the service. */
 export interface PaymentDependencies {
   readonly store: PaymentStore;
   readonly bus: EventBus;
   /** Null where no payment provider is set up. */
   readonly commerce: (ReconcileDependencies & CheckoutDependencies) | null;
-  /** The stand-in only: pays the checkout of a buyer who comes back with the matching pair of ids. */
+  /** Sandbox only: pays the checkout of a buyer who comes back with matching ids. */
   readonly autoPay: ((sessionId: string) => Promise<void>) | null;
 }
 
-/** Makes the service; without `commerce` everything that needs the provider throws NOT_CONFIGURED. */
+/** Creates the service; without `commerce` everything that needs the provider throws NOT_CONFIGURED. */
 export function createPaymentService(dependencies: PaymentDependencies): PaymentService {
   const { store, bus } = dependencies;
   const commerce = () => {
@@ -114,7 +114,7 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
   };
 }
 
-/** Only who has both ids that belong together: nobody can pay for somebody else by chance. */
+/** Needs both ids, and they must match. */
 async function payAutomatically(
   { store, autoPay }: PaymentDependencies,
   { id, sessionId }: PaymentKey,
@@ -145,12 +145,12 @@ async function reconcileNamed(
   expire: boolean,
 ): Promise<Payment> {
   const { store } = commerce;
-  // A browser that comes back from a page without a session brings the placeholder as it was.
+  // A browser redirected from a page without a session still has the placeholder.
   const named = sessionId === null || sessionId.includes('{') ? null : sessionId;
   const payment = await namedPayment(store, { id, sessionId: named });
   if (payment === null) throw notFound('payment', id ?? named ?? '');
-  // The buyer's browser comes back without a credential: the session, which only it was given, is its proof. Alone it
-  // reads; to end a checkout it takes both ids.
+  // The buyer's browser comes back without a credential: the session id, which only it was given, is its proof. It is
+  // enough to read; ending a checkout takes both ids.
   const isProved = named !== null && payment.ppSessionId === named && (id !== null || !expire);
   const may = expire
     ? mayAbandon(caller, payment) || mayEndPayment(caller, payment)
@@ -160,8 +160,8 @@ async function reconcileNamed(
 }
 
 /**
- * The provider's page sends back who gives up without a credential and with the payment's unguessable id alone: enough to
- * end what is unpaid, which harms nobody, and to hear again that it has ended.
+ * A buyer who gives up comes back without a credential, with only the payment's unguessable id. That is enough to cancel an
+ * unpaid payment, and to read that it was cancelled.
  */
 function mayAbandon({ kind }: Caller, { status }: StoredPayment): boolean {
   return kind === 'anonymous' && (status === 'PENDING' || status === 'CANCELLED');

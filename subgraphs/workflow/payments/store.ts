@@ -12,9 +12,9 @@ export interface PaymentStore {
   byIntent(paymentIntentId: string): Promise<StoredPayment | null>;
   byKey(owner: string, key: string): Promise<StoredPayment | null>;
   byExecution(executionId: string): Promise<StoredPayment | null>;
-  /** A new row, or the one that has this id or key already. */
+  /** Inserts a row. A unique violation when the key is taken. */
   insert(row: Insertable<WorkflowPayment>): Promise<StoredPayment>;
-  /** The provider's ids, once; a row that has them keeps them. */
+  /** Stores the provider's ids; a row that has them keeps them. */
   setSession(
     id: string,
     session: { readonly sessionId: string; readonly url: string },
@@ -28,8 +28,8 @@ export interface PaymentStore {
 }
 
 /**
- * A row of payments: `start` is what media will be asked to start, as it was sold; the task will be `taskOwner`'s.
- * `priceId` and `expiresAt` are part of the idempotent call to the provider and never change.
+ * A row of payments. `start` is the input for media's startTask, as it was bought. `priceId` and `expiresAt` are part of
+ * the idempotent call to the provider and never change.
  */
 export type StoredPayment = Readonly<Selectable<WorkflowPayment>>;
 
@@ -73,7 +73,7 @@ function giveSession(
     .executeTakeFirstOrThrow();
 }
 
-/** Writes a change where the version still holds; null when somebody was faster. */
+/** Writes a change if the version is unchanged; null on a conflict. */
 export async function updatePayment(
   transaction: WorkflowTransaction,
   { id, version }: Pick<Payment, 'id' | 'version'>,

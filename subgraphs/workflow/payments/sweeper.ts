@@ -5,29 +5,29 @@ import type { CheckoutDependencies } from './checkout.ts';
 import { processEvent, pruneEvents } from './events.ts';
 import { reconcile, type ReconcileDependencies } from './reconcile.ts';
 
-/** Looks again at what nobody told us of: payments that stay open, events that we were away for. */
+/** Periodically reconciles payments that stay open, and processes events that were not delivered. */
 export interface PaymentSweeper {
   start(): void;
-  /** Waits for a sweep that is running. */
+  /** Waits for a running sweep. */
   stop(): Promise<void>;
-  /** One sweep now; none while another process is at it. */
+  /** Runs one sweep now, unless another process is running one. */
   sweep(): Promise<void>;
 }
 
-/** What the sweeper needs. */
+/** The dependencies of the sweeper. */
 export interface PaymentSweeperDependencies {
   readonly commerce: ReconcileDependencies & CheckoutDependencies;
   readonly logger: Logger;
-  /** Milliseconds between sweeps (default 120,000), and the age at which a payment is looked at (default 300,000). */
+  /** Milliseconds between sweeps (default 120,000), and the age from which a payment is checked (default 300,000). */
   readonly everyMs?: number;
   readonly overdueMs?: number;
 }
 
 const PRUNED = 1_000;
-/** How far back events are asked for that did not reach us. */
+/** How far back undelivered events are requested. */
 const AWAY_MS = 3 * 86_400_000;
 
-/** Makes the sweeper; it stands still until it is started. */
+/** Creates the sweeper; nothing runs before start(). */
 export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): PaymentSweeper {
   const { everyMs = 120_000 } = dependencies;
   const stopping = new AbortController();
@@ -53,7 +53,7 @@ export function createPaymentSweeper(dependencies: PaymentSweeperDependencies): 
   };
 }
 
-/** Of several processes only the one that gets the lock does it: the provider is asked once, not by each of them. */
+/** Runs the sweep in one process only, so that the provider is not called by each of them. */
 async function sweepAlone(dependencies: PaymentSweeperDependencies, stopping: AbortSignal): Promise<void> {
   const { commerce, logger } = dependencies;
   try {
@@ -65,14 +65,14 @@ async function sweepAlone(dependencies: PaymentSweeperDependencies, stopping: Ab
 
 async function sweep(dependencies: PaymentSweeperDependencies, stopping: AbortSignal): Promise<void> {
   const { commerce, logger } = dependencies;
-  /** Whether going on makes sense: a provider that is away is asked again by the next sweep. */
+  /** False when the sweep should end: an unavailable provider is retried by the next one. */
   const guarded = async (what: string, work: () => Promise<unknown>): Promise<boolean> => {
     if (stopping.aborted) return false;
     try {
       await work();
       return true;
     } catch (thrown) {
-      // The next sweep looks again; one that fails keeps no other from being looked at.
+      // The next sweep retries it; a failure does not stop the others.
       logger.warn({ error: toError(thrown) }, what);
       return !(thrown instanceof AppError && thrown.code === 'UNAVAILABLE');
     }
@@ -88,7 +88,7 @@ async function sweep(dependencies: PaymentSweeperDependencies, stopping: AbortSi
 
 type Guarded = (what: string, work: () => Promise<unknown>) => Promise<boolean>;
 
-/** Every open payment of some age, a batch after the other, so that no number of them hides the rest. */
+/** Reconciles every open payment of some age. */
 async function reconcilePending(
   { commerce, overdueMs = 300_000 }: PaymentSweeperDependencies,
   guarded: Guarded,

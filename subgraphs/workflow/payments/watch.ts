@@ -12,7 +12,7 @@ interface PaymentWatch {
   readonly id: string;
 }
 
-/** The payment now, then at each change. It ends with a refund of everything, or with the subscriber. */
+/** The payment now, then at each change. It ends with a full refund, or with the subscriber. */
 export function watchPayment(watch: PaymentWatch, signal: AbortSignal): AsyncIterableIterator<Payment> {
   return leavableStream(signal, (ended) => changesOf(watch, ended));
 }

@@ -12,7 +12,7 @@ import type { PaymentService } from '../payments/service.ts';
 import type { SignInServices } from '../sign-in/services.ts';
 import { mayReadUser } from '../sign-in/users/users.ts';
 
-/** What the workflow schema's resolvers call. */
+/** The services that the resolvers call. */
 export interface WorkflowServices {
   readonly templates: TemplateService;
   readonly executions: ExecutionService;
@@ -25,7 +25,7 @@ export interface WorkflowServices {
   readonly version: string;
 }
 
-/** What each resolver gets: made anew for every request, so that nothing cached outlives it. */
+/** The context of resolvers, created for every request, so that nothing cached outlives it. */
 export interface WorkflowContext {
   readonly caller: Caller;
   readonly authMode: AuthMode;
@@ -34,7 +34,7 @@ export interface WorkflowContext {
   readonly loaders: WorkflowLoaders;
 }
 
-/** Reads that many fields of one request share. */
+/** Batched reads of one request. */
 interface WorkflowLoaders {
   readonly templates: DataLoader<string, Template | null>;
   /** The payment provider's ids of templates, by code. */
@@ -43,13 +43,13 @@ interface WorkflowLoaders {
   readonly executions: DataLoader<string, Execution | null>;
   /** The executions this caller may read, by the id of their task. */
   readonly executionsByTask: DataLoader<string, Execution | null>;
-  /** The ids of tasks, by the id of their execution, whoever's they are. */
+  /** The ids of tasks, by the id of their execution, without an ownership check. */
   readonly taskIds: DataLoader<string, string | null>;
   /** The users this caller may see, by id. */
   readonly users: DataLoader<string, User | null>;
-  /** What media says of running tasks. */
+  /** The current state of running tasks, from media. */
   readonly liveTasks: DataLoader<string, LiveTask | null>;
-  /** Forgets what was read; a subscription calls it for each event, as one context serves them all. */
+  /** Clears the caches. Called for each event of a subscription, because one context serves all of them. */
   readonly forget: () => void;
 }
 
@@ -65,7 +65,7 @@ export function createWorkflowContext(options: {
 }
 
 /**
- * Our id of the user that an argument names, by our id or by the identity provider's word for them. Throws
+ * Our id of the user that an argument names, by our id or by their subject at the identity provider. Throws
  * UNAUTHENTICATED or FORBIDDEN when the caller may not name them. Null when nobody is named.
  */
 export async function namedUser(
@@ -78,7 +78,7 @@ export async function namedUser(
   return id;
 }
 
-// Each batch is bounded, so that a long list can't turn into one statement of any size.
+// A bound for each statement, however long the list.
 const maxBatchSize = 500;
 
 function createLoaders(

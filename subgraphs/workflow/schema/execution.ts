@@ -120,7 +120,7 @@ export const ExecutionProgress = builder.objectRef<ExecutionEvent>('ExecutionPro
   }),
 });
 
-/** While it runs, media knows better than our row. */
+/** While it runs, media has the current stage and progress. */
 async function liveOf(execution: ExecutionShape, { loaders }: WorkflowContext) {
   if (execution.status !== 'RUNNING') return execution;
   return (await loaders.liveTasks.load(execution.taskId)) ?? execution;

@@ -197,7 +197,7 @@ builder.mutationField('reconcilePayment', (t) =>
   }),
 );
 
-/** Who has proved the purchase by its session sees what it started, also a browser that brings no token. */
+/** Shows the execution to a caller who knows the session, even without a credential. */
 async function showExecution(
   { executionId, ppSessionId }: PaymentShape,
   { caller, services, loaders }: WorkflowContext,

@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 import { ExecutionConnection } from './execution-fields.ts';
 import { Execution } from './execution.ts';
 
-/** Somebody who has signed in. */
+/** A user: somebody who has signed in. */
 export const User = builder.objectRef<UserShape>('User').implement({
   description: 'Somebody who has signed in. Only themselves, admins and service keys see who they are.',
   fields: (t) => ({

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { WorkflowDatabase } from '../database/database.ts';
 
 /**
- * Forgets login codes that nobody exchanged in time, and sessions that ended a day ago, at most `limit` of each: both may
- * hold a sealed token of the identity provider, which nobody needs any more.
+ * Deletes expired login codes, and sessions that expired a day ago, at most `limit` of each. Both may hold an encrypted
+ * token of the identity provider.
  */
 export async function pruneSignIn(database: WorkflowDatabase, limit: number): Promise<void> {
   await sql`

@@ -1,29 +1,29 @@
 import type { CheckoutState, RefundReason } from '../../domain/payment.ts';
 
 /**
- * THE payment provider contract: one adapter (stripe.ts) against the real service or its stand-in, by address alone. No
- * call is made inside a transaction. Every call has a timeout; calls that write carry an idempotency key of ours, so a
- * repeated one changes nothing. Throws PayProviderError.
+ * The payment provider contract. One adapter (stripe.ts) serves the real service and its stand-in, which differ by address.
+ * No call is made inside a transaction. Every call has a timeout; calls that write carry our idempotency key, so they can
+ * be repeated. Throws PayProviderError.
  */
 export interface PayProvider {
   /** `development` at the stand-in, else test or live, by the key. */
   readonly environment: 'development' | 'test' | 'live';
-  /** The account and mode that ids belong to: `<account id>/<test|live>`; ids of another are worth nothing. */
+  /** The account and mode that ids belong to; ids of another account are invalid. */
   account(): Promise<ProviderAccount>;
-  /** Opens a checkout, or answers the same one again for the same payment. */
+  /** Opens a checkout. Idempotent per payment. */
   createCheckout(request: NewCheckout): Promise<{ readonly sessionId: string; readonly url: string }>;
-  /** What is true of a session now. NOT_FOUND. */
+  /** The current state of a session. NOT_FOUND. */
   checkoutStateOf(sessionId: string): Promise<CheckoutState>;
-  /** Ends an open session, so that it can't be paid any more, and answers what is true then. */
+  /** Expires an open session, so that it can no longer be paid; answers its state. */
   expireCheckout(sessionId: string): Promise<CheckoutState>;
-  /** The session behind a payment intent; null for a foreign one. */
+  /** The session of a payment intent; null for one that is not ours. */
   sessionOfIntent(paymentIntentId: string): Promise<string | null>;
   refund(
     request: NewRefund,
   ): Promise<{ readonly id: string; readonly amount: number; readonly status: string }>;
-  /** The event of a webhook body. Throws NOT_AUTHENTIC for a body that none of the secrets signed, or an old one. */
+  /** Verifies and reads a webhook body. Throws NOT_AUTHENTIC for a wrong or old signature. */
   readEvent(body: Buffer, signature: string): PayEvent;
-  /** Events since then that were not delivered: after we were away. */
+  /** Events since then that could not be delivered. */
   undelivered(since: Date): Promise<readonly PayEvent[]>;
   readonly catalog: CatalogProvider;
 }
@@ -56,7 +56,7 @@ interface NewRefund {
   readonly reason: RefundReason;
 }
 
-/** An event says where to look, never what is true. */
+/** An event, and the object that it refers to. */
 export interface PayEvent {
   readonly id: string;
   readonly type: string;
@@ -68,11 +68,11 @@ export interface PayEvent {
     | { readonly kind: 'nothing' };
 }
 
-/** Products and prices. Amounts of a price never change: another price takes its lookup key over. */
+/** Products and prices. The amount of a price can't change: a new price takes over its lookup key. */
 export interface CatalogProvider {
   /** The product and active price of a lookup key. */
   find(lookupKey: string): Promise<CatalogEntry | null>;
-  /** By ids that were kept; null when they are of another account, or archived. */
+  /** By stored ids; null when they are of another account, or archived. */
   read(productId: string, priceId: string): Promise<CatalogEntry | null>;
   createProduct(product: CatalogProduct & { readonly idempotencyKey: string }): Promise<string>;
   updateProduct(id: string, product: CatalogProduct & { readonly defaultPriceId?: string }): Promise<void>;
@@ -90,7 +90,7 @@ export interface CatalogEntry {
   readonly currency: string;
 }
 
-/** A template as the provider shall show it. */
+/** The product of a template. */
 export interface CatalogProduct {
   readonly templateCode: string;
   readonly name: string;
@@ -106,15 +106,15 @@ interface NewPrice {
   readonly idempotencyKey: string;
 }
 
-/** Why the provider did not do it. */
+/** A failed call to the payment provider. */
 export class PayProviderError extends Error {
   readonly code:
     | 'NOT_FOUND'
-    /** A wrong key, or one that may not do this. */
+    /** The key is wrong or lacks a permission. */
     | 'KEY_REFUSED'
-    /** The request is not one the provider takes; the message is for the operator. */
+    /** The provider rejects the request; the message is for the operator. */
     | 'REFUSED'
-    /** A signature that is none of ours. */
+    /** The signature is wrong or too old. */
     | 'NOT_AUTHENTIC'
     | 'RATE_LIMITED'
     | 'UNAVAILABLE';

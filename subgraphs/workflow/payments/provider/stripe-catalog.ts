@@ -32,7 +32,7 @@ export function createStripeCatalog(stripe: Stripe, environment: string): Catalo
       called(async () => {
         await stripe.products.update(id, {
           ...bodyOf(product, environment),
-          // An empty text takes a description away.
+          // An empty text removes the description.
           description: product.description ?? '',
           ...(defaultPriceId === undefined ? {} : { default_price: defaultPriceId }),
         });

@@ -2,7 +2,7 @@ import { Stripe } from 'stripe';
 
 import { PayProviderError } from './pay-provider.ts';
 
-/** Stripe's errors in our words. Its messages may quote the key: only known ones are passed on. */
+/** Maps Stripe's errors. Its messages may quote the key: only known ones are passed on. */
 
 /** Runs a call; whatever it throws becomes a PayProviderError. */
 export async function called<Result>(call: () => Promise<Result>): Promise<Result> {
@@ -22,7 +22,7 @@ export function payErrorOf(error: unknown): PayProviderError {
       cause: withoutKey(error),
     });
   }
-  // The same call of somebody else is under way: what it comes to is known when it is asked again.
+  // The same call is running elsewhere: a retry gets its result.
   if (error instanceof errors.StripeError && error.code === 'idempotency_key_in_use') {
     return new PayProviderError('UNAVAILABLE', 'the payment provider is doing this already', {
       cause: error,

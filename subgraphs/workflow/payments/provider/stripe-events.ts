@@ -2,12 +2,12 @@ import type { Stripe } from 'stripe';
 
 import type { PayEvent } from './pay-provider.ts';
 
-/** Where an event of Stripe says to look. Its body is trusted for nothing beyond ids. */
+/** Reads Stripe's events. Only the ids in a body are trusted. */
 
 const SESSION = /^checkout\.session\./;
 const MONEY = /^(charge\.(refunded|refund\.updated|dispute\.)|refund\.)/;
 
-/** An event in our words; those that mean nothing here look at nothing. */
+/** Maps an event; one that is irrelevant here refers to nothing. */
 export function eventOf(event: Stripe.Event): PayEvent {
   return {
     id: event.id,

@@ -7,9 +7,9 @@ import { called, payErrorOf } from './stripe-errors.ts';
 import { eventOf } from './stripe-events.ts';
 
 /**
- * Stripe. The same code speaks to api.stripe.com and to the sandbox's stand-in: only host, port and protocol differ. The
- * SDK pins the version of the API; what comes back is checked where it decides, because the SDK takes any JSON body
- * without an `error` for an answer, whatever its status.
+ * Stripe. The same code calls api.stripe.com and the sandbox's stand-in: only host, port and protocol differ. The SDK pins
+ * the version of the API. Decisive fields of answers are checked, because the SDK accepts any JSON body without an
+ * `error`, whatever its status.
  */
 export interface StripeOptions {
   /** STRIPE_SECRET_KEY, or the stand-in's. */
@@ -22,11 +22,11 @@ export interface StripeOptions {
 
 const TIMEOUT_MS = 15_000;
 const RETRIES = 2;
-/** Seconds that a webhook's time may be away from ours. */
+/** Clock tolerance of webhook signatures, in seconds. */
 const TOLERANCE_SECONDS = 300;
 const MAX_EVENTS = 100;
 
-/** Stripe has no word for a technical failure; the original is in the metadata. `fraudulent` also blocks the card at Stripe. */
+/** Stripe has no reason for a technical failure; ours is in the metadata. `fraudulent` also blocks the card at Stripe. */
 const REASONS: Readonly<Record<RefundReason, Stripe.RefundCreateParams.Reason>> = {
   USER_REQUEST: 'requested_by_customer',
   TECHNICAL_ISSUE: 'requested_by_customer',
@@ -34,7 +34,7 @@ const REASONS: Readonly<Record<RefundReason, Stripe.RefundCreateParams.Reason>> 
   FRAUDULENT: 'fraudulent',
 };
 
-/** Makes the adapter. Nothing is called before it is needed. */
+/** Creates the adapter. It makes no call until it is used. */
 export function createStripe(options: StripeOptions): PayProvider {
   const stripe = clientOf(options);
   const environment = environmentOf(options);
@@ -114,7 +114,7 @@ async function createCheckout(
       line_items: [{ price: priceId, quantity: 1 }],
       client_reference_id: paymentId,
       metadata,
-      // The session's metadata is not copied to the intent, and refund events carry the intent's only.
+      // The session's metadata is not copied to the intent, and refund events carry only the intent's.
       payment_intent_data: { metadata },
       success_url: request.successUrl,
       cancel_url: request.cancelUrl,
@@ -139,7 +139,7 @@ async function checkoutStateOf(stripe: Stripe, sessionId: string): Promise<Check
     paymentId: session.client_reference_id ?? session.metadata?.['payment_id'] ?? null,
     session: stateOf(session.status),
     isPaid,
-    // A bank transfer is awaited as `requires_action`.
+    // A pending bank transfer has the status `requires_action`.
     isSettling: !isPaid && (intent?.status === 'processing' || intent?.status === 'requires_action'),
     paymentIntentId:
       intent?.id ?? (typeof session.payment_intent === 'string' ? session.payment_intent : null),
@@ -150,13 +150,13 @@ async function checkoutStateOf(stripe: Stripe, sessionId: string): Promise<Check
   };
 }
 
-/** Words that are new to us mean open: nothing is decided by them. */
+/** An unknown status means open, which decides nothing. */
 function stateOf(status: string | null): CheckoutState['session'] {
   if (status === 'complete') return 'complete';
   return status === 'expired' ? 'expired' : 'open';
 }
 
-/** `charge.disputed` only says that there was one: a dispute that was won is over. */
+/** `charge.disputed` stays true when a dispute was won. */
 async function isDisputeOpen(stripe: Stripe, paymentIntentId: string | null): Promise<boolean> {
   if (paymentIntentId === null) return false;
   const { data } = await stripe.disputes.list({ payment_intent: paymentIntentId, limit: 1 });
@@ -168,7 +168,7 @@ async function expire(stripe: Stripe, sessionId: string): Promise<CheckoutState>
   try {
     await stripe.checkout.sessions.expire(sessionId);
   } catch (error) {
-    // Complete or expired already: what is true then is read below.
+    // Complete or expired already: its state is read below.
     if (payErrorOf(error).code !== 'REFUSED') throw error;
   }
   return checkoutStateOf(stripe, sessionId);
@@ -188,7 +188,7 @@ async function refund(stripe: Stripe, environment: string, request: Parameters<P
   return { id: known(made.id, ''), amount: made.amount, status: made.status ?? 'pending' };
 }
 
-/** Any of the secrets will do: that is how one is changed without losing an event. */
+/** Accepts any of the secrets, so that a secret can be rotated without losing events. */
 function verified(
   stripe: Stripe,
   secrets: readonly string[],
@@ -207,7 +207,7 @@ function verified(
   );
 }
 
-/** An id that is one: the SDK may hand out any body as an answer. */
+/** Checks that an id is one: the SDK may return any body as an answer. */
 function known(id: unknown, prefix: string): string {
   if (typeof id === 'string' && id !== '' && id.startsWith(prefix)) return id;
   throw new PayProviderError('UNAVAILABLE', 'the payment provider answered something that is no answer');

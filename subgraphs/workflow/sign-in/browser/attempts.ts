@@ -7,27 +7,27 @@ import type { SignInSecrets } from '../provider/identity-provider.ts';
 import type { Encryption } from '../secrets/encryption.ts';
 
 /**
- * A sign-in on its way, kept by the browser alone: one sealed cookie for each, so that several tabs do not disturb each
- * other, any process can finish it, and nobody else's browser can.
+ * Sign-ins in progress, each stored in one encrypted cookie of the browser: several tabs do not disturb each other, any
+ * process can finish a sign-in, and no other browser can.
  */
 export interface Attempts {
   /** The cookie of a new attempt. */
   begin(attempt: Attempt): Promise<AttemptCookie>;
-  /** The attempt that this browser began with this state. BAD_USER_INPUT when there is none, or it took too long. */
+  /** The attempt of this browser with this state. BAD_USER_INPUT when there is none, or it has expired. */
   end(state: string, cookies: string): Promise<Attempt>;
-  /** Name of an attempt's cookie, for taking it back. */
+  /** Name of an attempt's cookie, for deleting it. */
   nameOf(state: string): string;
 }
 
 interface Attempt extends SignInSecrets {
   readonly scope: string;
-  /** Where the browser goes afterwards; null: our own answer. */
+  /** The redirect after the sign-in; null answers the tokens. */
   readonly target: string | null;
-  /** Of an app that will prove itself when it exchanges its login code. */
+  /** PKCE challenge of the app that will exchange the login code. */
   readonly challenge: string | null;
 }
 
-/** The cookie that ties an attempt to the browser it began in. */
+/** The cookie that binds an attempt to its browser. */
 export interface AttemptCookie {
   readonly name: string;
   readonly value: string;
@@ -36,7 +36,7 @@ export interface AttemptCookie {
 
 const SECONDS = 600;
 
-/** Browsers drop a cookie of more than 4,096 bytes without a word; its name and attributes count. */
+/** Browsers silently drop a cookie of more than 4,096 bytes, including its name and attributes. */
 const MAX_VALUE = 3_900;
 
 const sealed = z.object({
@@ -49,13 +49,13 @@ const sealed = z.object({
   until: z.number(),
 });
 
-/** Makes it; an attempt may take ten minutes. */
+/** Creates the store; an attempt may take ten minutes. */
 export function createAttempts({
   encryption,
   isSecure,
 }: {
   readonly encryption: Encryption;
-  /** Whether browsers reach us over https: then the cookie is bound to this host. */
+  /** Whether browsers use https: then the cookie has the __Host- prefix. */
   readonly isSecure: boolean;
 }): Attempts {
   const nameOf = (state: string): string => {

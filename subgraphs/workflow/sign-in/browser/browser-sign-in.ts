@@ -5,12 +5,12 @@ import { checkChallenge, type LoginCodes } from '../sessions/login-codes.ts';
 import type { Attempts, AttemptCookie } from './attempts.ts';
 import { checkedRedirect, type RedirectRule } from './redirects.ts';
 
-/** Signing in with a browser: off to the identity provider, and back. */
+/** Signing in with a browser at the identity provider. */
 export interface BrowserSignIn {
-  /** Where the browser goes, and the cookie it shall keep. BAD_USER_INPUT, UNAVAILABLE. */
+  /** The address of the login page, and the cookie to set. BAD_USER_INPUT, UNAVAILABLE. */
   begin(request: BeginRequest): Promise<{ readonly url: string; readonly cookie: AttemptCookie }>;
   /**
-   * Who came back: tokens, or the app's address with a login code. `query` is what stands behind the callback's path,
+   * Handles the callback: answers tokens, or the app's address with a login code. `query` is the callback's query string,
    * `cookies` the request's cookies. BAD_USER_INPUT, UNAUTHENTICATED, UNAVAILABLE.
    */
   complete(request: { readonly query: string; readonly cookies: string }): Promise<CompletedSignIn>;
@@ -24,11 +24,11 @@ interface BeginRequest {
   readonly codeChallenge: string | null;
 }
 
-/** What came of an attempt: a session, or a place to send the browser on to. */
+/** The result of an attempt: a session, or a redirect. */
 export interface CompletedSignIn {
   readonly signedIn: SignedIn | null;
   readonly location: string | null;
-  /** The cookie that has done its duty. */
+  /** The cookie to delete. */
   readonly cookieName: string;
 }
 
@@ -46,7 +46,7 @@ const MAX_SCOPES = 20;
 /** A scope token (RFC 6749, 3.3). */
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E]{1,64}$/;
 
-/** Makes it; without a provider every attempt throws NOT_CONFIGURED. */
+/** Creates it; without a provider every attempt throws NOT_CONFIGURED. */
 export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignIn {
   const { attempts, codes, users, sessions, redirects } = options;
   const provider = (): IdentityProvider => {
@@ -83,7 +83,7 @@ export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignI
   };
 }
 
-/** Any app may claim the scheme of another: only who knows the verifier shall have what its address carries (RFC 8252). */
+/** Any app can claim another app's scheme, so a login code for one needs a PKCE challenge (RFC 8252). */
 function checkIsPage(target: string): void {
   if (/^https?:/.test(target)) return;
   throw badInput('code_challenge', 'code_challenge is needed when redirect_url is the scheme of an app');

@@ -1,8 +1,8 @@
 import { badInput } from '../../../../platform/errors.ts';
 
 /**
- * Where a browser may be sent after signing in: a path of our own, or an address of an app that the operator has listed.
- * Anything else would make our address a bait for somebody else's page. Pure.
+ * The allowed redirects after signing in: our own paths, and the apps that the operator has listed. Anything else would be
+ * an open redirect. Pure.
  */
 export interface RedirectRule {
   /** PUBLIC_URL. */
@@ -13,7 +13,7 @@ export interface RedirectRule {
 
 const MAX_LENGTH = 2_000;
 
-/** The address as it will be used, whole: a path alone may mean another host once it is read again. BAD_USER_INPUT. */
+/** The absolute address: a relative one could be read as another host. BAD_USER_INPUT. */
 export function checkedRedirect(target: string, rule: RedirectRule): string {
   const url = readTarget(target, rule.publicUrl);
   if (url !== null && isAllowed(url, rule)) return url.href;
@@ -24,7 +24,7 @@ export function checkedRedirect(target: string, rule: RedirectRule): string {
 }
 
 function readTarget(target: string, publicUrl: string): URL | null {
-  // Blanks, control characters and backslashes are read differently by different readers.
+  // URL parsers disagree on blanks, control characters and backslashes.
   if (target.length > MAX_LENGTH || /[\p{Cc}\s\\]/u.test(target)) return null;
   if (target.startsWith('/')) return target.startsWith('//') ? null : URL.parse(target, publicUrl);
   return URL.parse(target);

@@ -6,13 +6,13 @@ import { badInput, notFound } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
 import { keyScopes, type ServiceKey, type ServiceKeyService } from '../../domain/sign-in.ts';
 
-/** What every secret of a service key begins with, so that it is known for one where it turns up. */
+/** Prefix of the secrets of service keys, so that secret scanners can recognize them. */
 const PREFIX = 'kiln_';
 const MAX_KEYS = 1_000;
 /** Never the hash of its secret. */
 const COLUMNS = ['id', 'name', 'scopes', 'createdAt', 'lastUsedAt', 'revokedAt'] as const;
 
-/** Keys of programs, in the database (sign-in.ts says what each verb does). Only the hash of a secret is kept. */
+/** Service keys in the database (documented in domain/sign-in.ts). Only the hash of a secret is stored. */
 export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService {
   return {
     list: () =>
@@ -52,7 +52,7 @@ export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService
   };
 }
 
-/** Written about once a minute: a key that is used all the time costs no more. */
+/** Records the use of a key at most once a minute. */
 async function find(database: WorkflowDatabase, secret: string): Promise<ServiceKey | null> {
   if (!secret.startsWith(PREFIX)) return null;
   const row = await database

@@ -1,8 +1,8 @@
 import { sign, verify, type KeyObject } from 'node:crypto';
 
-/** Alipay's RSA2: RSA with SHA-256 over texts as they stand, never over what was parsed and written again. Pure. */
+/** Alipay's RSA2: RSA with SHA-256 over the raw text, not over reserialized JSON. Pure. */
 
-/** Adds `sign` to the parameters of a request: over `name=value&...` in the order of the names, nothing escaped. */
+/** Adds `sign` to the parameters of a request: over `name=value&...` sorted by name, unescaped. */
 export function signedParameters(
   parameters: Readonly<Record<string, string>>,
   key: KeyObject,
@@ -14,7 +14,7 @@ export function signedParameters(
   return { ...parameters, sign: sign('sha256', Buffer.from(text), key).toString('base64') };
 }
 
-/** The text of the answer's node of this name, when the key's owner signed it: the only text of it to be believed. */
+/** The raw text of the answer's node of this name, if its signature is valid. */
 export function signedNode(
   answer: { readonly text: string; readonly node: string; readonly signature: string },
   key: KeyObject,
@@ -26,8 +26,8 @@ export function signedNode(
 }
 
 /**
- * The text of a member of the outermost object, to the letter: null when there is none, or more than one. The text must
- * be valid JSON, whose member of that name is an object.
+ * The raw text of a top-level member of that name, which must be an object; null when there is none, or more than one. The
+ * text must be valid JSON.
  */
 export function nodeText(text: string, name: string): string | null {
   const found: string[] = [];
@@ -53,7 +53,7 @@ export function nodeText(text: string, name: string): string | null {
   return found.length === 1 ? (found[0] ?? null) : null;
 }
 
-/** Where the string that begins here ends. */
+/** Index of a string's closing quote. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

@@ -29,7 +29,7 @@ export interface AlipayOptions {
 
 const NAME = 'alipay';
 const NODE = 'alipay_system_oauth_token_response';
-/** The gateway reads times in China's zone, which knows no summer. */
+/** The gateway expects China Standard Time (no daylight saving). */
 const CHINA_MS = 8 * 3_600_000;
 
 /** Errors by their sub-code, else their code; any other is an outage. */
@@ -83,7 +83,7 @@ export function createAlipay({ http, apps, baseUrl }: AlipayOptions): Platform {
       return {
         platform: NAME,
         appId,
-        // Newer apps are told an id of their own, older ones the account's number.
+        // Newer apps get an id of their own, older ones the account's number.
         subject: subjectIn(NAME, data.open_id, data.user_id),
         unionId: data.union_id || null,
         email: null,
@@ -117,7 +117,7 @@ function readAnswer(
   const { success, data } = answer.safeParse(json);
   if (!success) throw platformError(NAME, 'outage', 'another form');
   const node = data[NODE];
-  // A refusal comes in a node of its own, or in that of the method. It grants nothing, so it need not be authentic.
+  // An error comes in its own node, or in the method's. It grants nothing, so its signature is not checked.
   const { data: no } = refused.safeParse(data.error_response ?? node);
   if (no !== undefined && String(no.code) !== '10000') {
     const code = no.sub_code ?? String(no.code);

@@ -33,7 +33,7 @@ const answer = z.object({
     .nullish(),
 });
 
-/** Douyin's mini-programs (`v2/jscode2session`). Who has not signed in there is known by an anonymous id. */
+/** Douyin's mini-programs (`v2/jscode2session`). Users without an account there have an anonymous id. */
 export function createDouyin({ http, apps, baseUrl }: SecretPlatformOptions): Platform {
   const secrets = new Map(apps.map(({ appId, secret }) => [appId, secret]));
   return {

@@ -41,10 +41,10 @@ export interface PlatformSignInOptions {
   readonly sessions: Pick<SessionService, 'open'>;
 }
 
-/** Characters of the codes of a platform; real ones have fewer than 200. */
+/** Longest code in characters; real ones have fewer than 200. */
 const MAX_CODE = 1_000;
 
-/** Makes it over one adapter for each platform. */
+/** Creates it over one adapter per platform. */
 export function createPlatformSignIn(options: PlatformSignInOptions): PlatformSignIn {
   const { sessions } = options;
   return {
@@ -102,7 +102,7 @@ async function verifiedByProvider(
   );
 }
 
-/** Who is signed in already adds this way in to their account. */
+/** A caller who is signed in already links the identity to their account. */
 async function sessionOf(
   { users }: PlatformSignInOptions,
   caller: Caller,

@@ -2,23 +2,23 @@ import { AppError, badInput, type AppErrorCode } from '../../../../platform/erro
 import { HttpFailure, type HttpClient, type HttpRequest } from '../../../../platform/http/http-client.ts';
 import type { PlatformName } from '../../domain/sign-in.ts';
 
-/** What the platforms share: one question, and their refusals in our words. Nothing here names an address or a secret. */
+/** The request that all platforms share, and the mapping of their errors. No message contains an address or a secret. */
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 64 * 1024;
-/** Longest subject that is taken; the platforms' own are of 16 to 64 characters. */
+/** Longest accepted subject; the platforms' own have 16 to 64 characters. */
 const MAX_SUBJECT = 255;
 
-/** Why a platform did not say who is there. */
+/** The kinds of platform errors. */
 export type PlatformErrorKind = 'code' | 'person' | 'rate' | 'app' | 'outage';
 
-/** The text of a platform's answer, and what it means. JSON whatever its content type says: WeChat calls it plain text. */
+/** A platform's answer, raw and parsed. The content type is ignored: WeChat sends JSON as text/plain. */
 export interface PlatformAnswer {
   readonly text: string;
   readonly json: unknown;
 }
 
-/** Asks once. Throws UNAVAILABLE when no answer came that is JSON. */
+/** Sends one request. Throws UNAVAILABLE when the answer is not JSON. */
 export async function requestPlatform(
   http: HttpClient,
   name: PlatformName,
@@ -29,7 +29,7 @@ export async function requestPlatform(
       ...request,
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
-      // A code is good for one use: asked again it would be refused, whatever became of the first time.
+      // Codes are single-use: a retry would be refused.
       retry: 'never',
       trustedOrigins: [new URL(request.url).origin],
     });
@@ -39,13 +39,13 @@ export async function requestPlatform(
     return { text, json: JSON.parse(text) as unknown };
   } catch (error) {
     if (error instanceof HttpFailure) throw platformError(name, 'outage', error.code, error);
-    // What is not JSON may hold anything, and so may the message of who could not read it.
+    // The parser's message may quote the body, so it is not passed on.
     if (error instanceof SyntaxError) throw platformError(name, 'outage', 'no JSON');
     throw error;
   }
 }
 
-/** A refusal in our words; `code` is the platform's own. */
+/** Maps a platform's error; `code` is the platform's own. */
 export function platformError(
   name: PlatformName,
   kind: PlatformErrorKind,
@@ -77,13 +77,13 @@ const REFUSALS: Readonly<
   },
 };
 
-/** The code of a platform that has no other way. BAD_USER_INPUT. */
+/** The code of a request. BAD_USER_INPUT when it is missing. */
 export function requiredCode(code: string | null): string {
   if (code === null || code === '') throw badInput('code', 'code is needed');
   return code;
 }
 
-/** Who is there, as the platform says; an answer without that is no answer. */
+/** The subject of an answer; without one the answer is invalid. */
 export function subjectIn(name: PlatformName, ...candidates: readonly (string | undefined)[]): string {
   const subject = candidates.find((candidate) => candidate !== undefined && candidate !== '');
   if (subject === undefined || subject.length > MAX_SUBJECT)
@@ -91,7 +91,7 @@ export function subjectIn(name: PlatformName, ...candidates: readonly (string | 
   return subject;
 }
 
-/** What the platform has us keep, without what it left out. */
+/** The secrets of an answer, without empty ones. */
 export function secretsOf(
   given: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> | null {

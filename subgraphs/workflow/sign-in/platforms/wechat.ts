@@ -13,7 +13,7 @@ import {
 
 const NAME = 'wechat';
 
-/** Errors by their number; any other is an outage, which is nobody's fault here. */
+/** Errors by their number; any other is an outage. */
 const REFUSALS: Readonly<Record<number, PlatformErrorKind>> = {
   40_029: 'code',
   40_163: 'code',
@@ -33,7 +33,7 @@ const answer = z.object({
   session_key: z.string().optional(),
 });
 
-/** WeChat's mini-programs (`jscode2session`): HTTP 200 whatever came of it, and the secret in the address. */
+/** WeChat's mini-programs (`jscode2session`): HTTP 200 for errors too, and the secret in the query. */
 export function createWechat({ http, apps, baseUrl }: SecretPlatformOptions): Platform {
   const secrets = new Map(apps.map(({ appId, secret }) => [appId, secret]));
   return {
@@ -58,7 +58,7 @@ export function createWechat({ http, apps, baseUrl }: SecretPlatformOptions): Pl
         platform: NAME,
         appId,
         subject: subjectIn(NAME, data.openid),
-        // Only of an app that is bound to an account of the open platform.
+        // Present only for apps bound to an open-platform account.
         unionId: data.unionid || null,
         email: null,
         name: null,

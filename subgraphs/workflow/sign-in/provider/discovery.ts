@@ -6,7 +6,7 @@ import type { IdentityProviderOptions } from './identity-provider.ts';
 
 const TIMEOUT_SECONDS = 5;
 
-/** What the provider says of itself, or what the settings say in its place. UNAVAILABLE. */
+/** The provider's discovery document, or the endpoints of the settings. UNAVAILABLE. */
 export async function discover({ http, settings }: IdentityProviderOptions): Promise<oidc.Configuration> {
   const { issuer, clientId, clientSecret, endpoints } = settings;
   const fetch = createProviderFetch(http, settings);

@@ -2,7 +2,7 @@ import * as oidc from 'openid-client';
 
 import { AppError } from '../../../../platform/errors.ts';
 
-/** No answer of the identity provider, or one that is an outage. */
+/** The error of a provider that does not answer, or answers 5xx. */
 export function unavailable(cause: unknown): AppError {
   return new AppError('UNAVAILABLE', 'the identity provider does not answer: try again', {
     retryAfter: 5,
@@ -10,7 +10,7 @@ export function unavailable(cause: unknown): AppError {
   });
 }
 
-/** The provider's refusals in our words; its own descriptions may hold anything and are not passed on. */
+/** Maps the provider's errors; its own descriptions are not passed on, because they may contain anything. */
 export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (error instanceof oidc.AuthorizationResponseError) {
@@ -30,7 +30,7 @@ export function toAppError(error: unknown): unknown {
   }
   if (error instanceof oidc.ClientError || error instanceof Error) {
     const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
-    // A proxy's page in the provider's place, as well as no answer at all.
+    // No answer, or the error page of a proxy.
     const isOutage = cause instanceof Response && cause.status >= 500;
     const isTransport = code === 'OAUTH_TIMEOUT' || code === undefined || isOutage;
     return isTransport

@@ -2,21 +2,21 @@ import type { CustomFetch } from 'openid-client';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 
-/** How the identity provider's library reaches it: by our own client, with its limits and the outbound rule. */
+/** The fetch function of the OpenID Connect library: our HTTP client, with its limits and the outbound rule. */
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 20;
 
-/** Where the identity provider is. */
+/** The addresses of the identity provider. */
 export interface ProviderAddress {
   readonly issuer: string;
   /** Endpoints set by hand. */
   readonly endpoints: Readonly<Record<string, string>> | null;
-  /** Where this process reaches the issuer, when not at its own address. */
+  /** The issuer's address for this process, when it differs from the public one. */
   readonly internalUrl: string | null;
 }
 
-/** A fetch for one provider. Its origins are the operator's setting, and trusted as that; others must be public. */
+/** A fetch for one provider. Its origins come from the settings and are trusted; others must be public. */
 export function createProviderFetch(http: HttpClient, place: ProviderAddress): CustomFetch {
   const { issuer, endpoints, internalUrl: reachedAt } = place;
   const own = [issuer, ...Object.values(endpoints ?? {}), ...(reachedAt === null ? [] : [reachedAt])];
@@ -35,7 +35,7 @@ export function createProviderFetch(http: HttpClient, place: ProviderAddress): C
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
       ...(signal === undefined ? {} : { signal }),
-      // Codes and refresh tokens are good for one use; what is read may be asked for again.
+      // Codes and refresh tokens are single-use; reads can be retried.
       retry: method === 'POST' ? 'never' : 'safe',
       trustedOrigins,
     });

@@ -12,7 +12,7 @@ import type {
   SignInSecrets,
 } from './identity-provider.ts';
 
-/** The address of the login page, and what proves afterwards that this sign-in was begun here. */
+/** The address of the login page, and the secrets that verify the callback. */
 export async function begin(
   found: oidc.Configuration,
   { callbackUrl, endpoints, parameters }: IdentityProviderSettings,
@@ -35,20 +35,20 @@ export async function begin(
     ...(isOpenid ? { nonce: secrets.nonce } : {}),
     code_challenge: await oidc.calculatePKCECodeChallenge(secrets.verifier),
     code_challenge_method: 'S256',
-    // Providers give a refresh token only after a consent that was asked for.
+    // Providers issue a refresh token only with an explicit consent.
     ...(asked.includes('offline_access') ? { prompt: 'consent' } : {}),
     ...parameters,
   });
   return { url: url.href, scope: asked.join(' '), ...secrets };
 }
 
-/** Who came back to our callback. */
+/** The identity of a callback. */
 export async function complete(
   found: oidc.Configuration,
   settings: IdentityProviderSettings,
   { query, begun }: { readonly query: string; readonly begun: SignInSecrets },
 ): Promise<VerifiedIdentity> {
-  // Of our own setting, never of the request's Host: the provider compares it with what it was told.
+  // From the settings, not from the request's Host: the provider compares it with the registered address.
   const current = new URL(settings.callbackUrl);
   current.search = query;
   return granted(found, settings, {
@@ -61,7 +61,7 @@ export async function complete(
   });
 }
 
-/** Who a native app's own code stands for. */
+/** The identity of a native app's code. */
 export async function exchange(
   found: oidc.Configuration,
   settings: IdentityProviderSettings,
@@ -74,7 +74,7 @@ export async function exchange(
   }
   const current = new URL(redirectUri);
   const { issuer, authorization_response_iss_parameter_supported: namesItself } = found.serverMetadata();
-  // The app was told who answers (RFC 9207); its verifier is what proves that the code is its own.
+  // The app has checked the issuer (RFC 9207); the verifier proves that the code is its own.
   current.search = new URLSearchParams({ code, ...(namesItself === true ? { iss: issuer } : {}) }).toString();
   current.hash = '';
   return granted(found, settings, {
@@ -109,7 +109,7 @@ async function granted(
   }
 }
 
-/** Where the ID token says little. An ID token that was there must be of the same person. */
+/** Adds the claims of the userinfo endpoint; its subject must be that of the ID token. */
 async function userInfo(
   found: oidc.Configuration,
   accessToken: string,
@@ -120,7 +120,7 @@ async function userInfo(
   return { ...claims, ...facts };
 }
 
-/** Who an ID token names. */
+/** The identity of an ID token. */
 export async function identityOfToken(
   found: oidc.Configuration,
   settings: IdentityProviderSettings,

@@ -3,22 +3,22 @@ import type { CustomFetch } from 'openid-client';
 
 import { AppError } from '../../../../platform/errors.ts';
 
-/** ID tokens that a native app brings, instead of a browser that went through our own callback. */
+/** The rules for ID tokens of native apps. */
 export interface IdTokenRules {
   readonly issuer: string;
   readonly jwksUri: string | null;
-  /** Our own client ids: a token made for another app is nobody's here. */
+  /** Our client ids: tokens for other apps are refused. */
   readonly audiences: readonly string[];
   readonly fetch: CustomFetch;
 }
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
-/** Apps keep the token of their own sign-in for a while. */
+/** Native apps may send the ID token of an earlier sign-in. */
 const MAX_AGE = '1h';
 const CLOCK_SECONDS = 30;
 const MAX_LENGTH = 16_384;
 const TIMEOUT_MS = 5_000;
-/** What jose says when the keys did not come: late, with another status, or in another form. */
+/** jose's errors when the key set can't be fetched. */
 const OUTAGES = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID']);
 
 /** Google's older tokens name their issuer without its scheme. */
@@ -26,10 +26,10 @@ function issuersOf(issuer: string): string[] {
   return issuer === 'https://accounts.google.com' ? [issuer, 'accounts.google.com'] : [issuer];
 }
 
-/** The key set of each provider, by what reaches it; jose keeps each fresh by itself. */
+/** The key set of each provider, by its fetch; jose refreshes each by itself. */
 const keySets = new WeakMap<CustomFetch, ReturnType<typeof createRemoteJWKSet>>();
 
-/** The claims of a valid token. Throws UNAUTHENTICATED, or UNAVAILABLE when the keys can't be had. */
+/** The claims of a valid token. UNAUTHENTICATED, or UNAVAILABLE when the keys can't be fetched. */
 export async function verifyIdToken(
   { idToken, nonce }: { readonly idToken: string; readonly nonce: string | null },
   rules: IdTokenRules,

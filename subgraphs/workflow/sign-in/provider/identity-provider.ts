@@ -1,37 +1,37 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { PlatformIdentity } from '../../domain/sign-in.ts';
 
-/** The identity provider (OpenID Connect), asked when somebody signs in and never at the start. */
+/** A client of the identity provider (OpenID Connect). It makes no call at the start of the process. */
 export interface IdentityProvider {
-  /** Where the browser is sent, and what must be remembered for its return. */
+  /** Starts a sign-in: the address of the login page, and the secrets for the callback. */
   begin(request: { readonly scopes: readonly string[] }): Promise<StartedSignIn>;
-  /** Who came back. `query` is what the provider appended to the callback's address. UNAUTHENTICATED, BAD_USER_INPUT, UNAVAILABLE. */
+  /** Verifies a callback by its query string. UNAUTHENTICATED, BAD_USER_INPUT, UNAVAILABLE. */
   complete(query: string, begun: SignInSecrets): Promise<VerifiedIdentity>;
-  /** Who an ID token of a native app names. UNAUTHENTICATED. */
+  /** Verifies an ID token of a native app. UNAUTHENTICATED. */
   identityOf(idToken: string, nonce: string | null): Promise<PlatformIdentity>;
-  /** Exchanges a code that a native app got by itself. UNAUTHENTICATED. */
+  /** Exchanges a code of a native app. UNAUTHENTICATED. */
   exchange(request: AppCode): Promise<VerifiedIdentity>;
-  /** Ends a refresh token there, as far as the provider can. */
+  /** Revokes a refresh token, if the provider supports it. */
   revoke(refreshToken: string): Promise<void>;
-  /** Where the browser goes to sign out there as well; null when the provider has no such page. */
+  /** The provider's sign-out page; null when it has none. */
   signOutUrl(returnTo: string): Promise<string | null>;
 }
 
-/** What proves at the callback that it answers a sign-in begun here. */
+/** The secrets that a callback is verified with. */
 export interface SignInSecrets {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** The page to send the browser to, and the secrets that its return is checked with. */
+/** A started sign-in: the login page, and the secrets for the callback. */
 export interface StartedSignIn extends SignInSecrets {
   readonly url: string;
-  /** What was asked for, separated by blanks. */
+  /** The requested scopes, separated by blanks. */
   readonly scope: string;
 }
 
-/** A code that an app has got from the provider itself. */
+/** An authorization code of a native app. */
 export interface AppCode {
   readonly code: string;
   readonly verifier: string;
@@ -39,7 +39,7 @@ export interface AppCode {
   readonly nonce: string | null;
 }
 
-/** Who it is, as the provider has signed it. */
+/** An identity verified by the provider, with its grants. */
 export interface VerifiedIdentity {
   readonly identity: PlatformIdentity;
   readonly refreshToken: string | null;
@@ -56,7 +56,7 @@ export interface IdentityProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string | null;
-  /** Where the provider sends browsers back to. */
+  /** The callback address registered at the provider. */
   readonly callbackUrl: string;
   /** Endpoints set by hand, for providers without a discovery document; then no ID token is expected. */
   readonly endpoints: {
@@ -68,6 +68,6 @@ export interface IdentityProviderSettings {
   readonly audiences: readonly string[];
   /** Extra parameters of the authorization request. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Where this process reaches the issuer, when not at its own address (the embedded sandbox). */
+  /** The issuer's address for this process, when it differs from the public one (the embedded sandbox). */
   readonly internalUrl: string | null;
 }

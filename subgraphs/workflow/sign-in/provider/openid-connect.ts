@@ -6,7 +6,7 @@ import type { IdentityProvider, IdentityProviderOptions } from './identity-provi
 
 const DAY_MS = 86_400_000;
 
-/** Makes the client. Discovery is lazy, kept for a day, and a failed one is not kept. */
+/** Creates the client. Discovery is lazy and cached for a day; a failed one is not cached. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   const { settings } = options;
   let known: Promise<oidc.Configuration> | null = null;

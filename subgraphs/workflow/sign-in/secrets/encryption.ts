@@ -5,18 +5,18 @@ import { compactDecrypt, CompactEncrypt } from 'jose';
 import type { Json } from '../../../../platform/json.ts';
 
 /**
- * Seals values that leave our hands (cookies) or lie in the database (other people's tokens): encrypted and
- * authenticated, each purpose under a key of its own, so that what was sealed for one is nothing for another.
+ * Authenticated encryption (AEAD, A256GCM) of cookies and of other services' tokens in the database. Each purpose has a key
+ * of its own, so that a value encrypted for one purpose is invalid for another.
  */
 export interface Encryption {
   /** The value as JSON. */
   encrypt(value: object | string): Promise<string>;
-  /** Null when it was not sealed here, for this, or was changed. */
+  /** Null for a value that was not encrypted here for this purpose, or was changed. */
   decrypt(sealed: string): Promise<Json | null>;
 }
 
 const HEADER = { alg: 'dir', enc: 'A256GCM' } as const;
-/** Longer than anything sealed here; what is longer is not even decrypted. */
+/** Longest value that is decrypted. */
 const MAX_LENGTH = 16_384;
 
 /** A key of 32 bytes for one purpose. */
@@ -24,7 +24,7 @@ export function keyFor(secret: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, 'kiln', purpose, 32));
 }
 
-/** A encryption for one purpose under the installation's secret. */
+/** Creates the encryption of one purpose from the installation's secret. */
 export function createEncryption(secret: string, purpose: string): Encryption {
   const key = keyFor(secret, purpose);
   return {
@@ -41,7 +41,7 @@ export function createEncryption(secret: string, purpose: string): Encryption {
         });
         return JSON.parse(new TextDecoder().decode(plaintext)) as Json;
       } catch {
-        return null; // forged, foreign or cut: all the same to whoever sent it
+        return null; // forged, foreign or truncated
       }
     },
   };

@@ -12,9 +12,9 @@ import type { WorkflowDatabase, WorkflowTransaction } from '../../database/datab
 import type { Encryption } from './encryption.ts';
 
 /**
- * The keys of access tokens: EdDSA, kept sealed in the database and shared by all processes. One signs for a month; its
- * successor is published a day before it signs, so that whoever keeps our key set has it in time; the old one stays
- * published until its last token has ended.
+ * The keys of access tokens: EdDSA, encrypted in the database and shared by all processes. A key signs for a month; its
+ * successor is published a day earlier, so that caches of the key set have it in time; the old one stays published until
+ * its last token has expired.
  */
 export interface SigningKeys {
   /** The key that signs now. */
@@ -41,7 +41,7 @@ export interface SigningKeysOptions {
 const DAY_MS = 86_400_000;
 const SIGNS_MS = 30 * DAY_MS;
 const AHEAD_MS = DAY_MS;
-/** Milliseconds that what was read is used again; an unknown key is looked for once in a while. */
+/** Milliseconds that the keys are cached; an unknown key id causes a read after LOOK_AGAIN_MS. */
 const FRESH_MS = 60_000;
 const LOOK_AGAIN_MS = 2_000;
 
@@ -52,12 +52,12 @@ interface Loaded {
   readonly keys: ReadonlyMap<string, CryptoKey>;
 }
 
-/** Makes it over the workflow schema; keys are read again when they have become old. */
+/** Creates the store; keys are cached for a minute. */
 export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
   const now = options.now ?? (() => new Date());
   let loading: Promise<Loaded> | null = null;
   let loadedAt = 0;
-  /** At most one reading at a time; a failed one is not kept. */
+  /** At most one read at a time; a failed one is not cached. */
   const load = (maxAgeMs: number): Promise<Loaded> => {
     if (loading === null || now().getTime() - loadedAt > maxAgeMs) {
       loadedAt = now().getTime();
@@ -83,7 +83,7 @@ async function readKeys(
   now: Date,
 ): Promise<Loaded> {
   const rows = await database.transaction().execute(async (transaction) => {
-    // One process makes a missing key, the others wait for it.
+    // One process creates a missing key, the others wait for it.
     await sql`select pg_advisory_xact_lock(hashtext('workflow.signing_keys'))`.execute(transaction);
     await ensureKeys(transaction, { encryption, tokenSeconds, now });
     return transaction
@@ -93,7 +93,7 @@ async function readKeys(
       .orderBy('signsFrom')
       .execute();
   });
-  // A clock that is behind the one that made the first key still has a key.
+  // With a clock behind the one that created the first key, the first key is used.
   const signing = rows.findLast((row) => row.signsFrom <= now) ?? rows[0];
   const privateJwk = signing === undefined ? null : await encryption.decrypt(signing.sealedPrivateJwk);
   if (signing === undefined || privateJwk === null) {
