@@ -84,13 +84,13 @@ function sandboxProvider(
 
 /** Each platform is chosen by itself: one that is set up is real, whatever the others are. */
 function platformsOf(
-  given: Config['signIn'],
+  settings: Config['signIn'],
   sandbox: SandboxPlatforms | null,
   http: HttpClient,
 ): readonly Platform[] {
-  const wechat = given.wechat ?? (sandbox && { apps: [SANDBOX_APPS.wechat], baseUrl: sandbox.wechat });
-  const douyin = given.douyin ?? (sandbox && { apps: [SANDBOX_APPS.douyin], baseUrl: sandbox.douyin });
-  const { alipay } = given;
+  const wechat = settings.wechat ?? (sandbox && { apps: [SANDBOX_APPS.wechat], baseUrl: sandbox.wechat });
+  const douyin = settings.douyin ?? (sandbox && { apps: [SANDBOX_APPS.douyin], baseUrl: sandbox.douyin });
+  const { alipay } = settings;
   return [
     ...(wechat === null ? [] : [createWechat({ http, ...wechat })]),
     ...(alipay === null ? [] : [createAlipay({ http, ...alipay })]),

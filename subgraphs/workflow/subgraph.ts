@@ -24,7 +24,7 @@ export interface WorkflowSubgraphOptions {
   readonly database: Database;
   readonly queue: Queue;
   readonly bus: EventBus;
-  /** The way to the media subgraph. */
+  /** The link to the media subgraph. */
   readonly media: SubgraphLink;
   readonly authMode: AuthMode;
   readonly logger: Logger;
@@ -33,16 +33,16 @@ export interface WorkflowSubgraphOptions {
   readonly production: boolean;
   /** PUBLIC_URL: the issuer of access tokens. */
   readonly publicUrl: string;
-  /** Seals and signs what sign-in keeps; the same in every process and after a restart. */
+  /** Encrypts and signs for sign-in; the same in every process and after a restart. */
   readonly signInSecret: string;
-  /** Who may sign in, and how. */
+  /** Identity provider, platforms and administrators. */
   readonly signIn: Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'>;
   readonly http: HttpClient;
-  /** How executions are sold. */
+  /** Payment provider and prices. */
   readonly commerce: CommerceOptions;
 }
 
-/** Templates and executions, with the loops behind them. */
+/** The workflow subgraph with its background work. */
 export interface WorkflowSubgraph {
   readonly subgraph: Subgraph;
   /** Imports the bundled templates, defines the queues and starts working them. */
@@ -51,7 +51,7 @@ export interface WorkflowSubgraph {
   stop(graceSeconds: number): Promise<void>;
 }
 
-/** Builds the workflow subgraph. Database, queue, bus and link stay their owner's to close. */
+/** Builds the workflow subgraph. The caller closes database, queue, bus and link. */
 export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): WorkflowSubgraph {
   const { queue, bus, authMode, logger, production, version } = options;
   const database = workflowDatabase(options.database);

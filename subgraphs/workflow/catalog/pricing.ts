@@ -17,17 +17,17 @@ const ACCOUNT_MS = 60_000;
 
 /** Looks up which account the provider's key belongs to: ids of one account are invalid in another. */
 export function createAccountLookup(provider: PayProvider | null): () => Promise<string> {
-  let known: { readonly at: number; readonly account: Promise<string> } | null = null;
+  let cached: { readonly at: number; readonly account: Promise<string> } | null = null;
   return () => {
     if (provider === null) throw notConfigured();
-    if (known === null || Date.now() - known.at > ACCOUNT_MS) {
+    if (cached === null || Date.now() - cached.at > ACCOUNT_MS) {
       const account = provider.account().then(({ id, isLive }) => `${id}/${isLive ? 'live' : 'test'}`);
-      known = { at: Date.now(), account };
+      cached = { at: Date.now(), account };
       account.catch(() => {
-        known = null;
+        cached = null;
       });
     }
-    return known.account;
+    return cached.account;
   };
 }
 

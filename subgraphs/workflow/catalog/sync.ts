@@ -121,10 +121,10 @@ async function syncTemplate(options: CatalogSyncOptions, work: Work): Promise<Te
   const contentHash = hashOf(options, template);
   const known = (await readReferences(database, account, [template.code])).get(template.code) ?? null;
   if (known !== null && known.contentHash === contentHash && !force) return known;
-  const kept = known === null ? null : await provider.catalog.read(known.productId, known.priceId);
+  const stored = known === null ? null : await provider.catalog.read(known.productId, known.priceId);
   // Lost ids, or ids of another account, are found again by the lookup key.
   const lookupKey = lookupKeyOf(options, provider.environment, template);
-  const entry = kept ?? (await provider.catalog.find(lookupKey));
+  const entry = stored ?? (await provider.catalog.find(lookupKey));
   const ids = await writeEntry(options, provider, { template, entry, lookupKey, account });
   const reference = { ...ids, contentHash, syncedAt: new Date() };
   await saveReference(database, { templateCode: template.code, ppAccount: account, ...reference });

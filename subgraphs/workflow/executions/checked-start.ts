@@ -39,9 +39,9 @@ export interface CheckedStart {
 export async function checkedStart(
   media: Pick<MediaClient, 'checkStart'>,
   { traceId }: Pick<Caller, 'traceId'>,
-  { template, parameters: given }: { readonly template: Template; readonly parameters: Json },
+  { template, parameters: input }: { readonly template: Template; readonly parameters: Json },
 ): Promise<CheckedStart> {
-  const { parameters, start } = startFor(template, given);
+  const { parameters, start } = startFor(template, input);
   try {
     await media.checkStart(start, traceId);
   } catch (error) {
@@ -51,20 +51,20 @@ export async function checkedStart(
 }
 
 /** The same by the template's rules alone. Pure. */
-export function startFor(template: Template, given: Json): CheckedStart {
-  const parameters = checkedParameters(template.parameters, given);
+export function startFor(template: Template, input: Json): CheckedStart {
+  const parameters = checkedParameters(template.parameters, input);
   return { parameters, start: startOf(template, parameters) };
 }
 
-function refusalOf({ code: template }: Template, given: JsonObject, refused: AppError): AppError {
+function refusalOf({ code: template }: Template, input: JsonObject, refused: AppError): AppError {
   const { field = '', message, cause } = refused;
-  const parameter = parameterOf(field, given);
+  const parameter = parameterOf(field, input);
   if (parameter !== null) {
     const named = `parameters.${parameter}`;
-    const told = message.startsWith(field)
+    const text = message.startsWith(field)
       ? `${named}${message.slice(field.length)}`
       : `${named}: ${message}`;
-    return new AppError('BAD_USER_INPUT', told, { field: named, cause });
+    return new AppError('BAD_USER_INPUT', text, { field: named, cause });
   }
   const code: AppErrorCode = refused.code === 'NOT_CONFIGURED' ? 'NOT_CONFIGURED' : 'BAD_USER_INPUT';
   return new AppError(code, `template ${template} can't be run: ${message}`, {
@@ -73,10 +73,10 @@ function refusalOf({ code: template }: Template, given: JsonObject, refused: App
   });
 }
 
-function parameterOf(field: string, given: JsonObject): string | null {
+function parameterOf(field: string, input: JsonObject): string | null {
   if (field.startsWith('inputs.')) {
     const name = field.slice('inputs.'.length);
-    return Object.hasOwn(given, name) ? name : (usualName(name) ?? name);
+    return Object.hasOwn(input, name) ? name : (usualName(name) ?? name);
   }
   const [name = ''] = /^\w+/.exec(field) ?? [];
   return usualName(name);

@@ -39,8 +39,8 @@ export async function execute(
   caller: Caller,
   request: ExecuteRequest,
 ): Promise<Execution> {
-  const { idempotencyKey, ...asked } = request;
-  const requested = { operation: 'executeTemplate', ...asked };
+  const { idempotencyKey, ...fields } = request;
+  const requested = { operation: 'executeTemplate', ...fields };
   const fingerprint = fingerprintOf(requested);
   const guard = idempotencyOf(caller, idempotencyKey, requested);
   const earlier = guard === null ? null : await executionOfKey(dependencies.database, guard);
@@ -79,14 +79,14 @@ async function draftOf(
 async function checkedStartIfAvailable(
   { media, logger }: ExecuteDependencies,
   caller: Caller,
-  asked: { readonly template: Template; readonly parameters: Json },
+  input: { readonly template: Template; readonly parameters: Json },
 ): Promise<CheckedStart> {
   try {
-    return await checkedStart(media, caller, asked);
+    return await checkedStart(media, caller, input);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'UNAVAILABLE') throw thrown;
-    logger.warn({ error: thrown, template: asked.template.code }, 'an execution could not be checked yet');
-    return startFor(asked.template, asked.parameters);
+    logger.warn({ error: thrown, template: input.template.code }, 'an execution could not be checked yet');
+    return startFor(input.template, input.parameters);
   }
 }
 

@@ -21,22 +21,22 @@ export function checkedParameters(specification: JsonObject, parameters: Json): 
   if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters)) {
     throw badInput('parameters', 'parameters must be a JSON object');
   }
-  const given = parameters as JsonObject;
-  if (JSON.stringify(given).includes('\\u0000')) {
+  const input = parameters as JsonObject;
+  if (JSON.stringify(input).includes('\\u0000')) {
     throw badInput('parameters', 'parameters may not contain NUL characters');
   }
   const specifications = Object.entries(specification).map(([name, entry]) => ({
     name,
     ...readEntry(entry),
   }));
-  const problems = specifications.flatMap((entry) => problemsOf(entry, given[entry.name] ?? null));
+  const problems = specifications.flatMap((entry) => problemsOf(entry, input[entry.name] ?? null));
   const [first] = problems;
   if (first !== undefined) {
     const message = problems.map((problem) => problem.message).join('; ');
     throw new AppError('BAD_USER_INPUT', message, { field: first.field, problems });
   }
-  const defaults = specifications.filter((entry) => entry.default !== null && isAbsent(given[entry.name]));
-  return { ...given, ...Object.fromEntries(defaults.map((entry) => [entry.name, entry.default])) };
+  const defaults = specifications.filter((entry) => entry.default !== null && isAbsent(input[entry.name]));
+  return { ...input, ...Object.fromEntries(defaults.map((entry) => [entry.name, entry.default])) };
 }
 
 type NamedSpecification = ParameterSpecification & { readonly name: string };

@@ -53,9 +53,9 @@ export function createExecutionService(dependencies: ExecutionDependencies): Exe
 }
 
 async function find(store: ExecutionStore, caller: Caller, key: ExecutionKey): Promise<Execution | null> {
-  const given = Object.entries(key).filter(([, value]) => value !== null && value !== undefined);
-  const [entry] = given;
-  if (entry === undefined || given.length > 1) {
+  const keys = Object.entries(key).filter(([, value]) => value !== null && value !== undefined);
+  const [entry] = keys;
+  if (entry === undefined || keys.length > 1) {
     throw badInput('id', 'execution takes exactly one of id, taskId and externalId');
   }
   const [name, value] = [entry[0], String(entry[1])];

@@ -38,7 +38,7 @@ const FOR_CALLERS = 'type';
  * passes on all of them, and media uses those that the graph has. The prompt is optional.
  */
 function comfyStart(name: string, template: Template, parameters: JsonObject): JsonObject {
-  const prompt = wordsOf(template, parameters);
+  const prompt = promptText(template, parameters);
   const declared = Object.keys(template.parameters);
   const isInput = (key: string) => (declared.length === 0 ? key !== FOR_CALLERS : declared.includes(key));
   const inputs = Object.entries(parameters).filter(
@@ -66,18 +66,18 @@ export function startOf(template: Template, parameters: JsonObject): JsonObject 
 
 /** The prompt of a workflow that needs one. BAD_USER_INPUT when it is empty. */
 function promptOf(template: Template, parameters: JsonObject): string {
-  const prompt = wordsOf(template, parameters);
+  const prompt = promptText(template, parameters);
   if (prompt === '') throw badInput('parameters.prompt', 'parameters.prompt is needed');
   return prompt;
 }
 
 /** The template's text with {prompt} filled in, or the template's text alone. */
-function wordsOf({ imagePrompt }: Template, parameters: JsonObject): string {
-  const asked = isText(parameters['prompt']) ? parameters['prompt'].trim() : '';
+function promptText({ imagePrompt }: Template, parameters: JsonObject): string {
+  const prompt = isText(parameters['prompt']) ? parameters['prompt'].trim() : '';
   const text = isText(imagePrompt) ? imagePrompt : '{prompt}';
   // A function, because $& in a caller's text must stay text. Punctuation before a missing prompt is removed.
-  const filled = text.replaceAll('{prompt}', () => asked).trim();
-  return asked === '' ? filled.replace(/^[\s,;.]+/, '') : filled;
+  const filled = text.replaceAll('{prompt}', () => prompt).trim();
+  return prompt === '' ? filled.replace(/^[\s,;.]+/, '') : filled;
 }
 
 /** An empty text counts as absent, as everywhere. */

@@ -65,8 +65,8 @@ export async function checkout(
   caller: Caller,
   request: CheckoutRequest,
 ): Promise<OpenedCheckout> {
-  const { idempotencyKey, ...told } = request;
-  const fingerprint = fingerprintOf({ operation: 'checkout', ...told });
+  const { idempotencyKey, ...fields } = request;
+  const fingerprint = fingerprintOf({ operation: 'checkout', ...fields });
   const key = keyOf(caller, idempotencyKey, fingerprint);
   const known = key === null ? null : await dependencies.store.byKey(caller.id, key);
   const payment =
@@ -91,9 +91,9 @@ function keyOf(caller: Caller, key: string | null, fingerprint: string): string 
 async function newPayment(
   { store, templates, prices, media }: CheckoutDependencies,
   caller: Caller,
-  asks: { readonly request: CheckoutRequest; readonly fingerprint: string; readonly key: string | null },
+  input: { readonly request: CheckoutRequest; readonly fingerprint: string; readonly key: string | null },
 ): Promise<StoredPayment> {
-  const { request, fingerprint, key } = asks;
+  const { request, fingerprint, key } = input;
   const template = await activeTemplate(templates, request.templateCode, 'templateCode');
   const { parameters, start } = await checkedStart(media, caller, {
     template,

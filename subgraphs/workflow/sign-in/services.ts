@@ -30,7 +30,7 @@ export interface SignInOptions {
   readonly bus: EventBus;
   /** PUBLIC_URL: the issuer of our tokens. */
   readonly publicUrl: string;
-  /** Seals and signs; the same in every process and after a restart. */
+  /** Encrypts and signs; the same in every process and after a restart. */
   readonly secret: string;
   readonly admins: UsersOptions['admins'];
   /** Reaches the identity provider and the platforms. */
@@ -42,18 +42,18 @@ export interface SignInOptions {
   readonly platforms: readonly Platform[];
   /** SIGN_IN_REDIRECTS. */
   readonly redirects: readonly string[];
-  /** The clock of the signing keys and their tokens; tests turn it. */
+  /** The clock of the signing keys and their tokens, for tests. */
   readonly now?: () => Date;
 }
 
-/** Everything about signing in that the schema calls. */
+/** The services of signing in that the schema calls. */
 export interface SignInServices {
   readonly users: UserService;
   readonly sessions: SessionService;
   readonly serviceKeys: ServiceKeyService;
   readonly browser: BrowserSignIn;
   readonly platforms: PlatformSignIn;
-  /** Where a browser signs out at the identity provider as well. */
+  /** The identity provider's sign-out page. */
   readonly signOutUrl: () => Promise<string | null>;
   readonly callerOf: CallerOf;
   /** The public keys of our access tokens. */
@@ -63,7 +63,7 @@ export interface SignInServices {
 const ACCESS_SECONDS = 15 * 60;
 const SESSION_SECONDS = 30 * 86_400;
 
-/** The services of signing in, over one database. `close` ends their listening. */
+/** Creates the services of signing in. `close` removes their listeners. */
 export function createSignIn(options: SignInOptions): SignInServices & { close(): void } {
   const { database, bus, publicUrl, secret, admins, logger } = options;
   const clock = options.now === undefined ? {} : { now: options.now };
@@ -88,7 +88,7 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     accessSeconds: ACCESS_SECONDS,
     sessionSeconds: SESSION_SECONDS,
     onClosed: (token) => {
-      // The session is closed whatever the provider says; it may be down for a while.
+      // The session is closed even if the provider does not answer.
       provider
         ?.revoke(token)
         .catch((error: unknown) =>

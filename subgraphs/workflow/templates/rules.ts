@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { TemplateChange, TemplateRequest, TemplateType } from '../domain/template.ts';
 import type { NewTemplate } from './store.ts';
 
-/** What a template may be. Pure. */
+/** The validation of templates. Pure. */
 
 const MAX_NAME = 200;
 const MAX_TEXT = 5_000;
@@ -11,17 +11,17 @@ const MAX_TAGS = 50;
 const MAX_TAG = 100;
 const MAX_COST = 1_000_000;
 
-/** What runs a template that names no workflow. */
+/** The default workflow by template type. */
 const DEFAULT_WORKFLOWS: Readonly<Record<TemplateType, string>> = { IMAGE: 'image', VIDEO: 'video' };
 
-/** What an execution of a template takes that says nothing about it. */
+/** The default parameters of a template. */
 const DEFAULT_PARAMETERS: JsonObject = {
   prompt: { type: 'string', maxLength: 1_000, description: 'What to show.' },
   imageUrl: { type: 'url', description: 'A reference picture.' },
   aspectRatio: { type: 'aspectRatio', description: 'W:H, such as 16:9.' },
 };
 
-/** A whole template of a request. BAD_USER_INPUT with every problem. */
+/** Validates a new template and adds defaults. BAD_USER_INPUT with every problem. */
 export function newTemplate(request: TemplateRequest): NewTemplate {
   const { code, name, templateType, tags } = request;
   refuse([
@@ -48,12 +48,12 @@ export function newTemplate(request: TemplateRequest): NewTemplate {
     tags: tags ?? [],
     imageModel: request.imageModel ?? null,
     imagePrompt: request.imagePrompt ?? null,
-    // What a graph takes is for the media service to say.
+    // The parameters of a graph are known to media only.
     parameters: workflow.startsWith('comfy:') ? {} : DEFAULT_PARAMETERS,
   };
 }
 
-/** Refuses a change that would make no template. BAD_USER_INPUT with every problem. */
+/** Validates a change. BAD_USER_INPUT with every problem. */
 export function checkChange(change: TemplateChange): void {
   refuse(problemsOf(change));
 }

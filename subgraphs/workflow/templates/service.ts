@@ -12,10 +12,10 @@ import bundled from './bundled-templates.json' with { type: 'json' };
 import { checkChange, newTemplate } from './rules.ts';
 import { createTemplateStore, type NewTemplate, type TemplateStore } from './store.ts';
 
-/** Longest list of templates that is answered at once. */
+/** Most templates in one answer. */
 const listLimit = 1000;
 
-/** Templates: what can be executed. How one is executed is in ../executions; their products in catalog-sync.ts. */
+/** Creates the service (documented in domain/template.ts). */
 export function createTemplateService(database: WorkflowDatabase): TemplateService {
   const store = createTemplateStore(database);
   const inOrder = (codes: readonly string[], found: readonly Template[]) => {
@@ -50,7 +50,7 @@ export function createTemplateService(database: WorkflowDatabase): TemplateServi
   };
 }
 
-/** One after the other: a template that does not come in keeps no other out. */
+/** Imports one after the other; a failure does not stop the rest. */
 async function importBundled(store: TemplateStore, again: boolean): Promise<readonly ImportedTemplate[]> {
   const imported: ImportedTemplate[] = [];
   for (const entry of bundled) {
@@ -66,7 +66,7 @@ async function importBundled(store: TemplateStore, again: boolean): Promise<read
   return imported;
 }
 
-/** A code that is taken is what was wanted. */
+/** Turns the error of a taken code into null. */
 function unlessTaken(error: unknown): null {
   if (!isUniqueViolation(error)) throw error;
   return null;

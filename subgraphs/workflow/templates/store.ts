@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { Template, TemplateChange } from '../domain/template.ts';
 
-/** What insertMissing needs of a template. */
+/** A template to be inserted. */
 export type NewTemplate = Omit<Template, 'isActive' | 'createdAt'>;
 
 /** The SQL of templates; no rules here. */
@@ -11,12 +11,12 @@ export interface TemplateStore {
   list(options: { readonly activeOnly: boolean; readonly limit: number }): Promise<Template[]>;
   byCodes(codes: readonly string[], options: { readonly withDeleted: boolean }): Promise<Template[]>;
   count(): Promise<number>;
-  /** A new one, or a deleted one made anew. A unique violation when the code is taken. */
+  /** Inserts a template, or revives a deleted one. A unique violation when the code is taken. */
   insert(template: NewTemplate): Promise<Template>;
   /** Null when there is none. */
   update(code: string, change: TemplateChange): Promise<Template | null>;
   remove(code: string): Promise<Template | null>;
-  /** Adds those whose code was never there; changes none. */
+  /** Inserts those whose code never existed; changes none. */
   insertMissing(templates: readonly NewTemplate[]): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ async function insert(database: WorkflowDatabase, template: NewTemplate): Promis
     .executeTakeFirstOrThrow();
 }
 
-/** What is null or absent stays as it was. */
+/** Updates a template; null or absent fields stay. */
 async function update(
   database: WorkflowDatabase,
   code: string,
@@ -96,7 +96,7 @@ async function update(
   const row = await database
     .updateTable('workflow.templates')
     .set({
-      // Kysely leaves out what is undefined.
+      // Kysely ignores undefined values.
       name: name ?? undefined,
       description: description ?? undefined,
       creditCost: creditCost ?? undefined,

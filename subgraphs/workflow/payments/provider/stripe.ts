@@ -44,7 +44,7 @@ export function createStripe(options: StripeOptions): PayProvider {
       called(async () => {
         const account = await stripe.accounts.retrieveCurrent();
         return {
-          id: known(account.id, 'acct_'),
+          id: checkedId(account.id, 'acct_'),
           chargesEnabled: account.charges_enabled,
           country: account.country ?? null,
           isLive: environment === 'live',
@@ -124,7 +124,7 @@ async function createCheckout(
   );
   if (!session.url)
     throw new PayProviderError('REFUSED', 'the payment provider opened no page for this checkout');
-  return { sessionId: known(session.id, 'cs_'), url: session.url };
+  return { sessionId: checkedId(session.id, 'cs_'), url: session.url };
 }
 
 async function checkoutStateOf(stripe: Stripe, sessionId: string): Promise<CheckoutState> {
@@ -135,7 +135,7 @@ async function checkoutStateOf(stripe: Stripe, sessionId: string): Promise<Check
   const charge = typeof intent?.latest_charge === 'object' ? intent.latest_charge : null;
   const isPaid = session.payment_status === 'paid' || session.payment_status === 'no_payment_required';
   return {
-    sessionId: known(session.id, 'cs_'),
+    sessionId: checkedId(session.id, 'cs_'),
     paymentId: session.client_reference_id ?? session.metadata?.['payment_id'] ?? null,
     session: stateOf(session.status),
     isPaid,
@@ -185,7 +185,7 @@ async function refund(stripe: Stripe, environment: string, request: Parameters<P
     },
     { idempotencyKey: `${environment}:refund:${refundId}` },
   );
-  return { id: known(made.id, ''), amount: made.amount, status: made.status ?? 'pending' };
+  return { id: checkedId(made.id, ''), amount: made.amount, status: made.status ?? 'pending' };
 }
 
 /** Accepts any of the secrets, so that a secret can be rotated without losing events. */
@@ -208,7 +208,7 @@ function verified(
 }
 
 /** Checks that an id is one: the SDK may return any body as an answer. */
-function known(id: unknown, prefix: string): string {
+function checkedId(id: unknown, prefix: string): string {
   if (typeof id === 'string' && id !== '' && id.startsWith(prefix)) return id;
   throw new PayProviderError('UNAVAILABLE', 'the payment provider answered something that is no answer');
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { SigningKeys } from '../secrets/signing-keys.ts';
 
-/** What an access token says of its bearer. */
+/** The claims of an access token. */
 interface AccessClaims {
   readonly userId: string;
   readonly sessionId: string;
@@ -12,10 +12,10 @@ interface AccessClaims {
   readonly expiresAt: Date;
 }
 
-/** Our own access tokens: JWTs (`typ` at+jwt, EdDSA) that live a quarter of an hour. */
+/** Our access tokens: JWTs (`typ` at+jwt, EdDSA) that expire after 15 minutes. */
 export interface AccessTokens {
   sign(claims: Omit<AccessClaims, 'expiresAt'> & { readonly platform: string }): Promise<string>;
-  /** Null for whatever is not a token of ours that is valid now. Whether its session lives is asked elsewhere. */
+  /** Null for anything but a valid token of ours. Whether its session is open is checked by the caller. */
   verify(token: string): Promise<AccessClaims | null>;
   /** Whether a bearer has the form of a token of ours, valid or not. */
   isOurs(bearer: string): boolean;
@@ -30,7 +30,7 @@ export interface AccessTokensOptions {
   readonly now?: () => Date;
 }
 
-/** Who the tokens are for: this API and nobody else. */
+/** The audience of the tokens: this API. */
 const AUDIENCE = 'kiln';
 const ALGORITHM = 'EdDSA';
 const TYPE = 'at+jwt';
@@ -43,7 +43,7 @@ const payload = z.object({
   exp: z.number(),
 });
 
-/** Makes it; tokens live for `seconds`. */
+/** Creates it; tokens expire after `seconds`. */
 export function createAccessTokens({
   keys,
   issuer,
@@ -74,7 +74,7 @@ export function createAccessTokens({
   };
 }
 
-/** The algorithm is pinned: neither `none` nor our public key taken for a shared secret gets through. */
+/** Verifies a token. The algorithm is pinned, against `none` and against our public key used as an HMAC secret. */
 async function verified(
   token: string,
   { keys, issuer, now }: Pick<AccessTokensOptions, 'keys' | 'issuer'> & { readonly now: Date },
@@ -104,13 +104,13 @@ async function verified(
     return claims;
   } catch (error) {
     if (isOurFault) throw error;
-    return null; // not a token of ours: why makes no difference to its bearer
+    return null; // not a valid token of ours
   }
 }
 
 /**
- * Whether a bearer has the form of a token of ours, valid or not: one that has, and is refused, is never "anonymous".
- * Other services have tokens of this type too; those are signed otherwise and name another issuer.
+ * Whether a bearer has the form of a token of ours, valid or not: an invalid one is refused, never treated as anonymous.
+ * Tokens of this type from other services have another algorithm and another issuer.
  */
 function hasTokenForm(bearer: string, issuer: string): boolean {
   const [head, body, signature, ...more] = bearer.split('.');
@@ -124,6 +124,6 @@ function partOf(text: string): Readonly<Record<string, unknown>> {
     const part: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
     return typeof part === 'object' && part !== null ? (part as Readonly<Record<string, unknown>>) : {};
   } catch {
-    return {}; // no JSON: somebody else's credential
+    return {}; // no JSON: a credential of another service
   }
 }

@@ -1,7 +1,7 @@
 import type { CallerFacts, ServiceKeyService, SessionService, UserService } from '../../domain/sign-in.ts';
 import type { AccessTokens } from './access-tokens.ts';
 
-/** Who a credential stands for: `invalid` for one of our form that is no longer valid, null for a foreign one. */
+/** Finds the caller of a credential: `invalid` for an invalid one of our form, null for one of another service. */
 export type CallerOf = (credential: string) => Promise<CallerFacts | 'invalid' | null>;
 
 export interface CallerOfOptions {
@@ -11,10 +11,10 @@ export interface CallerOfOptions {
   readonly keys: Pick<ServiceKeyService, 'find'>;
 }
 
-/** Longest credential that is looked at. */
+/** Longest credential that is checked. */
 const MAX_LENGTH = 4_096;
 
-/** Who a credential stands for: an access token of an open session, or a service key. */
+/** Finds the caller of an access token with an open session, or of a service key. */
 export function createCallerOf({ tokens, sessions, users, keys }: CallerOfOptions): CallerOf {
   return async (credential) => {
     if (credential.length > MAX_LENGTH) return null;

@@ -8,19 +8,19 @@ import type { NewSession } from '../../domain/sign-in.ts';
 import type { Encryption } from '../secrets/encryption.ts';
 
 /**
- * Codes that travel in an address instead of tokens: used once, within a minute, by the app that asked (which proves
- * that by the verifier of its challenge).
+ * Login codes: redirects carry them instead of tokens. A code can be exchanged once, within a minute, by the app that
+ * started the sign-in (proved by PKCE).
  */
 export interface LoginCodes {
   /** A new code for a session that is opened when the code is exchanged. */
   issue(session: NewSession, challenge: string | null): Promise<string>;
-  /** Uses a code up. UNAUTHENTICATED for one that is unknown, used, late, or not this app's. */
+  /** Exchanges a code. UNAUTHENTICATED for one that is unknown, used, expired, or of another app. */
   redeem(code: string, verifier: string | null): Promise<NewSession>;
 }
 
 const SECONDS = 60;
 
-/** Makes it over the workflow schema. */
+/** Creates it over the workflow schema. */
 export function createLoginCodes({
   database,
   encryption,
@@ -46,7 +46,7 @@ export function createLoginCodes({
       return code;
     },
     async redeem(code, verifier) {
-      // Deleted whatever comes of it: a code that was tried with a wrong verifier is burnt.
+      // Deleted in any case, so that a code can't be tried with several verifiers.
       const row = await database
         .deleteFrom('workflow.loginCodes')
         .where('codeHash', '=', hashOf(code))
@@ -63,7 +63,7 @@ export function createLoginCodes({
   };
 }
 
-/** Refuses a challenge that is none: S256, as PKCE has it. */
+/** Checks the form of a PKCE challenge (S256). BAD_USER_INPUT. */
 export function checkChallenge(challenge: string): void {
   if (!/^[\w-]{43}$/.test(challenge)) {
     throw badInput('code_challenge', 'code_challenge must be the base64url form of a SHA-256 (S256)');

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Refresh tokens: `session.generation.mac`, the mac made from the session's salt. The table holds no token, and the
- * successor of a generation can be made again for a second tab that lost the race. Pure.
+ * Refresh tokens: `session.generation.mac`, with a mac over the session's salt. The table holds no token, and the
+ * successor of a token can be computed again for a concurrent request. Pure.
  */
 export interface RefreshTokenParts {
   readonly sessionId: string;
@@ -20,7 +20,7 @@ export function refreshTokenOf(
   return `${sessionId}.${generation}.${mac}`;
 }
 
-/** What a text of the form of a refresh token names; null for any other text. Says nothing of its truth. */
+/** Parses a refresh token without verifying it; null for any other text. */
 export function readRefreshToken(token: string): RefreshTokenParts | null {
   const [, sessionId, generation] = FORM.exec(token) ?? [];
   return sessionId === undefined ? null : { sessionId, generation: Number(generation) };

@@ -19,25 +19,25 @@ export interface SessionsOptions {
   readonly encryption: Encryption;
   /** Signs the refresh tokens. */
   readonly refreshKey: Uint8Array;
-  /** Seconds that an access token lives, and a session that is not renewed. */
+  /** Lifetime in seconds of an access token, and of a session that is not refreshed. */
   readonly accessSeconds: number;
   readonly sessionSeconds: number;
-  /** Seconds in which a used refresh token still answers its successor: two tabs renew at the same time. */
+  /** Seconds in which a used refresh token still gets its successor, because two tabs may refresh at the same time. */
   readonly replaySeconds?: number;
-  /** Tells the identity provider that a session is over, as far as it listens. */
+  /** Revokes the identity provider's token of a closed session. */
   readonly onClosed?: (providerToken: string) => void;
 }
 
 /** Wake-up topic: a session was closed. */
 const SESSIONS = 'workflow.sessions';
-/** Milliseconds that "it is open" is believed, where no wake-up said otherwise. */
+/** Milliseconds that an open session is cached; a wake-up invalidates it earlier. */
 const OPEN_MS = 1_500;
 const MAX_KEPT = 20_000;
 const MAX_LISTED = 100;
 
-/** Sessions and their tokens (sign-in.ts says what each verb does). `close` ends the listening. */
+/** Creates the service (documented in domain/sign-in.ts). `close` removes its listeners. */
 export function createSessionService(options: SessionsOptions): SessionService & {
-  /** Says everywhere, to the identity provider too, that these are not open any more. */
+  /** Invalidates the caches of all processes for closed sessions, and revokes them at the identity provider. */
   closed(sessions: readonly EndedSession[]): Promise<void>;
   close(): void;
 } {
@@ -98,7 +98,7 @@ export function createSessionService(options: SessionsOptions): SessionService &
 
 type SessionRow = Selectable<WorkflowSession>;
 
-/** What is left to do for a session that is over. */
+/** What `closed` needs of a session. */
 export type EndedSession = Pick<SessionRow, 'id' | 'sealedProviderToken'>;
 
 type SessionContext = SessionsOptions & {
@@ -181,7 +181,7 @@ async function refresh(context: SessionContext, token: string, userId: string | 
   if (won.numUpdatedRows === 1n || (await mayReplay(context, row.id, generation))) {
     return tokensOf(context, row, generation + 1);
   }
-  // A token that was used before: its bearer, or whoever has renewed since, is not the one it was given to.
+  // A refresh token was used twice: it may be stolen, so the session is closed.
   await context.closed(await revokeRows(context.database, { id: row.id, userId: null }));
   throw refused();
 }
@@ -194,7 +194,7 @@ function refused(): AppError {
   return new AppError('UNAUTHENTICATED', 'the refresh token is not valid (any more): sign in again');
 }
 
-/** Whether a lost race is one: the generation right before the current one, renewed a moment ago. */
+/** Whether a conflict is a concurrent refresh: the token before the current one, refreshed a moment ago. */
 async function mayReplay(
   { database, replaySeconds = 30 }: SessionContext,
   id: string,
@@ -211,7 +211,7 @@ async function mayReplay(
   return row !== undefined;
 }
 
-/** The session of a refresh token whose mac is right, whatever became of it. */
+/** The session of a refresh token with a valid mac, open or not. */
 async function rowOf(
   { database, refreshKey }: SessionContext,
   token: string,

@@ -1,15 +1,14 @@
 import type { WorkflowTransaction } from '../../database/database.ts';
 
-/** Somebody's first sign-in, by the word that their identity provider has for them. */
+/** A user's first sign-in, and their subject at the identity provider. */
 interface FirstSignIn {
   readonly userId: string;
   readonly subject: string;
 }
 
 /**
- * What was bought and run for somebody before they first signed in, by callers who named them as the identity provider
- * does, is theirs from now on: their name leads to their own id, and nobody else may use it. Rows of service keys stay
- * those keys' own as well. Only for an id that is new, which owns nothing that this could clash with.
+ * Assigns executions and payments to a new user that were made for them before their first sign-in, by callers who named
+ * their subject. Rows of service keys stay those keys' own as well.
  */
 export async function claimHistory(
   transaction: WorkflowTransaction,

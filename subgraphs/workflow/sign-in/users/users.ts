@@ -13,21 +13,21 @@ import { claimHistory } from './claim-history.ts';
 export interface UsersOptions {
   readonly database: WorkflowDatabase;
   readonly encryption: Encryption;
-  /** ADMIN_SUBJECTS: issuers and subjects of the operator's own people. */
+  /** ADMIN_SUBJECTS: issuers and subjects of administrators. */
   readonly admins: readonly { readonly issuer: string; readonly subject: string }[];
-  /** Told of the sessions that a user had, which are gone with them. */
+  /** Called with the sessions of a deleted user. */
   readonly onDeleted?: (sessions: readonly EndedSession[]) => Promise<void>;
 }
 
-/** Longest text of a profile that is kept. */
+/** Longest profile text that is stored. */
 const MAX_TEXT = 500;
 
-/** Who may see who a user is: themselves, admins, service keys, Kiln itself. */
+/** Who may read a user: themselves, admins, service keys, Kiln itself. */
 export function mayReadUser(caller: Caller, id: string): boolean {
   return mayRead(caller, id) && caller.kind !== 'anonymous';
 }
 
-/** Users and their identities (sign-in.ts says what each verb does). */
+/** Creates the service of users (documented in domain/sign-in.ts). */
 export function createUserService({ database, encryption, admins, onDeleted }: UsersOptions): UserService {
   return {
     async userOf(identity, { joins } = {}) {
@@ -51,7 +51,7 @@ export function createUserService({ database, encryption, admins, onDeleted }: U
         .limit(2)
         .execute();
       const [row] = rows;
-      // Two issuers may have the same subject: then it names nobody.
+      // A subject of two issuers is ambiguous.
       return row !== undefined && rows.length === 1 ? row.userId : text;
     },
     async isAdmin(userId) {
@@ -86,13 +86,13 @@ export function createUserService({ database, encryption, admins, onDeleted }: U
 interface Linking {
   readonly identity: PlatformIdentity;
   readonly sealed: string | null;
-  /** Who adds the identity to their account; null at a plain sign-in. */
+  /** The user who links the identity to their account; null for a plain sign-in. */
   readonly joins: Caller | null;
 }
 
 /**
- * By platform, app and subject; by the union id within one platform; never by e-mail, which anybody may claim. The lock
- * makes the first sign-ins of one person wait for each other.
+ * Finds the user of an identity by platform, app and subject, or by the union id within one platform; never by e-mail,
+ * which can't be trusted. The lock serializes the first sign-ins of one person.
  */
 async function linkIdentity(
   transaction: WorkflowTransaction,
@@ -125,7 +125,7 @@ async function linkIdentity(
   return user;
 }
 
-/** Users with what the identity provider calls them: the first of its words, where there are several. */
+/** Users with their first subject at the identity provider. */
 async function readUsers(
   database: WorkflowDatabase | WorkflowTransaction,
   ids: readonly string[],
@@ -178,7 +178,7 @@ async function insertUser(transaction: WorkflowTransaction, identity: PlatformId
   return row.id;
 }
 
-/** What a platform does not say stays as it was. */
+/** Updates the profile; absent fields stay. */
 async function updateUser(
   transaction: WorkflowTransaction,
   id: string,
