@@ -384,12 +384,12 @@ describe.each(benches(process.env))('at $name:', (place) => {
       expect(eventsOf('checkout.session.completed')[0]?.event).toMatchObject({
         id: expect.stringMatching(/^evt_/) as string,
         isLive: false,
-        look: { kind: 'session', sessionId, paymentId: request.paymentId },
+        refersTo: { kind: 'session', sessionId, paymentId: request.paymentId },
       });
       await provider.refund({ ...refundOf({ intent }, 500), paymentId: request.paymentId });
       await expect.poll(() => eventsOf('charge.refunded').length).toBe(1);
       expect(eventsOf('charge.refunded')[0]?.event.refersTo).toEqual({
-        at: 'intent',
+        kind: 'intent',
         paymentIntentId: intent,
         paymentId: request.paymentId,
       });
