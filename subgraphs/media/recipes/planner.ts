@@ -1,7 +1,7 @@
+import { promptProblems, ratioProblems } from '../domain/inputs/checks.ts';
 import type { StepPlanner } from '../domain/steps.ts';
 import type { Work } from '../domain/task.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { promptProblems, ratioProblems } from '../generators/limits/field-problems.ts';
 import { bindingsTaking, checkWork, refuseProblems } from '../generators/limits/limits.ts';
 import { nextSteps, progressOf, type RecipeOptions } from './recipe.ts';
 

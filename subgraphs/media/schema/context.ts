@@ -10,7 +10,7 @@ import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Uploads } from '../questions/uploads.ts';
 import type { Voices } from '../questions/voices.ts';
-import type { SubmissionService } from '../submissions/requests/submissions.ts';
+import type { SubmissionService } from '../submissions/submissions.ts';
 import type { TaskService } from '../tasks/rules/task-service.ts';
 import type { VideoTemplate, VideoTemplateService } from '../video-templates/video-template.ts';
 import type { WebhookService } from '../webhooks/service.ts';

@@ -1,8 +1,8 @@
-import { resolveComfyWorkflow } from '../../comfy-workflows/resolve.ts';
-import type { ComfyWork } from '../../domain/task.ts';
-import { resolveInputs, type InputFileDependencies } from '../requests/input-files.ts';
-import { preparedNamed, type Asker, type Prepared } from '../requests/prepared.ts';
-import type { ComfyRequest } from '../requests/submissions.ts';
+import { resolveComfyWorkflow } from '../comfy-workflows/resolve.ts';
+import type { ComfyWork } from '../domain/task.ts';
+import { preparedNamed, type Asker, type Prepared } from './prepare.ts';
+import { resolveInputs, type InputFileDependencies } from './resolve-inputs.ts';
+import type { ComfyRequest } from './submissions.ts';
 
 /** The generator of every comfy workflow: the pool of ComfyUI machines. */
 const GENERATOR = 'comfy';

@@ -1,9 +1,14 @@
-import type { Caller } from '../../../../platform/access/caller.ts';
-import { badInput } from '../../../../platform/errors.ts';
-import type { FileKind } from '../../domain/file-kinds.ts';
-import type { Work } from '../../domain/task.ts';
-import type { Submission } from '../../tasks/rules/task-service.ts';
-import { resolveInputs, type InputFile, type InputFileDependencies, type NamedInput } from './input-files.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import { badInput } from '../../../platform/errors.ts';
+import type { FileKind } from '../domain/inputs/file-kinds.ts';
+import type { Work } from '../domain/task.ts';
+import type { Submission } from '../tasks/rules/task-service.ts';
+import {
+  resolveInputs,
+  type InputFile,
+  type InputFileDependencies,
+  type NamedInput,
+} from './resolve-inputs.ts';
 import type { MediaInput } from './submissions.ts';
 
 /** What every kind of submission shares: its files resolved by name, its fingerprint. */

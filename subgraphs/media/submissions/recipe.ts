@@ -1,17 +1,10 @@
-import { badInput } from '../../../../platform/errors.ts';
-import type { RecipeWork } from '../../domain/task.ts';
-import { isAspectRatio } from '../../generators/limits/limits.ts';
-import type { VideoTemplateService } from '../../video-templates/video-template.ts';
-import { resolveInputs, type InputFileDependencies } from '../requests/input-files.ts';
-import {
-  notEmpty,
-  prepared,
-  quoted,
-  withoutAbsent,
-  type Asker,
-  type Prepared,
-} from '../requests/prepared.ts';
-import type { RecipeRequest } from '../requests/submissions.ts';
+import { badInput } from '../../../platform/errors.ts';
+import type { RecipeWork } from '../domain/task.ts';
+import { isAspectRatio } from '../generators/limits/limits.ts';
+import type { VideoTemplateService } from '../video-templates/video-template.ts';
+import { notEmpty, prepared, quoted, withoutAbsent, type Asker, type Prepared } from './prepare.ts';
+import { resolveInputs, type InputFileDependencies } from './resolve-inputs.ts';
+import type { RecipeRequest } from './submissions.ts';
 
 /** What recipes need besides: the templates with their prompts. */
 export interface RecipeDependencies extends InputFileDependencies {

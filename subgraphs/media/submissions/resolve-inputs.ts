@@ -1,13 +1,13 @@
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import type { Caller } from '../../../../platform/access/caller.ts';
-import { badInput } from '../../../../platform/errors.ts';
-import { isUuid } from '../../../../platform/ids.ts';
-import { wrongFormat, type FileKind } from '../../domain/file-kinds.ts';
-import type { InputRef } from '../../domain/task.ts';
-import type { FileService, StoredFile } from '../../files/files.ts';
-import type { ProviderResources } from '../../files/provider-resources.ts';
-import { storeUpload, type UploadDependencies } from '../../files/store-upload.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import { badInput } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { wrongFormat, type FileKind } from '../domain/inputs/file-kinds.ts';
+import type { InputRef } from '../domain/task.ts';
+import type { FileService, StoredFile } from '../files/files.ts';
+import type { ProviderResources } from '../files/provider-resources.ts';
+import { storeUpload, type UploadDependencies } from '../files/store-upload.ts';
 import type { MediaInput } from './submissions.ts';
 
 /** An input as the task keeps it, and what makes two of them the same in a fingerprint. */

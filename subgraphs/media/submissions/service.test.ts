@@ -3,16 +3,16 @@ import { Readable } from 'node:stream';
 import type { FileUpload } from 'graphql-upload-minimal';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Caller } from '../../../../platform/access/caller.ts';
-import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
-import { newId } from '../../../../platform/ids.ts';
-import { testDatabase } from '../../../../test/kit/database/postgres.ts';
-import type { Task } from '../../domain/task.ts';
-import { fileWorld, type FileWorld } from '../../files/files.fixture.ts';
-import type { StoredFile } from '../../files/files.ts';
-import { createProviderResources } from '../../files/provider-resources.ts';
-import type { Submission } from '../../tasks/rules/task-service.ts';
-import { createSubmissionService, type SubmissionDependencies } from '../service.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import { createOutboundRule } from '../../../platform/http/safe-url.ts';
+import { newId } from '../../../platform/ids.ts';
+import { testDatabase } from '../../../test/kit/database/postgres.ts';
+import type { Task } from '../domain/task.ts';
+import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
+import type { StoredFile } from '../files/files.ts';
+import { createProviderResources } from '../files/provider-resources.ts';
+import type { Submission } from '../tasks/rules/task-service.ts';
+import { createSubmissionService, type SubmissionDependencies } from './service.ts';
 import type { SubmissionService } from './submissions.ts';
 
 const me: Caller = { kind: 'user', id: 'usr_me', scopes: [], traceId: 'test', address: null };

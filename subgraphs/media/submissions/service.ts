@@ -7,6 +7,7 @@ import { storeUpload } from '../files/store-upload.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { TaskService } from '../tasks/rules/task-service.ts';
 import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
+import { prepareComfy } from './comfy.ts';
 import { prepareAnalysis } from './kinds/analysis.ts';
 import {
   prepareAvatar,
@@ -15,16 +16,15 @@ import {
   type AvatarDependencies,
 } from './kinds/avatar.ts';
 import { prepareCharacter, prepareCharacterImage } from './kinds/character.ts';
-import { prepareComfy } from './kinds/comfy.ts';
 import { prepareDetection, prepareHumanVideo } from './kinds/human-video.ts';
 import { prepareDescription, prepareImage } from './kinds/image.ts';
 import { prepareLipSync } from './kinds/lip-sync.ts';
-import { prepareRecipe, type RecipeDependencies } from './kinds/recipe.ts';
 import { prepareSpeech, prepareVoiceClone } from './kinds/speech.ts';
 import { prepareFrameVideo, prepareVideo } from './kinds/video.ts';
-import type { Asker, Prepared } from './requests/prepared.ts';
-import type { StartRequest, SubmissionOptions, SubmissionService } from './requests/submissions.ts';
+import type { Asker, Prepared } from './prepare.ts';
+import { prepareRecipe, type RecipeDependencies } from './recipe.ts';
 import { checkAddresses, fittingComfy, withGenerator } from './startable.ts';
+import type { StartRequest, SubmissionOptions, SubmissionService } from './submissions.ts';
 
 /** What all submissions together need. */
 export interface SubmissionDependencies extends RecipeDependencies, AvatarDependencies {

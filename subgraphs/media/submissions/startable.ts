@@ -6,7 +6,7 @@ import { isObject } from '../comfy-workflows/graph.ts';
 import type { InputRef, Work } from '../domain/task.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { serves } from '../generators/bindings/registry.ts';
-import type { ComfyRequest } from './requests/submissions.ts';
+import type { ComfyRequest } from './submissions.ts';
 
 /** What only the work that another service asks for needs: nobody chose its generator, and it is checked before it is paid. */
 

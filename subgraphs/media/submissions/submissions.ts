@@ -1,8 +1,8 @@
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import type { Caller } from '../../../../platform/access/caller.ts';
-import type { Task } from '../../domain/task.ts';
-import type { StoredFile } from '../../files/files.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
+import type { Task } from '../domain/task.ts';
+import type { StoredFile } from '../files/files.ts';
 import type {
   AvatarRequest,
   AvatarSourceRequest,
@@ -13,7 +13,7 @@ import type {
   FrameVideoRequest,
   HumanVideoRequest,
   LipSyncRequest,
-} from './person-requests.ts';
+} from './requests/person-requests.ts';
 
 /**
  * From what a caller sent to what tasks/ takes: files are stored or recognised, templates copied, inputs checked, the

@@ -1,5 +1,5 @@
 import type { Problem } from '../../../../platform/errors.ts';
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../generators/bindings/binding.ts';
 
 /** What may be wrong with one field, for the rules of every kind of work. Pure. */
 

@@ -2,7 +2,11 @@ import { Readable } from 'node:stream';
 
 import { describe, expect, it } from 'vitest';
 
-import { prepareFile, type InputDependencies, type InputOptions } from '../tasks/work/inputs/input-files.ts';
+import {
+  prepareFile,
+  type InputDependencies,
+  type InputOptions,
+} from '../../tasks/work/inputs/input-files.ts';
 import { wrongFormat, type FileKind } from './file-kinds.ts';
 
 describe('a file', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import type { StepInput } from '../../domain/task.ts';
-import { hedra } from '../models/hedra.ts';
-import { higgsfield } from '../models/higgsfield.ts';
-import { volcengine } from '../models/volcengine.ts';
-import { problemsOf } from './problems.ts';
+import { problemsOf } from '../../generators/limits/problems.ts';
+import { hedra } from '../../generators/models/hedra.ts';
+import { higgsfield } from '../../generators/models/higgsfield.ts';
+import { volcengine } from '../../generators/models/volcengine.ts';
+import type { StepInput } from '../task.ts';
 
 /** What work with people in it is refused for, before it costs anything. */
 

@@ -4,7 +4,7 @@ import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/bindi
 import { serves } from '../bindings/registry.ts';
 import { problemsOf } from './problems.ts';
 
-export { isAspectRatio } from './field-problems.ts';
+export { isAspectRatio } from '../../domain/inputs/checks.ts';
 
 /** What a submission must keep to before anything is written or paid for. Pure: the catalog says the limits. */
 

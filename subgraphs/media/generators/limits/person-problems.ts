@@ -1,5 +1,4 @@
 import type { Problem } from '../../../../platform/errors.ts';
-import type { StepInput } from '../../domain/task.ts';
 import {
   countProblems,
   notTaken,
@@ -8,7 +7,8 @@ import {
   ratioProblems,
   wanted,
   type Limits,
-} from './field-problems.ts';
+} from '../../domain/inputs/checks.ts';
+import type { StepInput } from '../../domain/task.ts';
 
 /** What is wrong with work that has people in it, field by field. Pure. */
 

@@ -1,5 +1,4 @@
 import type { Problem } from '../../../../platform/errors.ts';
-import type { StepInput } from '../../domain/task.ts';
 import {
   countProblems,
   inRange,
@@ -10,7 +9,8 @@ import {
   ratioProblems,
   wanted,
   type Limits,
-} from './field-problems.ts';
+} from '../../domain/inputs/checks.ts';
+import type { StepInput } from '../../domain/task.ts';
 import {
   avatarProblems,
   avatarVideoProblems,

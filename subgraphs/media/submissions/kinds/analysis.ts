@@ -1,14 +1,7 @@
 import type { AnalysisWork } from '../../domain/task.ts';
-import type { InputFileDependencies } from '../requests/input-files.ts';
-import {
-  notEmpty,
-  prepared,
-  resolveNamed,
-  withoutAbsent,
-  type Asker,
-  type Prepared,
-} from '../requests/prepared.ts';
-import type { AnalysisRequest } from '../requests/submissions.ts';
+import { notEmpty, prepared, resolveNamed, withoutAbsent, type Asker, type Prepared } from '../prepare.ts';
+import type { InputFileDependencies } from '../resolve-inputs.ts';
+import type { AnalysisRequest } from '../submissions.ts';
 
 /** Words about a picture, a recording or a video. */
 export async function prepareAnalysis(

@@ -1,12 +1,5 @@
 import { badInput } from '../../../../platform/errors.ts';
 import { AVATAR_SOURCE_TYPE, type AvatarVideoWork, type AvatarWork } from '../../domain/task.ts';
-import type { InputFileDependencies } from '../requests/input-files.ts';
-import {
-  DEFAULT_GENERATORS,
-  type AvatarRequest,
-  type AvatarSourceRequest,
-  type AvatarVideoRequest,
-} from '../requests/person-requests.ts';
 import {
   exactlyOne,
   notEmpty,
@@ -17,7 +10,14 @@ import {
   withoutAbsent,
   type Asker,
   type Prepared,
-} from '../requests/prepared.ts';
+} from '../prepare.ts';
+import {
+  DEFAULT_GENERATORS,
+  type AvatarRequest,
+  type AvatarSourceRequest,
+  type AvatarVideoRequest,
+} from '../requests/person-requests.ts';
+import type { InputFileDependencies } from '../resolve-inputs.ts';
 
 /** The avatar's three tasks: its video to the cloud, the avatar itself, and what it says. */
 

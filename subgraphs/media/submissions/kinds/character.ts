@@ -1,12 +1,12 @@
 import { badInput } from '../../../../platform/errors.ts';
 import type { CharacterImageWork } from '../../domain/task.ts';
-import { resolveInputs, type InputFileDependencies, type NamedInput } from '../requests/input-files.ts';
+import { notEmpty, prepared, withoutAbsent, type Asker, type Prepared } from '../prepare.ts';
 import {
   DEFAULT_GENERATORS,
   type CharacterImageRequest,
   type CharacterRequest,
 } from '../requests/person-requests.ts';
-import { notEmpty, prepared, withoutAbsent, type Asker, type Prepared } from '../requests/prepared.ts';
+import { resolveInputs, type InputFileDependencies, type NamedInput } from '../resolve-inputs.ts';
 
 /** A person who is to appear in several pictures, and those pictures. */
 

@@ -1,10 +1,4 @@
 import type { HumanVideoWork } from '../../domain/task.ts';
-import type { InputFileDependencies } from '../requests/input-files.ts';
-import {
-  DEFAULT_GENERATORS,
-  type DetectionRequest,
-  type HumanVideoRequest,
-} from '../requests/person-requests.ts';
 import {
   prepared,
   preparedNamed,
@@ -12,7 +6,13 @@ import {
   withoutAbsent,
   type Asker,
   type Prepared,
-} from '../requests/prepared.ts';
+} from '../prepare.ts';
+import {
+  DEFAULT_GENERATORS,
+  type DetectionRequest,
+  type HumanVideoRequest,
+} from '../requests/person-requests.ts';
+import type { InputFileDependencies } from '../resolve-inputs.ts';
 
 /** Whether somebody is in a picture, and a video of them saying what is heard. */
 

@@ -1,7 +1,7 @@
 import type { ImageWork, InputRef, Work } from '../../domain/task.ts';
-import { resolveInputs, type InputFileDependencies, type NamedInput } from '../requests/input-files.ts';
-import { prepared, withoutAbsent, type Asker, type Prepared } from '../requests/prepared.ts';
-import type { DescriptionRequest, ImageRequest } from '../requests/submissions.ts';
+import { prepared, withoutAbsent, type Asker, type Prepared } from '../prepare.ts';
+import { resolveInputs, type InputFileDependencies, type NamedInput } from '../resolve-inputs.ts';
+import type { DescriptionRequest, ImageRequest } from '../submissions.ts';
 
 /** Images, and descriptions of images. */
 

@@ -1,6 +1,4 @@
 import type { LipSyncWork } from '../../domain/task.ts';
-import type { InputFile, InputFileDependencies } from '../requests/input-files.ts';
-import type { LipSyncRequest } from '../requests/person-requests.ts';
 import {
   exactlyOne,
   preparedNamed,
@@ -9,7 +7,9 @@ import {
   withoutAbsent,
   type Asker,
   type Prepared,
-} from '../requests/prepared.ts';
+} from '../prepare.ts';
+import type { LipSyncRequest } from '../requests/person-requests.ts';
+import type { InputFile, InputFileDependencies } from '../resolve-inputs.ts';
 
 /** A face that says something. */
 export async function prepareLipSync(

@@ -1,14 +1,7 @@
 import type { SpeechWork, VoiceCloneWork } from '../../domain/task.ts';
-import type { InputFileDependencies } from '../requests/input-files.ts';
-import {
-  notEmpty,
-  prepared,
-  resolveNamed,
-  withoutAbsent,
-  type Asker,
-  type Prepared,
-} from '../requests/prepared.ts';
-import type { SpeechRequest, VoiceCloneRequest } from '../requests/submissions.ts';
+import { notEmpty, prepared, resolveNamed, withoutAbsent, type Asker, type Prepared } from '../prepare.ts';
+import type { InputFileDependencies } from '../resolve-inputs.ts';
+import type { SpeechRequest, VoiceCloneRequest } from '../submissions.ts';
 
 /** Speech, and voices after a sample. */
 

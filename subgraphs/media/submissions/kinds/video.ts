@@ -1,7 +1,5 @@
 import { badInput } from '../../../../platform/errors.ts';
 import type { VideoWork } from '../../domain/task.ts';
-import type { InputFileDependencies } from '../requests/input-files.ts';
-import { DEFAULT_GENERATORS, type FrameVideoRequest } from '../requests/person-requests.ts';
 import {
   exactlyOne,
   preparedNamed,
@@ -10,8 +8,10 @@ import {
   withoutAbsent,
   type Asker,
   type Prepared,
-} from '../requests/prepared.ts';
-import type { VideoRequest } from '../requests/submissions.ts';
+} from '../prepare.ts';
+import { DEFAULT_GENERATORS, type FrameVideoRequest } from '../requests/person-requests.ts';
+import type { InputFileDependencies } from '../resolve-inputs.ts';
+import type { VideoRequest } from '../submissions.ts';
 
 const pictures = { image: 'picture', firstFrame: 'picture', lastFrame: 'picture' } as const;
 

@@ -1,4 +1,4 @@
-import type { MediaInput, VideoRequest } from './submissions.ts';
+import type { MediaInput, VideoRequest } from '../submissions.ts';
 
 /** What callers ask for where there are people in it, and for videos between two frames. */
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
-import { wrongFormat, type FileKind } from '../../../domain/file-kinds.ts';
+import { wrongFormat, type FileKind } from '../../../domain/inputs/file-kinds.ts';
 import type { InputRef } from '../../../domain/task.ts';
 import type { FileService, StoredFile } from '../../../files/files.ts';
 import type { InputAddress } from '../../../files/input-addresses.ts';

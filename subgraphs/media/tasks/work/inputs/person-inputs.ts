@@ -1,8 +1,8 @@
 import { UpstreamError } from '../../../domain/failure.ts';
-import type { FileKind } from '../../../domain/file-kinds.ts';
+import { spelledAs } from '../../../domain/inputs/checks.ts';
+import type { FileKind } from '../../../domain/inputs/file-kinds.ts';
 import { AVATAR_SOURCE_TYPE, type InputRef, type StepInput } from '../../../domain/task.ts';
 import type { ModelLimits } from '../../../generators/bindings/binding.ts';
-import { spelledAs } from '../../../generators/limits/field-problems.ts';
 import type { InputFile, WorkRequest } from '../../../providers/contract/provider.ts';
 
 /** Work with people in it (lip-sync, characters, avatars) as its provider takes it. */

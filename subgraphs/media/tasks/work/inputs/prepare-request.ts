@@ -1,6 +1,6 @@
+import { spelledAs } from '../../../domain/inputs/checks.ts';
 import type { InputRef, StepInput } from '../../../domain/task.ts';
 import type { ModelLimits } from '../../../generators/bindings/binding.ts';
-import { spelledAs } from '../../../generators/limits/field-problems.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
 import type { InputFile, WorkRequest } from '../../../providers/contract/provider.ts';
 import { prepareFile, type InputDependencies, type InputOptions } from './input-files.ts';

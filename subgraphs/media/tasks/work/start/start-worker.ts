@@ -11,7 +11,7 @@ import { lockTask } from '../../storage/task-store.ts';
 import { jobOf, keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { InputDependencies } from '../inputs/input-files.ts';
-import { fetchesInput, prepareRequest } from '../inputs/inputs.ts';
+import { fetchesInput, prepareRequest } from '../inputs/prepare-request.ts';
 import type { CallRunner } from './call-runner.ts';
 import { holdClaim, now } from './claim.ts';
 import { openAttempt, type Opening } from './open-attempt.ts';
