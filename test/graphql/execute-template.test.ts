@@ -150,8 +150,8 @@ function binding(): Binding {
     sandbox: true,
     concurrency: 8,
     maxWaiting: 100,
-    restartUnknown: true,
-    stallSeconds: 60,
+    retryUnknownStart: true,
+    attemptTimeoutSeconds: 60,
   };
 }
 

@@ -73,7 +73,7 @@ async function converseAt(
     speech.end();
     return piece.outcome;
   }
-  throw new UpstreamError('UNAVAILABLE', 'the reply broke off', { retryable: true });
+  throw new UpstreamError('UNAVAILABLE', 'the reply broke off');
 }
 
 /**
@@ -107,7 +107,7 @@ async function* piecesOf(
 ): AsyncIterable<ChatPiece> {
   if (provider.chatStream !== undefined) yield* provider.chatStream(request, context);
   else if (provider.chat !== undefined) yield { outcome: await provider.chat(request, context) };
-  else throw new UpstreamError('UNAVAILABLE', `${provider.name} does not talk`, { retryable: true });
+  else throw new UpstreamError('UNAVAILABLE', `${provider.name} does not talk`);
 }
 
 /** As for tasks: with the model that the caller named, else the binding's first that talks. */

@@ -2,7 +2,8 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { AttemptState } from '../domain/attempt.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { StepState } from '../domain/steps.ts';
-import type { StepInput, TaskKind, TaskOutcome, TaskState, Work } from '../domain/task.ts';
+import type { TaskKind, TaskOutcome, TaskState } from '../domain/task.ts';
+import type { StepInput, Work } from '../domain/work/work.ts';
 
 /** Table types of the task engine (migrations/0001-tasks.ts says why each column and index is there). */
 

@@ -33,6 +33,16 @@ export interface ChatFailure extends Failure {
 /** The upstream's part of FailureCode. */
 export type UpstreamCode = Exclude<FailureCode, 'START_UNKNOWN' | 'STORAGE_FAILED' | 'INTERNAL'>;
 
+/** What may be said of an upstream's error besides. */
+interface UpstreamErrorOptions {
+  /** Whether the same request may succeed later or elsewhere; by default unless its content was refused. */
+  readonly retryable?: boolean;
+  readonly retryAfter?: number | undefined;
+  readonly startUnknown?: boolean;
+  readonly field?: string | undefined;
+  readonly cause?: unknown;
+}
+
 /** The one error of every provider. The message may be shown to callers: no secrets, no URLs with tokens. */
 export class UpstreamError extends Error {
   readonly code: UpstreamCode;
@@ -45,25 +55,23 @@ export class UpstreamError extends Error {
   /** The input field at fault, in Kiln's words. */
   readonly field: string | undefined;
 
-  constructor(
-    code: UpstreamCode,
-    message: string,
-    options: {
-      retryable: boolean;
-      retryAfter?: number;
-      startUnknown?: boolean;
-      field?: string;
-      cause?: unknown;
-    },
-  ) {
+  constructor(code: UpstreamCode, message: string, options: UpstreamErrorOptions = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'UpstreamError';
     this.code = code;
-    this.retryable = options.retryable;
+    this.retryable = options.retryable ?? !PERMANENT.has(code);
     this.retryAfter = options.retryAfter;
     this.startUnknown = options.startUnknown ?? false;
     this.field = options.field;
   }
+}
+
+/** What an upstream refuses for what was asked: the same would be refused again. */
+const PERMANENT: ReadonlySet<UpstreamCode> = new Set(['MODERATION_REFUSED', 'INVALID_INPUT']);
+
+/** An input that the upstream does not take, or that can't be had. */
+export function invalidInput(field: string, reason: string, cause?: unknown): UpstreamError {
+  return new UpstreamError('INVALID_INPUT', `${field}: ${reason}`, { field, cause });
 }
 
 /** An upstream's error as a task or attempt keeps it. */

@@ -1,4 +1,5 @@
-import type { StepInput, TaskOutcome, Work } from './task.ts';
+import type { TaskOutcome } from './task.ts';
+import type { StepInput, Work } from './work/work.ts';
 
 /** QUEUED waits for its binding; STORING means the upstream is done and its files are being fetched. */
 export type StepState = 'QUEUED' | 'RUNNING' | 'STORING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { ProvidersConfig } from '../../../platform/config/providers.ts';
 import { sandboxAddresses, type SandboxAddresses } from '../../../platform/config/sandbox-addresses.ts';
 import { AppError } from '../../../platform/errors.ts';
-import type { StepInput, Work } from '../domain/task.ts';
+import { isAspectRatio } from '../domain/inputs/checks.ts';
+import type { StepInput, Work } from '../domain/work/work.ts';
 import type { Provider } from '../providers/contract/provider.ts';
 import { createGeneratorRegistry } from './bindings/registry.ts';
 import { bundledBindings } from './configuration/bundled-bindings.ts';
-import { bindingsTaking, checkWork, isAspectRatio } from './limits/limits.ts';
+import { bindingsTaking, checkWork } from './limits/limits.ts';
 
 const job = { start: async () => ({}), status: async () => ({ state: 'queued' }) as const, pollMs: 1 };
 const call = { call: async () => ({ files: [], texts: [] }) };
@@ -73,7 +74,7 @@ describe('the bundled generators', () => {
     expect(made.bindingsFor('imga', 'IMAGE')).toMatchObject([
       {
         sandbox: false,
-        restartUnknown: false,
+        retryUnknownStart: false,
         connection: { baseUrl: 'https://mj.example', headers: { 'mj-api-secret': 's3cret' }, model: null },
       },
     ]);
@@ -105,7 +106,11 @@ describe('the bundled generators', () => {
       from
         .all()
         .filter(({ generator }) => generator.startsWith('cloud/'))
-        .map(({ generator, concurrency, stallSeconds }) => [generator, concurrency, stallSeconds]);
+        .map(({ generator, concurrency, attemptTimeoutSeconds }) => [
+          generator,
+          concurrency,
+          attemptTimeoutSeconds,
+        ]);
     expect(limits(registry({ volcengine }))).toEqual([
       ['cloud/humanvid', 1, 1_800],
       // An avatar is trained for hours.

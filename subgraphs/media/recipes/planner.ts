@@ -1,6 +1,6 @@
-import { promptProblems, ratioProblems } from '../domain/inputs/checks.ts';
+import { lengthProblems, ratioProblems } from '../domain/inputs/checks.ts';
 import type { StepPlanner } from '../domain/steps.ts';
-import type { Work } from '../domain/task.ts';
+import type { Work } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { bindingsTaking, checkWork, refuseProblems } from '../generators/limits/limits.ts';
 import { nextSteps, progressOf, type RecipeOptions } from './recipe.ts';
@@ -45,7 +45,7 @@ function recipeProblems(work: Extract<Work, { kind: 'RECIPE' }>) {
   const hasPrompt = work.prompt.trim() !== '' || (work.templatePrompt ?? '').trim() !== '';
   return [
     ...(hasPrompt ? [] : [{ field: 'prompt', message: 'must not be empty' }]),
-    ...promptProblems('prompt', work.prompt, MAX_PROMPT),
+    ...lengthProblems('prompt', work.prompt, MAX_PROMPT),
     ...ratioProblems(work.aspectRatio),
   ];
 }

@@ -1,5 +1,7 @@
 import type { NextSteps, PlannedStep, StepSoFar } from '../domain/steps.ts';
-import type { RecipeWork, StepInput, TaskOutcome, Work } from '../domain/task.ts';
+import type { TaskOutcome } from '../domain/task.ts';
+import type { RecipeWork } from '../domain/work/recipe.ts';
+import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
 import { isSpokenFirst, progressOfSpoken, spokenSteps } from './spoken-avatar.ts';
 
 /**
@@ -29,7 +31,6 @@ const VLOG = 'vlog';
 const MAX_SET = 4;
 /** Longest prompt of an image step; a description that does not fit is cut. */
 const MAX_PROMPT = 2_000;
-const WEIGHTS: Readonly<Partial<Record<StepInput['kind'], number>>> = { DESCRIPTION: 1, IMAGE: 3, VIDEO: 6 };
 const NO_VIDEO = 'the video is missing: no generator for videos is configured here';
 
 /** What comes next, given every step so far in order. Steps that failed never get here: the task has ended then. */
@@ -144,6 +145,6 @@ export function progressOf(work: Work, steps: readonly Pick<StepSoFar, 'input' |
   return Math.min(100, Math.floor(reached / planned));
 }
 
-function weightOf(kind: StepInput['kind']): number {
-  return WEIGHTS[kind] ?? 1;
+function weightOf(kind: StepKind): number {
+  return rulesOf({ kind }).weight ?? 1;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { StepSoFar } from '../domain/steps.ts';
-import type { Work } from '../domain/task.ts';
+import type { Work } from '../domain/work/work.ts';
 import { nextSteps, progressOf } from './recipe.ts';
 
 const options = { generator: 'agg/imga' };

@@ -1,5 +1,6 @@
 import type { NextSteps, StepSoFar } from '../domain/steps.ts';
-import type { AvatarVideoWork, StepInput, Work } from '../domain/task.ts';
+import type { AvatarVideoWork } from '../domain/work/avatar.ts';
+import type { StepInput, Work } from '../domain/work/work.ts';
 
 /**
  * An avatar that says a text: avatars hear sounds only, so the text is spoken first, by the generator of speech. The

@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startMutation } from './start-mutation.ts';
 
 const AnalysisInput = builder.inputType('AnalysisInput', {
   description: 'A picture, a recording or a video, and what to say about it.',
@@ -18,17 +18,7 @@ const AnalysisInput = builder.inputType('AnalysisInput', {
   }),
 });
 
-builder.mutationField('analyzeMedia', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts putting a picture, a recording or a video into words; the text is `Task.text`.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: AnalysisInput, required: true, description: 'The media and the question.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.analyzeMedia(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('analyzeMedia', AnalysisInput, {
+  description: 'Starts putting a picture, a recording or a video into words; the text is `Task.text`.',
+  inputDescription: 'The media and the question.',
+});

@@ -1,6 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startArguments, startMutation } from './start-mutation.ts';
+import { Task } from './task.ts';
 
 const AvatarInput = builder.inputType('AvatarInput', {
   description: 'An avatar to be made after a video.',
@@ -30,40 +31,23 @@ builder.mutationField('uploadAvatarSource', (t) =>
     rule: 'spend',
     args: {
       source: t.arg({ type: MediaInput, required: true, description: 'An MP4 video of the person.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+      ...startArguments(t),
     },
     resolve: (_, { source, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.uploadAvatarSource(caller, { source }, { idempotencyKey, callbackUrl, signal }),
+      services.submissions.uploadAvatarSource(
+        caller,
+        { video: source },
+        { idempotencyKey, callbackUrl, signal },
+      ),
   }),
 );
 
-builder.mutationField('createAvatar', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts making an avatar; the result is an Avatar.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: AvatarInput, required: true, description: 'After which video.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.createAvatar(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('createAvatar', AvatarInput, {
+  description: 'Starts making an avatar; the result is an Avatar.',
+  inputDescription: 'After which video.',
+});
 
-builder.mutationField('generateAvatarVideo', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts a video of an avatar that speaks.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: AvatarVideoInput, required: true, description: 'What it says.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.generateAvatarVideo(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('generateAvatarVideo', AvatarVideoInput, {
+  description: 'Starts a video of an avatar that speaks.',
+  inputDescription: 'What it says.',
+});

@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startMutation } from './start-mutation.ts';
 
 const CharacterInput = builder.inputType('CharacterInput', {
   description: 'A person who is to appear in several pictures.',
@@ -29,32 +29,12 @@ const CharacterImageInput = builder.inputType('CharacterImageInput', {
   }),
 });
 
-builder.mutationField('createCharacter', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts learning a person from pictures; the result is a Character.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: CharacterInput, required: true, description: 'Who it is.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.createCharacter(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('createCharacter', CharacterInput, {
+  description: 'Starts learning a person from pictures; the result is a Character.',
+  inputDescription: 'Who it is.',
+});
 
-builder.mutationField('generateCharacterImage', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts making pictures of a character.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: CharacterImageInput, required: true, description: 'What to make.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.generateCharacterImage(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('generateCharacterImage', CharacterImageInput, {
+  description: 'Starts making pictures of a character.',
+  inputDescription: 'What to make.',
+});

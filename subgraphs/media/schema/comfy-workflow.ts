@@ -1,6 +1,6 @@
 import { comfyWorkflows, publicInputs, type ComfyWorkflow } from '../comfy-workflows/comfy-workflows.ts';
 import { builder } from './builder.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startMutation } from './start-mutation.ts';
 
 /** A ComfyUI graph to run. */
 export const ComfyWorkflowInput = builder.inputType('ComfyWorkflowInput', {
@@ -42,17 +42,7 @@ builder.queryField('comfyWorkflows', (t) =>
   }),
 );
 
-builder.mutationField('runComfyWorkflow', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts running a ComfyUI graph, bundled or sent along.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: ComfyWorkflowInput, required: true, description: 'The graph and its inputs.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.runComfyWorkflow(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('runComfyWorkflow', ComfyWorkflowInput, {
+  description: 'Starts running a ComfyUI graph, bundled or sent along.',
+  inputDescription: 'The graph and its inputs.',
+});

@@ -1,6 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startArguments, startMutation } from './start-mutation.ts';
+import { Task } from './task.ts';
 
 const HumanVideoInput = builder.inputType('HumanVideoInput', {
   description: 'Somebody in a picture, and what they say.',
@@ -23,25 +24,14 @@ builder.mutationField('detectPerson', (t) =>
     rule: 'spend',
     args: {
       image: t.arg({ type: MediaInput, required: true, description: 'The picture.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+      ...startArguments(t),
     },
     resolve: (_, { image, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
       services.submissions.detectPerson(caller, { image }, { idempotencyKey, callbackUrl, signal }),
   }),
 );
 
-builder.mutationField('generateHumanVideo', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts a video of somebody who says what is heard.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: HumanVideoInput, required: true, description: 'The picture and the sound.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.generateHumanVideo(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('generateHumanVideo', HumanVideoInput, {
+  description: 'Starts a video of somebody who says what is heard.',
+  inputDescription: 'The picture and the sound.',
+});

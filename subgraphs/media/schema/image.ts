@@ -1,6 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startArguments, startMutation } from './start-mutation.ts';
+import { Task } from './task.ts';
 
 /** What to make an image from. */
 export const ImageInput = builder.inputType('ImageInput', {
@@ -19,20 +20,10 @@ export const ImageInput = builder.inputType('ImageInput', {
   }),
 });
 
-builder.mutationField('generateImage', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts making one or more images.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: ImageInput, required: true, description: 'What to make.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.generateImage(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('generateImage', ImageInput, {
+  description: 'Starts making one or more images.',
+  inputDescription: 'What to make.',
+});
 
 builder.mutationField('describeImage', (t) =>
   t.field({
@@ -42,8 +33,7 @@ builder.mutationField('describeImage', (t) =>
     args: {
       generator: t.arg.string({ required: true, description: 'Who describes it, such as agg/imga.' }),
       image: t.arg({ type: MediaInput, required: true, description: 'The image.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+      ...startArguments(t),
     },
     resolve: (_, { generator, image, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
       services.submissions.describeImage(

@@ -9,6 +9,7 @@ import './token-usage.ts';
 import './person-results.ts';
 import './task-result.ts';
 import './task-fields.ts';
+import './start-mutation.ts';
 import './image.ts';
 import './video.ts';
 import './speech.ts';

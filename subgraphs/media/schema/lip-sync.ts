@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startMutation } from './start-mutation.ts';
 
 const LipSyncInput = builder.inputType('LipSyncInput', {
   description: 'A face, and what it shall say.',
@@ -22,17 +22,7 @@ const LipSyncInput = builder.inputType('LipSyncInput', {
   }),
 });
 
-builder.mutationField('lipSync', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts a video of a face that says something.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: LipSyncInput, required: true, description: 'The face and the words.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.lipSync(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('lipSync', LipSyncInput, {
+  description: 'Starts a video of a face that says something.',
+  inputDescription: 'The face and the words.',
+});

@@ -2,7 +2,8 @@ import { builder } from './builder.ts';
 import { ComfyWorkflowInput } from './comfy-workflow.ts';
 import { ImageInput } from './image.ts';
 import { MediaInput } from './media.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startArguments } from './start-mutation.ts';
+import { Task } from './task.ts';
 import { VideoInput } from './video.ts';
 
 const RecipeInput = builder.inputType('RecipeInput', {
@@ -48,8 +49,7 @@ builder.mutationField('createTask', (t) =>
       aspectRatio: t.arg.string({
         description: "W:H with integers from 1 to 64; absent means the template's, else 9:16.",
       }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+      ...startArguments(t),
     },
     resolve: (_, { idempotencyKey = null, callbackUrl, ...request }, { caller, services, signal }) =>
       services.submissions.createTask(caller, request, { idempotencyKey, callbackUrl, signal }),

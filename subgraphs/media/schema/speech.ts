@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startMutation } from './start-mutation.ts';
 
 const SpeechInput = builder.inputType('SpeechInput', {
   description: 'What to say, and in which voice.',
@@ -33,32 +33,12 @@ const VoiceCloneInput = builder.inputType('VoiceCloneInput', {
   }),
 });
 
-builder.mutationField('synthesizeSpeech', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts turning text into speech.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: SpeechInput, required: true, description: 'What to say.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.synthesizeSpeech(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('synthesizeSpeech', SpeechInput, {
+  description: 'Starts turning text into speech.',
+  inputDescription: 'What to say.',
+});
 
-builder.mutationField('cloneVoice', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts making a voice after a sample; the result is a ClonedVoice.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: VoiceCloneInput, required: true, description: 'The sample and the names.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.cloneVoice(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('cloneVoice', VoiceCloneInput, {
+  description: 'Starts making a voice after a sample; the result is a ClonedVoice.',
+  inputDescription: 'The sample and the names.',
+});

@@ -1,6 +1,7 @@
 import { notFound } from '../../../platform/errors.ts';
 import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
 import type { Task as TaskShape, TaskEvent, TaskKind as TaskKindWord, taskStates } from '../domain/task.ts';
+import { workKinds } from '../domain/work/work.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
 
@@ -21,28 +22,9 @@ export const TaskKind = builder.enumType('TaskKind', {
   description: 'What a task makes.',
   values: {
     RECIPE: { description: 'Several steps, named by the task type of a video template.' },
-    IMAGE: { description: 'One or more images.' },
-    DESCRIPTION: { description: 'Prompts that describe an image.' },
-    VIDEO: { description: 'A video.' },
-    SPEECH: { description: 'Spoken words.' },
-    VOICE_CLONE: { description: 'A voice after a sample.' },
-    COMFY_WORKFLOW: { description: 'Whatever a ComfyUI graph makes.' },
-    ANALYSIS: { description: 'Words about a picture, a recording or a video.' },
-    FRAME_VIDEO: { description: 'A video from a first frame to a last.' },
-    LIP_SYNC: { description: 'A face that says something.' },
-    CHARACTER: { description: 'A person who can appear in several pictures.' },
-    CHARACTER_IMAGE: { description: 'Pictures, of a character where one is named.' },
-    PERSON_DETECTION: { description: 'Whether a picture shows somebody.' },
-    HUMAN_VIDEO: { description: 'A person of a picture who says what is heard.' },
-    AVATAR_SOURCE: { description: "A video handed to the avatar's cloud." },
-    AVATAR: { description: 'An avatar made of such a video.' },
-    AVATAR_VIDEO: { description: 'A video of an avatar that speaks.' },
+    ...workKinds,
   } satisfies Record<TaskKindWord, { description: string }>,
 });
-
-/** Description of the argument `callbackUrl` of everything that starts a task. */
-export const CALLBACK_URL =
-  'Public http or https address that is told the end of the task by a signed POST (Standard Webhooks); of repeated requests under one key the first counts.';
 
 /** One piece of long work. */
 export const Task = builder.objectRef<TaskShape>('Task');

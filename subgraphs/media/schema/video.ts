@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
-import { CALLBACK_URL, Task } from './task.ts';
+import { startMutation } from './start-mutation.ts';
 
 /** What to make a video from. */
 export const VideoInput = builder.inputType('VideoInput', {
@@ -21,36 +21,12 @@ export const VideoInput = builder.inputType('VideoInput', {
   }),
 });
 
-builder.mutationField('generateVideo', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts making a video.',
-    rule: 'spend',
-    args: {
-      input: t.arg({ type: VideoInput, required: true, description: 'What to make.' }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.generateVideo(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('generateVideo', VideoInput, {
+  description: 'Starts making a video.',
+  inputDescription: 'What to make.',
+});
 
-builder.mutationField('generateFrameVideo', (t) =>
-  t.field({
-    type: Task,
-    description: 'Starts a video that begins with one picture and ends with another; both frames are needed.',
-    rule: 'spend',
-    args: {
-      input: t.arg({
-        type: VideoInput,
-        required: true,
-        description: 'What to make; firstFrame and lastFrame are needed.',
-      }),
-      callbackUrl: t.arg.string({ description: CALLBACK_URL }),
-      idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
-    },
-    resolve: (_, { input, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.generateFrameVideo(caller, input, { idempotencyKey, callbackUrl, signal }),
-  }),
-);
+startMutation('generateFrameVideo', VideoInput, {
+  description: 'Starts a video that begins with one picture and ends with another; both frames are needed.',
+  inputDescription: 'What to make; firstFrame and lastFrame are needed.',
+});

@@ -1,33 +1,29 @@
 import { resolveComfyWorkflow } from '../comfy-workflows/resolve.ts';
-import type { ComfyWork } from '../domain/task.ts';
-import { preparedNamed, type Asker, type Prepared } from './prepare.ts';
-import { resolveInputs, type InputFileDependencies } from './resolve-inputs.ts';
-import type { ComfyRequest } from './submissions.ts';
-
-/** The generator of every comfy workflow: the pool of ComfyUI machines. */
-const GENERATOR = 'comfy';
+import { comfyKinds, type ComfyWork } from '../domain/work/comfy.ts';
+import { prepare, type PrepareDependencies, type Prepared, type Requester } from './prepare.ts';
+import type { ComfyRequest, MediaInput } from './submissions.ts';
 
 /** A comfy workflow with its inputs filled in and its files resolved. */
 export async function prepareComfy(
-  dependencies: InputFileDependencies,
-  asker: Asker,
+  dependencies: PrepareDependencies,
+  requester: Requester,
   request: ComfyRequest,
 ): Promise<Prepared> {
-  const { workflow, files: given } = resolveComfyWorkflow(request);
+  const { workflow, files } = resolveComfyWorkflow(request);
   const { workflowName, node } = request;
-  const resolved = await resolveInputs(dependencies, { ...asker, inputs: given });
-  const files = Object.fromEntries(given.map(({ place }, index) => [place, resolved[index]]));
-  const asked: Omit<ComfyWork, 'files'> = {
-    generator: GENERATOR,
+  const work: ComfyWork<MediaInput> = {
+    kind: 'COMFY_WORKFLOW',
+    generator: comfyKinds.COMFY_WORKFLOW.generator,
     workflow,
     ...(workflowName ? { workflowName } : {}),
     ...(node ? { node } : {}),
+    files: Object.fromEntries(files.map(({ place, input }) => [place, input])),
   };
-  const refs = Object.fromEntries(
-    given.flatMap(({ place }, index) => {
-      const file = resolved[index];
-      return file === undefined ? [] : [[place, file.ref]];
-    }),
+  const fields = new Map(files.map(({ place, field }) => [place, field]));
+  return prepare(
+    dependencies,
+    requester,
+    work,
+    ({ place = '', field }) => fields.get(String(place)) ?? field,
   );
-  return preparedNamed('runComfyWorkflow', { kind: 'COMFY_WORKFLOW', ...asked, files: refs }, asked, files);
 }

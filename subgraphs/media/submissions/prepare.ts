@@ -1,109 +1,105 @@
 import type { Caller } from '../../../platform/access/caller.ts';
-import { badInput } from '../../../platform/errors.ts';
-import type { FileKind } from '../domain/inputs/file-kinds.ts';
-import type { Work } from '../domain/task.ts';
+import { filesOf, plainInputs, withFiles, type WorkFile } from '../domain/work/files.ts';
+import { rulesOf, type StepInput, type Work } from '../domain/work/work.ts';
 import type { Submission } from '../tasks/rules/task-service.ts';
-import {
-  resolveInputs,
-  type InputFile,
-  type InputFileDependencies,
-  type NamedInput,
-} from './resolve-inputs.ts';
-import type { MediaInput } from './submissions.ts';
-
-/** What every kind of submission shares: its files resolved by name, its fingerprint. */
+import { resolveInputs, type InputDependencies, type ResolvedInput } from './resolve-inputs.ts';
+import type { MediaInput, PlainKind, RequestFor } from './submissions.ts';
 
 /** Work with its files resolved: what tasks/ needs but for the caller's idempotency key. */
 export type Prepared = Pick<Submission, 'work' | 'fileIds' | 'fingerprint'>;
 
-/** Who asks, and whether they still wait. */
-export interface Asker {
+/** Who sent a request, and whether they still wait. */
+export interface Requester {
   readonly caller: Caller;
   readonly signal: AbortSignal;
 }
 
-/** The given ones of some single inputs, by their names. All are checked before the first upload is read. */
-export async function resolveNamed<Name extends string>(
-  dependencies: InputFileDependencies,
-  asker: Asker,
-  given: Readonly<Record<Name, MediaInput | null | undefined>>,
-  /** What they must be; absent ones may be anything. */
-  kinds: Readonly<Record<string, FileKind | undefined>> = {},
-): Promise<Partial<Record<Name, InputFile>>> {
-  const entries = Object.entries<MediaInput | null | undefined>(given);
-  const inputs = entries.flatMap(([field, input]): NamedInput[] =>
-    input ? [{ field, input, kind: kinds[field] }] : [],
+/** What is needed where a voice may have to be found. */
+export interface PrepareDependencies extends InputDependencies {
+  /** The voice that speaks when none is named. Throws what reading the list of voices throws. */
+  readonly firstVoice: () => Promise<string>;
+}
+
+/** Checks the inputs of one kind of work and resolves its files. Throws BAD_USER_INPUT. */
+export async function prepareKind<Kind extends PlainKind>(
+  dependencies: PrepareDependencies,
+  requester: Requester,
+  { kind, request }: { readonly kind: Kind; readonly request: RequestFor<Kind> },
+): Promise<Prepared> {
+  const rules = rulesOf<MediaInput>({ kind });
+  const { generator } = rules;
+  const sent: unknown = { kind, ...(generator && { generator }), ...withoutAbsent(request) };
+  const work = sent as StepInput<MediaInput>;
+  return prepare(dependencies, requester, rules.checked?.(work) ?? work);
+}
+
+/** Resolves the files of work that was checked; `fieldOf` names each as the caller wrote it. */
+export async function prepare(
+  dependencies: PrepareDependencies,
+  requester: Requester,
+  work: StepInput<MediaInput>,
+  fieldOf: (file: WorkFile<MediaInput>) => string = usualField,
+): Promise<Prepared> {
+  const inputs = filesOf(work).map((file) => ({ input: file.file, kind: file.kind, field: fieldOf(file) }));
+  const resolved = asMeasured(withFiles(work, await resolveInputs(dependencies, { ...requester, inputs })));
+  const files = filesOf(resolved);
+  const stored = withFiles(
+    resolved,
+    files.map(({ file }) => file.ref),
   );
-  const files = await resolveInputs(dependencies, { ...asker, inputs });
-  return Object.fromEntries(inputs.map(({ field }, index) => [field, files[index]])) as Partial<
-    Record<Name, InputFile>
-  >;
+  const { mutation, namesFiles } = rulesOf(work);
+  return prepared({
+    operation: mutation,
+    work: await withVoice(dependencies, stored),
+    request: {
+      ...plainInputs(resolved),
+      ...(namesFiles && { places: files.map(({ place, input }) => place ?? input) }),
+    },
+    files: files.map(({ file }) => file),
+  });
 }
 
-/** The refs of resolved files under their names; absent ones are left out. */
-export function refsOf<Name extends string>(
-  files: Partial<Record<Name, InputFile>>,
-): { readonly [Key in Name]?: InputFile['ref'] } {
-  const entries = Object.entries<InputFile | undefined>(files);
-  return Object.fromEntries(entries.flatMap(([name, file]) => (file ? [[name, file.ref]] : []))) as {
-    readonly [Key in Name]?: InputFile['ref'];
-  };
+function usualField({ field, place }: WorkFile<MediaInput>): string {
+  return place === undefined ? field : `${field}[${place}]`;
 }
 
-/** The fingerprint: the operation and what was asked, files by their content, so that a repeated upload is the same. */
-export function prepared(
-  operation: string,
-  work: Work,
-  asked: object,
-  files: readonly InputFile[],
-): Prepared {
+/** An uploaded video counts as one under either name: who hands over a resource by its id can't say what it is. */
+function asMeasured(work: StepInput<ResolvedInput>): StepInput<ResolvedInput> {
+  if (work.kind !== 'LIP_SYNC') return work;
+  const { image, video, ...rest } = work;
+  const face = image ?? video;
+  if (face === undefined) return work;
+  const isVideo = face.contentType === null ? image === undefined : face.contentType.startsWith('video/');
+  return { ...rest, [isVideo ? 'video' : 'image']: face };
+}
+
+/** A text that an avatar says needs a voice. */
+async function withVoice({ firstVoice }: PrepareDependencies, work: StepInput): Promise<StepInput> {
+  const needsVoice = work.kind === 'AVATAR_VIDEO' && !work.audio && !work.voiceId;
+  return needsVoice ? { ...work, voiceId: await firstVoice() } : work;
+}
+
+/** The fingerprint: the operation and its inputs, files by their content, so that a repeated upload is the same. */
+export function prepared(parts: {
+  readonly operation: string;
+  readonly work: Work;
+  /** What was requested, besides its files. */
+  readonly request: object;
+  readonly files: readonly ResolvedInput[];
+}): Prepared {
+  const { operation, work, request, files } = parts;
   return {
     work,
     fileIds: files.flatMap(({ ref }) => ('fileId' in ref ? [ref.fileId] : [])),
-    fingerprint: { operation, ...asked, files: files.map(({ identity }) => identity) },
+    fingerprint: { operation, ...request, files: files.map(({ identity }) => identity) },
   };
 }
 
-/** As `prepared`, for files whose places matter: the fingerprint says which file stands where. */
-export function preparedNamed(
-  operation: string,
-  work: Work,
-  asked: object,
-  files: Readonly<Record<string, InputFile | undefined>>,
-): Prepared {
-  const given = Object.entries(files).flatMap(([name, file]) => (file ? [{ name, file }] : []));
-  const places = given.map(({ name }) => name);
-  return prepared(
-    operation,
-    work,
-    { ...asked, places },
-    given.map(({ file }) => file),
-  );
-}
-
-type Given<Shape> = { [Name in keyof Shape]?: NonNullable<Shape[Name]> };
+type WithoutAbsent<Shape> = { [Name in keyof Shape]?: NonNullable<Shape[Name]> };
 
 /** Only the members that have a value: null and absent are the same in an input. */
-export function withoutAbsent<Shape extends object>(shape: Shape): Given<Shape> {
+export function withoutAbsent<Shape extends object>(shape: Shape): WithoutAbsent<Shape> {
   return Object.fromEntries(
     Object.entries(shape).filter(([, value]) => value !== null && value !== undefined),
-  ) as Given<Shape>;
-}
-
-/** Refuses a text that is there and says nothing. */
-export function notEmpty(field: string, text: string): void {
-  if (text.trim() === '') throw badInput(field, `${field} must not be empty`);
-}
-
-/** Refuses inputs of which not exactly one is given; the first one's name is the field at fault. An empty text is none. */
-export function exactlyOne(given: Readonly<Record<string, unknown>>): void {
-  const [first = '', ...others] = Object.keys(given);
-  const found = Object.values(given).filter((value) => value !== null && value !== undefined && value !== '');
-  if (found.length === 1) return;
-  throw badInput(first, `${first} or ${others.join(' or ')}: exactly one of them is needed`);
-}
-
-/** A caller's word within a message, cut. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, 100));
+  ) as WithoutAbsent<Shape>;
 }

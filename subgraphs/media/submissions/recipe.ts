@@ -1,41 +1,43 @@
 import { badInput } from '../../../platform/errors.ts';
-import type { RecipeWork } from '../domain/task.ts';
-import { isAspectRatio } from '../generators/limits/limits.ts';
+import { isAspectRatio, notEmpty } from '../domain/inputs/checks.ts';
+import type { RecipeWork } from '../domain/work/recipe.ts';
 import type { VideoTemplateService } from '../video-templates/video-template.ts';
-import { notEmpty, prepared, quoted, withoutAbsent, type Asker, type Prepared } from './prepare.ts';
-import { resolveInputs, type InputFileDependencies } from './resolve-inputs.ts';
+import { prepared, withoutAbsent, type Prepared, type Requester } from './prepare.ts';
+import { resolveInputs, type InputDependencies } from './resolve-inputs.ts';
 import type { RecipeRequest } from './submissions.ts';
 
 /** What recipes need besides: the templates with their prompts. */
-export interface RecipeDependencies extends InputFileDependencies {
+export interface RecipeDependencies extends InputDependencies {
   readonly videoTemplates: VideoTemplateService;
 }
 
 /** The recipe with the template's words at this moment: a task keeps its own copy of what it used. */
 export async function prepareRecipe(
   dependencies: RecipeDependencies,
-  asker: Asker,
+  requester: Requester,
   request: RecipeRequest,
 ): Promise<Prepared> {
-  notEmpty('prompt', request.prompt);
+  const { prompt, aspectRatio } = notEmpty(request, 'prompt');
   const template = await dependencies.videoTemplates.living(request.taskType);
   if (template === null) {
-    throw badInput('taskType', `there is no video template with task type ${quoted(request.taskType)}`);
+    const name = JSON.stringify(request.taskType.slice(0, 100));
+    throw badInput('taskType', `there is no video template with task type ${name}`);
   }
-  const inputs = request.image ? ([{ field: 'image', input: request.image, kind: 'picture' }] as const) : [];
-  const [image] = await resolveInputs(dependencies, { ...asker, inputs });
-  const ofTemplate = template.aspectRatio ?? '';
+  const inputs = request.image ? ([{ field: 'image', input: request.image, kind: 'image' }] as const) : [];
+  const files = await resolveInputs(dependencies, { ...requester, inputs });
+  const [image] = files;
+  const { taskType, presetPrompts, prompt: templatePrompt, aspectRatio: ofTemplate } = template;
   const work: RecipeWork = {
-    taskType: template.taskType,
-    prompt: request.prompt,
-    ...(image === undefined ? {} : { image: image.ref }),
+    kind: 'RECIPE',
+    taskType,
+    prompt,
+    ...(image && { image: image.ref }),
     // A template may hold any text there (the document does not restrict it); only a usable one is used.
-    aspectRatio: request.aspectRatio ?? (isAspectRatio(ofTemplate) ? ofTemplate : '9:16'),
-    presetPrompts: template.presetPrompts,
-    templatePrompt: template.prompt,
+    aspectRatio: aspectRatio ?? (ofTemplate !== null && isAspectRatio(ofTemplate) ? ofTemplate : '9:16'),
+    presetPrompts,
+    templatePrompt,
   };
-  // What the caller said, not what the template says today: the same request again is the same.
-  const { taskType } = template;
-  const asked = { taskType, ...withoutAbsent({ prompt: request.prompt, aspectRatio: request.aspectRatio }) };
-  return prepared('createTask', { kind: 'RECIPE', ...work }, asked, image === undefined ? [] : [image]);
+  // What the caller sent, not what the template says today: the same request again is the same.
+  const sent = { taskType, ...withoutAbsent({ prompt, aspectRatio }) };
+  return prepared({ operation: 'createTask', work, request: sent, files });
 }

@@ -4,14 +4,14 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { wrongFormat, type FileKind } from '../domain/inputs/file-kinds.ts';
-import type { InputRef } from '../domain/task.ts';
+import type { InputRef } from '../domain/inputs/input.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { ProviderResources } from '../files/provider-resources.ts';
 import { storeUpload, type UploadDependencies } from '../files/store-upload.ts';
 import type { MediaInput } from './submissions.ts';
 
 /** An input as the task keeps it, and what makes two of them the same in a fingerprint. */
-export interface InputFile {
+export interface ResolvedInput {
   readonly ref: InputRef;
   readonly identity: { readonly sha256: string } | { readonly url: string };
   /** As measured; null while it is somewhere else. */
@@ -19,17 +19,17 @@ export interface InputFile {
 }
 
 /** Where inputs that are named come from. */
-export interface InputFileDependencies extends UploadDependencies {
+export interface InputDependencies extends UploadDependencies {
   /** Knows the addresses of our files in providers' storage. */
   readonly resources: Pick<ProviderResources, 'byUri'>;
 }
 
-/** A given input with the name of its field, as the caller wrote it. */
-export interface NamedInput {
+/** An input with the name of its field, as the caller wrote it. */
+interface NamedInput {
   readonly field: string;
   readonly input: MediaInput;
-  /** What it must be, where that is known; a foreign one is looked at once the worker has fetched it. */
-  readonly kind?: FileKind | undefined;
+  /** What it must be; a foreign one is checked once the worker has fetched it. */
+  readonly kind: FileKind;
 }
 
 /** Most files of one submission, whatever its work takes: each is looked up. */
@@ -40,9 +40,9 @@ const MAX_INPUTS = 100;
  * uploads are read at once, because on the wire they may come in any order. BAD_USER_INPUT for a file of the wrong kind.
  */
 export async function resolveInputs(
-  { files, resources, uploadMaxBytes }: InputFileDependencies,
+  { files, resources, uploadMaxBytes }: InputDependencies,
   request: { readonly caller: Caller; readonly signal: AbortSignal; readonly inputs: readonly NamedInput[] },
-): Promise<readonly InputFile[]> {
+): Promise<readonly ResolvedInput[]> {
   const { caller, signal, inputs } = request;
   const [tooMany] = inputs.slice(MAX_INPUTS);
   if (tooMany !== undefined) throw badInput(tooMany.field, `a request may have at most ${MAX_INPUTS} files`);
@@ -60,8 +60,8 @@ export async function resolveInputs(
   return resolved;
 }
 
-function checkKind(named: NamedInput | undefined, { contentType }: InputFile): void {
-  if (named?.kind === undefined || contentType === null) return;
+function checkKind(named: NamedInput | undefined, { contentType }: ResolvedInput): void {
+  if (named === undefined || contentType === null) return;
   const wrong = wrongFormat(named.kind, contentType);
   if (wrong !== null) throw badInput(named.field, `${named.field}: ${wrong}`);
 }
@@ -71,7 +71,7 @@ type Source =
   | { readonly kind: 'file'; readonly id: string; readonly field: string }
   | { readonly kind: 'upload'; readonly upload: Promise<FileUpload> };
 
-type Finders = Pick<InputFileDependencies, 'files' | 'resources'>;
+type Finders = Pick<InputDependencies, 'files' | 'resources'>;
 
 /** Which one of the three it is. BAD_USER_INPUT when it is none or several, or can be no address or id. */
 async function sourceOf({ field, input }: NamedInput, finders: Finders): Promise<Source> {
@@ -80,7 +80,7 @@ async function sourceOf({ field, input }: NamedInput, finders: Finders): Promise
     throw badInput(field, `${field} takes exactly one of url, upload and fileId`);
   }
   if (upload !== null) return { kind: 'upload', upload };
-  if (fileId !== null) return { kind: 'file', id: String(fileId), field: `${field}.fileId` };
+  if (fileId !== null) return { kind: 'file', id: fileId, field: `${field}.fileId` };
   return sourceOfUrl(String(url), `${field}.url`, finders);
 }
 
@@ -120,10 +120,10 @@ function fileOf(
   return file;
 }
 
-function inputOf({ id, sha256, contentType }: StoredFile): InputFile {
+function inputOf({ id, sha256, contentType }: StoredFile): ResolvedInput {
   return { ref: { fileId: id }, identity: { sha256 }, contentType };
 }
 
-function foreign(url: string): InputFile {
+function foreign(url: string): ResolvedInput {
   return { ref: { url }, identity: { url }, contentType: null };
 }

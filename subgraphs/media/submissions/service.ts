@@ -3,31 +3,26 @@ import { badInput } from '../../../platform/errors.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { Task } from '../domain/task.ts';
+import { stepKinds, workKinds } from '../domain/work/work.ts';
 import { storeUpload } from '../files/store-upload.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { TaskService } from '../tasks/rules/task-service.ts';
 import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
 import { prepareComfy } from './comfy.ts';
-import { prepareAnalysis } from './kinds/analysis.ts';
-import {
-  prepareAvatar,
-  prepareAvatarSource,
-  prepareAvatarVideo,
-  type AvatarDependencies,
-} from './kinds/avatar.ts';
-import { prepareCharacter, prepareCharacterImage } from './kinds/character.ts';
-import { prepareDetection, prepareHumanVideo } from './kinds/human-video.ts';
-import { prepareDescription, prepareImage } from './kinds/image.ts';
-import { prepareLipSync } from './kinds/lip-sync.ts';
-import { prepareSpeech, prepareVoiceClone } from './kinds/speech.ts';
-import { prepareFrameVideo, prepareVideo } from './kinds/video.ts';
-import type { Asker, Prepared } from './prepare.ts';
+import { prepareKind, type PrepareDependencies, type Prepared, type Requester } from './prepare.ts';
 import { prepareRecipe, type RecipeDependencies } from './recipe.ts';
 import { checkAddresses, fittingComfy, withGenerator } from './startable.ts';
-import type { StartRequest, SubmissionOptions, SubmissionService } from './submissions.ts';
+import type {
+  KindSubmissions,
+  PlainKind,
+  RequestFor,
+  StartRequest,
+  SubmissionOptions,
+  SubmissionService,
+} from './submissions.ts';
 
 /** What all submissions together need. */
-export interface SubmissionDependencies extends RecipeDependencies, AvatarDependencies {
+export interface SubmissionDependencies extends RecipeDependencies, PrepareDependencies {
   readonly tasks: TaskService;
   /** Says which addresses may be called back, or fetched. */
   readonly outbound: OutboundRule;
@@ -35,13 +30,17 @@ export interface SubmissionDependencies extends RecipeDependencies, AvatarDepend
   readonly registry: Pick<GeneratorRegistry, 'all'>;
 }
 
+type Prepare<Request> = (
+  dependencies: SubmissionDependencies,
+  requester: Requester,
+  request: Request,
+) => Promise<Prepared>;
+
 /** Makes the service that turns requests into submissions (submissions.ts says what each verb does). */
 export function createSubmissionService(dependencies: SubmissionDependencies): SubmissionService {
   const { tasks, outbound } = dependencies;
-  /** A verb: prepares its request, then submits it. */
-  function verb<Request>(
-    prepare: (dependencies: SubmissionDependencies, asker: Asker, request: Request) => Promise<Prepared>,
-  ) {
+  /** A submission: prepares its request, then hands it to tasks/. */
+  function submission<Request>(prepare: Prepare<Request>) {
     return async (
       caller: Caller,
       request: Request,
@@ -52,24 +51,13 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
       return tasks.submit(caller, { ...ready, idempotencyKey, callbackUrl });
     };
   }
+  const ofKinds = stepKinds
+    .filter((kind) => kind !== 'COMFY_WORKFLOW')
+    .map((kind) => [workKinds[kind].mutation, submission(prepareOf(kind))] as const);
   return {
-    createTask: verb(prepareRecipe),
-    generateImage: verb(prepareImage),
-    describeImage: verb(prepareDescription),
-    generateVideo: verb(prepareVideo),
-    synthesizeSpeech: verb(async (_, __, request) => prepareSpeech(request)),
-    cloneVoice: verb(prepareVoiceClone),
-    analyzeMedia: verb(prepareAnalysis),
-    runComfyWorkflow: verb(prepareComfy),
-    generateFrameVideo: verb(prepareFrameVideo),
-    lipSync: verb(prepareLipSync),
-    createCharacter: verb(prepareCharacter),
-    generateCharacterImage: verb(async (_, __, request) => prepareCharacterImage(request)),
-    detectPerson: verb(prepareDetection),
-    generateHumanVideo: verb(prepareHumanVideo),
-    uploadAvatarSource: verb(prepareAvatarSource),
-    createAvatar: verb(async (_, __, request) => prepareAvatar(request)),
-    generateAvatarVideo: verb(prepareAvatarVideo),
+    ...(Object.fromEntries(ofKinds) as unknown as KindSubmissions),
+    createTask: submission(prepareRecipe),
+    runComfyWorkflow: submission(prepareComfy),
     async startTask(caller, request, { signal }) {
       const { id, owner, onEnd } = checkedStart(request);
       const ready = await prepareStart(dependencies, { caller, signal }, request.start);
@@ -84,6 +72,10 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
   };
 }
 
+function prepareOf<Kind extends PlainKind>(kind: Kind): Prepare<RequestFor<Kind>> {
+  return (dependencies, requester, request) => prepareKind(dependencies, requester, { kind, request });
+}
+
 function checkedStart(request: StartRequest): StartRequest {
   if (!isUuid(request.id)) throw badInput('id', 'id must be a UUID');
   if (request.owner.trim() === '') throw badInput('owner', 'owner must not be empty');
@@ -92,15 +84,21 @@ function checkedStart(request: StartRequest): StartRequest {
 
 async function prepareStart(
   dependencies: SubmissionDependencies,
-  asker: Asker,
+  requester: Requester,
   { recipe, image, video, comfy }: StartRequest['start'],
 ): Promise<Prepared> {
   if ([recipe, image, video, comfy].filter(Boolean).length === 1) {
-    if (recipe) return prepareRecipe(dependencies, asker, recipe);
     const { registry } = dependencies;
-    if (image) return prepareImage(dependencies, asker, withGenerator(registry, 'IMAGE', image));
-    if (video) return prepareVideo(dependencies, asker, withGenerator(registry, 'VIDEO', video));
-    if (comfy) return prepareComfy(dependencies, asker, fittingComfy(comfy));
+    if (recipe) return prepareRecipe(dependencies, requester, recipe);
+    if (comfy) return prepareComfy(dependencies, requester, fittingComfy(comfy));
+    if (image) {
+      const request = withGenerator(registry, 'IMAGE', image);
+      return prepareKind(dependencies, requester, { kind: 'IMAGE', request });
+    }
+    if (video) {
+      const request = withGenerator(registry, 'VIDEO', video);
+      return prepareKind(dependencies, requester, { kind: 'VIDEO', request });
+    }
   }
   throw badInput('start', 'start takes exactly one of recipe, image, video and comfy');
 }

@@ -3,7 +3,9 @@ import { HttpFailure } from '../../../platform/http/http-client.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
 import { isObject } from '../comfy-workflows/graph.ts';
-import type { InputRef, Work } from '../domain/task.ts';
+import type { InputRef } from '../domain/inputs/input.ts';
+import { filesOf } from '../domain/work/files.ts';
+import type { Work } from '../domain/work/work.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { serves } from '../generators/bindings/registry.ts';
 import type { ComfyRequest } from './submissions.ts';
@@ -61,19 +63,15 @@ export function fittingComfy(request: ComfyRequest): ComfyRequest {
   return { ...request, inputs: Object.fromEntries(own) };
 }
 
-const PICTURES = ['image', 'images', 'firstFrame', 'lastFrame'] as const;
-
 /** Refuses files at addresses that are private by their form, as fetching them will be. BAD_USER_INPUT naming the field. */
 export function checkAddresses(outbound: OutboundRule, work: Work): void {
-  if (work.kind === 'COMFY_WORKFLOW') {
-    for (const [place, ref] of Object.entries(work.files)) {
-      checkAddress(outbound, `inputs.${inputAt(place, work.workflowName)}`, ref);
-    }
+  if (work.kind === 'RECIPE') {
+    if (work.image !== undefined) checkAddress(outbound, 'image', work.image);
     return;
   }
-  const given = work as { readonly [Name in (typeof PICTURES)[number]]?: InputRef | readonly InputRef[] };
-  for (const field of PICTURES) {
-    for (const ref of [given[field] ?? []].flat()) checkAddress(outbound, field, ref);
+  for (const { file, field, place } of filesOf(work)) {
+    const isComfy = work.kind === 'COMFY_WORKFLOW';
+    checkAddress(outbound, isComfy ? `${field}.${inputAt(String(place), work.workflowName)}` : field, file);
   }
 }
 

@@ -2,50 +2,19 @@ import type { FileUpload } from 'graphql-upload-minimal';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { Task } from '../domain/task.ts';
+import type { StepKind, workKinds, WorkOf } from '../domain/work/work.ts';
 import type { StoredFile } from '../files/files.ts';
-import type {
-  AvatarRequest,
-  AvatarSourceRequest,
-  AvatarVideoRequest,
-  CharacterImageRequest,
-  CharacterRequest,
-  DetectionRequest,
-  FrameVideoRequest,
-  HumanVideoRequest,
-  LipSyncRequest,
-} from './requests/person-requests.ts';
 
 /**
  * From what a caller sent to what tasks/ takes: files are stored or recognised, templates copied, inputs checked, the
  * fingerprint built. Implemented by createSubmissionService (service.ts). What a task then does is not known here.
  */
-export interface SubmissionService {
+export interface SubmissionService extends KindSubmissions {
   /** Starts a recipe by the task type of a living video template. */
-  createTask(caller: Caller, request: RecipeRequest, options: SubmissionOptions): Promise<Task>;
-  generateImage(caller: Caller, request: ImageRequest, options: SubmissionOptions): Promise<Task>;
-  describeImage(caller: Caller, request: DescriptionRequest, options: SubmissionOptions): Promise<Task>;
-  generateVideo(caller: Caller, request: VideoRequest, options: SubmissionOptions): Promise<Task>;
-  synthesizeSpeech(caller: Caller, request: SpeechRequest, options: SubmissionOptions): Promise<Task>;
-  cloneVoice(caller: Caller, request: VoiceCloneRequest, options: SubmissionOptions): Promise<Task>;
-  analyzeMedia(caller: Caller, request: AnalysisRequest, options: SubmissionOptions): Promise<Task>;
+  createTask: Submit<RecipeRequest>;
   /** Fills a bundled comfy workflow, or takes a whole graph; a graph that can't be one is refused, naming the node. */
-  runComfyWorkflow(caller: Caller, request: ComfyRequest, options: SubmissionOptions): Promise<Task>;
-  /** A video from a first frame to a last one. */
-  generateFrameVideo(caller: Caller, request: FrameVideoRequest, options: SubmissionOptions): Promise<Task>;
-  lipSync(caller: Caller, request: LipSyncRequest, options: SubmissionOptions): Promise<Task>;
-  createCharacter(caller: Caller, request: CharacterRequest, options: SubmissionOptions): Promise<Task>;
-  generateCharacterImage(
-    caller: Caller,
-    request: CharacterImageRequest,
-    options: SubmissionOptions,
-  ): Promise<Task>;
-  detectPerson(caller: Caller, request: DetectionRequest, options: SubmissionOptions): Promise<Task>;
-  generateHumanVideo(caller: Caller, request: HumanVideoRequest, options: SubmissionOptions): Promise<Task>;
-  uploadAvatarSource(caller: Caller, request: AvatarSourceRequest, options: SubmissionOptions): Promise<Task>;
-  createAvatar(caller: Caller, request: AvatarRequest, options: SubmissionOptions): Promise<Task>;
-  /** With a text, the task speaks it first: one task of two steps. */
-  generateAvatarVideo(caller: Caller, request: AvatarVideoRequest, options: SubmissionOptions): Promise<Task>;
-  /** startTask: the same work under an id and for an owner that the asker chose; the same id again is the same task. */
+  runComfyWorkflow: Submit<ComfyRequest>;
+  /** startTask: the same work under an id and for an owner that the requester chose; the same id again is the same task. */
   startTask(caller: Caller, request: StartRequest, options: { readonly signal: AbortSignal }): Promise<Task>;
   /** Throws what startTask would refuse because of the work itself. Starts and stores nothing. */
   checkStart(
@@ -61,6 +30,33 @@ export interface SubmissionService {
   ): Promise<StoredFile>;
 }
 
+/** Submits one kind of request. */
+export type Submit<Request> = (caller: Caller, request: Request, options: SubmissionOptions) => Promise<Task>;
+
+/** The kinds of work that are requested by their own inputs. */
+export type PlainKind = Exclude<StepKind, 'COMFY_WORKFLOW'>;
+
+/** One submission per kind of work, by the name of its mutation. */
+export type KindSubmissions = {
+  readonly [Kind in PlainKind as (typeof workKinds)[Kind]['mutation']]: Submit<RequestFor<Kind>>;
+};
+
+/** The inputs of work as callers send them: null and absent are the same, files come in any of three ways. */
+export type RequestFor<Kind extends PlainKind> = Sent<Omit<WorkOf<Kind, MediaInput>, FilledIn<Kind>>>;
+
+/** What callers need not send: the kind, and the generator where there is a usual one. */
+type FilledIn<Kind extends PlainKind> =
+  | 'kind'
+  | ((typeof workKinds)[Kind] extends { readonly generator: string } ? 'generator' : never);
+
+type Sent<Shape> = { readonly [Name in RequiredIn<Shape>]: Shape[Name] } & {
+  readonly [Name in Exclude<keyof Shape, RequiredIn<Shape>>]?: Shape[Name] | null | undefined;
+} & { readonly generator?: string | null | undefined };
+
+type RequiredIn<Shape> = {
+  [Name in keyof Shape]-?: object extends Pick<Shape, Name> ? never : Name;
+}[keyof Shape];
+
 export interface SubmissionOptions {
   readonly idempotencyKey: string | null;
   /** Address that a result webhook tells the end to. */
@@ -75,7 +71,7 @@ export interface MediaInput {
   readonly url?: string | null | undefined;
   readonly upload?: Promise<FileUpload> | null | undefined;
   /** The id of a file of ours. */
-  readonly fileId?: string | number | null | undefined;
+  readonly fileId?: string | null | undefined;
 }
 
 /** Work in several steps, by its `task_type`. */
@@ -84,75 +80,6 @@ export interface RecipeRequest {
   readonly prompt: string;
   readonly image?: MediaInput | null | undefined;
   readonly aspectRatio?: string | null | undefined;
-}
-
-/** Pictures from words, and from pictures. */
-export interface ImageRequest {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly prompt: string;
-  readonly negativePrompt?: string | null | undefined;
-  readonly images?: readonly MediaInput[] | null | undefined;
-  readonly aspectRatio?: string | null | undefined;
-  readonly resolution?: string | null | undefined;
-  readonly count?: number | null | undefined;
-  readonly seed?: number | null | undefined;
-  readonly speedMode?: string | null | undefined;
-}
-
-/** Words for a picture. */
-export interface DescriptionRequest {
-  readonly generator: string;
-  readonly image: MediaInput;
-}
-
-/** A video from words, or from pictures. */
-export interface VideoRequest {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly prompt?: string | null | undefined;
-  readonly negativePrompt?: string | null | undefined;
-  /** A picture that starts to move; not together with firstFrame. */
-  readonly image?: MediaInput | null | undefined;
-  readonly firstFrame?: MediaInput | null | undefined;
-  readonly lastFrame?: MediaInput | null | undefined;
-  readonly aspectRatio?: string | null | undefined;
-  readonly resolution?: string | null | undefined;
-  /** Seconds. */
-  readonly duration?: number | null | undefined;
-  readonly seed?: number | null | undefined;
-}
-
-/** A text shall be spoken. */
-export interface SpeechRequest {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly text: string;
-  readonly voiceId: string;
-  readonly speed?: number | null | undefined;
-  readonly pitch?: number | null | undefined;
-  readonly volume?: number | null | undefined;
-  readonly emotion?: string | null | undefined;
-  readonly format?: string | null | undefined;
-}
-
-/** A voice is to be learned from a sample. */
-export interface VoiceCloneRequest {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly sample: MediaInput;
-  readonly voiceId?: string | null | undefined;
-  readonly name?: string | null | undefined;
-  readonly text?: string | null | undefined;
-}
-
-/** A question about a picture, a video or a sound. */
-export interface AnalysisRequest {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  readonly media: MediaInput;
-  readonly prompt: string;
-  readonly system?: string | null | undefined;
 }
 
 /** Exactly one of workflow and workflowName. */
@@ -170,13 +97,13 @@ export interface ComfyRequest {
 export interface StartRequest {
   readonly id: string;
   readonly owner: string;
-  /** Queue that hears of the end. */
+  /** Queue that gets a job at the end. */
   readonly onEnd: string | null;
   /** Exactly one of them. */
   readonly start: {
     readonly recipe?: RecipeRequest | null | undefined;
-    readonly image?: ImageRequest | null | undefined;
-    readonly video?: VideoRequest | null | undefined;
+    readonly image?: RequestFor<'IMAGE'> | null | undefined;
+    readonly video?: RequestFor<'VIDEO'> | null | undefined;
     readonly comfy?: ComfyRequest | null | undefined;
   };
 }

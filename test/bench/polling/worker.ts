@@ -37,7 +37,10 @@ const database = platform.typed<MediaTables>();
 const bus = await createEventBus({ database: platform, logger });
 const queue = await createQueue({ database: platform, bus, logger });
 const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
-const binding = testBinding('polled#0', upstream(), upstreamUrl, { stallSeconds: 600, concurrency: 10_000 });
+const binding = testBinding('polled#0', upstream(), upstreamUrl, {
+  attemptTimeoutSeconds: 600,
+  concurrency: 10_000,
+});
 const registry = createGeneratorRegistry({ bindings: [binding] });
 const worker = createTaskWorker({
   database,

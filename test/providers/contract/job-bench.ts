@@ -43,7 +43,7 @@ export function benchOf(row: ContractRow, wanted: JobRow, world: World): Bench {
     basePath = row.basePath,
     carried = (reference: string) => reference,
   } = wanted;
-  const job = world.providers[row.provider]?.jobs?.[kind];
+  const job: JobCapability | undefined = world.providers[row.provider]?.jobs?.[kind];
   if (job === undefined) throw new Error(`${row.provider} has no job ${kind}`);
   const context = contextOf(world.connection(row.basePath, row.headers, row));
   const status = (handle: Handle) => job.status(handle, context);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type {
+  JobCapability,
   ProviderWebhook,
   Provider,
   StartContext,
@@ -71,7 +72,8 @@ async function toldBy(name: string, kind: 'IMAGE' | 'VIDEO', words: RegExp) {
   provider = must(world.providers[name], 'provider');
   await world.pace({ wire: name, queuedMs: 0, runningMs: 50, progressSteps: 2 });
   const request = kind === 'IMAGE' ? imageRequest() : videoRequest();
-  await must(provider.jobs?.[kind], 'job').start(request, contextFor(name));
+  const job: JobCapability = must(provider.jobs?.[kind], 'job');
+  await job.start(request, contextFor(name));
   const isEnd = ({ body }: ProviderWebhook) => words.test(body.toString('utf8'));
   await expect.poll(() => received.some(isEnd), { timeout: 20_000 }).toBe(true);
   return must(received.find(isEnd), 'notice');

@@ -46,7 +46,10 @@ async function submit(...bindings: Binding[]) {
 describe('work at midjourney', () => {
   it('that stalls is cancelled there, and goes on at the next binding', async () => {
     await world.plan({ wire: 'midjourney', operation: 'imagine', fault: 'stall' });
-    const { attempts, ended } = await submit(bindingOf('test#0', { stallSeconds: 1 }), bindingOf('test#1'));
+    const { attempts, ended } = await submit(
+      bindingOf('test#0', { attemptTimeoutSeconds: 1 }),
+      bindingOf('test#1'),
+    );
     expect((await ended()).state).toBe('SUCCEEDED');
     expect(await attempts()).toMatchObject([
       { state: 'FAILED', error: { code: 'TIMED_OUT', retryable: true } },

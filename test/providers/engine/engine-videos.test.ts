@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
-import type { StepInput } from '../../../subgraphs/media/domain/task.ts';
+import type { StepInput } from '../../../subgraphs/media/domain/work/work.ts';
 import type { Binding } from '../../../subgraphs/media/generators/bindings/binding.ts';
 import type { Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
 import {

@@ -41,7 +41,12 @@ export const comfyui: ContractRow = {
     {
       kind: 'COMFY_WORKFLOW',
       operation: 'prompt',
-      request: { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files: { '10.image': picture() }, node: null },
+      request: {
+        kind: 'COMFY_WORKFLOW',
+        workflow: comfyGraph,
+        files: { '10.image': picture() },
+        node: undefined,
+      },
       fields: {
         client_id: promptId,
         prompt: {

@@ -20,10 +20,10 @@ export const hedra: ContractRow = {
       request: {
         kind: 'LIP_SYNC',
         image: picture(),
-        video: null,
+        video: undefined,
         audio: picture({ name: 'voice.mp3', contentType: 'audio/mpeg' }),
-        text: null,
-        voiceId: null,
+        text: undefined,
+        voiceId: undefined,
         prompt: 'she smiles',
         aspectRatio: '9:16',
         resolution: '720p',

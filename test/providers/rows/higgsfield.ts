@@ -44,7 +44,7 @@ export const higgsfield: ContractRow = {
       operation: 'soul',
       request: {
         kind: 'CHARACTER_IMAGE',
-        characterId: null,
+        characterId: undefined,
         prompt: 'a lighthouse',
         aspectRatio: '9:16',
         resolution: '1080p',

@@ -114,7 +114,7 @@ async function clone(provider: Provider, context: Context): Promise<unknown> {
       sample: picture({ name: 'sample.mp3', contentType: 'audio/mpeg' }),
       voiceId: 'kiln-voice-1',
       name: 'Ann',
-      text: null,
+      text: undefined,
     },
     context,
   );

@@ -15,10 +15,7 @@ const SPEECH = {
   text: 'This is a test.',
   voiceId: 'alloy',
   speed: 1.25,
-  pitch: null,
-  volume: null,
   emotion: 'calm',
-  format: null,
 } as const;
 
 const CHAT = {
@@ -44,11 +41,11 @@ export const openai: ContractRow = {
         prompt: 'a lighthouse',
         negativePrompt: 'people',
         firstFrame: picture(),
-        lastFrame: null,
+        lastFrame: undefined,
         aspectRatio: '9:16',
-        resolution: null,
+        resolution: undefined,
         duration: 4,
-        seed: null,
+        seed: undefined,
       },
       fields: {
         model: 'sora-2',

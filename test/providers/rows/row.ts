@@ -1,9 +1,6 @@
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
-import type {
-  CallContext,
-  Provider,
-  WorkRequest,
-} from '../../../subgraphs/media/providers/contract/provider.ts';
+import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
+import type { CallContext, Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
 import type { Fixture, SentFields } from '../fixtures/wire-shape.ts';
 import type { ScriptedAnswer } from '../world/door.ts';
 import type { World } from '../world/world.ts';
@@ -107,13 +104,7 @@ export function imageRequest(change: Partial<ImageRequest> = {}): ImageRequest {
   return {
     kind: 'IMAGE',
     prompt: 'a lighthouse',
-    negativePrompt: null,
     images: [],
-    aspectRatio: null,
-    resolution: null,
-    count: null,
-    seed: null,
-    speedMode: null,
     ...change,
   };
 }
@@ -128,13 +119,6 @@ export function videoRequest(change: Partial<VideoRequest> = {}): VideoRequest {
   return {
     kind: 'VIDEO',
     prompt: 'a lighthouse',
-    negativePrompt: null,
-    firstFrame: null,
-    lastFrame: null,
-    aspectRatio: null,
-    resolution: null,
-    duration: null,
-    seed: null,
     ...change,
   };
 }

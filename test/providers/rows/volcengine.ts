@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
 import { TRIAL_AVATAR } from '../../../sandbox/providers/volcengine/perform.ts';
-import type { InputFile } from '../../../subgraphs/media/providers/contract/provider.ts';
+import type { InputFile } from '../../../subgraphs/media/domain/inputs/input.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import type { InputKind } from '../world/inputs.ts';
 import { contextOf, must, picture, SECRET, type World } from '../world/world.ts';
@@ -130,7 +130,7 @@ export const volcengine: ContractRow = {
         kind: 'AVATAR_VIDEO',
         digitalId: TRIAL_AVATAR,
         audio: at(world, 'speech'),
-        resolution: null,
+        resolution: undefined,
       }),
       fields: { req_key: 'realman_avatar_creation_task', resource_id: TRIAL_AVATAR, audio_url: FILE },
     },

@@ -35,7 +35,7 @@ describe('whoever follows a graph', () => {
       '3': { ...rest['3'], inputs: { ...rest['3'].inputs, latent_image: ['5', 0] } },
       '5': { class_type: 'EmptyLatentImage', inputs: { width: 64, height: 64, batch_size: 1 } },
     };
-    const handle = await job.start({ kind: 'COMFY_WORKFLOW', workflow, files: {}, node: null }, context);
+    const handle = await job.start({ kind: 'COMFY_WORKFLOW', workflow, files: {}, node: undefined }, context);
     const heard: WatchedProgress[] = [];
     const watching = job.watch?.(handle, context, (progress) => void heard.push(progress));
     await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(1);

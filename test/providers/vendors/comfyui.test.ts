@@ -19,7 +19,7 @@ const idle = { queue_running: [], queue_pending: [] };
 function start(answer: { readonly status?: number; readonly body: unknown }) {
   stage.door.answerNext('/queue', { body: idle });
   stage.door.answerNext('/prompt', answer);
-  const request = { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files: {}, node: null } as const;
+  const request = { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files: {} } as const;
   return job().start(request, stage.context);
 }
 

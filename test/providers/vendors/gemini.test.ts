@@ -2,11 +2,8 @@ import { Readable } from 'node:stream';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import type {
-  CallContext,
-  StartContext,
-  WorkRequest,
-} from '../../../subgraphs/media/providers/contract/provider.ts';
+import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
+import type { CallContext, StartContext } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { videoRequest } from '../rows/row.ts';
 import type { ScriptedAnswer } from '../world/door.ts';
@@ -43,7 +40,7 @@ const upload = (context: CallContext = contextOf()) =>
   must(stage.provider.upload, 'upload')({ file: clip(), purpose: 'analysis' }, context);
 const analyse = (change: Partial<Extract<WorkRequest, { kind: 'ANALYSIS' }>> = {}) =>
   must(stage.provider.calls?.ANALYSIS, 'analysis').call(
-    { kind: 'ANALYSIS', media: clip(), prompt: 'what is this?', system: null, ...change },
+    { kind: 'ANALYSIS', media: clip(), prompt: 'what is this?', system: undefined, ...change },
     contextOf(),
   );
 const sentPaths = () => stage.door.sent.map(({ method, path }) => `${method} ${path}`);
@@ -163,7 +160,7 @@ describe('an analysis', () => {
     const call = must(provider.calls?.ANALYSIS, 'analysis');
     const media = { ...picture(), uploaded: { id: kept.id, uri: kept.uri } };
     const { texts } = await call.call(
-      { kind: 'ANALYSIS', media, prompt: 'what is it?', system: null },
+      { kind: 'ANALYSIS', media, prompt: 'what is it?', system: undefined },
       context,
     );
     expect(texts[0]).toContain('image/png');
@@ -243,7 +240,7 @@ describe('a finished video', () => {
   it('of a handle that names something else is never asked for', async () => {
     const job = must(stage.provider.jobs?.VIDEO, 'job');
     expect(
-      await failureOf(job.start(videoRequest({ prompt: null, firstFrame: picture() }), contextOf())),
+      await failureOf(job.start(videoRequest({ prompt: undefined, firstFrame: picture() }), contextOf())),
     ).toMatchObject({ code: 'INVALID_INPUT', field: 'prompt' });
     expect(await failureOf(job.status({ operation: '../../files' }, contextOf()))).toMatchObject({
       code: 'LOST',

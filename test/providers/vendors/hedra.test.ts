@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { JobStatus, WorkRequest } from '../../../subgraphs/media/providers/contract/provider.ts';
+import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
+import type { JobStatus } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { generationId } from '../../../subgraphs/media/providers/hedra/hedra.ts';
 import { isOver } from '../contract/job-bench.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
@@ -15,13 +16,7 @@ type TalkRequest = Extract<WorkRequest, { kind: 'LIP_SYNC' }>;
 const talk = (change: Partial<TalkRequest> = {}): TalkRequest => ({
   kind: 'LIP_SYNC',
   image: picture(),
-  video: null,
-  audio: null,
   text: 'hello there',
-  voiceId: null,
-  prompt: null,
-  aspectRatio: null,
-  resolution: null,
   ...change,
 });
 const kept = (id: string) => picture({ uploaded: { id, uri: null } });
@@ -55,7 +50,7 @@ describe('a generation of Hedra', () => {
       await job().start(talk({ image: kept('a'), ...change }), { ...stage.context, connection });
       return bodyOf(stage.door.sent.at(-1));
     };
-    expect(await start('hedra-omnia', { audio: kept('b'), text: null })).toMatchObject({
+    expect(await start('hedra-omnia', { audio: kept('b'), text: undefined })).toMatchObject({
       ai_model_id: 'ab372b84-432f-44f5-bacc-c2542465f712',
       start_keyframe_id: 'a',
       audio_id: 'b',
@@ -80,7 +75,7 @@ describe('a generation of Hedra', () => {
     stage.door.answerNext('/generations', { status: 422, body: answers['validation'] });
     const wrong = await failureOf(job().start(talk({ image: kept('a'), voiceId: 'v' }), stage.context));
     expect(wrong).toMatchObject({ code: 'INVALID_INPUT', field: 'aspectRatio' });
-    const film = await failureOf(job().start(talk({ image: null, video: kept('v') }), stage.context));
+    const film = await failureOf(job().start(talk({ image: undefined, video: kept('v') }), stage.context));
     expect(film).toMatchObject({ code: 'INVALID_INPUT', field: 'video' });
   });
 });
@@ -136,7 +131,7 @@ describe('the stand-in of Hedra', () => {
       );
     const [image, audio] = [await upload('image/png'), await upload('audio/mpeg')];
     const keep = (id: string) => kept(id);
-    const talking = await run(talk({ image: keep(image.id), audio: keep(audio.id), text: null }));
+    const talking = await run(talk({ image: keep(image.id), audio: keep(audio.id), text: undefined }));
     expect(talking.state).toBe('finished');
     const video = await upload('video/mp4');
     expect(video).toMatchObject({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), uri: null, expiresAt: null });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { JobStatus, WorkRequest } from '../../../subgraphs/media/providers/contract/provider.ts';
+import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
+import type { JobCapability, JobStatus } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { filesOf, isOver, urlOf } from '../contract/job-bench.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { openDoor } from '../world/door.ts';
@@ -14,18 +15,13 @@ const { answers } = readFixture('higgsfield');
 type SoulRequest = Extract<WorkRequest, { kind: 'CHARACTER_IMAGE' }>;
 const soul = (change: Partial<SoulRequest> = {}): SoulRequest => ({
   kind: 'CHARACTER_IMAGE',
-  characterId: null,
   prompt: 'a lighthouse',
-  aspectRatio: null,
-  resolution: null,
-  count: null,
-  seed: null,
   ...change,
 });
 
 describe('a request to Higgsfield', () => {
   const stage = useStage('higgsfield');
-  const job = (kind: 'CHARACTER' | 'CHARACTER_IMAGE' = 'CHARACTER_IMAGE') =>
+  const job = (kind: 'CHARACTER' | 'CHARACTER_IMAGE' = 'CHARACTER_IMAGE'): JobCapability =>
     must(stage.provider.jobs?.[kind], 'job');
 
   it.each([
@@ -85,7 +81,7 @@ describe('the stand-in of Higgsfield', () => {
     reference: 'task/1/1',
   });
   async function run(request: WorkRequest, change: { reference?: string; webhookUrl?: string } = {}) {
-    const job = must(world().providers['higgsfield']?.jobs?.[request.kind], 'job');
+    const job: JobCapability = must(world().providers['higgsfield']?.jobs?.[request.kind], 'job');
     const handle = await job.start(request, { ...context(), ...change });
     let last: JobStatus | undefined;
     await expect

@@ -42,7 +42,7 @@ describe('a video from pictures, at the stand-in', () => {
     ],
     [
       'a last frame alone',
-      { lastFrame: picture(), prompt: null },
+      { lastFrame: picture(), prompt: undefined },
       { image_tail: expect.any(String), mode: 'pro' },
     ],
   ])('takes %s as raw base64 and is asked for on its own path', async (_what, change, fields) => {

@@ -71,7 +71,7 @@ describe('a submission', () => {
     ['turbo', '/mj-turbo/mj/submit/imagine'],
     ['relax', '/mj-relax/mj/submit/imagine'],
     ['warp', '/mj/submit/imagine'],
-    [null, '/mj/submit/imagine'],
+    [undefined, '/mj/submit/imagine'],
   ])('with the speed mode %s goes to %s', async (speedMode, path) => {
     await start({ body: answers['accepted'] }, { speedMode });
     expect(stage.door.sent[0]?.path).toBe(path);

@@ -117,8 +117,7 @@ describe('a video', () => {
 describe('speech', () => {
   const speak = (answer: ScriptedAnswer) => {
     stage.door.answerNext('/v1/t2a_v2', answer);
-    const plain = { speed: null, pitch: null, volume: null, emotion: null, format: null };
-    return call('SPEECH').call({ kind: 'SPEECH', text: 'hi', voiceId: 'v', ...plain }, stage.context);
+    return call('SPEECH').call({ kind: 'SPEECH', text: 'hi', voiceId: 'v' }, stage.context);
   };
 
   it('comes as hexadecimal digits, of the type that the answer names', async () => {
@@ -149,9 +148,8 @@ describe('a cloned voice', () => {
           change.uploaded === undefined
             ? sample
             : { ...sample, uploaded: { id: change.uploaded, uri: null } },
-        voiceId: change.voiceId ?? null,
-        name: null,
-        text: change.text ?? null,
+        voiceId: change.voiceId,
+        text: change.text,
       },
       stage.context,
     );

@@ -42,13 +42,13 @@ describe('images', () => {
   );
 
   it.each([
-    [null, null, '1024x1024'],
-    ['16:9', null, '1536x1024'],
-    ['9:16', null, '1024x1536'],
-    ['6:5', null, '1024x1024'],
-    ['64:1', null, '1536x1024'],
+    [undefined, undefined, '1024x1024'],
+    ['16:9', undefined, '1536x1024'],
+    ['9:16', undefined, '1024x1536'],
+    ['6:5', undefined, '1024x1024'],
+    ['64:1', undefined, '1536x1024'],
     ['16:9', '1536x864', '1536x864'],
-    [null, '2K', '1024x1024'],
+    [undefined, '2K', '1024x1024'],
   ])('of the ratio %s and the resolution %s are asked for as %s', async (aspectRatio, resolution, size) => {
     await make({ body: answers['images'] }, { aspectRatio, resolution });
     expect(sentJson()).toMatchObject({ size });

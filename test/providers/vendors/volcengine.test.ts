@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
+import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type {
   CallContext,
+  JobCapability,
   JobStatus,
-  WorkRequest,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { isOver } from '../contract/job-bench.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
@@ -23,7 +24,7 @@ const at = (address: string) => picture({ publicUrl: address });
 describe('an answer of Volcengine', () => {
   const stage = useStage('volcengine');
 
-  const job = (kind: Kind) => must(stage.provider.jobs?.[kind], kind);
+  const job = (kind: Kind): JobCapability => must(stage.provider.jobs?.[kind], kind);
   const context = () => {
     const connection = { ...stage.context.connection, credentials, endpoints: { vod: stage.door.origin } };
     return { ...stage.context, connection };
@@ -82,7 +83,7 @@ describe('an answer of Volcengine', () => {
     const full = { code: 50_430, data: null, message: 'Request Has Reached API Concurrent Limit' };
     const start = (status: number, body: unknown) => {
       stage.door.answerNext('/', { status, body });
-      return failureOf(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v', name: null }, context()));
+      return failureOf(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, context()));
     };
     expect(await start(429, full)).toMatchObject({ code: 'RATE_LIMITED', startUnknown: false });
     const unsigned = { code: 'UNAVAILABLE', retryable: true, startUnknown: false };
@@ -97,7 +98,7 @@ describe('an answer of Volcengine', () => {
     ['AVATAR_SOURCE', { video: picture() }, 'source'],
     ['AVATAR_VIDEO', { digitalId: 'd', audio: picture() }, 'audio'],
   ] as const)('is not waited for when it could not fetch the inputs of %s', async (kind, inputs, field) => {
-    const request = { kind, prompt: null, resolution: null, ...inputs } as WorkRequest;
+    const request = { kind, prompt: undefined, resolution: undefined, ...inputs } as WorkRequest;
     const error = await failureOf(job(kind).start(request, context()));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, field });
     expect(error.message).toContain('PUBLIC_URL');
@@ -118,7 +119,7 @@ describe('an answer of Volcengine', () => {
       stage.door.answerNext('/', { body: { code: 10_000, data: { task_id: 1 } } });
       const connection = { ...context().connection, model };
       const image = at('https://example.com/a.png');
-      const request = { kind: 'HUMAN_VIDEO', image, audio: image, prompt: null, resolution: null } as const;
+      const request = { kind: 'HUMAN_VIDEO', image, audio: image } as const;
       const handle = await job('HUMAN_VIDEO').start(request, { ...context(), connection });
       const { body } = must(stage.door.sent.at(-1), 'request');
       return [handle, (JSON.parse(body.toString('utf8')) as { req_key: string }).req_key];
@@ -136,7 +137,7 @@ describe('the stand-in of Volcengine', () => {
     ...contextOf(world().connection('/volcengine', {}, volcengine)),
     reference: 'task/1/1',
   });
-  const job = (kind: Kind) => must(world().providers['volcengine']?.jobs?.[kind], kind);
+  const job = (kind: Kind): JobCapability => must(world().providers['volcengine']?.jobs?.[kind], kind);
   async function run(request: WorkRequest & { readonly kind: Kind }): Promise<JobStatus> {
     const handle = await job(request.kind).start(request, context());
     let last: JobStatus | undefined;
@@ -153,12 +154,12 @@ describe('the stand-in of Volcengine', () => {
     const signedBy = (connection: Partial<CallContext['connection']>) => {
       const own = context();
       const changed = { ...own, connection: { ...own.connection, ...connection } };
-      return failureOf(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v', name: null }, changed));
+      return failureOf(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, changed));
     };
     const wrong = await signedBy({ credentials: { ...credentials, secretKey: 'another' } });
     expect(wrong).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
     expect(wrong.message).toContain('refused our credentials');
-    await failureOf(run({ kind: 'AVATAR', videoId: '', name: null }));
+    await failureOf(run({ kind: 'AVATAR', videoId: '', name: undefined }));
     const sent = must(world().door.sent.at(-1), 'request');
     const changed = await fetch(`${world().sandbox.url}${sent.path}`, {
       method: 'POST',
@@ -170,18 +171,18 @@ describe('the stand-in of Volcengine', () => {
   });
 
   it('makes an avatar of a video that was handed over, and of no other; it speaks', async () => {
-    const made = await run({ kind: 'AVATAR', videoId: await uploadedVideo(world()), name: null });
+    const made = await run({ kind: 'AVATAR', videoId: await uploadedVideo(world()), name: undefined });
     const digitalId = must(
       made.state === 'finished' ? made.outcome.facts?.['digitalId'] : null,
       'id',
     ) as string;
-    const said = { kind: 'AVATAR_VIDEO', audio: input('speech'), resolution: null } as const;
+    const said = { kind: 'AVATAR_VIDEO', audio: input('speech') } as const;
     const film = await run({ ...said, digitalId });
     const [file] = film.state === 'finished' ? film.outcome.files : [];
     const { bytes } = await fetchResult(world(), file !== undefined && 'url' in file ? file.url : '');
     expect(isMp4(bytes)).toBe(true);
     for (const request of [
-      { kind: 'AVATAR', videoId: 'v02adg10005dnone', name: null } as const,
+      { kind: 'AVATAR', videoId: 'v02adg10005dnone' } as const,
       { ...said, digitalId: 'nobody' },
     ]) {
       expect(await run(request)).toMatchObject({ state: 'failed', error: { code: 'INVALID_INPUT' } });
@@ -205,7 +206,7 @@ describe('the stand-in of Volcengine', () => {
 
   it('refuses words in a prompt at once', async () => {
     const request = { kind: 'HUMAN_VIDEO', image: input('picture'), audio: input('speech') } as const;
-    const refused = run({ ...request, prompt: 'nsfw-test-banned', resolution: null });
+    const refused = run({ ...request, prompt: 'nsfw-test-banned', resolution: undefined });
     expect(await failureOf(refused)).toMatchObject({ code: 'MODERATION_REFUSED', startUnknown: false });
   });
 });

@@ -14,10 +14,10 @@ import type { PaceChange } from '../../../sandbox/control/latency-profiles.ts';
 import type { FaultInput } from '../../../sandbox/faults/faults.ts';
 import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';
 import { UpstreamError } from '../../../subgraphs/media/domain/failure.ts';
+import type { InputFile } from '../../../subgraphs/media/domain/inputs/input.ts';
 import type {
   CallContext,
   Connection,
-  InputFile,
   Provider,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { createProviders } from '../../../subgraphs/media/providers/registry.ts';

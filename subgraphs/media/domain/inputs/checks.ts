@@ -1,7 +1,7 @@
-import type { Problem } from '../../../../platform/errors.ts';
-import type { ModelLimits } from '../../generators/bindings/binding.ts';
+import { badInput, type Problem } from '../../../../platform/errors.ts';
+import type { ModelLimits } from './model-limits.ts';
 
-/** What may be wrong with one field, for the rules of every kind of work. Pure. */
+/** What may be wrong with the inputs of work, for the rules of every kind. Pure. */
 
 /** Upper bound where the catalog names none: what one row and one upstream request may sensibly carry. */
 export const MAX_PROMPT = 20_000;
@@ -17,13 +17,13 @@ export function countProblems(count: number | undefined, limits: Limits): readon
   return [{ field: 'count', message: most === 1 ? 'must be 1' : `must be from 1 to ${most}` }];
 }
 
-/** A text that says nothing. */
-export function wanted(field: string, text: string): readonly Problem[] {
+/** A text that is blank. */
+export function blankProblems(field: string, text: string): readonly Problem[] {
   return text.trim() === '' ? [{ field, message: 'must not be empty' }] : [];
 }
 
 /** A text that is longer than the model takes. */
-export function promptProblems(
+export function lengthProblems(
   field: string,
   text: string,
   limit: number | null | undefined,
@@ -45,12 +45,12 @@ export function ratioProblems(
   accepted?: readonly string[] | null,
 ): readonly Problem[] {
   if (aspectRatio === undefined) return [];
-  if (isAspectRatio(aspectRatio)) return oneOf('aspectRatio', aspectRatio, accepted);
+  if (isAspectRatio(aspectRatio)) return choiceProblems('aspectRatio', aspectRatio, accepted);
   return [{ field: 'aspectRatio', message: 'must be W:H with whole numbers from 1 to 64, such as 16:9' }];
 }
 
-/** Words are compared without regard to case: 1080P and 1080p mean the same. */
-export function oneOf(
+/** A value that is not among the accepted ones. Case does not matter: 1080P and 1080p mean the same. */
+export function choiceProblems(
   field: string,
   value: string | number | undefined,
   accepted: readonly (string | number)[] | null | undefined,
@@ -63,23 +63,59 @@ export function oneOf(
 }
 
 /** A word as the model's own list spells it: the limits do not look at case, some upstreams do. */
-export function spelledAs(
+export function spelledAs<Value extends string | undefined>(
   accepted: readonly string[] | null | undefined,
-  value: string | null,
-): string | null {
+  value: Value,
+): string | Value {
   return accepted?.find((word) => word.toLowerCase() === value?.toLowerCase()) ?? value;
 }
 
 /** A number beyond what the model takes. */
-export function inRange(field: string, value: number | undefined, limits: Limits): readonly Problem[] {
+export function rangeProblems(field: string, value: number | undefined, limits: Limits): readonly Problem[] {
   const [least, most] = limits?.ranges[field] ?? [-Infinity, Infinity];
   if (value === undefined || (value >= least && value <= most)) return [];
   return [{ field, message: `must be from ${least} to ${most}` }];
 }
 
-/** Something that the model leaves aside. */
-export function notTaken(field: string, given: boolean, limits: Limits): readonly Problem[] {
-  return !given || limits === undefined || limits.inputs.includes(field)
+/** An input that the model does not take. */
+export function unsupportedProblems(field: string, isSent: boolean, limits: Limits): readonly Problem[] {
+  return !isSent || limits === undefined || limits.inputs.includes(field)
     ? []
     : [{ field, message: 'is not taken by this model' }];
+}
+
+/** A size that the model does not name, or any where it names none. */
+export function sizeProblems(resolution: string | undefined, limits: Limits): readonly Problem[] {
+  return [
+    ...unsupportedProblems('resolution', resolution !== undefined, limits),
+    ...choiceProblems('resolution', resolution, limits?.sizes),
+  ];
+}
+
+/** Inputs of which not exactly one is there. */
+export function exactlyOneProblem(inputs: Readonly<Record<string, unknown>>): readonly Problem[] {
+  const names = Object.keys(inputs);
+  const sent = names.filter((name) => inputs[name] !== undefined);
+  if (sent.length === 1) return [];
+  const field = sent.at(-1) ?? names[0] ?? '';
+  return [{ field, message: `exactly one of ${names.join(' and ')} is needed` }];
+}
+
+/** Refuses inputs of which not exactly one was sent; the field at fault is the first. An empty text is none. */
+export function exactlyOne(inputs: Readonly<Record<string, unknown>>): void {
+  const [first = '', ...others] = Object.keys(inputs);
+  const sent = Object.values(inputs).filter((value) => value !== undefined && value !== '');
+  if (sent.length === 1) return;
+  throw badInput(first, `${first} or ${others.join(' or ')}: exactly one of them is needed`);
+}
+
+/** Refuses work whose texts of these names are blank; answers the work. */
+export function notEmpty<Name extends string, Work extends Readonly<Record<Name, string>>>(
+  work: Work,
+  ...names: readonly Name[]
+): Work {
+  for (const name of names) {
+    if (work[name].trim() === '') throw badInput(name, `${name} must not be empty`);
+  }
+  return work;
 }

@@ -11,21 +11,21 @@ import { wrongFormat, type FileKind } from './file-kinds.ts';
 
 describe('a file', () => {
   it.each<[FileKind, string]>([
-    ['picture', 'image/webp'],
-    ['face', 'image/png'],
-    ['face', 'video/mp4'],
-    ['sound', 'audio/mpeg'],
-    ['sound', 'video/webm'],
+    ['image', 'image/webp'],
+    ['imageOrVideo', 'image/png'],
+    ['imageOrVideo', 'video/mp4'],
+    ['audio', 'audio/mpeg'],
+    ['audio', 'video/webm'],
     ['media', 'audio/wav'],
-    ['picture', 'application/octet-stream'],
+    ['image', 'application/octet-stream'],
   ])('for a %s may be %s', (kind, type) => {
     expect(wrongFormat(kind, type)).toBeNull();
   });
 
   it.each<[FileKind, string, string]>([
-    ['picture', 'video/mp4', 'send an image; this is video/mp4'],
-    ['face', 'audio/mpeg', 'send an image or a video; this is audio/mpeg'],
-    ['sound', 'image/png', 'send a recording; this is image/png'],
+    ['image', 'video/mp4', 'send an image; this is video/mp4'],
+    ['imageOrVideo', 'audio/mpeg', 'send an image or a video; this is audio/mpeg'],
+    ['audio', 'image/png', 'send a recording; this is image/png'],
     ['media', 'text/html', 'send an image, a recording or a video; this is text/html'],
   ])('for a %s may not be %s', (kind, type, words) => {
     expect(wrongFormat(kind, type)).toBe(`wrong file format, ${words}`);
@@ -50,7 +50,7 @@ describe('a foreign file', () => {
   const ref = { url: 'https://example.org/a.png' };
 
   it('of the wrong kind ends the work before its provider hears of it', async () => {
-    const prepared = prepareFile(engine, ref, { field: 'image', kind: 'picture' }, options);
+    const prepared = prepareFile(engine, ref, { field: 'image', kind: 'image' }, options);
     await expect(prepared).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       retryable: false,
@@ -60,7 +60,7 @@ describe('a foreign file', () => {
   });
 
   it('that may be anything is taken', async () => {
-    const prepared = await prepareFile(engine, ref, { field: 'inputs' }, options);
+    const prepared = await prepareFile(engine, ref, { field: 'inputs', kind: 'any' }, options);
     expect(prepared).toMatchObject({ contentType: 'text/html', bytes: 6 });
   });
 });

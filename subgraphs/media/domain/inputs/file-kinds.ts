@@ -1,7 +1,7 @@
 /** What an input file must be for the work that takes it: by what it is measured to be, not by its name. Pure. */
 
-/** `face`: who shall speak, in a picture or a video. `media`: whatever can be looked at or listened to. */
-export type FileKind = 'picture' | 'face' | 'sound' | 'media';
+/** `audio` may be the soundtrack of a video. `any` is judged by whoever takes it. */
+export type FileKind = 'image' | 'imageOrVideo' | 'audio' | 'media' | 'mp4' | 'any';
 
 interface KindRule {
   readonly type: RegExp;
@@ -9,20 +9,21 @@ interface KindRule {
   readonly words: string;
 }
 
-/** Bytes of no known type: they may be of a form that is not recognised here, so whoever takes them judges. */
+/** Bytes of no known type: they may be of a form that is not recognised here, so the upstream judges. */
 const UNKNOWN = 'application/octet-stream';
 
 const rules: Readonly<Record<FileKind, KindRule>> = {
-  picture: { type: /^image\//, words: 'an image' },
-  face: { type: /^(?:image|video)\//, words: 'an image or a video' },
-  // A video brings its soundtrack.
-  sound: { type: /^(?:audio|video)\//, words: 'a recording' },
+  image: { type: /^image\//, words: 'an image' },
+  imageOrVideo: { type: /^(?:image|video)\//, words: 'an image or a video' },
+  audio: { type: /^(?:audio|video)\//, words: 'a recording' },
   media: { type: /^(?:audio|video|image)\//, words: 'an image, a recording or a video' },
+  mp4: { type: /^video\/mp4$/, words: 'an MP4 video' },
+  any: { type: /./, words: 'a file' },
 };
 
 /** Why a file of this type is none of the kind, and what to send instead; null when it may be one. */
 export function wrongFormat(kind: FileKind, contentType: string): string | null {
   const { type, words } = rules[kind];
-  if (contentType === UNKNOWN || type.test(contentType)) return null;
+  if (type.test(contentType) || (contentType === UNKNOWN && kind !== 'mp4')) return null;
   return `wrong file format, send ${words}; this is ${contentType}`;
 }

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { problemsOf } from '../../generators/limits/problems.ts';
 import { hedra } from '../../generators/models/hedra.ts';
 import { higgsfield } from '../../generators/models/higgsfield.ts';
 import { volcengine } from '../../generators/models/volcengine.ts';
-import type { StepInput } from '../task.ts';
+import { problemsOf, type StepInput } from './work.ts';
 
 /** What work with people in it is refused for, before it costs anything. */
 

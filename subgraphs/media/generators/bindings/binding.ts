@@ -1,3 +1,4 @@
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import type { Connection, Provider } from '../../providers/contract/provider.ts';
 
 /**
@@ -17,44 +18,14 @@ export interface Binding {
   /** Longest waiting line; beyond it submissions are refused with QUEUE_FULL. */
   readonly maxWaiting: number;
   /** Whether an attempt whose start can't be known may simply be started again (free or local upstreams). */
-  readonly restartUnknown: boolean;
+  readonly retryUnknownStart: boolean;
   /** Seconds one attempt may take before it counts as stalled. */
-  readonly stallSeconds: number;
+  readonly attemptTimeoutSeconds: number;
   /**
    * What it may be asked for, each model with its kinds and limits; of a kind, the first is what runs when the caller
    * names none. Absent: every kind of its provider, whatever the model, without limits of its own.
    */
   readonly models?: readonly CatalogModel[];
-}
-
-/** What a model can do, as machine-readable limits. A list that is null names no limit. */
-export interface ModelLimits {
-  readonly id: string;
-  readonly name: string;
-  /** image, video, speech, language, workflow, avatar. */
-  readonly category: string;
-  /** Kinds of work it does: IMAGE, VIDEO, ..., and CHAT. */
-  readonly kinds: readonly string[];
-  /** Names of accepted inputs, as the inputs of the API name them: prompt, firstFrame, lastFrame, ... */
-  readonly inputs: readonly string[];
-  /** Inputs it can't do without, besides those that the API itself demands. */
-  readonly needs: readonly string[];
-  /** Accepted values of `resolution`. */
-  readonly sizes: readonly string[] | null;
-  /** Accepted values of `aspectRatio`. */
-  readonly aspectRatios: readonly string[] | null;
-  /** Accepted values of `duration`, in seconds. */
-  readonly durations: readonly number[] | null;
-  /** Accepted values of `format`. */
-  readonly formats: readonly string[] | null;
-  /** Least and most of an input that is a number. */
-  readonly ranges: Readonly<Record<string, readonly [least: number, most: number]>>;
-  /** Most characters of a prompt, or of a text to be spoken. */
-  readonly maxPrompt: number | null;
-  /** Most results of one request. */
-  readonly maxCount: number | null;
-  /** Most input images of one request. */
-  readonly maxImages: number | null;
 }
 
 /** One line of the `models` query: what a caller may name, and where. */

@@ -1,5 +1,7 @@
 import { AppError, badInput } from '../../../../platform/errors.ts';
-import { requestKind, type Provider, type WorkKind } from '../../providers/contract/provider.ts';
+import { requestKind } from '../../domain/work/request.ts';
+import type { StepKind } from '../../domain/work/work.ts';
+import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding, GeneratorRegistry } from './binding.ts';
 
 /** Generators and their bindings. What the bundled ones are is in bundled-bindings.ts. */
@@ -61,7 +63,7 @@ export function serves({ provider, models }: Binding, kind: string, model?: stri
 /** Whether a wire can do this kind of work at all. */
 export function isAble(provider: Provider, kind: string): boolean {
   if (kind === 'CHAT') return provider.chat !== undefined;
-  const asked = requestKind(kind as WorkKind);
+  const asked = requestKind(kind as StepKind);
   return asked in (provider.jobs ?? {}) || asked in (provider.calls ?? {});
 }
 

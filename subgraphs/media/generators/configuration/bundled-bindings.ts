@@ -1,7 +1,10 @@
 import type { ProvidersConfig } from '../../../../platform/config/providers.ts';
 import type { SandboxAddresses } from '../../../../platform/config/sandbox-addresses.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
+import { USUAL_SECONDS } from '../../domain/work/kind.ts';
+import { stepKinds, workKinds } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
-import type { Binding, ModelLimits } from '../bindings/binding.ts';
+import type { Binding } from '../bindings/binding.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
 import { modelsOf, namesModel } from '../models/catalog.ts';
 import {
@@ -160,31 +163,25 @@ function bindingOf(entry: BundledBinding, { id, generator, provider, target, san
     models: entry.models.map((model) => ({ ...model, generator, provider: provider.name, sandbox })),
     ...LIMITS,
     concurrency: entry.route.concurrency ?? LIMITS.concurrency,
-    stallSeconds: stallSecondsOf(entry.models),
-    restartUnknown: entry.route.isFree ?? false,
+    attemptTimeoutSeconds: attemptTimeoutOf(entry.models),
+    retryUnknownStart: entry.route.isFree ?? false,
     ...(sandbox ? SANDBOX_LIMITS : {}),
   };
 }
 
-const LONG = /VIDEO|COMFY|LIP_SYNC|AVATAR|CHARACTER$/;
-
-/** A cloned avatar is trained for three to six hours. */
-const TRAINING_SECONDS = 8 * 3_600;
-
-/** Videos, graphs and whoever is to be learned take their time. */
-function stallSecondsOf(models: readonly ModelLimits[]): number {
-  if (models.some(({ kinds }) => kinds.includes('AVATAR'))) return TRAINING_SECONDS;
-  const isLong = models.some(({ kinds }) => kinds.some((kind) => LONG.test(kind)));
-  return LIMITS.stallSeconds * (isLong ? 2 : 1);
+/** As long as the slowest of their kinds may take. */
+function attemptTimeoutOf(models: readonly ModelLimits[]): number {
+  const kinds = models.flatMap((model) => stepKinds.filter((kind) => model.kinds.includes(kind)));
+  return Math.max(LIMITS.attemptTimeoutSeconds, ...kinds.map((kind) => workKinds[kind].timeoutSeconds));
 }
 
 /** What a binding has that says nothing else. */
 export const LIMITS = {
   concurrency: 12,
   maxWaiting: 10_000,
-  restartUnknown: false,
-  stallSeconds: 900,
+  retryUnknownStart: false,
+  attemptTimeoutSeconds: USUAL_SECONDS,
 } as const satisfies Partial<Binding>;
 
 /** The sandbox can be asked by reference; what it can't answer costs nothing to start again. */
-const SANDBOX_LIMITS = { concurrency: 64, restartUnknown: true } as const;
+const SANDBOX_LIMITS = { concurrency: 64, retryUnknownStart: true } as const;

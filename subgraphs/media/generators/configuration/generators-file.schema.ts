@@ -1,26 +1,10 @@
 import { z } from 'zod';
 
+import { stepKinds } from '../../domain/work/work.ts';
+
 /** The form of GENERATORS_FILE. Each message is the remedy. */
 
-const KINDS = [
-  'IMAGE',
-  'DESCRIPTION',
-  'VIDEO',
-  'SPEECH',
-  'VOICE_CLONE',
-  'COMFY_WORKFLOW',
-  'ANALYSIS',
-  'CHAT',
-  'FRAME_VIDEO',
-  'LIP_SYNC',
-  'CHARACTER',
-  'CHARACTER_IMAGE',
-  'PERSON_DETECTION',
-  'HUMAN_VIDEO',
-  'AVATAR_SOURCE',
-  'AVATAR',
-  'AVATAR_VIDEO',
-] as const;
+const KINDS = [...stepKinds, 'CHAT'] as const;
 
 function must(words: string) {
   return {
@@ -91,6 +75,9 @@ function bindingOf(providers: readonly string[]) {
       credentials: z.record(z.string(), text, must('must be an object: name -> secret')).optional(),
       concurrency: whole(1, 10_000).optional(),
       maxWaiting: whole(1, 1_000_000).optional(),
+      retryUnknownStart: z.boolean(must('must be true or false')).optional(),
+      attemptTimeoutSeconds: whole(1, 86_400).optional(),
+      // What these two were called before.
       restartUnknown: z.boolean(must('must be true or false')).optional(),
       stallSeconds: whole(1, 86_400).optional(),
       endpoints: z.record(text, address, must('must be an object: service -> address')).optional(),

@@ -5,8 +5,9 @@ import type { z } from 'zod';
 import type { GeneratorsFileText } from '../../../../platform/config/generators-file.ts';
 import { AppError } from '../../../../platform/errors.ts';
 import type { Json } from '../../../../platform/json.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
-import type { Binding, ModelLimits } from '../bindings/binding.ts';
+import type { Binding } from '../bindings/binding.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
 import { modelsOf, namesModel, unknownModel } from '../models/catalog.ts';
 import { LIMITS } from './bundled-bindings.ts';
@@ -169,10 +170,21 @@ function checkTogether(
   } else if (unable.length === 0 && modelsIn(written, provider).length === 0) {
     complain('kinds', `leaves nothing for this binding to do: name a model, or other kinds of ${name}`);
   }
+  for (const [old, current] of OLD_NAMES) {
+    if (written[old] !== undefined && written[current] !== undefined) {
+      complain(old, `is the old name of ${current}: remove it`);
+    }
+  }
   if ('accessKey' in credentials !== 'secretKey' in credentials) {
     complain('credentials', 'needs accessKey and secretKey together');
   }
 }
+
+/** Fields that had another name before. */
+const OLD_NAMES = [
+  ['restartUnknown', 'retryUnknownStart'],
+  ['stallSeconds', 'attemptTimeoutSeconds'],
+] as const;
 
 interface Place {
   readonly generator: string;
@@ -200,8 +212,9 @@ function toBinding(written: WrittenBinding, { generator, index, provider }: Plac
     sandbox: false,
     concurrency: written.concurrency ?? LIMITS.concurrency,
     maxWaiting: written.maxWaiting ?? LIMITS.maxWaiting,
-    restartUnknown: written.restartUnknown ?? LIMITS.restartUnknown,
-    stallSeconds: written.stallSeconds ?? LIMITS.stallSeconds,
+    retryUnknownStart: written.retryUnknownStart ?? written.restartUnknown ?? LIMITS.retryUnknownStart,
+    attemptTimeoutSeconds:
+      written.attemptTimeoutSeconds ?? written.stallSeconds ?? LIMITS.attemptTimeoutSeconds,
     models: models.map((entry) => ({ ...entry, generator, provider: provider.name, sandbox: false })),
   };
 }

@@ -1,10 +1,7 @@
 import { AppError, type Problem } from '../../../../platform/errors.ts';
-import type { StepInput } from '../../domain/task.ts';
+import { problemsOf, type StepInput } from '../../domain/work/work.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
 import { serves } from '../bindings/registry.ts';
-import { problemsOf } from './problems.ts';
-
-export { isAspectRatio } from '../../domain/inputs/checks.ts';
 
 /** What a submission must keep to before anything is written or paid for. Pure: the catalog says the limits. */
 

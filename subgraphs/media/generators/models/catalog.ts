@@ -1,4 +1,5 @@
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
+import { workKinds, type StepKind } from '../../domain/work/work.ts';
 import { comfyui } from './comfyui.ts';
 import { fal } from './fal.ts';
 import { gemini } from './gemini.ts';
@@ -46,29 +47,15 @@ export function namesModel(provider: string): boolean {
   return !UNNAMED.has(provider);
 }
 
-const CATEGORIES: Readonly<Record<string, string>> = {
-  IMAGE: 'image',
-  DESCRIPTION: 'image',
-  VIDEO: 'video',
-  SPEECH: 'speech',
-  VOICE_CLONE: 'speech',
-  COMFY_WORKFLOW: 'workflow',
-  ANALYSIS: 'language',
-  CHAT: 'language',
-  FRAME_VIDEO: 'video',
-  LIP_SYNC: 'avatar',
-  CHARACTER: 'avatar',
-  CHARACTER_IMAGE: 'image',
-  PERSON_DETECTION: 'avatar',
-  HUMAN_VIDEO: 'avatar',
-  AVATAR_SOURCE: 'avatar',
-  AVATAR: 'avatar',
-  AVATAR_VIDEO: 'avatar',
-};
+/** The category of a model that does this kind of work. */
+function categoryOf(kind = ''): string {
+  if (kind === 'CHAT') return 'language';
+  return Object.hasOwn(workKinds, kind) ? workKinds[kind as StepKind].category : 'other';
+}
 
 /** A model that Kiln does not know: it takes every input, within no limits but those that all have. */
 export function unknownModel(id: string, kinds: readonly string[]): ModelLimits {
-  const category = CATEGORIES[kinds[0] ?? ''] ?? 'other';
+  const category = categoryOf(kinds[0]);
   const inputs = ['prompt', 'negativePrompt', 'images', 'image', 'firstFrame', 'lastFrame', 'aspectRatio'];
   return model(id, id, { category, kinds, inputs: [...inputs, 'resolution', 'duration', 'count', 'seed'] });
 }

@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { model } from './model.ts';
 
 /** ComfyUI: graphs that name their own models. */

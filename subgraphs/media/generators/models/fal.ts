@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { model, VIDEO_INPUTS, videoModel } from './model.ts';
 
 /** fal's catalog is open; these are some of its pictures and videos, with the limits of their endpoints' schemas. */

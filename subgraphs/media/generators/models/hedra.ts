@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { model } from './model.ts';
 
 /** Hedra: a picture of somebody who says what is heard, or what is written. No model of theirs puts a new sound under a video. */

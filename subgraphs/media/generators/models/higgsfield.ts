@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { model } from './model.ts';
 
 /** Higgsfield's Soul: characters made from pictures, and pictures of them. */

@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { model, VIDEO_INPUTS, videoKinds } from './model.ts';
 
 /** Kling's videos. */

@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { model } from './model.ts';
 
 /** The midjourney wire: one model of pictures, one of videos. */

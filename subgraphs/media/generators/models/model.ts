@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 
 /** What is not said is not limited. */
 const NO_LIMITS = {

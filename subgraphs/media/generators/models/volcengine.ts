@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../bindings/binding.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { model } from './model.ts';
 
 /** Volcengine's visual service: each service's key is its model. The storage of videos (VOD) has none, and is named by what it is. */

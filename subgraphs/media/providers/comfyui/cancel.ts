@@ -24,9 +24,7 @@ export async function cancelJob(
   const { json } = answer;
   const isObject = typeof json === 'object' && json !== null && 'cancelled' in json;
   if (!isObject) {
-    throw new UpstreamError('UNAVAILABLE', "comfyui answered something that can't be read", {
-      retryable: true,
-    });
+    throw new UpstreamError('UNAVAILABLE', "comfyui answered something that can't be read");
   }
   return json.cancelled === true ? 'cancelled' : 'too-late';
 }

@@ -1,5 +1,4 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { UpstreamError } from '../../domain/failure.ts';
 import type { Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
 import { cancelJob } from './cancel.ts';
@@ -22,11 +21,7 @@ export function createComfyui(options: { readonly http: HttpClient }): Provider 
     jobs: {
       COMFY_WORKFLOW: {
         pollMs: 2_000,
-        start(request, context) {
-          if (request.kind === 'COMFY_WORKFLOW') return startPrompt({ exchange, pool }, request, context);
-          const message = `comfyui does not make ${request.kind}`;
-          throw new UpstreamError('INVALID_INPUT', message, { retryable: false });
-        },
+        start: (request, context) => startPrompt({ exchange, pool }, request, context),
         find: (reference, context) => findPrompt(exchange, reference, context),
         status: (handle, context) =>
           pool.watchingHealth(handle, context, () => promptStatus(exchange, handle, context)),

@@ -34,10 +34,10 @@ function classOf(node: unknown): string {
 export function readHandle(handle: Handle, connection: Connection): PromptHandle {
   const { node, promptId, classes, size } = handle;
   if (typeof node !== 'string' || typeof promptId !== 'string') {
-    throw new UpstreamError('LOST', 'comfyui: the handle names no prompt', { retryable: true });
+    throw new UpstreamError('LOST', 'comfyui: the handle names no prompt');
   }
   if (!nodesOf(connection).includes(node)) {
-    throw new UpstreamError('LOST', 'comfyui: its machine is no longer configured', { retryable: true });
+    throw new UpstreamError('LOST', 'comfyui: its machine is no longer configured');
   }
   return {
     node,

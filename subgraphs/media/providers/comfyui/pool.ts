@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../domain/failure.ts';
+import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Handle, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf, readHandle } from './handle.ts';
@@ -14,7 +14,7 @@ export interface Pool {
    */
   onLeastLoaded<Value>(
     context: CallContext,
-    wanted: string | null,
+    wanted: string | undefined,
     start: (node: string) => Promise<Value>,
   ): Promise<Value>;
   /**
@@ -69,21 +69,18 @@ export function createPool(exchange: Exchange): Pool {
         downSince.set(node, since);
         if (Date.now() - since < GIVE_UP_AFTER_MS) throw error;
         const message = 'comfyui: the machine that worked on it does not answer';
-        throw new UpstreamError('LOST', message, { retryable: true, cause: error });
+        throw new UpstreamError('LOST', message, { cause: error });
       }
     },
   };
 }
 
-function candidates({ connection }: CallContext, wanted: string | null): readonly string[] {
+function candidates({ connection }: CallContext, wanted: string | undefined): readonly string[] {
   const nodes = nodesOf(connection);
-  if (wanted === null) return nodes;
+  if (wanted === undefined) return nodes;
   const node = wanted.replace(/\/+$/, '');
   if (nodes.includes(node)) return [node];
-  throw new UpstreamError('INVALID_INPUT', 'node: there is no such machine', {
-    retryable: false,
-    field: 'node',
-  });
+  throw invalidInput('node', 'there is no such machine');
 }
 
 type Answer = { readonly node: string } & ({ readonly load: NodeLoad } | { readonly error: unknown });
@@ -113,10 +110,7 @@ function askAll(exchange: Exchange, context: CallContext): Promise<readonly Answ
 function nobodyAnswers(answers: readonly Answer[]): UpstreamError {
   const [first] = answers.flatMap((one) => ('error' in one ? [one.error] : []));
   const known = first instanceof UpstreamError ? first : null;
-  return new UpstreamError('UNAVAILABLE', known?.message ?? 'comfyui: no machine answers', {
-    retryable: true,
-    cause: first,
-  });
+  return new UpstreamError('UNAVAILABLE', known?.message ?? 'comfyui: no machine answers', { cause: first });
 }
 
 /** Whether this is a failure to answer, as opposed to an answer that says something. */

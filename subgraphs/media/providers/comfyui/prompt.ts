@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../../../platform/json.ts';
-import { UpstreamError } from '../../domain/failure.ts';
-import type { Handle, InputFile, StartContext, WorkRequest } from '../contract/provider.ts';
-import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { invalidInput, UpstreamError } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
+import type { Handle, StartContext } from '../contract/provider.ts';
+import { beforeStart, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { at, handleOf, promptIdOf } from './handle.ts';
 import type { Pool } from './pool.ts';
@@ -10,7 +12,7 @@ import { acceptedOf, throwHttpRefusal, uploadedName } from './wire.ts';
 
 /** Starting a graph: choose a machine, hand over the input files, queue the graph. */
 
-type ComfyRequest = Extract<WorkRequest, { kind: 'COMFY_WORKFLOW' }>;
+type ComfyRequest = RequestOf<'COMFY_WORKFLOW'>;
 
 interface Parts {
   readonly exchange: Exchange;
@@ -66,8 +68,7 @@ async function withFiles(
     const dot = place.indexOf('.');
     const inputs = graph[place.slice(0, dot)]?.inputs;
     if (dot === -1 || inputs === undefined) {
-      const message = `inputs: the workflow has no place ${place}`;
-      throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field: 'inputs' });
+      throw invalidInput('inputs', `the workflow has no place ${place}`);
     }
     const name = `${promptIdOf(context.reference)}-${index}${extensionOf(file)}`;
     inputs[place.slice(dot + 1)] = await upload(exchange, context, { file, name, place });
@@ -95,20 +96,19 @@ async function upload(
   // The name is this start's own: what lies there under it is the same file, from an earlier try.
   form.append('overwrite', 'true');
   const { bytes, headers } = await encodeForm(form);
-  try {
-    const answer: ExchangeAnswer = await exchange(context, {
-      method: 'POST',
-      path: '/upload/image',
-      bytes,
-      headers,
-      timeoutMs: UPLOAD_TIMEOUT_MS,
-    });
-    throwHttpRefusal(answer);
-    return uploadedName(answer);
-  } catch (error) {
-    if (!(error instanceof UpstreamError) || !error.startUnknown) throw error;
-    throw new UpstreamError(error.code, error.message, { retryable: error.retryable, cause: error });
-  }
+  const sent = exchange(context, {
+    method: 'POST',
+    path: '/upload/image',
+    bytes,
+    headers,
+    timeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+  return beforeStart(
+    sent.then((answer) => {
+      throwHttpRefusal(answer);
+      return uploadedName(answer);
+    }),
+  );
 }
 
 /** Machines choose a reader by the name's ending. */

@@ -13,9 +13,7 @@ export function refusedGraph(answer: ExchangeAnswer, graph: JsonObject): Upstrea
   const refusal = refusalOf(answer);
   if (refusal === null) {
     const message = 'comfyui: the graph was refused';
-    return (
-      errorOfStatus(answer, message) ?? new UpstreamError('INVALID_INPUT', message, { retryable: false })
-    );
+    return errorOfStatus(answer, message) ?? new UpstreamError('INVALID_INPUT', message);
   }
   const { error, node_errors: errors } = refusal;
   if (Object.keys(errors).length > 0) return brokenNodes(errors, graph);
@@ -55,5 +53,5 @@ function classIn(graph: JsonObject, id: string): string {
 
 function invalid(field: string, text: string): UpstreamError {
   const message = `comfyui: ${text}`.slice(0, MAX_LENGTH);
-  return new UpstreamError('INVALID_INPUT', message, { retryable: false, field: field.slice(0, 200) });
+  return new UpstreamError('INVALID_INPUT', message, { field: field.slice(0, 200) });
 }

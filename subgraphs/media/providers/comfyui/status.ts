@@ -30,9 +30,7 @@ export async function promptStatus(
   // It may have ended between the two questions.
   const late = await askHistory(exchange, there, promptId);
   if (late !== null) return statusOf(late, there);
-  throw new UpstreamError('LOST', 'comfyui: the machine does not know the prompt any more', {
-    retryable: true,
-  });
+  throw new UpstreamError('LOST', 'comfyui: the machine does not know the prompt any more');
 }
 
 /** Asks every machine. `unknowable` when one of several does not answer: it may be there. */
@@ -116,5 +114,5 @@ function failureIn(messages: readonly (readonly [string, unknown, ...unknown[]])
     return new UpstreamError('UNAVAILABLE', `comfyui: interrupted at ${node}`, { retryable: false });
   }
   const message = `comfyui: ${node} failed: ${text('exception_type')}: ${text('exception_message')}`;
-  return new UpstreamError('UNAVAILABLE', message.trim().slice(0, 500), { retryable: true });
+  return new UpstreamError('UNAVAILABLE', message.trim().slice(0, 500));
 }

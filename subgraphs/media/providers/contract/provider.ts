@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream';
-
 import type { Json, JsonObject } from '../../../../platform/json.ts';
 import type { UpstreamError } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestKind, RequestOf, WorkRequest } from '../../domain/work/request.ts';
 
 /**
  * THE provider contract. A provider speaks one real upstream wire protocol and knows nothing of tasks, tables or files.
@@ -14,9 +14,9 @@ export interface Provider {
   /** It takes files by their address alone, never as bytes: even the sandbox's stand-in must be given one. */
   readonly fetchesInputs?: boolean;
   /** Long work, by kind: started, then asked for. */
-  readonly jobs?: { readonly [Kind in WorkRequest['kind']]?: JobCapability };
+  readonly jobs?: { readonly [Kind in RequestKind]?: JobCapability<RequestOf<Kind>> };
   /** Short work, by kind: one call that answers with the outcome. */
-  readonly calls?: { readonly [Kind in WorkRequest['kind']]?: CallCapability };
+  readonly calls?: { readonly [Kind in RequestKind]?: CallCapability<RequestOf<Kind>> };
   /** Chat, answered at once. */
   readonly chat?: (request: ChatRequest, context: CallContext) => Promise<ChatOutcome>;
   /** The same chat, word by word: any number of deltas, then one last piece with the outcome, whose text is their concatenation. */
@@ -81,9 +81,9 @@ export interface NodeLoad {
 }
 
 /** Work that is started, asked about, and fetched when it has ended. */
-export interface JobCapability {
+export interface JobCapability<Request extends WorkRequest = WorkRequest> {
   /** Starts the work once. `reference` goes into the wire's own field. Throws UpstreamError; `startUnknown` says the start may have happened. */
-  start(request: WorkRequest, context: StartContext): Promise<Handle>;
+  start(request: Request, context: StartContext): Promise<Handle>;
   /** Asks whether a start with this reference happened. Present where the wire can be asked. */
   find?(reference: string, context: CallContext): Promise<Handle | 'absent' | 'unknowable'>;
   /** Where the work stands. Unknown state words mean running, never failed. */
@@ -107,9 +107,9 @@ export interface WatchedProgress {
 }
 
 /** Work that is answered on the spot. */
-export interface CallCapability {
+export interface CallCapability<Request extends WorkRequest = WorkRequest> {
   /** Does the work and answers with the outcome. */
-  call(request: WorkRequest, context: StartContext): Promise<Outcome>;
+  call(request: Request, context: StartContext): Promise<Outcome>;
 }
 
 /** Whatever the provider needs to ask again; stored as jsonb, never shown to callers, free of credentials. */
@@ -154,123 +154,6 @@ export interface ProviderWebhook {
   /** Names in lower case; of a repeated header the last. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-}
-
-/** An input file: bytes by default; a public address only when PUBLIC_URL is public https. */
-export interface InputFile {
-  readonly name: string;
-  readonly contentType: string;
-  readonly bytes: number;
-  /** Address at which the upstream can fetch it; null when it could not reach us. */
-  readonly publicUrl: string | null;
-  /** The same file in this provider's own storage, when it was uploaded there and is still kept. */
-  readonly uploaded: { readonly id: string; readonly uri: string | null } | null;
-  open(): Promise<Readable>;
-}
-
-/** What is to be made, in the words that all wires share; null is what the caller left open. */
-export type WorkRequest =
-  | {
-      readonly kind: 'IMAGE';
-      readonly prompt: string;
-      readonly negativePrompt: string | null;
-      readonly images: readonly InputFile[];
-      readonly aspectRatio: string | null;
-      readonly resolution: string | null;
-      readonly count: number | null;
-      readonly seed: number | null;
-      readonly speedMode: string | null;
-    }
-  | { readonly kind: 'DESCRIPTION'; readonly image: InputFile }
-  | {
-      readonly kind: 'VIDEO';
-      readonly prompt: string | null;
-      readonly negativePrompt: string | null;
-      /** First frame or reference picture. */
-      readonly firstFrame: InputFile | null;
-      readonly lastFrame: InputFile | null;
-      readonly aspectRatio: string | null;
-      readonly resolution: string | null;
-      /** Seconds. */
-      readonly duration: number | null;
-      readonly seed: number | null;
-    }
-  | {
-      readonly kind: 'SPEECH';
-      readonly text: string;
-      readonly voiceId: string;
-      readonly speed: number | null;
-      readonly pitch: number | null;
-      readonly volume: number | null;
-      readonly emotion: string | null;
-      readonly format: string | null;
-    }
-  | {
-      readonly kind: 'VOICE_CLONE';
-      readonly sample: InputFile;
-      readonly voiceId: string | null;
-      readonly name: string | null;
-      readonly text: string | null;
-    }
-  | {
-      readonly kind: 'COMFY_WORKFLOW';
-      readonly workflow: JsonObject;
-      /** `<node id>.<input name>` -> file. */
-      readonly files: Readonly<Record<string, InputFile>>;
-      readonly node: string | null;
-    }
-  | {
-      readonly kind: 'ANALYSIS';
-      readonly media: InputFile;
-      readonly prompt: string;
-      readonly system: string | null;
-    }
-  | {
-      readonly kind: 'LIP_SYNC';
-      /** Exactly one of image and video. */
-      readonly image: InputFile | null;
-      readonly video: InputFile | null;
-      /** Exactly one of audio and text. */
-      readonly audio: InputFile | null;
-      readonly text: string | null;
-      readonly voiceId: string | null;
-      readonly prompt: string | null;
-      readonly aspectRatio: string | null;
-      readonly resolution: string | null;
-    }
-  | { readonly kind: 'CHARACTER'; readonly name: string; readonly images: readonly InputFile[] }
-  | {
-      readonly kind: 'CHARACTER_IMAGE';
-      readonly characterId: string | null;
-      readonly prompt: string;
-      readonly aspectRatio: string | null;
-      readonly resolution: string | null;
-      readonly count: number | null;
-      readonly seed: number | null;
-    }
-  | { readonly kind: 'PERSON_DETECTION'; readonly image: InputFile }
-  | {
-      readonly kind: 'HUMAN_VIDEO';
-      readonly image: InputFile;
-      readonly audio: InputFile;
-      readonly prompt: string | null;
-      readonly resolution: string | null;
-    }
-  | { readonly kind: 'AVATAR_SOURCE'; readonly video: InputFile }
-  | { readonly kind: 'AVATAR'; readonly videoId: string; readonly name: string | null }
-  | {
-      readonly kind: 'AVATAR_VIDEO';
-      readonly digitalId: string;
-      readonly audio: InputFile;
-      readonly resolution: string | null;
-    };
-
-/** A kind of work as tasks and models name it. */
-export type WorkKind = WorkRequest['kind'] | 'FRAME_VIDEO';
-
-/** What a wire is asked for: a video between two frames is a video that has both. */
-export function requestKind(kind: WorkKind): WorkRequest['kind'] {
-  return kind === 'FRAME_VIDEO' ? 'VIDEO' : kind;
 }
 
 /** A conversation to be continued; its messages are checked. */

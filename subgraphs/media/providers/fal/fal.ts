@@ -1,5 +1,6 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
 import type {
   CallContext,
   Handle,
@@ -8,7 +9,6 @@ import type {
   Provider,
   StartContext,
   WatchedProgress,
-  WorkRequest,
 } from '../contract/provider.ts';
 import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
@@ -28,7 +28,7 @@ import {
 /**
  * fal's queue: submitted to a model's endpoint, then asked about below the path that the answer names (status and cancel
  * leave the endpoint's sub-path out), always at our own base URL. The wire has no field for our reference and no list of
- * requests. Its status can be followed as a stream, and it sends signed notices.
+ * requests. Its status can be followed as a stream, and it sends signed webhooks.
  */
 export function createFal(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);
@@ -44,18 +44,20 @@ export function createFal(options: { readonly http: HttpClient }): Provider {
   };
 }
 
+type FalRequest = RequestOf<'IMAGE' | 'VIDEO'>;
+
 interface Parts {
   readonly http: HttpClient;
   readonly exchange: Exchange;
 }
 
-async function start(parts: Parts, request: WorkRequest, context: StartContext): Promise<Handle> {
+async function start(parts: Parts, request: FalRequest, context: StartContext): Promise<Handle> {
   const { endpoint, input } = await beforeStart(callOf(parts, request, context));
   const { webhookUrl } = context;
-  const notice = webhookUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(webhookUrl)}`;
+  const query = webhookUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(webhookUrl)}`;
   const answer = await parts.exchange(context, {
     method: 'POST',
-    path: `/${endpoint}${notice}`,
+    path: `/${endpoint}${query}`,
     json: input,
     headers: LIFECYCLE,
   });
@@ -63,13 +65,12 @@ async function start(parts: Parts, request: WorkRequest, context: StartContext):
   return { requestId: id, path: requestPath({ id, url, endpoint }, context) };
 }
 
-function callOf(parts: Parts, request: WorkRequest, context: StartContext): Promise<FalCall> {
+function callOf(parts: Parts, request: FalRequest, context: StartContext): Promise<FalCall> {
   const { model } = context.connection;
   const addressOf: Parameters<typeof imageCall>[2] = (file, field) =>
     addressOfInput(parts, { file, field }, context);
   if (request.kind === 'IMAGE') return imageCall(model, request, addressOf);
-  if (request.kind === 'VIDEO') return videoCall(model, request, addressOf);
-  throw new UpstreamError('INVALID_INPUT', `fal does not make ${request.kind}`, { retryable: false });
+  return videoCall(model, request, addressOf);
 }
 
 /**
@@ -92,7 +93,7 @@ function requestPath(
 
 function pathOf({ path }: Handle): string {
   if (typeof path === 'string') return path;
-  throw new UpstreamError('LOST', 'fal: the handle names no request', { retryable: true });
+  throw new UpstreamError('LOST', 'fal: the handle names no request');
 }
 
 function sharedSteps(exchange: Exchange, events: EventStream): Omit<JobCapability, 'start'> {

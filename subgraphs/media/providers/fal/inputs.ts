@@ -1,5 +1,6 @@
-import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile, WorkRequest } from '../contract/provider.ts';
+import { invalidInput } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestOf, VideoRequest } from '../../domain/work/request.ts';
 
 /**
  * What the models behind fal's queue are asked with: every endpoint has fields of its own. A model that is not named here
@@ -50,8 +51,7 @@ const SIZES: Readonly<Record<string, string>> = {
   '9:16': 'portrait_16_9',
 };
 
-type ImageRequest = Extract<WorkRequest, { kind: 'IMAGE' }>;
-type VideoRequest = Extract<WorkRequest, { kind: 'VIDEO' }>;
+type ImageRequest = RequestOf<'IMAGE'>;
 
 /** A picture of this model, null for the default one. Throws INVALID_INPUT for a shape that it can't be told. */
 export async function imageCall(
@@ -61,7 +61,7 @@ export async function imageCall(
 ): Promise<FalCall> {
   const name = model ?? DEFAULT_IMAGE;
   const { shape, edit } = IMAGES[name] ?? ANY_IMAGE;
-  const { prompt, images, count, seed, aspectRatio } = request;
+  const { prompt, images = [], count, seed, aspectRatio } = request;
   const addresses: string[] = [];
   for (const image of images) addresses.push(await addressOf(image, 'images'));
   const pictures = edit.field === 'image_urls' ? addresses : addresses[0];
@@ -69,11 +69,9 @@ export async function imageCall(
     endpoint: `${name}${images.length > 0 ? edit.path : ''}`,
     input: {
       prompt,
-      ...(shape === 'image_size'
-        ? imageSize(request)
-        : aspectRatio !== null && { aspect_ratio: aspectRatio }),
-      ...(count !== null && { num_images: count }),
-      ...(seed !== null && { seed }),
+      ...(shape === 'image_size' ? imageSize(request) : { aspect_ratio: aspectRatio }),
+      num_images: count,
+      seed,
       ...(images.length > 0 && { [edit.field]: pictures }),
     },
   };
@@ -85,9 +83,9 @@ function imageSize({ resolution, aspectRatio }: ImageRequest): Record<string, un
   if (width !== undefined && height !== undefined) {
     return { image_size: { width: Number(width), height: Number(height) } };
   }
-  if (aspectRatio === null) return {};
+  if (aspectRatio === undefined) return {};
   const size = SIZES[aspectRatio];
-  if (size === undefined) throw refused('aspectRatio', `takes one of ${Object.keys(SIZES).join(', ')}`);
+  if (size === undefined) throw invalidInput('aspectRatio', `takes one of ${Object.keys(SIZES).join(', ')}`);
   return { image_size: size };
 }
 
@@ -100,18 +98,18 @@ export async function videoCall(
   const name = model ?? DEFAULT_VIDEO;
   const { isFamily, last } = VIDEOS[name] ?? ANY_VIDEO;
   const { prompt, firstFrame, lastFrame } = request;
-  if (prompt === null)
-    throw refused('prompt', 'this model makes videos from words, with or without a picture');
-  if (lastFrame !== null && firstFrame === null)
-    throw refused('firstFrame', 'a last frame needs a first one');
-  const variant = firstFrame === null ? '/text-to-video' : '/image-to-video';
+  if (prompt === undefined)
+    throw invalidInput('prompt', 'this model makes videos from words, with or without a picture');
+  if (lastFrame !== undefined && firstFrame === undefined)
+    throw invalidInput('firstFrame', 'a last frame needs a first one');
+  const variant = firstFrame === undefined ? '/text-to-video' : '/image-to-video';
   return {
     endpoint: `${name}${isFamily ? variant : ''}`,
     input: {
       prompt,
       ...videoSettings(request),
-      ...(firstFrame !== null && { image_url: await addressOf(firstFrame, 'firstFrame') }),
-      ...(lastFrame !== null && { [last]: await addressOf(lastFrame, 'lastFrame') }),
+      image_url: firstFrame && (await addressOf(firstFrame, 'firstFrame')),
+      [last]: lastFrame && (await addressOf(lastFrame, 'lastFrame')),
     },
   };
 }
@@ -119,16 +117,12 @@ export async function videoCall(
 function videoSettings(request: VideoRequest): Record<string, unknown> {
   const { negativePrompt, firstFrame, aspectRatio, resolution, duration, seed } = request;
   return {
-    ...(negativePrompt !== null && { negative_prompt: negativePrompt }),
+    negative_prompt: negativePrompt,
     // A picture brings its own shape.
-    ...(aspectRatio !== null && firstFrame === null && { aspect_ratio: aspectRatio }),
-    ...(resolution !== null && { resolution }),
+    aspect_ratio: firstFrame === undefined ? aspectRatio : undefined,
+    resolution,
     // The wire takes the seconds as a text.
-    ...(duration !== null && { duration: String(duration) }),
-    ...(seed !== null && { seed }),
+    duration: duration?.toString(),
+    seed,
   };
-}
-
-function refused(field: string, why: string): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
 }

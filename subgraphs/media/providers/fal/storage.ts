@@ -2,7 +2,8 @@ import { z } from 'zod';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { CallContext, InputFile } from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { CallContext } from '../contract/provider.ts';
 import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { putFile } from '../shared/upload-address.ts';
 import { read, throwRefusal } from './wire.ts';
@@ -40,9 +41,7 @@ export async function addressOfInput(
 export function restContext(context: CallContext): CallContext {
   const baseUrl = context.connection.endpoints?.['rest'];
   if (baseUrl === undefined) {
-    throw new UpstreamError('UNAVAILABLE', 'the address of fal’s storage is not configured', {
-      retryable: true,
-    });
+    throw new UpstreamError('UNAVAILABLE', 'the address of fal’s storage is not configured');
   }
   return { ...context, connection: { ...context.connection, baseUrl, pathPrefix: '' } };
 }

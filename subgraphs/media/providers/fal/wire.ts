@@ -69,7 +69,7 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
   const { sentence, problems } = readFailure(answer);
   const message = `fal: ${sentence || `HTTP ${answer.status}`}`.slice(0, 400);
   if (/exhausted balance|insufficient (balance|credit|fund)/i.test(sentence)) {
-    throw new UpstreamError('OUT_OF_CREDIT', 'fal: out of credit', { retryable: true });
+    throw new UpstreamError('OUT_OF_CREDIT', 'fal: out of credit');
   }
   if (problems.length > 0 && answer.status < 500) throw errorOfProblems(answer, problems);
   throwStatus(answer, { message, isAboutWork: asking === 'request' });
@@ -98,13 +98,13 @@ function errorOfProblems(answer: ExchangeAnswer, problems: readonly Problem[]): 
   const field = typeof name === 'string' ? (FIELDS[name] ?? name) : undefined;
   const named = field === undefined ? {} : { field };
   if (MODERATION.test(types)) {
-    return new UpstreamError('MODERATION_REFUSED', message, { retryable: false, ...named });
+    return new UpstreamError('MODERATION_REFUSED', message, { ...named });
   }
   if (answer.status >= 500 || ITS_OWN.test(types)) {
     const retryable = answer.headers['x-fal-retryable'] !== 'false';
-    return new UpstreamError('UNAVAILABLE', message, { retryable, ...retryAfterOf(answer) });
+    return new UpstreamError('UNAVAILABLE', message, { retryable, retryAfter: retryAfterOf(answer) });
   }
-  return new UpstreamError('INVALID_INPUT', message, { retryable: false, ...named });
+  return new UpstreamError('INVALID_INPUT', message, { ...named });
 }
 
 /** The request of a submission, and the path below which it is asked about. */
@@ -152,11 +152,11 @@ export function completedStatus(answer: ExchangeAnswer): JobStatus {
   if (problems.length > 0) return { state: 'failed', error: errorOfProblems(answer, problems) };
   if (type !== null && answer.status >= 500) {
     const message = `fal failed: ${sentence || type}`.slice(0, 500);
-    return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message, { retryable: true }) };
+    return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message) };
   }
   if (type === 'bad_request' || answer.status === 400 || answer.status === 422) {
     const message = `fal: ${sentence || 'refused the input'}`.slice(0, 500);
-    return { state: 'failed', error: new UpstreamError('INVALID_INPUT', message, { retryable: false }) };
+    return { state: 'failed', error: new UpstreamError('INVALID_INPUT', message) };
   }
   throwRefusal(answer, 'request');
   throw unreadable(new Error(`HTTP ${answer.status}`), 'a result');
@@ -169,7 +169,7 @@ function finishedStatus(answer: ExchangeAnswer): JobStatus {
   const shown = images?.filter((_image, index) => flags?.[index] !== true) ?? [];
   if (images && images.length > 0 && shown.length === 0) {
     const message = 'fal withheld the pictures: they were flagged as unsafe';
-    const error = new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' });
+    const error = new UpstreamError('MODERATION_REFUSED', message, { field: 'prompt' });
     return { state: 'failed', error };
   }
   const files = [...shown, image, video, ...(videos ?? [])].flatMap((one) =>

@@ -1,16 +1,19 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile, Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
+import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { generateText } from './chat.ts';
 import { uploadFile } from './files.ts';
 import { inlinePart } from './images.ts';
-import { refuseKind } from './wire.ts';
 
 /** Words about a picture, a recording or a video: inside the request while it is small, else by the Files API. */
 
 /** Largest file inside a request, in bytes: with base64's third on top it stays below the 20 MB that a request may have. */
 const MAX_INLINE = 14 << 20;
+
+type AnalysisRequest = RequestOf<'ANALYSIS'>;
 
 interface Tools {
   readonly http: HttpClient;
@@ -18,8 +21,11 @@ interface Tools {
 }
 
 /** Analyses. Throws UpstreamError. */
-export async function analyse(tools: Tools, request: WorkRequest, context: StartContext): Promise<Outcome> {
-  if (request.kind !== 'ANALYSIS') throw refuseKind(request.kind);
+export async function analyse(
+  tools: Tools,
+  request: AnalysisRequest,
+  context: StartContext,
+): Promise<Outcome> {
   const { media } = request;
   const kept = media.uploaded?.uri;
   if (kept) {
@@ -45,16 +51,16 @@ function filePart({ contentType }: InputFile, fileUri: string): object {
 
 async function ask(
   { exchange }: Tools,
-  { prompt, system }: Extract<WorkRequest, { kind: 'ANALYSIS' }>,
+  { prompt, system }: AnalysisRequest,
   { context, part }: { readonly context: StartContext; readonly part: object },
 ): Promise<Outcome> {
   const body = {
     contents: [{ role: 'user', parts: [part, { text: prompt }] }],
-    ...(system !== null && { systemInstruction: { parts: [{ text: system }] } }),
+    systemInstruction: system === undefined ? undefined : { parts: [{ text: system }] },
   };
   const { text, model, usage } = await generateText(exchange, context, { body, field: 'prompt' });
   if (text === '') {
-    throw new UpstreamError('UNAVAILABLE', 'gemini had nothing to say about it', { retryable: true });
+    throw new UpstreamError('UNAVAILABLE', 'gemini had nothing to say about it');
   }
   return { files: [], texts: [text], facts: { model, usage: { ...usage } } };
 }

@@ -74,10 +74,7 @@ export async function* chatStream(
     };
   }
   if (end.finishReason === null) {
-    throw new UpstreamError('UNAVAILABLE', 'gemini: the reply broke off', {
-      retryable: true,
-      startUnknown: true,
-    });
+    throw new UpstreamError('UNAVAILABLE', 'gemini: the reply broke off', { startUnknown: true });
   }
   if (said.length === 0) throwBlocked(end.finishReason, 'messages');
   yield { outcome: outcomeOf(said.join(''), end, model) };

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../../platform/json.ts';
+import { invalidInput } from '../../domain/failure.ts';
 import type { ChatRequest } from '../contract/provider.ts';
-import { refuseInput } from './wire.ts';
 
 /** A conversation in OpenAI's words, as Gemini takes it. Pure. */
 
@@ -15,7 +15,7 @@ export function contentsOf({ messages, system }: Pick<ChatRequest, 'messages' | 
   const list = Array.isArray(messages) ? messages.map(messageOf) : [];
   const instructions = list.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts);
   const contents = list.flatMap(({ role, parts }) => (role === 'system' ? [] : [{ role, parts }]));
-  if (contents.length === 0) throw refuseInput('messages', 'there is nothing to answer');
+  if (contents.length === 0) throw invalidInput('messages', 'there is nothing to answer');
   const parts = [...(system === null ? [] : [{ text: system }]), ...instructions];
   return { contents, ...(parts.length > 0 && { systemInstruction: { parts } }) };
 }
@@ -45,7 +45,7 @@ function partOf(part: Json): JsonObject {
     case 'file':
       return mediaPart(textIn(objectOf(given['file'])?.['file_data']));
     default:
-      throw refuseInput('messages', `gemini takes no part of type ${textIn(given['type'])}`);
+      throw invalidInput('messages', `gemini takes no part of type ${textIn(given['type'])}`);
   }
 }
 
@@ -60,7 +60,7 @@ function mediaPart(url: string): JsonObject {
     return { inlineData: { mimeType: match[1] ?? '', data: url.slice(match[0].length) } };
   }
   if (FILE_URI.test(url)) return { fileData: { fileUri: url } };
-  throw refuseInput('messages', 'gemini takes media as data: addresses, or as files of its own');
+  throw invalidInput('messages', 'gemini takes media as data: addresses, or as files of its own');
 }
 
 /** The MIME type of a sound that OpenAI's wire calls by its short name. */

@@ -4,10 +4,11 @@ import { z } from 'zod';
 
 import type { HttpClient, HttpResponse } from '../../../../platform/http/http-client.ts';
 import type { Json } from '../../../../platform/json.ts';
-import { UpstreamError } from '../../domain/failure.ts';
-import type { CallContext, Connection, InputFile, UploadedFile } from '../contract/provider.ts';
+import { invalidInput, UpstreamError } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { CallContext, Connection, UploadedFile } from '../contract/provider.ts';
 import { addressOf, httpRequestOf, transportError, type Exchange } from '../shared/exchange.ts';
-import { read, refuseInput, throwRefusal, unreadable } from './wire.ts';
+import { read, throwRefusal, unreadable } from './wire.ts';
 
 /** The Files API: a resumable upload in one piece, then waiting until Google has looked at the file. */
 
@@ -121,14 +122,11 @@ async function whenActive(
   let seen = begun;
   for (let waitMs = FIRST_PAUSE_MS; seen.found.state === 'PROCESSING'; waitMs *= 2) {
     if (Date.now() > deadline) {
-      throw new UpstreamError('TIMED_OUT', 'gemini is still processing the file', { retryable: true });
+      throw new UpstreamError('TIMED_OUT', 'gemini is still processing the file');
     }
     await pause(Math.min(waitMs, LONGEST_PAUSE_MS), undefined, { signal: context.signal }).catch(
       (cause: unknown) => {
-        throw new UpstreamError('TIMED_OUT', 'nobody waits for the file any more', {
-          retryable: true,
-          cause,
-        });
+        throw new UpstreamError('TIMED_OUT', 'nobody waits for the file any more', { cause });
       },
     );
     const path = `/${seen.found.name}`;
@@ -138,7 +136,7 @@ async function whenActive(
   }
   const { state, error } = seen.found;
   if (state === 'FAILED') {
-    throw refuseInput('media', `gemini can't process this file: ${error?.message ?? 'no reason given'}`);
+    throw invalidInput('media', `gemini can't process this file: ${error?.message ?? 'no reason given'}`);
   }
   return seen;
 }

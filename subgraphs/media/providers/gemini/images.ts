@@ -1,11 +1,13 @@
-import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile, Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
+import { invalidInput, UpstreamError } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
+import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
-import { generatedOf, refuseInput, refuseKind, throwBlocked, throwRefusal, unreadable } from './wire.ts';
+import { generatedOf, throwBlocked, throwRefusal, unreadable } from './wire.ts';
 
 /** Images from words and images: generateContent of a model that answers with pictures. */
 
-type ImageRequest = Extract<WorkRequest, { kind: 'IMAGE' }>;
+type ImageRequest = RequestOf<'IMAGE'>;
 
 const DEFAULT_MODEL = 'gemini-2.5-flash-image';
 const TIMEOUT_MS = 180_000;
@@ -14,11 +16,10 @@ const MAX_BYTES = 96 << 20;
 /** Makes the image. Throws UpstreamError. */
 export async function makeImages(
   exchange: Exchange,
-  request: WorkRequest,
+  request: ImageRequest,
   context: StartContext,
 ): Promise<Outcome> {
-  if (request.kind !== 'IMAGE') throw refuseKind(request.kind);
-  if ((request.count ?? 1) !== 1) throw refuseInput('count', 'gemini makes one image at a time');
+  if ((request.count ?? 1) !== 1) throw invalidInput('count', 'gemini makes one image at a time');
   const answer = await exchange(context, {
     method: 'POST',
     path: `/models/${context.connection.model ?? DEFAULT_MODEL}:generateContent`,
@@ -32,23 +33,23 @@ export async function makeImages(
   if (finishReason === null) throw unreadable(new Error('no candidate'));
   throwBlocked(finishReason, 'prompt');
   const said = text === '' ? finishReason : text.slice(0, 300);
-  throw new UpstreamError('UNAVAILABLE', `gemini made no image: ${said}`, { retryable: true });
+  throw new UpstreamError('UNAVAILABLE', `gemini made no image: ${said}`);
 }
 
 async function bodyOf(request: ImageRequest): Promise<object> {
-  const { prompt, negativePrompt, aspectRatio, resolution, seed } = request;
-  const pictures = await Promise.all(request.images.map((image) => inlinePart(image, 'images')));
+  const { prompt, negativePrompt, images = [], aspectRatio, resolution = '', seed } = request;
+  const pictures = await Promise.all(images.map((image) => inlinePart(image, 'images')));
   const imageConfig = {
-    ...(aspectRatio !== null && { aspectRatio }),
-    ...(resolution !== null && /^[124]K$/.test(resolution) && { imageSize: resolution }),
+    ...(aspectRatio !== undefined && { aspectRatio }),
+    ...(/^[124]K$/.test(resolution) && { imageSize: resolution }),
   };
-  const text = negativePrompt === null ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`;
+  const text = negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`;
   return {
     contents: [{ role: 'user', parts: [...pictures, { text }] }],
     generationConfig: {
       responseModalities: ['IMAGE'],
       ...(Object.keys(imageConfig).length > 0 && { imageConfig }),
-      ...(seed !== null && { seed }),
+      seed,
     },
   };
 }

@@ -1,40 +1,30 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../../domain/failure.ts';
+import { invalidInput, UpstreamError } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { VideoRequest } from '../../domain/work/request.ts';
 import type {
   CallContext,
   Handle,
-  InputFile,
   JobCapability,
   JobStatus,
   RemoteFile,
   StartContext,
-  WorkRequest,
 } from '../contract/provider.ts';
 import { addressOf, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
-import {
-  isAboutContent,
-  read,
-  refuseInput,
-  refuseKind,
-  refusedContent,
-  throwRefusal,
-  unreadable,
-} from './wire.ts';
+import { isAboutContent, read, refusedContent, throwRefusal, unreadable } from './wire.ts';
 
 /**
  * Videos (Veo): a long-running operation that is asked for until it is done. It shows no progress, can't be stopped, and
  * can't be found by a reference of ours. Done without a video means refused for its content, or failed without a word.
  */
-export function videoJob(exchange: Exchange): JobCapability {
+export function videoJob(exchange: Exchange): JobCapability<VideoRequest> {
   return {
     pollMs: 5_000,
     start: (request, context) => start(exchange, request, context),
     status: (handle, context) => status(exchange, handle, context),
   };
 }
-
-type VideoRequest = Extract<WorkRequest, { kind: 'VIDEO' }>;
 
 const DEFAULT_MODEL = 'veo-3.1-generate-preview';
 const START_TIMEOUT_MS = 120_000;
@@ -59,8 +49,7 @@ const operation = z.object({
 });
 type Operation = z.output<typeof operation>;
 
-async function start(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
-  if (request.kind !== 'VIDEO') throw refuseKind(request.kind);
+async function start(exchange: Exchange, request: VideoRequest, context: StartContext): Promise<Handle> {
   const answer = await exchange(context, {
     method: 'POST',
     path: `/models/${context.connection.model ?? DEFAULT_MODEL}:predictLongRunning`,
@@ -74,14 +63,14 @@ async function start(exchange: Exchange, request: WorkRequest, context: StartCon
 }
 
 async function instanceOf({ prompt, firstFrame, lastFrame }: VideoRequest): Promise<object> {
-  if (prompt === null) throw refuseInput('prompt', 'this model makes videos from words');
-  if (lastFrame !== null && firstFrame === null) {
-    throw refuseInput('lastFrame', 'this model takes a last frame only along with a first one');
+  if (prompt === undefined) throw invalidInput('prompt', 'this model makes videos from words');
+  if (lastFrame !== undefined && firstFrame === undefined) {
+    throw invalidInput('lastFrame', 'this model takes a last frame only along with a first one');
   }
   return {
     prompt,
-    ...(firstFrame !== null && { image: await imageOf(firstFrame, 'image') }),
-    ...(lastFrame !== null && { lastFrame: await imageOf(lastFrame, 'lastFrame') }),
+    image: firstFrame && (await imageOf(firstFrame, 'image')),
+    lastFrame: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
   };
 }
 
@@ -100,11 +89,11 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
 function parametersOf({ aspectRatio, resolution, duration, seed, negativePrompt }: VideoRequest): object {
   return {
     sampleCount: 1,
-    ...(aspectRatio !== null && { aspectRatio }),
-    ...(resolution !== null && { resolution: RESOLUTIONS[resolution] ?? resolution }),
-    ...(duration !== null && { durationSeconds: duration }),
-    ...(seed !== null && { seed }),
-    ...(negativePrompt !== null && { negativePrompt }),
+    aspectRatio,
+    resolution: resolution && (RESOLUTIONS[resolution] ?? resolution),
+    durationSeconds: duration,
+    seed,
+    negativePrompt,
   };
 }
 
@@ -123,7 +112,7 @@ const OPERATION = /^(?:[\w.-]+\/)*operations\/[\w.-]+$/;
 
 function nameOf({ operation: name }: Handle): string {
   if (typeof name === 'string' && OPERATION.test(name)) return name;
-  throw new UpstreamError('LOST', 'gemini: the handle names no operation', { retryable: true });
+  throw new UpstreamError('LOST', 'gemini: the handle names no operation');
 }
 
 function operationOf(answer: ExchangeAnswer): Operation {
@@ -149,14 +138,14 @@ function whyEmpty({ response }: Operation): UpstreamError {
       `gemini: the video was withheld: ${reasons?.[0] ?? 'no reason given'}`.slice(0, 500),
     );
   }
-  return new UpstreamError('UNAVAILABLE', 'gemini finished without a video', { retryable: true });
+  return new UpstreamError('UNAVAILABLE', 'gemini finished without a video');
 }
 
 /** Codes of google.rpc.Code. */
 function failureOf({ code, message }: NonNullable<Operation['error']>): UpstreamError {
   const said = `gemini: ${message ?? 'the video failed'}`.slice(0, 500);
   if (isAboutContent(said)) return refusedContent(said);
-  if (code === 3) return new UpstreamError('INVALID_INPUT', said, { retryable: false });
-  if (code === 8) return new UpstreamError('RATE_LIMITED', said, { retryable: true });
-  return new UpstreamError('UNAVAILABLE', said, { retryable: true });
+  if (code === 3) return new UpstreamError('INVALID_INPUT', said);
+  if (code === 8) return new UpstreamError('RATE_LIMITED', said);
+  return new UpstreamError('UNAVAILABLE', said);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { UpstreamError } from '../../domain/failure.ts';
-import type { ChatOutcome, RemoteFile, WorkRequest } from '../contract/provider.ts';
+import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 
@@ -69,37 +69,33 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   const error = parsed.success ? parsed.data.error : {};
   const details = error.details ?? [];
   const message = `gemini: ${error.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
-  const retryAfter = retryDelayOf(details) ?? retryAfterOf(answer).retryAfter;
-  const pause = retryAfter === undefined ? {} : { retryAfter };
+  const retryAfter = retryDelayOf(details) ?? retryAfterOf(answer);
   if (answer.status === 429) {
     // A quota of the day is not there again after the pause that is named along with it.
     const isForToday = JSON.stringify(details).includes('PerDay');
-    throw new UpstreamError(isForToday ? 'OUT_OF_CREDIT' : 'RATE_LIMITED', message, {
-      retryable: true,
-      ...pause,
-    });
+    throw new UpstreamError(isForToday ? 'OUT_OF_CREDIT' : 'RATE_LIMITED', message, { retryAfter });
   }
   if (details.some(({ reason }) => reason === 'API_KEY_INVALID') || /API key not valid/i.test(message)) {
-    throw new UpstreamError('UNAVAILABLE', 'the provider refused our credentials', { retryable: true });
+    throw new UpstreamError('UNAVAILABLE', 'the provider refused our credentials');
   }
   if (answer.status === 400 && MODERATION.test(message)) throw refusedContent(message);
   // Files are in the making for a while, and gone after two days; both are told as if something else were wrong.
   if (/not in an ACTIVE state/i.test(message)) {
-    throw new UpstreamError('UNAVAILABLE', message, { retryable: true, ...pause });
+    throw new UpstreamError('UNAVAILABLE', message, { retryAfter });
   }
   if (answer.status === 403 && /\bfile\b.*may not exist/i.test(message)) {
-    throw new UpstreamError('LOST', message, { retryable: true });
+    throw new UpstreamError('LOST', message);
   }
   if (answer.status === 404 && /models\/\S+ is not (found|supported)/i.test(message)) {
-    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+    throw new UpstreamError('UNAVAILABLE', message);
   }
   // Where it may be used from, and whether it is paid for: nothing that the caller can change.
   if (error.status === 'FAILED_PRECONDITION') {
-    throw new UpstreamError('OUT_OF_CREDIT', message, { retryable: true });
+    throw new UpstreamError('OUT_OF_CREDIT', message);
   }
   // Google's own word for overloaded (a bare 503 may come from anything on the way).
   if (answer.status === 503 && error.status === 'UNAVAILABLE') {
-    throw new UpstreamError('UNAVAILABLE', message, { retryable: true, ...pause });
+    throw new UpstreamError('UNAVAILABLE', message, { retryAfter });
   }
   throw errorOfStatus(answer, message) ?? unreadable(new Error(message));
 }
@@ -151,20 +147,10 @@ export function throwBlocked(finishReason: string | null, field: string): void {
 
 /** A refusal for the content. */
 export function refusedContent(message: string, field = 'prompt'): UpstreamError {
-  return new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field });
+  return new UpstreamError('MODERATION_REFUSED', message, { field });
 }
 
 /** Whether a text of Google's speaks of a refusal for the content. */
 export function isAboutContent(message: string): boolean {
   return MODERATION.test(message);
-}
-
-/** Work of a kind that this wire has not. */
-export function refuseKind(kind: WorkRequest['kind']): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `gemini does not make ${kind}`, { retryable: false });
-}
-
-/** An input that this wire can't take. */
-export function refuseInput(field: string, why: string): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
 }

@@ -1,7 +1,8 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Json } from '../../../../platform/json.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { CallContext, InputFile, UploadedFile } from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { CallContext, UploadedFile } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { putFile } from '../shared/upload-address.ts';
@@ -49,8 +50,5 @@ export async function createAsset(
 function typeOf({ contentType }: InputFile, field: string): string {
   const [type = ''] = contentType.split('/');
   if (['image', 'audio', 'video'].includes(type)) return type;
-  throw new UpstreamError('INVALID_INPUT', `${field}: hedra takes pictures, sounds and videos`, {
-    retryable: false,
-    field,
-  });
+  throw new UpstreamError('INVALID_INPUT', `${field}: hedra takes pictures, sounds and videos`, { field });
 }

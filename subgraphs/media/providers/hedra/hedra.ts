@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import { UpstreamError } from '../../domain/failure.ts';
-import type { CallContext, Handle, Provider, StartContext, WorkRequest } from '../contract/provider.ts';
+import { invalidInput } from '../../domain/failure.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
+import type { CallContext, Handle, Provider, StartContext } from '../contract/provider.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { createAsset, type Given } from './assets.ts';
 import { asGeneration, firstVoice, jobStatus } from './wire.ts';
+
+type TalkRequest = RequestOf<'LIP_SYNC'>;
 
 interface Wire {
   readonly http: HttpClient;
@@ -46,8 +49,7 @@ const DEFAULT_MODEL = 'hedra-avatar';
 const DEFAULT_PROMPT = 'A person speaking to the camera';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-async function start(wire: Wire, request: WorkRequest, context: StartContext): Promise<Handle> {
-  if (request.kind !== 'LIP_SYNC') throw refused('kind', `hedra does not make ${request.kind}`);
+async function start(wire: Wire, request: TalkRequest, context: StartContext): Promise<Handle> {
   const parts = await beforeStart(partsOf(wire, request, context));
   const id = generationId(context.reference);
   const { prompt, aspectRatio, resolution } = request;
@@ -61,8 +63,8 @@ async function start(wire: Wire, request: WorkRequest, context: StartContext): P
       ...parts,
       generated_video_inputs: {
         text_prompt: prompt ?? DEFAULT_PROMPT,
-        ...(aspectRatio !== null && { aspect_ratio: aspectRatio }),
-        ...(resolution !== null && { resolution }),
+        aspect_ratio: aspectRatio,
+        resolution,
       },
     },
   });
@@ -74,14 +76,14 @@ async function start(wire: Wire, request: WorkRequest, context: StartContext): P
 /** Who talks, and what is said. */
 async function partsOf(
   wire: Wire,
-  request: Extract<WorkRequest, { kind: 'LIP_SYNC' }>,
+  request: TalkRequest,
   context: CallContext,
 ): Promise<Record<string, unknown>> {
   const { image, audio, text, voiceId } = request;
-  if (image === null) throw refused('video', 'hedra animates pictures, not videos; send an image');
-  if (audio === null && text === null) throw refused('audio', 'an audio or a text is needed');
+  if (image === undefined) throw invalidInput('video', 'hedra animates pictures, not videos; send an image');
+  if (audio === undefined && text === undefined) throw invalidInput('audio', 'an audio or a text is needed');
   const keyframe = await assetId(wire, { file: image, field: 'image' }, context);
-  if (audio !== null) {
+  if (audio !== undefined) {
     return {
       start_keyframe_id: keyframe,
       audio_id: await assetId(wire, { file: audio, field: 'audio' }, context),
@@ -135,8 +137,4 @@ async function find(
 
 function statusPath(id: string): string {
   return `/public/generations/${encodeURIComponent(id)}/status`;
-}
-
-function refused(field: string, why: string): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
 }

@@ -43,10 +43,10 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
   const { message: said, field, type } = detailOf(answer.json);
   const message = `hedra: ${said || `HTTP ${answer.status}`}`.slice(0, 400);
   if (type === 'MODERATION_FAILED') {
-    throw new UpstreamError('MODERATION_REFUSED', message, { retryable: false });
+    throw new UpstreamError('MODERATION_REFUSED', message);
   }
   if (answer.status === 422 && field !== null) {
-    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field: FIELDS[field] ?? field });
+    throw new UpstreamError('INVALID_INPUT', message, { field: FIELDS[field] ?? field });
   }
   throwStatus(answer, { message, isAboutWork: asking === 'work' });
 }
@@ -69,7 +69,6 @@ export function firstVoice(answer: ExchangeAnswer): string {
   const [voice] = z.array(z.object({ id: z.string().min(1) })).safeParse(answer.json).data ?? [];
   if (voice !== undefined) return voice.id;
   throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
-    retryable: false,
     field: 'voiceId',
   });
 }
@@ -117,7 +116,7 @@ function failureOf({ error, error_message: said }: Generation): UpstreamError {
   const message = `hedra failed: ${reason || 'no reason given'}`.slice(0, 500);
   // Hedra's own look at what was made; another try makes something else.
   if (error?.reason_code === 'MODERATION_OUTPUT_TRANSIENT') {
-    return new UpstreamError('UNAVAILABLE', message, { retryable: true });
+    return new UpstreamError('UNAVAILABLE', message);
   }
   const isModerated = error?.reason_code?.startsWith('MODERATION_') === true || /\bmoderat/i.test(reason);
   const type = isModerated ? 'MODERATION_FAILED' : (error?.type ?? '');

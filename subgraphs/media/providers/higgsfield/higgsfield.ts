@@ -1,18 +1,20 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
 import type {
   CallContext,
   Connection,
   Handle,
-  InputFile,
   JobCapability,
   Provider,
   StartContext,
-  WorkRequest,
 } from '../contract/provider.ts';
 import { addressOf, beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { putFile } from '../shared/upload-address.ts';
 import { asCharacter, asPlace, asRequest, characterStatus, requestStatus, throwRefusal } from './wire.ts';
+
+type PictureRequest = RequestOf<'CHARACTER_IMAGE'>;
 
 interface Wire {
   readonly http: HttpClient;
@@ -28,12 +30,11 @@ export function createHiggsfield({ http }: { readonly http: HttpClient }): Provi
   return { name: 'higgsfield', jobs: { CHARACTER: characters(wire), CHARACTER_IMAGE: pictures(wire) } };
 }
 
-function characters(wire: Wire): JobCapability {
+function characters(wire: Wire): JobCapability<RequestOf<'CHARACTER'>> {
   const { exchange } = wire;
   return {
     pollMs: 3_000,
     async start(request, context) {
-      if (request.kind !== 'CHARACTER') throw notMade(request);
       const urls = await beforeStart(addressesOf(wire, request.images, context));
       const answer = await exchange(context, {
         method: 'POST',
@@ -55,7 +56,7 @@ function characters(wire: Wire): JobCapability {
   };
 }
 
-function pictures({ exchange }: Wire): JobCapability {
+function pictures({ exchange }: Wire): JobCapability<PictureRequest> {
   return {
     pollMs: 1_500,
     start: (request, context) => startPictures(exchange, request, context),
@@ -79,16 +80,15 @@ const DEFAULT_MODEL = 'higgsfield-ai/soul/standard';
 
 async function startPictures(
   exchange: Exchange,
-  request: WorkRequest,
+  request: PictureRequest,
   context: StartContext,
 ): Promise<Handle> {
-  if (request.kind !== 'CHARACTER_IMAGE') throw notMade(request);
   const { connection, reference, webhookUrl } = context;
   const model = (connection.model ?? DEFAULT_MODEL).split('/').map(encodeURIComponent).join('/');
-  const notice = webhookUrl === undefined ? '' : `?hf_webhook=${encodeURIComponent(webhookUrl)}`;
+  const query = webhookUrl === undefined ? '' : `?hf_webhook=${encodeURIComponent(webhookUrl)}`;
   const answer = await exchange(context, {
     method: 'POST',
-    path: `/${model}${notice}`,
+    path: `/${model}${query}`,
     headers: { 'idempotency-key': reference },
     json: settings(request),
   });
@@ -96,19 +96,19 @@ async function startPictures(
   return { id, status: pathAtHome(status, connection), cancel: pathAtHome(cancel, connection) };
 }
 
-function settings(request: Extract<WorkRequest, { kind: 'CHARACTER_IMAGE' }>): Record<string, unknown> {
+function settings(request: PictureRequest): Record<string, unknown> {
   const { prompt, aspectRatio, resolution, count, seed, characterId } = request;
-  if (count !== null && count !== 1 && count !== 4) {
+  if (count !== undefined && count !== 1 && count !== 4) {
     const message = 'count: higgsfield makes one picture or four';
-    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field: 'count' });
+    throw new UpstreamError('INVALID_INPUT', message, { field: 'count' });
   }
   return {
     prompt,
-    ...(aspectRatio !== null && { aspect_ratio: aspectRatio }),
-    ...(resolution !== null && { resolution }),
-    ...(count !== null && { batch_size: count }),
-    ...(seed !== null && { seed }),
-    ...(characterId !== null && { custom_reference_id: characterId }),
+    aspect_ratio: aspectRatio,
+    resolution,
+    batch_size: count,
+    seed,
+    custom_reference_id: characterId,
   };
 }
 
@@ -152,9 +152,5 @@ function pathOf(handle: Handle, what: 'status' | 'cancel'): string {
 
 function idOf({ id }: Handle): string {
   if (typeof id === 'string') return encodeURIComponent(id);
-  throw new UpstreamError('LOST', 'higgsfield: the handle names no work', { retryable: true });
-}
-
-function notMade({ kind }: WorkRequest): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `higgsfield does not make ${kind}`, { retryable: false });
+  throw new UpstreamError('LOST', 'higgsfield: the handle names no work');
 }

@@ -50,9 +50,9 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
   const { message: said, field } = detailOf(answer.json);
   const message = `higgsfield: ${said || `HTTP ${answer.status}`}`.slice(0, 400);
   // Wrong credentials are a 401 there; whoever is known and refused has nothing left to spend.
-  if (answer.status === 403) throw new UpstreamError('OUT_OF_CREDIT', message, { retryable: true });
+  if (answer.status === 403) throw new UpstreamError('OUT_OF_CREDIT', message);
   if (answer.status === 422 && field !== null) {
-    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field: FIELDS[field] ?? field });
+    throw new UpstreamError('INVALID_INPUT', message, { field: FIELDS[field] ?? field });
   }
   throwStatus(answer, { message, isAboutWork: asking === 'work' });
 }

@@ -1,13 +1,8 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type {
-  CallContext,
-  Handle,
-  InputFile,
-  Provider,
-  StartContext,
-  WorkRequest,
-} from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { VideoRequest } from '../../domain/work/request.ts';
+import type { CallContext, Handle, Provider, StartContext } from '../contract/provider.ts';
 import { createExchange, readInput, type Exchange } from '../shared/exchange.ts';
 import { loginHeaders } from './login.ts';
 import { asTask, jobStatus, listedTasks, submittedId, type KlingTask } from './wire.ts';
@@ -50,22 +45,19 @@ const MAX_PICTURE = 10 << 20;
 /** Pictures travel inline: up to two of 10 MB each. */
 const START_TIMEOUT_MS = 120_000;
 
-async function start(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
-  if (request.kind !== 'VIDEO') {
-    throw new UpstreamError('INVALID_INPUT', `kling does not make ${request.kind}`, { retryable: false });
-  }
+async function start(exchange: Exchange, request: VideoRequest, context: StartContext): Promise<Handle> {
   const { firstFrame, lastFrame } = request;
-  const action = firstFrame === null && lastFrame === null ? 'text2video' : 'image2video';
+  const action = firstFrame === undefined && lastFrame === undefined ? 'text2video' : 'image2video';
   const answer = await exchange(context, {
     method: 'POST',
     path: `/v1/videos/${action}`,
     json: {
       model_name: context.connection.model ?? DEFAULT_MODEL,
       ...settings(request, action),
-      ...(firstFrame !== null && { image: await pictureOf(firstFrame, 'firstFrame') }),
-      ...(lastFrame !== null && { image_tail: await pictureOf(lastFrame, 'lastFrame') }),
+      image: firstFrame && (await pictureOf(firstFrame, 'firstFrame')),
+      image_tail: lastFrame && (await pictureOf(lastFrame, 'lastFrame')),
       external_task_id: context.reference,
-      ...(context.webhookUrl !== undefined && { callback_url: context.webhookUrl }),
+      callback_url: context.webhookUrl,
     },
     timeoutMs: START_TIMEOUT_MS,
   });
@@ -73,19 +65,18 @@ async function start(exchange: Exchange, request: WorkRequest, context: StartCon
 }
 
 function settings(
-  request: Extract<WorkRequest, { kind: 'VIDEO' }>,
+  { prompt, negativePrompt, resolution, duration, aspectRatio, lastFrame }: VideoRequest,
   action: (typeof ACTIONS)[number],
-): Record<string, string> {
-  const { prompt, negativePrompt, resolution, duration, aspectRatio, lastFrame } = request;
+): object {
   // The wire names no sizes: `std` renders 720p, `pro` 1080p, and only `pro` leads to a last frame.
-  const isPro = resolution === '1080p' || lastFrame !== null;
+  const isPro = resolution === '1080p' || lastFrame !== undefined;
   return {
-    ...(prompt !== null && { prompt }),
-    ...(negativePrompt !== null && { negative_prompt: negativePrompt }),
-    ...(isPro ? { mode: 'pro' } : resolution !== null && { mode: 'std' }),
+    prompt,
+    negative_prompt: negativePrompt,
+    mode: isPro ? 'pro' : resolution && 'std',
     // A picture brings its own shape.
-    ...(aspectRatio !== null && action === 'text2video' && { aspect_ratio: aspectRatio }),
-    ...(duration !== null && { duration: String(duration) }),
+    aspect_ratio: action === 'text2video' ? aspectRatio : undefined,
+    duration: duration?.toString(),
   };
 }
 
@@ -94,7 +85,7 @@ async function pictureOf(file: InputFile, field: string): Promise<string> {
   if (file.publicUrl !== null) return file.publicUrl;
   if (file.bytes > MAX_PICTURE) {
     const message = `${field} is larger than ${MAX_PICTURE} bytes; send a smaller picture`;
-    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field });
+    throw new UpstreamError('INVALID_INPUT', message, { field });
   }
   return (await readInput(file, field)).toString('base64');
 }

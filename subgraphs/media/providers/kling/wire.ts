@@ -66,42 +66,38 @@ function errorOfCode(code: number, { message, answer, asking }: Said): UpstreamE
     case 1004:
     case 1103:
     case 1304:
-      return new UpstreamError('UNAVAILABLE', `kling refused our credentials (${code})`, { retryable: true });
+      return new UpstreamError('UNAVAILABLE', `kling refused our credentials (${code})`);
     case 1101:
     case 1102:
-      return new UpstreamError('OUT_OF_CREDIT', 'kling: out of credit', { retryable: true });
+      return new UpstreamError('OUT_OF_CREDIT', 'kling: out of credit');
     case 1200:
     case 1201:
     case 1202:
       // Asking with nothing but an id can only be wrong about the id.
       if (asking === 'status') return lost();
-      return new UpstreamError('INVALID_INPUT', spoken, { retryable: false });
+      return new UpstreamError('INVALID_INPUT', spoken);
     case 1203:
       if (asking === 'status') return lost();
-      return new UpstreamError('UNAVAILABLE', spoken, { retryable: true });
+      return new UpstreamError('UNAVAILABLE', spoken);
     case 1300:
     case 1301:
-      return new UpstreamError('MODERATION_REFUSED', `${spoken}; change the content`, {
-        retryable: false,
-        field: 'prompt',
-      });
+      return new UpstreamError('MODERATION_REFUSED', `${spoken}; change the content`, { field: 'prompt' });
     case 1302:
     case 1303:
-      return new UpstreamError('RATE_LIMITED', spoken, { retryable: true, ...retryAfterOf(answer) });
+      return new UpstreamError('RATE_LIMITED', spoken, { retryAfter: retryAfterOf(answer) });
     case 1100:
-      return new UpstreamError('UNAVAILABLE', spoken, { retryable: true });
+      return new UpstreamError('UNAVAILABLE', spoken);
     default:
       // 5000, 5001, 5002 and what nobody knows: it may have begun.
       return new UpstreamError('UNAVAILABLE', spoken, {
-        retryable: true,
         startUnknown: true,
-        ...retryAfterOf(answer),
+        retryAfter: retryAfterOf(answer),
       });
   }
 }
 
 function lost(): UpstreamError {
-  return new UpstreamError('LOST', 'kling does not know this task any more', { retryable: true });
+  return new UpstreamError('LOST', 'kling does not know this task any more');
 }
 
 /** The task id of a submission. */
@@ -163,11 +159,11 @@ function videosOf(found: KlingTask): RemoteFile[] {
 function failureOf(reason: string): UpstreamError {
   const said = `kling failed: ${reason || 'no reason given'}`.slice(0, 500);
   if (/moderat|sensitive|risk control|content (security|polic)|violat|违规|风控|敏感/i.test(reason)) {
-    return new UpstreamError('MODERATION_REFUSED', said, { retryable: false });
+    return new UpstreamError('MODERATION_REFUSED', said);
   }
   // The same pictures and words would fail, and cost, again.
   if (/invalid|unsupported|not supported/i.test(reason)) {
-    return new UpstreamError('INVALID_INPUT', said, { retryable: false });
+    return new UpstreamError('INVALID_INPUT', said);
   }
-  return new UpstreamError('UNAVAILABLE', said, { retryable: true });
+  return new UpstreamError('UNAVAILABLE', said);
 }

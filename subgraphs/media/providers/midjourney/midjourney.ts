@@ -1,13 +1,7 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type {
-  CallContext,
-  Handle,
-  JobCapability,
-  Provider,
-  StartContext,
-  WorkRequest,
-} from '../contract/provider.ts';
+import type { RequestOf, VideoRequest } from '../../domain/work/request.ts';
+import type { CallContext, Handle, JobCapability, Provider, StartContext } from '../contract/provider.ts';
 import { createExchange, dataUri, type Exchange } from '../shared/exchange.ts';
 import {
   asTask,
@@ -37,19 +31,19 @@ export function createMidjourney(options: { readonly http: HttpClient }): Provid
   };
 }
 
+type ImageRequest = RequestOf<'IMAGE'>;
+
 const SPEED_MODES = new Set(['fast', 'turbo', 'relax']);
 
-async function imagine(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
-  if (request.kind !== 'IMAGE') throw wrongKind(request);
+async function imagine(exchange: Exchange, request: ImageRequest, context: StartContext): Promise<Handle> {
   if ((request.count ?? 1) !== 1) {
     throw new UpstreamError('INVALID_INPUT', 'midjourney makes one image per task; ask for count 1', {
-      retryable: false,
       field: 'count',
     });
   }
-  const base64Array = await Promise.all(request.images.map((image) => dataUri(image, 'images')));
-  const mode =
-    request.speedMode !== null && SPEED_MODES.has(request.speedMode) ? `/mj-${request.speedMode}` : '';
+  const { images = [], speedMode = '' } = request;
+  const base64Array = await Promise.all(images.map((image) => dataUri(image, 'images')));
+  const mode = SPEED_MODES.has(speedMode) ? `/mj-${speedMode}` : '';
   const answer = await exchange(context, {
     method: 'POST',
     path: `${mode}/mj/submit/imagine`,
@@ -63,17 +57,20 @@ async function imagine(exchange: Exchange, request: WorkRequest, context: StartC
 }
 
 /** The prompt with midjourney's own switches behind it. */
-function promptOf(request: Extract<WorkRequest, { kind: 'IMAGE' }>): string {
+function promptOf(request: ImageRequest): string {
   const switches = [
-    request.aspectRatio === null ? '' : ` --ar ${request.aspectRatio}`,
-    request.negativePrompt === null ? '' : ` --no ${request.negativePrompt}`,
-    request.seed === null ? '' : ` --seed ${request.seed}`,
+    request.aspectRatio === undefined ? '' : ` --ar ${request.aspectRatio}`,
+    request.negativePrompt === undefined ? '' : ` --no ${request.negativePrompt}`,
+    request.seed === undefined ? '' : ` --seed ${request.seed}`,
   ];
   return request.prompt + switches.join('');
 }
 
-async function describe(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
-  if (request.kind !== 'DESCRIPTION') throw wrongKind(request);
+async function describe(
+  exchange: Exchange,
+  request: RequestOf<'DESCRIPTION'>,
+  context: StartContext,
+): Promise<Handle> {
   const base64 = await dataUri(request.image, 'image');
   const answer = await exchange(context, {
     method: 'POST',
@@ -87,12 +84,10 @@ async function describe(exchange: Exchange, request: WorkRequest, context: Start
  * One video of a prompt and its first frame (the proxy's own default is four, of which we would keep one). Without a
  * frame it is up to the proxy whether it makes one from the words.
  */
-async function animate(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
-  if (request.kind !== 'VIDEO') throw wrongKind(request);
+async function animate(exchange: Exchange, request: VideoRequest, context: StartContext): Promise<Handle> {
   const { prompt, firstFrame, lastFrame, resolution } = request;
-  if (prompt === null || prompt.trim() === '') {
+  if (prompt === undefined || prompt.trim() === '') {
     throw new UpstreamError('INVALID_INPUT', 'midjourney makes videos from words and a picture', {
-      retryable: false,
       field: 'prompt',
     });
   }
@@ -103,8 +98,8 @@ async function animate(exchange: Exchange, request: WorkRequest, context: StartC
       prompt,
       ...marksOf(context),
       batchSize: 1,
-      ...(firstFrame !== null && { image: await dataUri(firstFrame, 'image') }),
-      ...(lastFrame !== null && { endImage: await dataUri(lastFrame, 'lastFrame') }),
+      image: firstFrame && (await dataUri(firstFrame, 'image')),
+      endImage: lastFrame && (await dataUri(lastFrame, 'lastFrame')),
       ...(resolution === '720p' && { videoType: 'vid_1.1_i2v_720' }),
     },
   });
@@ -148,8 +143,4 @@ async function fetchTask(exchange: Exchange, handle: Handle, context: CallContex
 function idOf(handle: Handle): string {
   const { taskId } = handle;
   return encodeURIComponent(typeof taskId === 'string' ? taskId : '');
-}
-
-function wrongKind(request: WorkRequest): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `midjourney does not make ${request.kind}`, { retryable: false });
 }

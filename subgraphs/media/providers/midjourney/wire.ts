@@ -56,19 +56,19 @@ function submissionError({ code, description, properties }: z.infer<typeof submi
   const said = description?.trim() || `code ${code}`;
   if (code === 23) {
     const message = 'the midjourney queue is full';
-    return new UpstreamError('RATE_LIMITED', message, { retryable: true, retryAfter: 5 });
+    return new UpstreamError('RATE_LIMITED', message, { retryAfter: 5 });
   }
   if (code === 24) {
     const word = properties?.bannedWord ? ` (${properties.bannedWord})` : '';
     const message = `midjourney refuses this prompt${word}; change its wording`;
-    return new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' });
+    return new UpstreamError('MODERATION_REFUSED', message, { field: 'prompt' });
   }
   // new-api says this with code 4, which is "invalid input" everywhere else.
   if (/quota/i.test(said)) {
-    return new UpstreamError('OUT_OF_CREDIT', 'midjourney: out of credit', { retryable: true });
+    return new UpstreamError('OUT_OF_CREDIT', 'midjourney: out of credit');
   }
-  if (code === 4) return new UpstreamError('INVALID_INPUT', `midjourney: ${said}`, { retryable: false });
-  return new UpstreamError('UNAVAILABLE', `midjourney answered code ${code}: ${said}`, { retryable: true });
+  if (code === 4) return new UpstreamError('INVALID_INPUT', `midjourney: ${said}`);
+  return new UpstreamError('UNAVAILABLE', `midjourney answered code ${code}: ${said}`);
 }
 
 /**
@@ -76,7 +76,7 @@ function submissionError({ code, description, properties }: z.infer<typeof submi
  */
 export function asTask(answer: ExchangeAnswer): MidjourneyTask {
   const isUnknown = answer.status === 400 || (answer.status < 300 && isNothing(answer.json));
-  if (isUnknown) throw new UpstreamError('LOST', 'midjourney has lost this task', { retryable: true });
+  if (isUnknown) throw new UpstreamError('LOST', 'midjourney has lost this task');
   const refused = errorOfStatus(answer, 'midjourney does not know this task');
   if (refused !== undefined) throw refused;
   return read(task, answer, 'a task');
@@ -174,18 +174,16 @@ function promptsOf(found: MidjourneyTask): string[] {
 function failureReason(reason: string): UpstreamError {
   if (/banned|moderat|sensitive|nsfw|community standards|敏感/i.test(reason)) {
     const message = `midjourney refused the picture: ${reason}`;
-    return new UpstreamError('MODERATION_REFUSED', message, { retryable: false });
+    return new UpstreamError('MODERATION_REFUSED', message);
   }
   // The same words would fail, and cost, again.
   if (/invalid (parameter|link|request)/i.test(reason)) {
     const message = `midjourney: ${reason}`;
-    return new UpstreamError('INVALID_INPUT', message, { retryable: false, field: 'prompt' });
+    return new UpstreamError('INVALID_INPUT', message, { field: 'prompt' });
   }
   // trueai-org has no state for cancelled tasks: they fail with this reason.
   if (reason.includes('取消任务')) return cancelledThere();
-  return new UpstreamError('UNAVAILABLE', `midjourney failed: ${reason || 'no reason given'}`, {
-    retryable: true,
-  });
+  return new UpstreamError('UNAVAILABLE', `midjourney failed: ${reason || 'no reason given'}`);
 }
 
 function cancelledThere(): UpstreamError {

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../../domain/failure.ts';
-import type { Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
+import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { pathOf } from './path.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';
 
 /** Speech: one call that answers with the sound itself, as hexadecimal digits. */
+
+type SpeechRequest = RequestOf<'SPEECH'>;
 
 /** What speaks unless the binding says otherwise. */
 export const DEFAULT_SPEECH_MODEL = 'speech-2.8-hd';
@@ -29,12 +31,9 @@ const spoken = z.object({
 /** POST /v1/t2a_v2. */
 export async function synthesize(
   exchange: Exchange,
-  request: WorkRequest,
+  request: SpeechRequest,
   context: StartContext,
 ): Promise<Outcome> {
-  if (request.kind !== 'SPEECH') {
-    throw new UpstreamError('INVALID_INPUT', `minimax does not speak ${request.kind}`, { retryable: false });
-  }
   const format = request.format ?? 'mp3';
   const answer = await exchange(context, {
     method: 'POST',
@@ -56,15 +55,14 @@ export async function synthesize(
   return { files: [{ content: soundOf(data.audio), contentType }], texts: [] };
 }
 
-function voiceOf(request: Extract<WorkRequest, { kind: 'SPEECH' }>): Record<string, string | number> {
-  const { voiceId, speed, volume, pitch, emotion } = request;
+function voiceOf({ voiceId, speed, volume, pitch, emotion }: SpeechRequest): object {
   return {
     voice_id: voiceId,
-    ...(speed !== null && { speed }),
-    ...(volume !== null && { vol: volume }),
+    speed,
+    vol: volume,
     // Whole semitones only.
-    ...(pitch !== null && { pitch: Math.round(pitch) }),
-    ...(emotion !== null && { emotion }),
+    pitch: pitch && Math.round(pitch),
+    emotion,
   };
 }
 

@@ -1,15 +1,9 @@
 import { z } from 'zod';
 
 import { UpstreamError } from '../../domain/failure.ts';
-import type {
-  CallContext,
-  Handle,
-  InputFile,
-  JobStatus,
-  RemoteFile,
-  StartContext,
-  WorkRequest,
-} from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { VideoRequest } from '../../domain/work/request.ts';
+import type { CallContext, Handle, JobStatus, RemoteFile, StartContext } from '../contract/provider.ts';
 import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { id, text } from '../shared/reader.ts';
 import { pathOf } from './path.ts';
@@ -28,22 +22,21 @@ const retrieved = z.object({ file: z.object({ download_url: z.string().min(1) })
 /** POST /v1/video_generation. */
 export async function startVideo(
   exchange: Exchange,
-  request: WorkRequest,
+  request: VideoRequest,
   context: StartContext,
 ): Promise<Handle> {
-  if (request.kind !== 'VIDEO') throw wrongKind(request);
   const { prompt, firstFrame, lastFrame, resolution, duration } = request;
   const answer = await exchange(context, {
     method: 'POST',
     path: pathOf(context.connection, '/v1/video_generation'),
     json: {
       model: context.connection.model ?? DEFAULT_VIDEO_MODEL,
-      ...(prompt !== null && { prompt }),
-      ...(duration !== null && { duration }),
-      ...(resolution !== null && { resolution: resolution.toUpperCase() }),
-      ...(firstFrame !== null && { first_frame_image: await pictureOf(firstFrame, 'firstFrame') }),
-      ...(lastFrame !== null && { last_frame_image: await pictureOf(lastFrame, 'lastFrame') }),
-      ...(context.webhookUrl !== undefined && { callback_url: context.webhookUrl }),
+      prompt,
+      duration,
+      resolution: resolution?.toUpperCase(),
+      first_frame_image: firstFrame && (await pictureOf(firstFrame, 'firstFrame')),
+      last_frame_image: lastFrame && (await pictureOf(lastFrame, 'lastFrame')),
+      callback_url: context.webhookUrl,
     },
     timeoutMs: START_TIMEOUT_MS,
   });
@@ -52,7 +45,6 @@ export async function startVideo(
   // An empty id with code 0 has been seen: nothing to ask for, though work may have begun.
   if (taskId === null || taskId === undefined) {
     throw new UpstreamError('UNAVAILABLE', 'minimax accepted a video without naming its task', {
-      retryable: true,
       startUnknown: true,
     });
   }
@@ -101,9 +93,4 @@ async function fileOf(exchange: Exchange, fileId: string, context: CallContext):
   });
   throwRefusal(answer, { content: 'prompt', invalid: 'LOST' });
   return { url: read(retrieved, answer).file.download_url };
-}
-
-/** A kind of work that this wire does not do. */
-function wrongKind({ kind }: WorkRequest): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `minimax makes no ${kind} as a video`, { retryable: false });
 }

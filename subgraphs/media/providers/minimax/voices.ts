@@ -4,17 +4,17 @@ import { z } from 'zod';
 
 import type { Json } from '../../../../platform/json.ts';
 import { UpstreamError } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
 import type {
   CallContext,
-  InputFile,
   Outcome,
   StartContext,
   UploadedFile,
   UploadRequest,
   VoiceList,
-  WorkRequest,
 } from '../contract/provider.ts';
-import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { beforeStart, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { id, text } from '../shared/reader.ts';
 import { pathOf } from './path.ts';
@@ -76,10 +76,7 @@ export async function uploadFile(
   context: CallContext,
 ): Promise<UploadedFile> {
   if (purpose !== 'voice-sample') {
-    throw new UpstreamError('INVALID_INPUT', 'minimax keeps samples of voices only', {
-      retryable: false,
-      field: 'purpose',
-    });
+    throw new UpstreamError('INVALID_INPUT', 'minimax keeps samples of voices only', { field: 'purpose' });
   }
   const answer = await sendFile(exchange, file, context);
   throwRefusal(answer, { content: 'sample', invalid: 'INVALID_INPUT' });
@@ -104,12 +101,9 @@ async function sendFile(exchange: Exchange, file: InputFile, context: CallContex
 /** POST /v1/voice_clone. A voice that nobody uses for seven days is deleted by the vendor. */
 export async function cloneVoice(
   exchange: Exchange,
-  request: WorkRequest,
+  request: RequestOf<'VOICE_CLONE'>,
   context: StartContext,
 ): Promise<Outcome> {
-  if (request.kind !== 'VOICE_CLONE') {
-    throw new UpstreamError('INVALID_INPUT', `minimax clones no ${request.kind}`, { retryable: false });
-  }
   const voiceId = request.voiceId ?? newVoiceId(context.reference);
   checkVoiceId(voiceId);
   const fileId = await sampleOf(exchange, request.sample, context);
@@ -119,7 +113,7 @@ export async function cloneVoice(
     json: {
       file_id: Number.isSafeInteger(Number(fileId)) ? Number(fileId) : fileId,
       voice_id: voiceId,
-      ...(request.text !== null && {
+      ...(request.text !== undefined && {
         text: request.text,
         model: context.connection.model ?? DEFAULT_SPEECH_MODEL,
       }),
@@ -130,7 +124,7 @@ export async function cloneVoice(
   const { demo_audio: demo, input_sensitive: isRefused } = read(cloned, answer);
   if (isRefused === true) {
     const message = 'minimax refuses the words of this sample; use another';
-    throw new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'sample' });
+    throw new UpstreamError('MODERATION_REFUSED', message, { field: 'sample' });
   }
   return {
     files: demo ? [{ url: demo }] : [],
@@ -142,17 +136,10 @@ export async function cloneVoice(
 /** The sample in the vendor's storage, uploaded now unless it is there. An upload starts nothing that costs. */
 async function sampleOf(exchange: Exchange, sample: InputFile, context: CallContext): Promise<string> {
   if (sample.uploaded !== null) return sample.uploaded.id;
-  try {
-    const { id: fileId } = await uploadFile(exchange, { file: sample, purpose: 'voice-sample' }, context);
-    return fileId;
-  } catch (error) {
-    if (!(error instanceof UpstreamError) || !error.startUnknown) throw error;
-    throw new UpstreamError(error.code, error.message, {
-      retryable: error.retryable,
-      ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
-      cause: error,
-    });
-  }
+  const { id: fileId } = await beforeStart(
+    uploadFile(exchange, { file: sample, purpose: 'voice-sample' }, context),
+  );
+  return fileId;
 }
 
 const MIN_VOICE_ID = 8;
@@ -165,7 +152,7 @@ function checkVoiceId(voiceId: string): void {
     /^[A-Za-z][\w-]*[A-Za-z\d]$/.test(voiceId);
   if (isGood) return;
   const message = 'use 8 to 256 letters, digits, - and _, with a letter first and a letter or digit last';
-  throw new UpstreamError('INVALID_INPUT', `voiceId: ${message}`, { retryable: false, field: 'voiceId' });
+  throw new UpstreamError('INVALID_INPUT', `voiceId: ${message}`, { field: 'voiceId' });
 }
 
 /** The same for the same attempt. */

@@ -73,30 +73,26 @@ function errorOfCode(code: number | null, { message, asked, answer }: Said): Ups
   if (code === null) return null;
   const said = `minimax: ${message || 'no reason given'} (${code})`.slice(0, 500);
   if (TRY_LATER.has(code)) {
-    return new UpstreamError('RATE_LIMITED', said, { retryable: true, ...retryAfterOf(answer) });
+    return new UpstreamError('RATE_LIMITED', said, { retryAfter: retryAfterOf(answer) });
   }
   if (NOT_US.has(code)) {
-    return new UpstreamError('UNAVAILABLE', 'minimax refused our credentials', { retryable: true });
+    return new UpstreamError('UNAVAILABLE', 'minimax refused our credentials');
   }
   if (code === 1008) {
-    return new UpstreamError('OUT_OF_CREDIT', 'minimax: out of credit', { retryable: true });
+    return new UpstreamError('OUT_OF_CREDIT', 'minimax: out of credit');
   }
   if (REFUSED.has(code)) {
     const refusal = `minimax refuses this content: ${message}; change it`.slice(0, 500);
-    return new UpstreamError('MODERATION_REFUSED', refusal, { retryable: false, field: asked.content });
+    return new UpstreamError('MODERATION_REFUSED', refusal, { field: asked.content });
   }
   const field = WRONG_INPUT.get(code);
   if (field !== undefined) {
     if (asked.invalid === 'LOST') {
-      return new UpstreamError('LOST', 'minimax does not know this any more', { retryable: true });
+      return new UpstreamError('LOST', 'minimax does not know this any more');
     }
-    return new UpstreamError('INVALID_INPUT', said, { retryable: false, ...(field !== null && { field }) });
+    return new UpstreamError('INVALID_INPUT', said, { ...(field !== null && { field }) });
   }
-  return new UpstreamError('UNAVAILABLE', said, {
-    retryable: true,
-    startUnknown: true,
-    ...retryAfterOf(answer),
-  });
+  return new UpstreamError('UNAVAILABLE', said, { startUnknown: true, retryAfter: retryAfterOf(answer) });
 }
 
 /** The failure of a video that ended as `Fail`: the code says whether its content was the reason. */
@@ -107,5 +103,5 @@ export function failureOfVideo(answer: ExchangeAnswer): UpstreamError {
   const error = said?.status_code ? errorOfCode(said.status_code, { message, asked, answer }) : null;
   if (error?.code === 'MODERATION_REFUSED' || error?.code === 'INVALID_INPUT') return error;
   const reason = message === '' || message === 'success' ? 'no reason given' : message;
-  return new UpstreamError('UNAVAILABLE', `minimax failed: ${reason}`.slice(0, 500), { retryable: true });
+  return new UpstreamError('UNAVAILABLE', `minimax failed: ${reason}`.slice(0, 500));
 }

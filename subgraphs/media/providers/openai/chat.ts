@@ -58,10 +58,7 @@ export async function* chatStream(
     end = withChunk(end, chunk);
   }
   if (!end.isOver) {
-    throw new UpstreamError('UNAVAILABLE', 'openai: the reply broke off', {
-      retryable: true,
-      startUnknown: true,
-    });
+    throw new UpstreamError('UNAVAILABLE', 'openai: the reply broke off', { startUnknown: true });
   }
   if (said.length === 0 && end.isWithheld) throw withheld();
   const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };

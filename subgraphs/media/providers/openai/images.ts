@@ -1,11 +1,13 @@
-import type { Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
+import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
-import { imageFiles, refuseKind, throwRefusal } from './wire.ts';
+import { imageFiles, throwRefusal } from './wire.ts';
 
 /** Images from words (/images/generations) and from images (/images/edits): one call that answers with the pictures. */
 
-type ImageRequest = Extract<WorkRequest, { kind: 'IMAGE' }>;
+type ImageRequest = RequestOf<'IMAGE'>;
 type Sent = Pick<ExchangeRequest, 'path' | 'json' | 'bytes'> & { readonly headers: Record<string, string> };
 
 const TIMEOUT_MS = 180_000;
@@ -15,15 +17,15 @@ const DEFAULT_MODEL = 'gpt-image-1';
 /** Makes the images. Throws UpstreamError. */
 export async function makeImages(
   exchange: Exchange,
-  request: WorkRequest,
+  request: ImageRequest,
   context: StartContext,
 ): Promise<Outcome> {
-  if (request.kind !== 'IMAGE') throw refuseKind(request.kind);
   const fields = imageFields(request, context.connection.model ?? DEFAULT_MODEL);
+  const { images = [] } = request;
   const sent: Sent =
-    request.images.length === 0
+    images.length === 0
       ? { path: '/images/generations', json: fields, headers: {} }
-      : await edit(fields, request);
+      : await edit(fields, images);
   const answer = await exchange(context, {
     ...sent,
     method: 'POST',
@@ -36,7 +38,7 @@ export async function makeImages(
 }
 
 function imageFields(request: ImageRequest, model: string): Record<string, string | number> {
-  const avoided = request.negativePrompt === null ? '' : `\n\nAvoid: ${request.negativePrompt}`;
+  const avoided = request.negativePrompt === undefined ? '' : `\n\nAvoid: ${request.negativePrompt}`;
   return {
     model,
     prompt: request.prompt + avoided,
@@ -53,17 +55,17 @@ const SIZES = [
   ['1024x1536', 1 / 1.5],
 ] as const;
 
-function sizeOf(request: ImageRequest): string {
-  if (request.resolution !== null && /^\d{2,5}x\d{2,5}$/.test(request.resolution)) return request.resolution;
-  const [width = 1, height = 1] = (request.aspectRatio ?? '1:1').split(':').map(Number);
+function sizeOf({ resolution, aspectRatio = '1:1' }: ImageRequest): string {
+  if (resolution !== undefined && /^\d{2,5}x\d{2,5}$/.test(resolution)) return resolution;
+  const [width = 1, height = 1] = aspectRatio.split(':').map(Number);
   const distance = (shape: number) => Math.abs(Math.log(shape / (width / height)));
   return SIZES.reduce((best, size) => (distance(size[1]) < distance(best[1]) ? size : best))[0];
 }
 
-async function edit(fields: Record<string, string | number>, request: ImageRequest): Promise<Sent> {
+async function edit(fields: Record<string, string | number>, images: readonly InputFile[]): Promise<Sent> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
-  for (const image of request.images) {
+  for (const image of images) {
     const bytes = new Uint8Array(await readInput(image, 'images'));
     form.append('image[]', new Blob([bytes], { type: image.contentType }), image.name);
   }

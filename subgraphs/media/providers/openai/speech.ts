@@ -1,11 +1,12 @@
-import { UpstreamError } from '../../domain/failure.ts';
-import type { Outcome, StartContext, WorkRequest } from '../contract/provider.ts';
+import { invalidInput } from '../../domain/failure.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
+import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { ByteExchange } from '../shared/exchange.ts';
-import { refuseKind, throwRefusal, unreadable } from './wire.ts';
+import { throwRefusal, unreadable } from './wire.ts';
 
 /** Speech (/audio/speech): one call whose answer is the sound itself. */
 
-type SpeechRequest = Extract<WorkRequest, { kind: 'SPEECH' }>;
+type SpeechRequest = RequestOf<'SPEECH'>;
 
 const DEFAULT_MODEL = 'gpt-4o-mini-tts';
 const TIMEOUT_MS = 180_000;
@@ -25,10 +26,9 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** Speaks. Throws UpstreamError; what the wire has no field for (pitch, volume) is refused before anything is sent. */
 export async function speak(
   exchange: ByteExchange,
-  request: WorkRequest,
+  request: SpeechRequest,
   context: StartContext,
 ): Promise<Outcome> {
-  if (request.kind !== 'SPEECH') throw refuseKind(request.kind);
   const format = request.format ?? 'mp3';
   checkRequest(request, format);
   const model = context.connection.model ?? DEFAULT_MODEL;
@@ -41,9 +41,9 @@ export async function speak(
       input: request.text,
       voice: request.voiceId,
       response_format: format,
-      ...(request.speed !== null && { speed: request.speed }),
+      speed: request.speed,
       // The older models have no instructions, and refuse the field.
-      ...(request.emotion !== null &&
+      ...(request.emotion !== undefined &&
         !model.startsWith('tts-1') && { instructions: `Speak in a ${request.emotion} tone.` }),
     },
     timeoutMs: TIMEOUT_MS,
@@ -60,10 +60,10 @@ export async function speak(
 
 function checkRequest({ text, pitch, volume }: SpeechRequest, format: string): void {
   const refuse = (field: string, why: string) => {
-    throw new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
+    throw invalidInput(field, why);
   };
   if (text.length > MAX_TEXT) refuse('text', `this model speaks at most ${MAX_TEXT} characters`);
-  if (pitch !== null && pitch !== 0) refuse('pitch', 'this model has no pitch');
-  if (volume !== null && volume !== 1) refuse('volume', 'this model has no volume');
+  if ((pitch ?? 0) !== 0) refuse('pitch', 'this model has no pitch');
+  if ((volume ?? 1) !== 1) refuse('volume', 'this model has no volume');
   if (!Object.hasOwn(FORMATS, format)) refuse('format', `one of ${Object.keys(FORMATS).join(', ')}`);
 }

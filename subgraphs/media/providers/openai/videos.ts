@@ -1,22 +1,16 @@
-import { UpstreamError } from '../../domain/failure.ts';
-import type {
-  CallContext,
-  Handle,
-  JobCapability,
-  JobStatus,
-  StartContext,
-  WorkRequest,
-} from '../contract/provider.ts';
+import { invalidInput, UpstreamError } from '../../domain/failure.ts';
+import type { VideoRequest } from '../../domain/work/request.ts';
+import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 import { addressOf, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
-import { refuseKind, throwRefusal, videoFailure, videoOf } from './wire.ts';
+import { throwRefusal, videoFailure, videoOf } from './wire.ts';
 
 /**
  * Videos (/videos): started, then asked for until their content can be fetched, with the key. OpenAI calls the
  * operations deprecated, but their shape is what aggregators offer. The wire stops no video, and finds none by our
  * reference.
  */
-export function videoJob(exchange: Exchange): JobCapability {
+export function videoJob(exchange: Exchange): JobCapability<VideoRequest> {
   return {
     pollMs: 3_000,
     start: (request, context) => start(exchange, request, context),
@@ -24,13 +18,10 @@ export function videoJob(exchange: Exchange): JobCapability {
   };
 }
 
-type VideoRequest = Extract<WorkRequest, { kind: 'VIDEO' }>;
-
 const DEFAULT_MODEL = 'sora-2';
 const START_TIMEOUT_MS = 120_000;
 
-async function start(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
-  if (request.kind !== 'VIDEO') throw refuseKind(request.kind);
+async function start(exchange: Exchange, request: VideoRequest, context: StartContext): Promise<Handle> {
   const { bytes, headers } = await encodeForm(await formOf(request, context));
   const answer = await exchange(context, {
     method: 'POST',
@@ -45,14 +36,14 @@ async function start(exchange: Exchange, request: WorkRequest, context: StartCon
 
 async function formOf(request: VideoRequest, { connection }: StartContext): Promise<FormData> {
   const { prompt, negativePrompt, firstFrame, lastFrame, duration } = request;
-  if (prompt === null) throw refused('prompt', 'this model makes videos from words');
-  if (lastFrame !== null) throw refused('lastFrame', 'this model takes no last frame');
+  if (prompt === undefined) throw invalidInput('prompt', 'this model makes videos from words');
+  if (lastFrame !== undefined) throw invalidInput('lastFrame', 'this model takes no last frame');
   const form = new FormData();
   form.append('model', connection.model ?? DEFAULT_MODEL);
-  form.append('prompt', negativePrompt === null ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`);
+  form.append('prompt', negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`);
   form.append('size', sizeOf(request));
-  if (duration !== null) form.append('seconds', String(duration));
-  if (firstFrame !== null) {
+  if (duration !== undefined) form.append('seconds', String(duration));
+  if (firstFrame !== undefined) {
     const bytes = new Uint8Array(await readInput(firstFrame, 'image'));
     form.append('input_reference', new Blob([bytes], { type: firstFrame.contentType }), firstFrame.name);
   }
@@ -61,7 +52,7 @@ async function formOf(request: VideoRequest, { connection }: StartContext): Prom
 
 /** An explicit WxH is passed on; else the size all models take, upright when that is the shape asked for. */
 function sizeOf({ resolution, aspectRatio }: VideoRequest): string {
-  if (resolution !== null && /^\d{2,5}x\d{2,5}$/.test(resolution)) return resolution;
+  if (resolution !== undefined && /^\d{2,5}x\d{2,5}$/.test(resolution)) return resolution;
   const [width = 16, height = 9] = (aspectRatio ?? '16:9').split(':').map(Number);
   return width < height ? '720x1280' : '1280x720';
 }
@@ -88,14 +79,10 @@ async function status(exchange: Exchange, handle: Handle, context: CallContext):
 
 function idOf({ id }: Handle): string {
   if (typeof id === 'string') return id;
-  throw new UpstreamError('LOST', 'openai: the handle names no video', { retryable: true });
+  throw new UpstreamError('LOST', 'openai: the handle names no video');
 }
 
 /** The content lies at the same origin, behind the key; redirects elsewhere are followed without it. */
 function contentOf(path: string, { connection }: CallContext) {
   return { url: addressOf(connection, `${path}/content`), headers: connection.headers };
-}
-
-function refused(field: string, why: string): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
 }

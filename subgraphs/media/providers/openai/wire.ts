@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { UpstreamError } from '../../domain/failure.ts';
-import type { ChatOutcome, RemoteFile, WorkRequest } from '../contract/provider.ts';
+import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader } from '../shared/reader.ts';
 
@@ -88,20 +88,20 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   const message = `openai: ${detail.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
   const code = `${detail.code ?? ''} ${detail.type ?? ''}`;
   if (MODERATION.test(code)) {
-    throw new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' });
+    throw new UpstreamError('MODERATION_REFUSED', message, { field: 'prompt' });
   }
   if (/insufficient_quota|billing|credit_balance/.test(code)) {
-    throw new UpstreamError('OUT_OF_CREDIT', 'openai: out of credit', { retryable: true });
+    throw new UpstreamError('OUT_OF_CREDIT', 'openai: out of credit');
   }
   // The vendor's own word for "not now" (a bare 503 may come from anything on the way); 404 is a model it lacks.
   if (/server_is_overloaded|model_not_found/.test(code)) {
-    throw new UpstreamError('UNAVAILABLE', message, { retryable: true, ...retryAfterOf(answer) });
+    throw new UpstreamError('UNAVAILABLE', message, { retryAfter: retryAfterOf(answer) });
   }
   if (answer.status === 400 && detail.param) {
     const field = FIELDS[detail.param] ?? detail.param;
-    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, field, ...retryAfterOf(answer) });
+    throw new UpstreamError('INVALID_INPUT', message, { field, retryAfter: retryAfterOf(answer) });
   }
-  throw errorOfStatus(answer, message) ?? new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  throw errorOfStatus(answer, message) ?? new UpstreamError('UNAVAILABLE', message);
 }
 
 /** The pictures of an answer: inline, or still at the vendor. */
@@ -146,7 +146,6 @@ export function chatChunk(data: string): ChatChunk {
 /** The content filter kept the whole reply back. */
 export function withheld(): UpstreamError {
   return new UpstreamError('MODERATION_REFUSED', 'openai: the reply was withheld by the content filter', {
-    retryable: false,
     field: 'messages',
   });
 }
@@ -160,11 +159,6 @@ export function videoOf(answer: ExchangeAnswer): Video {
 export function videoFailure({ error }: Video): UpstreamError {
   const message = `openai: ${error?.message ?? 'the video failed'}`.slice(0, 500);
   return MODERATION.test(error?.code ?? '')
-    ? new UpstreamError('MODERATION_REFUSED', message, { retryable: false, field: 'prompt' })
-    : new UpstreamError('UNAVAILABLE', message, { retryable: true });
-}
-
-/** Work of a kind that this wire has not. */
-export function refuseKind(kind: WorkRequest['kind']): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `openai does not make ${kind}`, { retryable: false });
+    ? new UpstreamError('MODERATION_REFUSED', message, { field: 'prompt' })
+    : new UpstreamError('UNAVAILABLE', message);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import type { CallContext, InputFile } from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { CallContext } from '../contract/provider.ts';
 import { dataUri, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { read, throwRefusal } from './wire.ts';

@@ -1,5 +1,6 @@
-import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile, WorkRequest } from '../contract/provider.ts';
+import { invalidInput } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestOf, VideoRequest } from '../../domain/work/request.ts';
 
 /**
  * What the models at Replicate are asked with: each has an input schema of its own. A model that is not named here (a
@@ -41,20 +42,20 @@ export const DEFAULT_MODELS = {
 /** The input of a picture. Throws INVALID_INPUT for what the model does not take. */
 export async function imageInput(
   model: string,
-  request: Extract<WorkRequest, { kind: 'IMAGE' }>,
+  request: RequestOf<'IMAGE'>,
   addressOf: AddressOfInput,
 ): Promise<Record<string, unknown>> {
   const { pictures, count } = IMAGES[model] ?? ANY_IMAGE;
-  const { prompt, images, aspectRatio, seed } = request;
-  if (images.length > 0 && pictures === null) throw refused('images', 'this model takes no pictures');
-  if ((request.count ?? 1) > 1 && count === null) throw refused('count', 'this model makes one picture');
+  const { prompt, images = [], aspectRatio, seed } = request;
+  if (images.length > 0 && pictures === null) throw invalidInput('images', 'this model takes no pictures');
+  if ((request.count ?? 1) > 1 && count === null) throw invalidInput('count', 'this model makes one picture');
   const addresses: string[] = [];
   for (const image of images) addresses.push(await addressOf(image, 'images'));
   return {
     prompt,
-    ...(aspectRatio !== null && { aspect_ratio: aspectRatio }),
-    ...(request.count !== null && count !== null && { [count]: request.count }),
-    ...(seed !== null && { seed }),
+    aspect_ratio: aspectRatio,
+    ...(count !== null && { [count]: request.count }),
+    seed,
     ...(pictures !== null &&
       addresses.length > 0 && { [pictures.field]: pictures.areMany ? addresses : addresses[0] }),
   };
@@ -63,28 +64,24 @@ export async function imageInput(
 /** The input of a video. */
 export async function videoInput(
   model: string,
-  request: Extract<WorkRequest, { kind: 'VIDEO' }>,
+  request: VideoRequest,
   addressOf: AddressOfInput,
 ): Promise<Record<string, unknown>> {
   const { first, last } = VIDEOS[model] ?? ANY_VIDEO;
   const { prompt, negativePrompt, firstFrame, lastFrame, aspectRatio, resolution, duration, seed } = request;
-  if (prompt === null)
-    throw refused('prompt', 'this model makes videos from words, with or without a picture');
-  if (lastFrame !== null && firstFrame === null)
-    throw refused('firstFrame', 'a last frame needs a first one');
+  if (prompt === undefined)
+    throw invalidInput('prompt', 'this model makes videos from words, with or without a picture');
+  if (lastFrame !== undefined && firstFrame === undefined)
+    throw invalidInput('firstFrame', 'a last frame needs a first one');
   return {
     prompt,
-    ...(negativePrompt !== null && { negative_prompt: negativePrompt }),
+    negative_prompt: negativePrompt,
     // A picture brings its own shape.
-    ...(aspectRatio !== null && firstFrame === null && { aspect_ratio: aspectRatio }),
-    ...(resolution !== null && { resolution }),
-    ...(duration !== null && { duration }),
-    ...(seed !== null && { seed }),
-    ...(firstFrame !== null && { [first]: await addressOf(firstFrame, 'firstFrame') }),
-    ...(lastFrame !== null && { [last]: await addressOf(lastFrame, 'lastFrame') }),
+    aspect_ratio: firstFrame === undefined ? aspectRatio : undefined,
+    resolution,
+    duration,
+    seed,
+    [first]: firstFrame && (await addressOf(firstFrame, 'firstFrame')),
+    [last]: lastFrame && (await addressOf(lastFrame, 'lastFrame')),
   };
-}
-
-function refused(field: string, why: string): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `${field}: ${why}`, { retryable: false, field });
 }

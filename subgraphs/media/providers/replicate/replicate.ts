@@ -1,6 +1,7 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { Handle, JobCapability, Provider, StartContext, WorkRequest } from '../contract/provider.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
+import type { Handle, JobCapability, Provider, StartContext } from '../contract/provider.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { addressOfInput } from './files.ts';
 import { DEFAULT_MODELS, imageInput, videoInput, type AddressOfInput } from './inputs.ts';
@@ -24,10 +25,12 @@ export function createReplicate(options: { readonly http: HttpClient }): Provide
   };
 }
 
+type ReplicateRequest = RequestOf<'IMAGE' | 'VIDEO'>;
+
 /** After this the vendor ends a prediction by itself, also one that never began: nobody asks for it any more. */
 const CANCEL_AFTER = '30m';
 
-async function start(exchange: Exchange, request: WorkRequest, context: StartContext): Promise<Handle> {
+async function start(exchange: Exchange, request: ReplicateRequest, context: StartContext): Promise<Handle> {
   const { model, input } = await beforeStart(inputOf(exchange, request, context));
   const { webhookUrl } = context;
   const answer = await exchange(context, {
@@ -43,11 +46,8 @@ async function start(exchange: Exchange, request: WorkRequest, context: StartCon
   return { id: asPrediction(answer, 'start').id };
 }
 
-async function inputOf(exchange: Exchange, request: WorkRequest, context: StartContext) {
+async function inputOf(exchange: Exchange, request: ReplicateRequest, context: StartContext) {
   const addressOf: AddressOfInput = (file, field) => addressOfInput(exchange, { file, field }, context);
-  if (request.kind !== 'IMAGE' && request.kind !== 'VIDEO') {
-    throw new UpstreamError('INVALID_INPUT', `replicate does not make ${request.kind}`, { retryable: false });
-  }
   const model = context.connection.model ?? DEFAULT_MODELS[request.kind];
   const [name = model] = model.split(':');
   const input =
@@ -87,5 +87,5 @@ function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
 
 function pathOf({ id }: Handle): string {
   if (typeof id === 'string') return `/predictions/${encodeURIComponent(id)}`;
-  throw new UpstreamError('LOST', 'replicate: the handle names no prediction', { retryable: true });
+  throw new UpstreamError('LOST', 'replicate: the handle names no prediction');
 }

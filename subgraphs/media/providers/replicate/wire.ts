@@ -56,7 +56,7 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
     const name = invalid?.[0]?.field ?? /input\.(\w+)/.exec(detail ?? '')?.[1];
     const last = name?.split('.').at(-1);
     const field = last === undefined ? {} : { field: FIELDS[last] ?? last };
-    throw new UpstreamError('INVALID_INPUT', message, { retryable: false, ...field });
+    throw new UpstreamError('INVALID_INPUT', message, { ...field });
   }
   throwStatus(answer, { message, isAboutWork: asking === 'prediction' });
 }
@@ -84,7 +84,7 @@ export function jobStatus(found: Prediction): JobStatus {
     }
     case 'aborted': {
       const message = 'replicate did not start within the time that it had';
-      return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message, { retryable: true }) };
+      return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message) };
     }
     default:
       return { state: 'running', progress: percentOfLogs(found.logs ?? ''), stage: 'rendering' };
@@ -95,7 +95,7 @@ function succeeded(found: Prediction): JobStatus {
   if (found.data_removed === true) {
     // An hour after its end: asked too late.
     const message = 'replicate has deleted the output of this prediction';
-    return { state: 'failed', error: new UpstreamError('LOST', message, { retryable: true }) };
+    return { state: 'failed', error: new UpstreamError('LOST', message) };
   }
   const files = filesOf(found.output);
   if (files.length === 0) throw unreadable(new Error('no file'), 'a finished prediction');
@@ -114,7 +114,7 @@ function failureOf(error: unknown): UpstreamError {
   const reason = typeof error === 'string' ? error : JSON.stringify(error ?? '');
   const message = `replicate failed: ${reason || 'no reason given'}`.slice(0, 500);
   if (/nsfw|sensitive|moderat|safety|content policy|E005/i.test(reason)) {
-    return new UpstreamError('MODERATION_REFUSED', message, { retryable: false });
+    return new UpstreamError('MODERATION_REFUSED', message);
   }
-  return new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  return new UpstreamError('UNAVAILABLE', message);
 }

@@ -37,7 +37,6 @@ export function createEventStream(http: HttpClient): EventStream {
         const json = await readJson(answer.body);
         request.onRefusal({ status: answer.status, headers: answer.headers, json });
         throw new UpstreamError('UNAVAILABLE', 'the provider answered with something that is no stream', {
-          retryable: true,
           startUnknown: true,
         });
       }
@@ -85,9 +84,7 @@ async function* dataOf(body: Readable): AsyncGenerator<string> {
       }
     }
     if (size + rest.length > MAX_EVENT) {
-      throw new UpstreamError('UNAVAILABLE', 'the provider sent an event that is too long', {
-        retryable: true,
-      });
+      throw new UpstreamError('UNAVAILABLE', 'the provider sent an event that is too long');
     }
   }
 }

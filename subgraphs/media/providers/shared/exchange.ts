@@ -5,7 +5,8 @@ import {
   type HttpResponse,
 } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { CallContext, Connection, InputFile, RemoteFile } from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { CallContext, Connection, RemoteFile } from '../contract/provider.ts';
 
 /**
  * The HTTP steps that every provider shares: address and headers of the connection, transport failures and plain HTTP
@@ -124,11 +125,7 @@ export function transportError(error: unknown): UpstreamError {
   return new UpstreamError(
     code,
     `the provider did not answer (${error.code.toLowerCase().replace('_', ' ')})`,
-    {
-      retryable: true,
-      startUnknown: error.sent,
-      cause: error,
-    },
+    { startUnknown: error.sent, cause: error },
   );
 }
 
@@ -140,7 +137,6 @@ function parse(response: HttpResponse): unknown {
     // An error page instead of JSON still has a telling status; a success that can't be read tells nothing.
     if (response.status >= 400) return undefined;
     throw new UpstreamError('UNAVAILABLE', 'the provider answered with something that is not JSON', {
-      retryable: true,
       startUnknown: true,
       cause,
     });
@@ -151,21 +147,19 @@ function parse(response: HttpResponse): unknown {
 export function errorOfStatus(answer: ExchangeAnswer, message: string): UpstreamError | undefined {
   const { status } = answer;
   if (status < 400) return undefined;
-  if (status === 429)
-    return new UpstreamError('RATE_LIMITED', message, { retryable: true, ...retryAfterOf(answer) });
-  if (status === 402) return new UpstreamError('OUT_OF_CREDIT', message, { retryable: true });
+  if (status === 429) return new UpstreamError('RATE_LIMITED', message, { retryAfter: retryAfterOf(answer) });
+  if (status === 402) return new UpstreamError('OUT_OF_CREDIT', message);
   if (status === 401 || status === 403) {
-    return new UpstreamError('UNAVAILABLE', 'the provider refused our credentials', { retryable: true });
+    return new UpstreamError('UNAVAILABLE', 'the provider refused our credentials');
   }
   if (status === 408 || status >= 500) {
     return new UpstreamError('UNAVAILABLE', message, {
-      retryable: true,
       startUnknown: true,
-      ...retryAfterOf(answer),
+      retryAfter: retryAfterOf(answer),
     });
   }
-  if (status === 404 || status === 410) return new UpstreamError('LOST', message, { retryable: true });
-  return new UpstreamError('INVALID_INPUT', message, { retryable: false });
+  if (status === 404 || status === 410) return new UpstreamError('LOST', message);
+  return new UpstreamError('INVALID_INPUT', message);
 }
 
 /**
@@ -179,17 +173,17 @@ export function throwStatus(
   const error = errorOfStatus(answer, message);
   if (error === undefined) return;
   if (error.code === 'LOST' && !isAboutWork) {
-    throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+    throw new UpstreamError('UNAVAILABLE', message);
   }
   throw error;
 }
 
 /** Retry-After in seconds or as a date, bounded to an hour. */
-export function retryAfterOf(answer: ExchangeAnswer): { retryAfter?: number } {
+export function retryAfterOf(answer: ExchangeAnswer): number | undefined {
   const value = answer.headers['retry-after'];
-  if (value === undefined) return {};
+  if (value === undefined) return undefined;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? { retryAfter: Math.min(3600, Math.max(0, Math.ceil(seconds))) } : {};
+  return Number.isFinite(seconds) ? Math.min(3600, Math.max(0, Math.ceil(seconds))) : undefined;
 }
 
 /** An input file's bytes, refused beyond what wires take inline. */
@@ -198,10 +192,7 @@ export async function readInput(file: InputFile, field: string): Promise<Buffer>
     throw new UpstreamError(
       'INVALID_INPUT',
       `${field} is larger than ${MAX_INLINE_INPUT} bytes; send a smaller file`,
-      {
-        retryable: false,
-        field,
-      },
+      { field },
     );
   }
   const chunks: Buffer[] = [];
@@ -221,11 +212,7 @@ export async function beforeStart<Result>(work: Promise<Result>): Promise<Result
   } catch (error) {
     if (!(error instanceof UpstreamError) || !error.startUnknown) throw error;
     const { code, message, retryable, retryAfter, cause } = error;
-    throw new UpstreamError(code, message, {
-      retryable,
-      cause,
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-    });
+    throw new UpstreamError(code, message, { retryable, cause, retryAfter });
   }
 }
 

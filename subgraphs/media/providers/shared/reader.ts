@@ -28,7 +28,6 @@ export interface Reader {
 export function createReader(provider: string): Reader {
   const unreadable = (cause: unknown, what = 'something') =>
     new UpstreamError('UNAVAILABLE', `${provider} answered ${what} that can't be read`, {
-      retryable: true,
       startUnknown: true,
       cause,
     });

@@ -1,5 +1,6 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import type { CallContext, InputFile } from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { CallContext } from '../contract/provider.ts';
 import { httpRequestOf, transportError, type ExchangeAnswer } from './exchange.ts';
 
 const UPLOAD_TIMEOUT_MS = 5 * 60_000;

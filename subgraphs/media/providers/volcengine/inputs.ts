@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../domain/failure.ts';
-import type { InputFile } from '../contract/provider.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
 
 /** Where Volcengine can fetch a file: it takes addresses only. Refused before anything is sent when there is none. */
 export function addressFor(file: InputFile, field: string): string {

@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../domain/failure.ts';
-import type { WorkRequest } from '../contract/provider.ts';
+import type { WorkRequest } from '../../domain/work/request.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 
 /** What Volcengine's codes mean. A code of the visual service comes with a telling HTTP status, but says more. */
@@ -41,24 +41,21 @@ interface Refusal {
 /** The error of a code of the visual service. */
 export function errorOfCode({ code, message: said, answer, kind }: Refusal): UpstreamError {
   const message = `volcengine: ${said || 'no reason given'} (${code})`.slice(0, 400);
-  if (CONTENT.has(code)) return new UpstreamError('MODERATION_REFUSED', message, { retryable: false });
+  if (CONTENT.has(code)) return new UpstreamError('MODERATION_REFUSED', message);
   if (TOO_MANY.has(code)) {
-    return new UpstreamError('RATE_LIMITED', message, { retryable: true, ...retryAfterOf(answer) });
+    return new UpstreamError('RATE_LIMITED', message, { retryAfter: retryAfterOf(answer) });
   }
   if (INTERNAL.has(code) || answer.status >= 500) {
-    return new UpstreamError('UNAVAILABLE', message, { retryable: true, startUnknown: true });
+    return new UpstreamError('UNAVAILABLE', message, { startUnknown: true });
   }
   if (code === NOT_OPENED || code === NOT_FETCHED) {
-    return new UpstreamError('UNAVAILABLE', message, { retryable: true });
+    return new UpstreamError('UNAVAILABLE', message);
   }
   if (isInputCode(code)) {
     const field = fieldOf(code, kind);
-    return new UpstreamError('INVALID_INPUT', message, {
-      retryable: false,
-      ...(field !== undefined && { field }),
-    });
+    return new UpstreamError('INVALID_INPUT', message, { ...(field !== undefined && { field }) });
   }
-  return new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  return new UpstreamError('UNAVAILABLE', message);
 }
 
 function isInputCode(code: number): boolean {
@@ -81,5 +78,5 @@ export function errorOfDoor(answer: ExchangeAnswer, said: string): UpstreamError
   const error = errorOfStatus(answer, `volcengine: ${said || `HTTP ${answer.status}`}`.slice(0, 400));
   // An action that is not there is no lost work.
   if (error?.code !== 'LOST') return error;
-  return new UpstreamError('UNAVAILABLE', error.message, { retryable: true });
+  return new UpstreamError('UNAVAILABLE', error.message);
 }

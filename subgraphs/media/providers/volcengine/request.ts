@@ -57,7 +57,7 @@ export function createAsk(http: HttpClient): Ask {
 function keysOf({ credentials }: Connection): { readonly accessKey: string; readonly secretKey: string } {
   const { accessKey, secretKey } = credentials;
   if (accessKey !== undefined && secretKey !== undefined) return { accessKey, secretKey };
-  throw new UpstreamError('UNAVAILABLE', 'volcengine: there are no keys to sign with', { retryable: true });
+  throw new UpstreamError('UNAVAILABLE', 'volcengine: there are no keys to sign with');
 }
 
 /** The same connection at the service's own address. */
@@ -66,7 +66,7 @@ function at(context: CallContext, service: Action['service']): CallContext {
   const baseUrl = service === 'cv' ? connection.baseUrl : connection.endpoints?.['vod'];
   if (baseUrl !== undefined) return { ...context, connection: { ...connection, baseUrl } };
   const message = 'volcengine: the binding has no address of VOD (endpoints.vod)';
-  throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  throw new UpstreamError('UNAVAILABLE', message);
 }
 
 function bodyOf({ json, form }: Action): { readonly contentType: string | null; readonly body: string } {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { UpstreamError } from '../../domain/failure.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
 import type { Connection, JobCapability, JobStatus } from '../contract/provider.ts';
 import type { ExchangeAnswer } from '../shared/exchange.ts';
 import { text } from '../shared/reader.ts';
@@ -25,13 +26,10 @@ const asked = z.object({
 });
 
 /** Videos handed over to become avatars. */
-export function avatarSources(ask: Ask): JobCapability {
+export function avatarSources(ask: Ask): JobCapability<RequestOf<'AVATAR_SOURCE'>> {
   return {
     pollMs: 2_000,
     async start(request, context) {
-      if (request.kind !== 'AVATAR_SOURCE') {
-        throw new UpstreamError('INVALID_INPUT', 'volcengine keeps videos only', { retryable: false });
-      }
       const source = { SourceUrl: addressFor(request.video, 'source'), FileExtension: '.mp4' };
       const answer = await ask(context, {
         service: 'vod',
@@ -56,7 +54,7 @@ function uploadStatus(
   id: string,
 ): JobStatus {
   if (missing?.includes(id) === true) {
-    throw new UpstreamError('LOST', 'volcengine does not know this upload (any more)', { retryable: true });
+    throw new UpstreamError('LOST', 'volcengine does not know this upload (any more)');
   }
   const upload = list?.find(({ JobId }) => JobId === id);
   switch (upload?.State) {
@@ -68,7 +66,7 @@ function uploadStatus(
     }
     case 'fail': {
       const message = 'volcengine could not take the video: is its address within reach?';
-      return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message, { retryable: true }) };
+      return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message) };
     }
     default:
       return { state: 'running', progress: null, stage: 'uploading' };
@@ -80,7 +78,7 @@ function spaceOf({ credentials }: Connection): string {
   const { vodSpace } = credentials;
   if (vodSpace !== undefined && vodSpace !== '') return vodSpace;
   const message = 'volcengine: there is no space for videos; set VOLCENGINE_VOD_SPACE';
-  throw new UpstreamError('UNAVAILABLE', message, { retryable: true });
+  throw new UpstreamError('UNAVAILABLE', message);
 }
 
 function read<Shape extends z.ZodType>(answer: ExchangeAnswer, shape: Shape): z.output<Shape> {
@@ -90,5 +88,5 @@ function read<Shape extends z.ZodType>(answer: ExchangeAnswer, shape: Shape): z.
   if (found.success) return found.data;
   const said = doorMessage(answer);
   if (said === '') throw unreadable(found.error, 'an upload');
-  throw new UpstreamError('UNAVAILABLE', `volcengine: ${said}`.slice(0, 400), { retryable: true });
+  throw new UpstreamError('UNAVAILABLE', `volcengine: ${said}`.slice(0, 400));
 }

@@ -1,13 +1,7 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type {
-  Handle,
-  JobCapability,
-  Outcome,
-  Provider,
-  StartContext,
-  WorkRequest,
-} from '../contract/provider.ts';
+import type { RequestKind, RequestOf } from '../../domain/work/request.ts';
+import type { Handle, JobCapability, Outcome, Provider, StartContext } from '../contract/provider.ts';
 import { addressFor } from './inputs.ts';
 import { createAsk, type Ask } from './request.ts';
 import { avatarSources } from './vod.ts';
@@ -41,12 +35,12 @@ export function createVolcengine({ http }: { readonly http: HttpClient }): Provi
 }
 
 /** One service: a kind of work that CVSubmitTask takes. */
-interface Service<Kind extends WorkRequest['kind']> {
+interface Service<Kind extends RequestKind> {
   readonly kind: Kind;
   /** The key of the service when the binding names no model. */
   readonly key: string;
   readonly pollMs: number;
-  readonly body: (request: Extract<WorkRequest, { kind: Kind }>) => object;
+  readonly body: (request: RequestOf<Kind>) => object;
   readonly outcome: (data: TaskData) => Outcome;
 }
 
@@ -65,8 +59,8 @@ const humanVideo: Service<'HUMAN_VIDEO'> = {
   body: ({ image, audio, prompt, resolution }) => ({
     image_url: addressFor(image, 'image'),
     audio_url: addressFor(audio, 'audio'),
-    ...(prompt !== null && { prompt }),
-    ...(resolution !== null && { output_resolution: Number.parseInt(resolution, 10) }),
+    prompt,
+    output_resolution: resolution && Number.parseInt(resolution, 10),
   }),
   outcome: videoOutcome,
 };
@@ -89,7 +83,7 @@ const avatarVideo: Service<'AVATAR_VIDEO'> = {
 
 const VERSION = '2022-08-31';
 
-function task<Kind extends WorkRequest['kind']>(ask: Ask, service: Service<Kind>): JobCapability {
+function task<Kind extends RequestKind>(ask: Ask, service: Service<Kind>): JobCapability<RequestOf<Kind>> {
   return {
     pollMs: service.pollMs,
     start: (request, context) => start(ask, service, { request, context }),
@@ -101,31 +95,19 @@ function task<Kind extends WorkRequest['kind']>(ask: Ask, service: Service<Kind>
   };
 }
 
-async function start<Kind extends WorkRequest['kind']>(
+async function start<Kind extends RequestKind>(
   ask: Ask,
   { kind, key, body }: Service<Kind>,
-  { request, context }: { readonly request: WorkRequest; readonly context: StartContext },
+  { request, context }: { readonly request: RequestOf<Kind>; readonly context: StartContext },
 ): Promise<Handle> {
-  if (!isKind(request, kind)) {
-    throw new UpstreamError('INVALID_INPUT', `volcengine does not make ${request.kind} here`, {
-      retryable: false,
-    });
-  }
   const name = context.connection.model ?? key;
   const json = { req_key: name, ...body(request) };
   const submission = { service: 'cv', method: 'POST', name: 'CVSubmitTask', version: VERSION, json } as const;
   return { key: name, task: startedTask(await ask(context, submission), kind) };
 }
 
-function isKind<Kind extends WorkRequest['kind']>(
-  request: WorkRequest,
-  kind: Kind,
-): request is Extract<WorkRequest, { kind: Kind }> {
-  return request.kind === kind;
-}
-
 function textOf(handle: Handle, name: 'key' | 'task'): string {
   const value = handle[name];
   if (typeof value === 'string') return value;
-  throw new UpstreamError('LOST', 'volcengine: the handle names no task', { retryable: true });
+  throw new UpstreamError('LOST', 'volcengine: the handle names no task');
 }

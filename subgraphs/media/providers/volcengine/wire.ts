@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 import { UpstreamError } from '../../domain/failure.ts';
-import type { JobStatus, Outcome, WorkRequest } from '../contract/provider.ts';
+import type { WorkRequest } from '../../domain/work/request.ts';
+import type { JobStatus, Outcome } from '../contract/provider.ts';
 import { remoteFileOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 import { errorOfCode, errorOfDoor, isOfQuestion, SUCCESS } from './refusals.ts';
@@ -63,7 +64,7 @@ export function taskStatus(
     case 'not_found':
     case 'expired': {
       const words = 'volcengine does not know this task (any more)';
-      throw new UpstreamError('LOST', words, { retryable: true });
+      throw new UpstreamError('LOST', words);
     }
     // Words we do not know mean running: a new word must never fail a paid task.
     default:
@@ -76,7 +77,7 @@ function endOf(data: TaskData, outcome: (data: TaskData) => Outcome): JobStatus 
   const { code, msg } = data.said;
   if (typeof code === 'number' && code !== 0) {
     const message = `volcengine failed: ${typeof msg === 'string' ? msg : code}`.slice(0, 400);
-    return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message, { retryable: true }) };
+    return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message) };
   }
   return { state: 'finished', outcome: outcome(data) };
 }

@@ -51,9 +51,7 @@ export function createWaitingLines({
         throw new AppError(
           'QUEUE_FULL',
           `too much work is waiting for "${binding.generator}"; try again later`,
-          {
-            retryAfter: 5,
-          },
+          { retryAfter: 5 },
         );
       }
       entering.add(binding.id, steps);

@@ -6,7 +6,8 @@ import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { TaskTable } from '../../database/task-tables.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
-import type { Task, Work } from '../../domain/task.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Work } from '../../domain/work/work.ts';
 import type { FileService } from '../../files/files.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { findIdempotency, insertTask, type NewStep, type NewTask } from '../storage/submission-store.ts';
@@ -91,9 +92,7 @@ async function sameTask(database: MediaDatabase, entry: IdempotencyRecord): Prom
     throw new AppError(
       'IDEMPOTENCY_CONFLICT',
       'this Idempotency-Key was used for another request; use a new one',
-      {
-        field: 'idempotencyKey',
-      },
+      { field: 'idempotencyKey' },
     );
   }
   const [task] = await readTasks(database, [record.task_id]);

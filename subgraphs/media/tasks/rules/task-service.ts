@@ -1,6 +1,7 @@
 import type { Caller } from '../../../../platform/access/caller.ts';
 import type { Attempt } from '../../domain/attempt.ts';
-import type { Task, TaskEvent, TaskFilter, TaskPage, Work } from '../../domain/task.ts';
+import type { Task, TaskEvent, TaskFilter, TaskPage } from '../../domain/task.ts';
+import type { Work } from '../../domain/work/work.ts';
 
 /** What the GraphQL face may ask of tasks/. Implemented by createTaskService (service.ts). */
 export interface TaskService {

@@ -5,7 +5,8 @@ import { jsonText } from '../../database/json-text.ts';
 import type { AttemptTable } from '../../database/task-tables.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { StepState } from '../../domain/steps.ts';
-import type { StepInput, TaskState, Work } from '../../domain/task.ts';
+import type { TaskState } from '../../domain/task.ts';
+import type { StepInput, Work } from '../../domain/work/work.ts';
 
 /** SQL of asking upstreams: which attempts are due, and when they are due again. */
 

@@ -4,7 +4,8 @@ import type { IdempotencyRecord } from '../../../../platform/access/idempotency.
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { TaskTable } from '../../database/task-tables.ts';
-import type { StepInput, TaskKind, Work } from '../../domain/task.ts';
+import type { TaskKind } from '../../domain/task.ts';
+import type { StepInput, Work } from '../../domain/work/work.ts';
 
 /** SQL of accepting work: as few statements as possible, because every submission waits for them. */
 

@@ -26,7 +26,7 @@ export function testProvider(http: HttpClient, options: WireOptions = {}): Provi
     },
     status: async (handle, { connection }) => {
       const answer = await ask('GET', `${connection.baseUrl}/jobs/${idOf(handle)}`);
-      if (answer.status !== 200) throw new UpstreamError('LOST', 'no such job', { retryable: true });
+      if (answer.status !== 200) throw new UpstreamError('LOST', 'no such job');
       return statusOf(JSON.parse(answer.body.toString()) as UpstreamStatus, connection.baseUrl);
     },
     ...(options.cancel !== false && {
@@ -60,7 +60,7 @@ function asker(http: HttpClient) {
       });
     } catch (cause) {
       const startUnknown = !(cause instanceof HttpFailure) || cause.sent;
-      throw new UpstreamError('UNAVAILABLE', 'no answer', { retryable: true, startUnknown, cause });
+      throw new UpstreamError('UNAVAILABLE', 'no answer', { startUnknown, cause });
     }
   };
 }
@@ -112,8 +112,8 @@ export function testBinding(
     sandbox: false,
     concurrency: 8,
     maxWaiting: 1_000,
-    restartUnknown: false,
-    stallSeconds: 60,
+    retryUnknownStart: false,
+    attemptTimeoutSeconds: 60,
     ...change,
   };
 }

@@ -4,10 +4,11 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { UpstreamError } from '../../domain/failure.ts';
-import type { StepInput } from '../../domain/task.ts';
+import type { WorkRequest } from '../../domain/work/request.ts';
+import type { StepInput } from '../../domain/work/work.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import type { CatalogModel } from '../../generators/bindings/binding.ts';
-import type { CallCapability, Provider, WorkRequest } from '../../providers/contract/provider.ts';
+import type { CallCapability, Provider } from '../../providers/contract/provider.ts';
 import type { RunningTaskService } from '../rules/service.ts';
 import type { Submission } from '../rules/task-service.ts';
 import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.ts';
@@ -117,7 +118,8 @@ describe('the kinds of work', () => {
     });
     const request = asked.at(-1);
     if (request?.kind !== 'VIDEO') throw new Error('no video was asked for');
-    expect(request).toMatchObject({ prompt: 'a fox', resolution: '768P', duration: 6, negativePrompt: null });
+    expect(request).toMatchObject({ prompt: 'a fox', resolution: '768P', duration: 6 });
+    expect(request.negativePrompt).toBeUndefined();
     expect(await text((await request.firstFrame?.open()) ?? Readable.from([]))).toBe('first');
     expect(await text((await request.lastFrame?.open()) ?? Readable.from([]))).toBe('last');
   });

@@ -3,8 +3,9 @@ import { buffer } from 'node:stream/consumers';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { StepInput } from '../../domain/task.ts';
-import type { CallCapability, Outcome, Provider, WorkRequest } from '../../providers/contract/provider.ts';
+import type { WorkRequest } from '../../domain/work/request.ts';
+import type { StepInput } from '../../domain/work/work.ts';
+import type { CallCapability, Outcome, Provider } from '../../providers/contract/provider.ts';
 import type { RunningTaskService } from '../rules/service.ts';
 import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';

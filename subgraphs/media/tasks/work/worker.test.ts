@@ -126,7 +126,7 @@ describe('fall-back', () => {
     upstream.onStatus = ({ prompt }) =>
       prompt === 'lost' ? { state: 'failed', retryable: true } : { state: 'running', progress: 10 };
     const more = [testBinding('test#1', testProvider(engine.http), second.url)];
-    const { service } = await scene({ binding: { stallSeconds: 0.3 }, more });
+    const { service } = await scene({ binding: { attemptTimeoutSeconds: 0.3 }, more });
     for (const prompt of ['lost', 'stalls']) {
       const { id } = await service.submit(me, image(prompt));
       expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
@@ -191,7 +191,7 @@ describe('a start of which nobody knows whether it happened', () => {
     let cuts = 0;
     upstream.onStart = () => (cuts++ === 0 ? 'accept-then-cut' : 'accept');
     const provider = testProvider(engine.http, { find: false });
-    const { service } = await scene({ provider, binding: { restartUnknown: true } });
+    const { service } = await scene({ provider, binding: { retryUnknownStart: true } });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(await attemptStates(service, id)).toEqual(['UNKNOWN', 'SUCCEEDED']);

@@ -1,15 +1,12 @@
 import type { MediaDatabase } from '../../../database/database.ts';
 import type { AttemptTable, TaskStepTable, TaskTable } from '../../../database/task-tables.ts';
 import type { AttemptKey } from '../../../domain/attempt.ts';
-import type { StepInput } from '../../../domain/task.ts';
+import { requestKind } from '../../../domain/work/request.ts';
+import type { StepInput } from '../../../domain/work/work.ts';
+import type { StepKind } from '../../../domain/work/work.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
-import {
-  requestKind,
-  type Connection,
-  type JobCapability,
-  type WorkKind,
-} from '../../../providers/contract/provider.ts';
+import type { CallCapability, Connection, JobCapability } from '../../../providers/contract/provider.ts';
 import { readAttempts } from '../../storage/attempt-store.ts';
 import { readSteps } from '../../storage/step-store.ts';
 import { readTasks } from '../../storage/task-store.ts';
@@ -72,6 +69,11 @@ export function firstPollMs({ watch, pollMs }: Pick<JobCapability, 'watch' | 'po
 }
 
 /** A job capability of a binding for a kind of work, when it has one. */
-export function jobOf(binding: Binding, kind: WorkKind) {
+export function jobOf(binding: Binding, kind: StepKind): JobCapability | undefined {
   return binding.provider.jobs?.[requestKind(kind)];
+}
+
+/** The same for work that is answered on the spot. */
+export function callOf(binding: Binding, kind: StepKind): CallCapability | undefined {
+  return binding.provider.calls?.[requestKind(kind)];
 }

@@ -1,13 +1,13 @@
 import { AppError } from '../../../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
-import { UpstreamError } from '../../../domain/failure.ts';
+import { invalidInput, UpstreamError } from '../../../domain/failure.ts';
 import { wrongFormat, type FileKind } from '../../../domain/inputs/file-kinds.ts';
-import type { InputRef } from '../../../domain/task.ts';
+import type { InputRef } from '../../../domain/inputs/input.ts';
+import type { InputFile } from '../../../domain/inputs/input.ts';
 import type { FileService, StoredFile } from '../../../files/files.ts';
 import type { InputAddress } from '../../../files/input-addresses.ts';
 import type { ProviderResources } from '../../../files/provider-resources.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import type { InputFile } from '../../../providers/contract/provider.ts';
 import type { WorkerLimits } from '../attempts/limits.ts';
 
 /** What preparing inputs needs. */
@@ -33,10 +33,10 @@ export interface InputOptions {
   readonly late: AbortSignal;
 }
 
-/** The field that an input came by, and what it must be, where that is known. */
-export interface InputPlace {
+/** The field that an input came by, and what it must be. */
+interface InputPlace {
   readonly field: string;
-  readonly kind?: FileKind | undefined;
+  readonly kind: FileKind;
 }
 
 /** Throws UpstreamError INVALID_INPUT, naming the field, when the file can't be had or is of the wrong kind. */
@@ -50,10 +50,10 @@ export async function prepareFile(
     'fileId' in ref
       ? await ownFile(dependencies, ref.fileId)
       : await fetchFile(dependencies, ref.url, field, options);
-  if (file === null) throw badFile(field, 'the file is gone; upload it again');
-  // Files of ours were looked at when the work came in.
-  const wrong = kind === undefined || 'fileId' in ref ? null : wrongFormat(kind, file.contentType);
-  if (wrong !== null) throw badFile(field, wrong);
+  if (file === null) throw invalidInput(field, 'the file is gone; upload it again');
+  // Files of ours were checked when the work came in; what must be MP4 is so costly that it is checked again.
+  const wrong = 'url' in ref || kind === 'mp4' ? wrongFormat(kind, file.contentType) : null;
+  if (wrong !== null) throw invalidInput(field, wrong);
   return {
     name: file.name,
     contentType: file.contentType,
@@ -63,7 +63,7 @@ export async function prepareFile(
     // What can't be read was certainly not sent: an error of its own, which leaves no doubt about the start.
     open: () =>
       dependencies.files.open(file.id).catch((error: unknown) => {
-        throw badFile(field, 'the file could not be read', error);
+        throw invalidInput(field, 'the file could not be read', error);
       }),
   };
 }
@@ -102,7 +102,7 @@ async function fetchFile(
     });
     if (status !== 200) {
       body.destroy();
-      throw badFile(field, `fetching it answered HTTP ${status}`);
+      throw invalidInput(field, `fetching it answered HTTP ${status}`);
     }
     return await files.store({
       owner,
@@ -116,10 +116,10 @@ async function fetchFile(
   } catch (error) {
     if (signal.aborted || error instanceof UpstreamError) throw error;
     if (late.aborted) {
-      throw badFile(field, `it could not be fetched within ${limits.inputsTimeoutMs / 1_000} s`, error);
+      throw invalidInput(field, `it could not be fetched within ${limits.inputsTimeoutMs / 1_000} s`, error);
     }
     if (error instanceof HttpFailure || error instanceof AppError) {
-      throw badFile(field, `it could not be fetched: ${error.message}`, error);
+      throw invalidInput(field, `it could not be fetched: ${error.message}`, error);
     }
     throw error;
   }
@@ -127,8 +127,4 @@ async function fetchFile(
 
 function nameOf(url: string): string {
   return new URL(url).pathname.split('/').at(-1) || 'input';
-}
-
-function badFile(field: string, reason: string, cause?: unknown): UpstreamError {
-  return new UpstreamError('INVALID_INPUT', `${field}: ${reason}`, { retryable: false, field, cause });
 }

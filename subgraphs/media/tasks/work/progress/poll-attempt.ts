@@ -37,7 +37,7 @@ export async function pollAttempt(
     const isClosed = await cancelUpstream(dependencies, context);
     return isClosed ? null : again(due, { inMs: 1_000, failures: due.poll_failures + 1 });
   }
-  if (due.running_seconds > binding.stallSeconds) return giveUp(dependencies, context);
+  if (due.running_seconds > binding.attemptTimeoutSeconds) return giveUp(dependencies, context);
   let status: JobStatus;
   try {
     status = await capability.status(due.handle ?? {}, callContextOf(dependencies, context));
@@ -101,7 +101,7 @@ async function giveUp(dependencies: PollDependencies, context: PollContext): Pro
       const { reference } = due;
       dependencies.logger.warn({ error: toError(error), reference }, 'stalled work could not be cancelled');
     });
-  const message = `no result within ${binding.stallSeconds} s`;
+  const message = `no result within ${binding.attemptTimeoutSeconds} s`;
   return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: true });
 }
 

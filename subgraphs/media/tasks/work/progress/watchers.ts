@@ -127,7 +127,7 @@ async function watch(
     due.handle ?? {},
     {
       connection: connectionFor(binding, due.step_input),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(binding.stallSeconds * 1000)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(binding.attemptTimeoutSeconds * 1000)]),
     },
     show,
   );

@@ -1,8 +1,8 @@
 import type { AttemptTable, FinishedWork, TaskTable } from '../../../database/task-tables.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
-import { resultKindOf } from '../../../domain/result-kinds.ts';
 import { asJson, isFinal, type TaskOutcome } from '../../../domain/task.ts';
+import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
 import { STORE_QUEUE, startQueue, type StepJob } from '../../rules/queues.ts';
 import { closeAttempt } from '../../storage/attempt-store.ts';
@@ -80,7 +80,7 @@ async function storeOrFinish(
     await scope.append([{ taskId: task.id, stage: stageOf(current, 'storing result') }]);
     const data: StepJob = { taskId: task.id, step };
     await scope.enqueue({ queue: STORE_QUEUE, data: asJson(data) });
-  } else if (resultKindOf(current.input).needsFile) {
+  } else if (rulesOf(current.input).result.needsFile) {
     await transitions.failStep(scope, task, { step, failure: EMPTY_RESULT });
   } else {
     await transitions.finishStep(scope, task, {

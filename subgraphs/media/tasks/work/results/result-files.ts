@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 import { AppError } from '../../../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
-import type { ResultKind } from '../../../domain/result-kinds.ts';
+import type { ResultKind } from '../../../domain/work/kind.ts';
 import type { FileService, StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { Connection, RemoteFile } from '../../../providers/contract/provider.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { resultKindOf } from '../../../domain/result-kinds.ts';
 import { isFinal } from '../../../domain/task.ts';
+import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
 import { storageFailure } from '../../rules/failures.ts';
 import { startQueue } from '../../rules/queues.ts';
@@ -79,7 +79,7 @@ async function storeBytes(
 ): Promise<readonly string[]> {
   const mediaIds: string[] = [];
   for (const [position, file] of outcome.files.entries()) {
-    const result = { file, binding, owner: task.owner, kind: resultKindOf(step.input), position, signal };
+    const result = { file, binding, owner: task.owner, kind: rulesOf(step.input).result, position, signal };
     const store = () => storeResultFile(dependencies, result);
     mediaIds.push((await withRetries(dependencies, signal, store)).id);
   }

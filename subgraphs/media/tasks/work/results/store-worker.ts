@@ -1,8 +1,8 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
 import type { AttemptTable } from '../../../database/task-tables.ts';
-import { resultKindOf } from '../../../domain/result-kinds.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
+import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
 import { storageFailure } from '../../rules/failures.ts';
 import { startQueue, type StepJob } from '../../rules/queues.ts';
@@ -72,7 +72,7 @@ async function storeAll(
       file,
       binding,
       owner: task.owner,
-      kind: resultKindOf(step.input),
+      kind: rulesOf(step.input).result,
       position,
       signal,
     });

@@ -1,10 +1,11 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { UpstreamError, type Failure } from '../../../domain/failure.ts';
-import { requestKind, type Outcome, type WorkRequest } from '../../../providers/contract/provider.ts';
+import type { WorkRequest } from '../../../domain/work/request.ts';
+import type { Outcome } from '../../../providers/contract/provider.ts';
 import { failureFrom } from '../../rules/failures.ts';
 import { CANCEL_TOPIC } from '../../storage/transactor.ts';
-import { connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
+import { callOf, connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt, startUnknown } from '../attempts/end-attempt.ts';
 import { storeCallResult } from '../results/store-call-result.ts';
 import type { StoreDependencies } from '../results/store-worker.ts';
@@ -62,13 +63,13 @@ async function runCall(
 ): Promise<void> {
   const { attempt, binding, step } = context;
   const { held, signal, cancel } = call;
-  const capability = binding.provider.calls?.[requestKind(step.input.kind)];
+  const capability = callOf(binding, step.input.kind);
   if (capability === undefined) {
     const failure = failureFrom(new Error(`${binding.id} no longer serves ${step.input.kind}`));
     await endAttempt(dependencies, attempt, { from: ['STARTING'], claim: held.id, failure });
     return;
   }
-  const timeout = AbortSignal.timeout(binding.stallSeconds * 1000);
+  const timeout = AbortSignal.timeout(binding.attemptTimeoutSeconds * 1000);
   let outcome: Outcome;
   try {
     outcome = await capability.call(call.request, {
@@ -99,7 +100,7 @@ async function endFailedCall(
   } else {
     const { reference } = attempt;
     dependencies.logger.warn({ error: toError(error), reference }, 'a call ended without an answer');
-    const failure = startUnknown({ retry: binding.restartUnknown });
+    const failure = startUnknown({ retry: binding.retryUnknownStart });
     await endAttempt(dependencies, attempt, { ...end, failure });
   }
 }

@@ -63,7 +63,7 @@ async function resolve(
   const found = await findStart(dependencies, context);
   if (found === 'not-now') return false;
   if (found === 'unknowable' || found === 'absent') {
-    const failure = found === 'absent' ? START_LOST : startUnknown({ retry: binding.restartUnknown });
+    const failure = found === 'absent' ? START_LOST : startUnknown({ retry: binding.retryUnknownStart });
     return endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure });
   }
   const capability = jobOf(binding, step.input.kind);

@@ -1,7 +1,8 @@
 import { toError } from '../../../../../platform/errors.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
+import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import type { Handle, JobCapability, WorkRequest } from '../../../providers/contract/provider.ts';
+import type { Handle, JobCapability } from '../../../providers/contract/provider.ts';
 import { failureFrom } from '../../rules/failures.ts';
 import { connectionFor, firstPollMs, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';

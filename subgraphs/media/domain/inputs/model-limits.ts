@@ -1,0 +1,31 @@
+/** What a model can do, as machine-readable limits. A list that is null names no limit. */
+export interface ModelLimits {
+  readonly id: string;
+  readonly name: string;
+  readonly category: string;
+  /** Kinds of work it does: IMAGE, VIDEO, ..., and CHAT. */
+  readonly kinds: readonly string[];
+  /** Names of accepted inputs, as the inputs of the API name them: prompt, firstFrame, lastFrame, ... */
+  readonly inputs: readonly string[];
+  /** Inputs it can't do without, besides those that the API itself demands. */
+  readonly needs: readonly string[];
+  /** Accepted values of `resolution`. */
+  readonly sizes: readonly string[] | null;
+  /** Accepted values of `aspectRatio`. */
+  readonly aspectRatios: readonly string[] | null;
+  /** Accepted values of `duration`, in seconds. */
+  readonly durations: readonly number[] | null;
+  /** Accepted values of `format`. */
+  readonly formats: readonly string[] | null;
+  /** Least and most of an input that is a number. */
+  readonly ranges: Readonly<Record<string, readonly [least: number, most: number]>>;
+  /** Most characters of a prompt, or of a text to be spoken. */
+  readonly maxPrompt: number | null;
+  /** Most results of one request. */
+  readonly maxCount: number | null;
+  /** Most input images of one request. */
+  readonly maxImages: number | null;
+}
+
+/** What the categories of models are called. */
+export type ModelCategory = 'image' | 'video' | 'speech' | 'language' | 'workflow' | 'avatar';

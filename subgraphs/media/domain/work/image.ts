@@ -1,0 +1,73 @@
+import {
+  countProblems,
+  unsupportedProblems,
+  choiceProblems,
+  lengthProblems,
+  ratioProblems,
+  blankProblems,
+  type Limits,
+} from '../inputs/checks.ts';
+import type { InputRef } from '../inputs/input.ts';
+import { IMAGES, USUAL_SECONDS, type AtGenerator, type RulesOf } from './kind.ts';
+
+/** Pictures from words and from pictures, and words for pictures. */
+
+/** Pictures from words, and from pictures. */
+export interface ImageWork<File = InputRef> extends AtGenerator {
+  readonly kind: 'IMAGE';
+  readonly prompt: string;
+  readonly negativePrompt?: string;
+  readonly images?: readonly File[];
+  /** W:H with integers from 1 to 64. */
+  readonly aspectRatio?: string;
+  readonly resolution?: string;
+  readonly count?: number;
+  readonly seed?: number;
+  /** fast, turbo, relax: midjourney's path prefix. */
+  readonly speedMode?: string;
+}
+
+/** Prompts that would make such a picture. */
+export interface DescriptionWork<File = InputRef> extends AtGenerator {
+  readonly kind: 'DESCRIPTION';
+  readonly image: File;
+}
+
+const MAX_IMAGES = 10;
+
+/** What holds for them. */
+export const imageKinds = {
+  IMAGE: {
+    description: 'One or more images.',
+    mutation: 'generateImage',
+    category: 'image',
+    files: { images: { kind: 'image', holds: 'list' } },
+    result: IMAGES,
+    timeoutSeconds: USUAL_SECONDS,
+    weight: 3,
+    checked: ({ images = [], ...work }) => (images.length === 0 ? work : { ...work, images }),
+    problems: imageProblems,
+  },
+  DESCRIPTION: {
+    description: 'Prompts that describe an image.',
+    mutation: 'describeImage',
+    category: 'image',
+    files: { image: { kind: 'image' } },
+    result: { ...IMAGES, needsFile: false },
+    timeoutSeconds: USUAL_SECONDS,
+  },
+} as const satisfies RulesOf<ImageWork | DescriptionWork>;
+
+function imageProblems(work: ImageWork, limits: Limits) {
+  const images = work.images?.length ?? 0;
+  const maxImages = limits?.maxImages ?? MAX_IMAGES;
+  return [
+    ...blankProblems('prompt', work.prompt),
+    ...lengthProblems('prompt', work.prompt, limits?.maxPrompt),
+    ...ratioProblems(work.aspectRatio, limits?.aspectRatios),
+    ...choiceProblems('resolution', work.resolution, limits?.sizes),
+    ...countProblems(work.count, limits),
+    ...(images <= maxImages ? [] : [{ field: 'images', message: `must be at most ${maxImages} files` }]),
+    ...unsupportedProblems('images', images > 0, limits),
+  ];
+}

@@ -1,0 +1,121 @@
+import { badInput } from '../../../../platform/errors.ts';
+import {
+  exactlyOne,
+  unsupportedProblems,
+  choiceProblems,
+  lengthProblems,
+  ratioProblems,
+  blankProblems,
+  type Limits,
+} from '../inputs/checks.ts';
+import type { InputRef } from '../inputs/input.ts';
+import { LONG_SECONDS, VIDEO_FILE, type AtGenerator, type RulesOf } from './kind.ts';
+
+/** Videos from words, from a picture that starts to move, or between a first and a last frame. */
+
+interface VideoInputs<File> extends AtGenerator {
+  readonly prompt?: string;
+  readonly negativePrompt?: string;
+  /** Reference picture; most wires take it as the first frame. */
+  readonly image?: File;
+  readonly firstFrame?: File;
+  readonly lastFrame?: File;
+  readonly aspectRatio?: string;
+  readonly resolution?: string;
+  /** Seconds. */
+  readonly duration?: number;
+  readonly seed?: number;
+}
+
+/** A video from words or pictures. */
+export interface VideoWork<File = InputRef> extends VideoInputs<File> {
+  readonly kind: 'VIDEO';
+}
+
+/** A video that begins with one picture and ends with another. */
+export interface FrameVideoWork<File = InputRef> extends VideoInputs<File> {
+  readonly kind: 'FRAME_VIDEO';
+}
+
+const common = {
+  category: 'video',
+  files: {
+    image: { kind: 'image' },
+    firstFrame: { kind: 'image' },
+    lastFrame: { kind: 'image' },
+  },
+  namesFiles: true,
+  result: VIDEO_FILE,
+  timeoutSeconds: LONG_SECONDS,
+} as const;
+
+/** What holds for them. */
+export const videoKinds = {
+  VIDEO: {
+    ...common,
+    description: 'A video.',
+    mutation: 'generateVideo',
+    weight: 6,
+    checked: checkedVideo,
+    problems: videoProblems,
+  },
+  FRAME_VIDEO: {
+    ...common,
+    description: 'A video from a first frame to a last.',
+    mutation: 'generateFrameVideo',
+    generator: 'custom/frame',
+    checked: checkedFrameVideo,
+    problems: (work, limits) => [...framesProblems(work), ...videoProblems(work, limits)],
+  },
+} as const satisfies RulesOf<VideoWork | FrameVideoWork>;
+
+function checkedVideo(work: VideoWork): VideoWork {
+  if (work.image !== undefined && work.firstFrame !== undefined) {
+    throw badInput('firstFrame', 'firstFrame and image are the same thing here: give only one of them');
+  }
+  if ((work.prompt ?? '').trim() === '' && work.image === undefined && work.firstFrame === undefined) {
+    throw badInput('prompt', 'a video needs a prompt, an image or a firstFrame');
+  }
+  return work;
+}
+
+function checkedFrameVideo({ image, ...work }: FrameVideoWork): FrameVideoWork {
+  exactlyOne({ firstFrame: work.firstFrame, image });
+  if (work.lastFrame === undefined) {
+    throw badInput('lastFrame', 'lastFrame is needed: the video ends with it');
+  }
+  return image === undefined ? work : { ...work, firstFrame: image };
+}
+
+function framesProblems(work: FrameVideoWork) {
+  const first = work.firstFrame ?? work.image;
+  return [
+    ...(first === undefined ? [{ field: 'firstFrame', message: 'is needed' }] : []),
+    ...(work.lastFrame === undefined ? [{ field: 'lastFrame', message: 'is needed' }] : []),
+  ];
+}
+
+function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
+  const first = work.firstFrame ?? work.image;
+  const firstName = work.firstFrame === undefined ? 'image' : 'firstFrame';
+  const needsPrompt = first === undefined || (limits?.needs.includes('prompt') ?? false);
+  const needsFrame =
+    limits !== undefined && ['image', 'firstFrame'].some((name) => limits.needs.includes(name));
+  return [
+    ...(needsPrompt ? blankProblems('prompt', work.prompt ?? '') : []),
+    ...lengthProblems('prompt', work.prompt ?? '', limits?.maxPrompt),
+    ...(needsFrame && first === undefined ? [{ field: 'image', message: 'is needed' }] : []),
+    ...unsupportedProblems(firstName, first !== undefined, limits),
+    ...unsupportedProblems('lastFrame', work.lastFrame !== undefined, limits),
+    ...(work.lastFrame !== undefined && first === undefined
+      ? [{ field: 'lastFrame', message: 'needs a first frame (image or firstFrame) too' }]
+      : []),
+    // A video that begins with a picture has the picture's shape.
+    ...ratioProblems(work.aspectRatio, first === undefined ? limits?.aspectRatios : null),
+    ...choiceProblems('resolution', work.resolution, limits?.sizes),
+    ...choiceProblems('duration', work.duration, limits?.durations),
+    ...(work.duration !== undefined && !(work.duration > 0 && work.duration <= 600)
+      ? [{ field: 'duration', message: 'must be more than 0 and at most 600 seconds' }]
+      : []),
+  ];
+}
