@@ -67,8 +67,8 @@ describe('a bindings file', () => {
       {
         id: 'vidc#1',
         maxWaiting: 5,
-        restartUnknown: true,
-        stallSeconds: 60,
+        retryUnknownStart: true,
+        attemptTimeoutSeconds: 60,
         connection: {
           pathPrefix: '/v1',
           model: 'made-up',
@@ -87,6 +87,11 @@ describe('a bindings file', () => {
       { id: 'made-up', durations: [3], maxPrompt: 100, category: 'video' },
     ]);
     expect(registry.bindingsFor('vidc', 'VIDEO', 'made-up').map(({ id }) => id)).toEqual(['vidc#1']);
+  });
+
+  it('may have comments', () => {
+    const text = '{\n // none of ours\n "vidc": [] /* for now */\n}';
+    expect(() => read(text).bindingsFor('vidc', 'VIDEO')).toThrow('GENERATORS_FILE');
   });
 
   it('leaves the others as they are, and may take one away', () => {
@@ -150,6 +155,10 @@ describe('every mistake of a bindings file', () => {
       '{"vidc": [{"provider": "kling", "baseUrl": "https://x.example", "credentials": {"accessKey": "a"}}]}',
       'secretKey together',
     ],
+    [
+      '{"vidc": [{"provider": "kling", "baseUrl": "https://x.example", "stallSeconds": 5, "attemptTimeoutSeconds": 6}]}',
+      'stallSeconds is the old name of attemptTimeoutSeconds',
+    ],
     ['{"vidc": [], "vidc": []}', 'vidc comes twice'],
     ['[]', 'the file must be an object'],
   ])('%s is refused', (text, remedy) => {
@@ -159,7 +168,7 @@ describe('every mistake of a bindings file', () => {
   it.each([
     ['{\n "vidc": [\n {}\n {}\n ]\n}', 4, 'needs a comma or "]"'],
     ['{\n "vidc": [],\n}', 3, 'comma too many'],
-    ['{\n // mine\n}', 2, 'has a comment'],
+    ['{ "a": '.repeat(70), 1, 'nested too deeply'],
     ["{\n 'vidc': []\n}", 2, 'double quotes'],
     ['{\n "vidc": [', 2, 'ends too early'],
     ['{}\n{}', 2, 'must end'],
