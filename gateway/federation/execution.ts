@@ -8,11 +8,13 @@ import type {
   ResultStream,
 } from '../../platform/graphql/operations/executor.ts';
 import { isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
-import { fetchRequest, linkTo } from './data-sources.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import { subscribeTo } from './compiled/fetch.ts';
+import type { RunInput } from './compiled/run.ts';
 import type { OperationContext } from './operation-context.ts';
-import { createPlanRunner, type PlanRunnerOptions } from './plan-runner.ts';
-import type { OperationPlan, SubscriptionPlan } from './plans.ts';
-import { gatewayFailure, withoutServiceNames, variableErrors } from './results.ts';
+import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
+import { gatewayFailure, variableErrors } from './results.ts';
 
 /** Executes validated operations: queries and mutations at once, subscriptions event by event. */
 export interface Execution extends GraphqlExecutor {
@@ -20,17 +22,19 @@ export interface Execution extends GraphqlExecutor {
   close(): void;
 }
 
-export interface ExecutionOptions extends PlanRunnerOptions {
+export interface ExecutionOptions {
+  readonly planner: Planner;
   readonly documents: Documents;
+  /** The way to each subgraph, by its name in the supergraph. */
+  readonly links: Readonly<Record<string, SubgraphLink>>;
+  readonly logger: Logger;
 }
 
 /** Each error contains the whole value: more of them would make a large response of a small request. */
 const MAX_VARIABLE_ERRORS = 5;
 
 /** Makes the execution over a planner, its documents and the links. */
-export function createExecution({ documents, ...options }: ExecutionOptions): Execution {
-  const { planner, links, logger } = options;
-  const runner = createPlanRunner(options);
+export function createExecution({ planner, documents, links, logger }: ExecutionOptions): Execution {
   const closing = new AbortController();
 
   const planned = (request: GraphqlRequest): Planned => {
@@ -41,16 +45,21 @@ export function createExecution({ documents, ...options }: ExecutionOptions): Ex
     return refused === undefined ? { plan } : { refused };
   };
   const failed = (thrown: unknown, { context }: GraphqlRequest) => gatewayFailure(thrown, context, logger);
+  const inputOf = ({ variables, context }: GraphqlRequest): RunInput => ({
+    variables,
+    context,
+    links,
+    failure: (thrown) => gatewayFailure(thrown, context, logger),
+  });
   const subscribePlanned = async (
-    plan: SubscriptionPlan,
+    { primary, compiled }: SubscriptionPlan,
     request: GraphqlRequest,
   ): Promise<ResultStream | ExecutionResult> => {
-    const { primary } = plan;
-    const started = await linkTo(links, primary.serviceName).subscribe(fetchRequest(primary, request));
-    if (!isStream<ExecutionResult>(started)) return withoutServiceNames(started);
+    const started = await subscribeTo(primary, inputOf(request));
+    if (!isStream<ExecutionResult>(started)) return started;
     return mapStream<ExecutionResult, ExecutionResult>({
       source: started,
-      map: (event) => runner.runEvent(plan, request, event),
+      map: (result) => compiled.run({ ...inputOf(request), answered: { fetch: primary, result } }),
       failed: (thrown) => failed(thrown, request),
       signals: [request.context.signal, closing.signal],
     });
@@ -62,7 +71,7 @@ export function createExecution({ documents, ...options }: ExecutionOptions): Ex
         const { plan, refused } = planned(request);
         if (refused !== undefined) return refused;
         if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
-        return await runner.runRequest(plan, request);
+        return await plan.compiled.run(inputOf(request));
       } catch (thrown) {
         return failed(thrown, request);
       }

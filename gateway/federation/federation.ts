@@ -11,9 +11,9 @@ import { SubscriptionRootRule } from './subscription-root-rule.ts';
 
 /**
  * The federated executor: runs an operation over all subgraphs, for Apollo Server, REST, WebSocket, SSE and multipart
- * alike. Documents and plans are made once; plans are run by @apollo/gateway's executor over our links. Apollo's gateway
- * refuses subscriptions, but its planner plans them: the primary fetch subscribes at its subgraph, and each event is run
- * through the rest of the plan as the answer of that fetch.
+ * alike. Documents are checked, planned by Apollo's planner and compiled (compiled/) once. Apollo's gateway refuses
+ * subscriptions, but its planner plans them: the primary fetch subscribes at its subgraph, and each event is run through
+ * the rest of the plan as the answer of that fetch.
  */
 export interface FederatedExecutor extends GraphqlExecutor {
   /** For `new ApolloServer({ gateway })`; its context must be a RequestContext. */

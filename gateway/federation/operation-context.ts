@@ -1,10 +1,19 @@
-import { buildOperationContext } from '@apollo/gateway';
-import { GraphQLError, type DocumentNode, type GraphQLSchema } from 'graphql';
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+} from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 
-/** What Apollo's executor calls the operation context: operation, fragments, schema. */
-export type OperationContext = ReturnType<typeof buildOperationContext>;
+/** One operation of a document, with all fragments of it and the schema that callers see. */
+export interface OperationContext {
+  readonly schema: GraphQLSchema;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+}
 
 /** The context of one operation of a document. Throws BAD_USER_INPUT when the document has no such operation. */
 export function operationContext(request: {
@@ -12,12 +21,22 @@ export function operationContext(request: {
   document: DocumentNode;
   operationName: string | undefined;
 }): OperationContext {
-  const { schema, document: operationDocument, operationName } = request;
-  try {
-    const named = operationName === undefined ? {} : { operationName };
-    return buildOperationContext({ schema, operationDocument, ...named });
-  } catch (cause) {
-    if (!(cause instanceof GraphQLError)) throw cause;
-    throw new AppError('BAD_USER_INPUT', cause.message, { field: 'operationName', cause });
-  }
+  const { schema, document, operationName = '' } = request;
+  const operations = document.definitions.filter(
+    (definition) => definition.kind === Kind.OPERATION_DEFINITION,
+  );
+  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  const named = operations.filter(({ name }) => operationName === '' || name?.value === operationName);
+  const [operation] = named;
+  if (operation === undefined) throw refusal(`Unknown operation named ${JSON.stringify(operationName)}.`);
+  if (named.length > 1) throw refusal('Must provide operation name if query contains multiple operations.');
+  return {
+    schema,
+    operation,
+    fragments: Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment])),
+  };
+}
+
+function refusal(message: string): AppError {
+  return new AppError('BAD_USER_INPUT', message, { field: 'operationName' });
 }

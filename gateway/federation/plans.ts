@@ -2,8 +2,8 @@ import { operationFromDocument, type Schema, Supergraph } from '@apollo/federati
 import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-planner';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
+import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
 import { operationContext, type OperationContext } from './operation-context.ts';
-import { isPassThrough } from './pass-through-fetch.ts';
 
 /** The supergraph, and the plans of operations over it. */
 export interface Planner {
@@ -25,12 +25,11 @@ export interface Planner {
 export type OperationPlan = RequestPlan | SubscriptionPlan;
 
 /** A query or mutation. */
-export interface RequestPlan {
+interface RequestPlan {
   readonly kind: 'request';
   readonly operation: OperationContext;
   readonly plan: QueryPlan;
-  /** The only fetch of the plan, when its result without errors is the result of the operation; else null. */
-  readonly passThrough: FetchNode | null;
+  readonly compiled: CompiledPlan;
 }
 
 /** A subscription: the fetch that subscribes, and the plan for each event. */
@@ -39,9 +38,8 @@ export interface SubscriptionPlan {
   readonly operation: OperationContext;
   readonly primary: FetchNode;
   /** The primary fetch (whose result is the event), then the fetches from other subgraphs. */
-  readonly eventPlan: QueryPlan;
-  /** Whether an event without errors is the result of the operation. */
-  readonly isPlain: boolean;
+  readonly plan: QueryPlan;
+  readonly compiled: CompiledPlan;
 }
 
 /** Makes the planner of a supergraph; throws when the SDL is invalid. */
@@ -58,20 +56,13 @@ export function createPlanner(supergraphSdl: string): Planner {
     const operation = operationContext({ schema: apiSchema, document, operationName });
     const named = operationName === undefined ? {} : { operationName };
     const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
-    const { node } = plan;
-    if (node?.kind !== 'Subscription') {
-      const isPlain = node?.kind === 'Fetch' && isPassThrough({ operation, fetch: node, supergraphSchema });
-      return { kind: 'request', operation, plan, passThrough: isPlain ? node : null };
-    }
-    const { primary, rest } = node;
+    const compiled = (made: QueryPlan) => compilePlan({ plan: made, operation, apiModel, supergraphSchema });
+    if (plan.node?.kind !== 'Subscription')
+      return { kind: 'request', operation, plan, compiled: compiled(plan) };
+    const { primary, rest } = plan.node;
     const nodes = rest === undefined ? [primary] : [primary, rest];
-    return {
-      kind: 'subscription',
-      operation,
-      primary,
-      eventPlan: { kind: 'QueryPlan', node: { kind: 'Sequence', nodes } },
-      isPlain: rest === undefined && isPassThrough({ operation, fetch: primary, supergraphSchema }),
-    };
+    const eventPlan: QueryPlan = { kind: 'QueryPlan', node: { kind: 'Sequence', nodes } };
+    return { kind: 'subscription', operation, primary, plan: eventPlan, compiled: compiled(eventPlan) };
   };
 
   return {

@@ -4,17 +4,6 @@ import { failedResult, withExtensions } from '../../platform/graphql/operations/
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
-/** The result without the names of the subgraphs that errors came from. */
-export function withoutServiceNames(result: ExecutionResult): ExecutionResult {
-  if (result.errors === undefined) return result;
-  return { ...result, errors: result.errors.map(outwardError) };
-}
-
-function outwardError(error: GraphQLError): GraphQLError {
-  const { serviceName, ...extensions } = error.extensions;
-  return serviceName === undefined ? error : withExtensions(error, error.message, extensions);
-}
-
 /** The result of a request that could not be run; an unexpected error is masked and logged. */
 export function gatewayFailure(thrown: unknown, context: RequestContext, logger: Logger): ExecutionResult {
   return failedResult(thrown, { logger, traceId: context.caller.traceId, subgraph: 'gateway' });

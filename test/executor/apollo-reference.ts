@@ -1,10 +1,15 @@
-import { executeQueryPlan, type GraphQLDataSource } from '@apollo/gateway';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+import type { executeQueryPlan as ExecuteQueryPlan, GraphQLDataSource } from '@apollo/gateway';
 import type { FetchNode } from '@apollo/query-planner';
-import type { ExecutionResult } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 
 import type { Planner } from '../../gateway/federation/plans.ts';
-import { gatewayFailure, withoutServiceNames } from '../../gateway/federation/results.ts';
+import { gatewayFailure } from '../../gateway/federation/results.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
+import { withExtensions } from '../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
 import { isStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
@@ -22,6 +27,42 @@ export interface ReferenceOptions {
   readonly links: Readonly<Record<string, SubgraphLink>>;
 }
 
+/**
+ * Apollo counts the representations that it sends and the entities that it has found as if they were the same, so that
+ * an error behind a type condition is told of another entity (`products[0]` for `products[2]`). This puts that right in
+ * a copy of its executor; nothing else is changed.
+ */
+const CORRECTIONS: readonly (readonly [wrong: string, right: string])[] = [
+  [
+    'const representationToEntity = [];',
+    'const representationToEntity = (currentCursor.representationToEntity = []);',
+  ],
+  [
+    'const hydratedPath = (_a = hydratedPaths[errorPath[1]])',
+    'const hydratedPath = (_a = hydratedPaths[cursor.representationToEntity[errorPath[1]]])',
+  ],
+];
+
+function correctedExecutor(): typeof ExecuteQueryPlan {
+  const file = createRequire(import.meta.url).resolve('@apollo/gateway/dist/executeQueryPlan.js');
+  let source = readFileSync(file, 'utf8');
+  for (const [wrong, right] of CORRECTIONS) {
+    if (source.split(wrong).length !== 2) throw new Error(`${file} no longer has ${wrong}`);
+    source = source.replace(wrong, right);
+  }
+  const loaded = { exports: {} as { executeQueryPlan: typeof ExecuteQueryPlan } };
+  // oxlint-disable-next-line typescript/no-implied-eval -- the installed file with two expressions put right
+  new Function('module', 'exports', 'require', '__dirname', source)(
+    loaded,
+    loaded.exports,
+    createRequire(file),
+    path.dirname(file),
+  );
+  return loaded.exports.executeQueryPlan;
+}
+
+const executeQueryPlan = correctedExecutor();
+
 /** Makes the reference over a planner, its documents and the links. */
 export function createReference({ planner, documents, links }: ReferenceOptions): Reference {
   const planOf = ({ query, operationName }: GraphqlRequest) => {
@@ -35,14 +76,14 @@ export function createReference({ planner, documents, links }: ReferenceOptions)
     const requestContext = { request: { query, variables }, context, logger: silentLogger(), metrics: {} };
     try {
       const result = await executeQueryPlan(
-        plan.kind === 'request' ? plan.plan : plan.eventPlan,
+        plan.plan,
         servicesOver(links, answered),
         requestContext as unknown as Parameters<typeof executeQueryPlan>[2],
         plan.operation,
         planner.supergraphSchema,
         planner.apiModel,
       );
-      return withoutServiceNames(result);
+      return outwardResult(result, context);
     } catch (thrown) {
       return gatewayFailure(thrown, context, silentLogger());
     }
@@ -52,8 +93,15 @@ export function createReference({ planner, documents, links }: ReferenceOptions)
     async run(request) {
       const plan = planOf(request);
       if (plan.kind === 'request') return [await runPlan(request)];
-      const { serviceName, operation: query, operationDocumentNode: document } = plan.primary;
-      const asked = { ...request, query, ...(document === undefined ? {} : { document }) };
+      const {
+        serviceName,
+        operation: query,
+        operationDocumentNode: document,
+        variableUsages = [],
+      } = plan.primary;
+      const used = variableUsages.filter((name) => Object.hasOwn(request.variables, name));
+      const variables = Object.fromEntries(used.map((name) => [name, request.variables[name]]));
+      const asked = { ...request, query, variables, ...(document === undefined ? {} : { document }) };
       const started = await links[serviceName]?.subscribe(asked);
       if (started === undefined || !isStream<ExecutionResult>(started)) throw new Error('no stream');
       const results: ExecutionResult[] = [];
@@ -63,6 +111,20 @@ export function createReference({ planner, documents, links }: ReferenceOptions)
       return results;
     },
   };
+}
+
+/**
+ * The same result as callers are told it: without the name of the subgraph, and with what is no GraphQL error (a subgraph
+ * that breaks the protocol) masked as everything that nobody foresaw.
+ */
+function outwardResult(result: ExecutionResult, context: GraphqlRequest['context']): ExecutionResult {
+  if (result.errors === undefined) return result;
+  const errors = result.errors.flatMap((error) => {
+    if (!(error instanceof GraphQLError)) return gatewayFailure(error, context, silentLogger()).errors ?? [];
+    const { serviceName: _serviceName, ...extensions } = error.extensions;
+    return [withExtensions(error, error.message, extensions)];
+  });
+  return { ...result, errors };
 }
 
 /** The event that plays the answer of a subscription's first fetch. */

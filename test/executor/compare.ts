@@ -28,8 +28,9 @@ function sortedText(errors: unknown): string {
   if (!Array.isArray(errors)) return String(errors);
   const texts = errors.map((error) => JSON.stringify(error));
   // How many entities one fetch asks for is not the same: equal representations may be asked for once.
-  return texts
-    .map((text) => text.replace(/to contain \d+ elements/, 'to contain n elements'))
-    .toSorted()
-    .join(' ');
+  const counted = texts.map((text) => text.replace(/to contain \d+ elements/, 'to contain n elements'));
+  // So a subgraph may say what concerns none of them in particular more often to one of the two.
+  const placed = counted.filter((text) => text.includes('"path":'));
+  const unplaced = new Set(counted.filter((text) => !text.includes('"path":')));
+  return [...placed, ...unplaced].toSorted().join(' ');
 }

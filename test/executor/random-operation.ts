@@ -50,9 +50,17 @@ const CONDITIONS = [
   '@include(if: false)',
   '@skip(if: $no) @include(if: $yes)',
 ];
-const HEADER = '($yes: Boolean = true, $no: Boolean!)';
-/** Uses both variables, so that the operation is valid whatever else it has. */
-const FOOTER = 'zz: __typename @include(if: $yes) yy: __typename @skip(if: $no)';
+const VARIABLES: Readonly<Record<string, string>> = { $yes: '$yes: Boolean = true', $no: '$no: Boolean!' };
+/** Selections that are only at the root: conditions of both variables, introspection. */
+const ROOT_SELECTIONS = [
+  '',
+  '',
+  '',
+  'zz: __typename @include(if: $yes) yy: __typename @skip(if: $no)',
+  'zz: __typename @include(if: $yes)',
+  '__schema { queryType { name } }',
+  't: __type(name: "Query") { name @skip(if: $no) kind }',
+];
 
 /** A random valid operation; null when none was found in some attempts (or the schema has no such root). */
 export function randomOperation(options: RandomOperationOptions): Operation | null {
@@ -61,16 +69,16 @@ export function randomOperation(options: RandomOperationOptions): Operation | nu
   if (root === undefined || root === null) return null;
   for (let attempt = 0; attempt < 10; attempt += 1) {
     const writer = createWriter(options);
-    const isSubscription = kind === OperationTypeNode.SUBSCRIPTION;
-    const selections = isSubscription
-      ? writer.oneField(root)
-      : `${writer.selections(root, MAX_DEPTH)} ${FOOTER}`;
-    const header = isSubscription ? HEADER.replace(')', ', $unused: Int)') : HEADER;
-    const query = [`${kind} T${header} { ${selections} }`, ...writer.fragments].join('\n');
-    const problems = validate(schema, parse(query)).filter(
-      ({ message }) => !message.includes('is never used'),
-    );
-    if (problems.length > 0) continue;
+    const further = kind === OperationTypeNode.QUERY ? random.of(ROOT_SELECTIONS) : '';
+    const selections =
+      kind === OperationTypeNode.SUBSCRIPTION
+        ? writer.oneField(root)
+        : `${writer.selections(root, MAX_DEPTH)} ${further}`;
+    const body = [`{ ${selections} }`, ...writer.fragments].join('\n');
+    const used = Object.keys(VARIABLES).filter((name) => body.includes(name));
+    const header = used.length === 0 ? '' : `(${used.map((name) => VARIABLES[name]).join(', ')})`;
+    const query = `${kind} T${header} ${body}`;
+    if (validate(schema, parse(query)).length > 0) continue;
     const no = random.chance(50);
     return { query, variables: random.chance(50) ? { no } : { no, yes: random.chance(50) } };
   }

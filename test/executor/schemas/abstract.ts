@@ -102,3 +102,22 @@ export const requiresByType: FederatedSource = {
       type Query { taxed: [House]! }`,
   },
 };
+
+/** Fields that clash within one subgraph though not for callers, so that plans rename them on the way. */
+export const clashes: FederatedSource = {
+  name: 'clashes',
+  subgraphs: {
+    users: `
+      type User @key(fields: "id") { id: ID! name: String @shareable tags: [String!] @shareable near: [User] @shareable }
+      type Query { users: [User!]! }`,
+    accounts: `
+      union Account = User | Admin
+      type User @key(fields: "id") { id: ID! name: String! @shareable tags: [String!]! @shareable near: [User!]! @shareable }
+      type Admin @key(fields: "id") { id: ID! name: String tags: [String!] near: [User] boss: Account }
+      type Query { accounts: [Account!]! account: Account }`,
+    notes: `
+      type User @key(fields: "id") { id: ID! note: String }
+      type Admin @key(fields: "id") { id: ID! note: String rank: Int! }
+      type Query { ranks: [Admin!]! }`,
+  },
+};

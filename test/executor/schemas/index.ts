@@ -1,4 +1,4 @@
-import { interfaceObjects, nodes, requiresByType, unions } from './abstract.ts';
+import { clashes, interfaceObjects, nodes, requiresByType, unions } from './abstract.ts';
 import { override, provides, requires, shareable } from './fields.ts';
 import { chain, circles, compoundKeys, severalKeys } from './keys.ts';
 import { kiln } from './kiln.ts';
@@ -18,6 +18,7 @@ export const federatedSources: readonly FederatedSource[] = [
   interfaceObjects,
   unions,
   nodes,
+  clashes,
   requiresByType,
   inaccessible,
   scalars,

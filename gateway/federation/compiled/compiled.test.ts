@@ -1,0 +1,226 @@
+import { composeServices } from '@apollo/composition';
+import { type ExecutionResult, GraphQLError, parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+
+import { anonymousCaller } from '../../../platform/access/caller.ts';
+import { createDocuments } from '../../../platform/graphql/operations/documents.ts';
+import type { SubgraphLink, SubgraphRequest } from '../../../platform/graphql/operations/subgraph.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
+import { createExecution } from '../execution.ts';
+import { createPlanner } from '../plans.ts';
+
+const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key"])`;
+const subgraphs = {
+  shop: `${LINK}
+    union Found = Product | Shelf
+    type Product @key(fields: "id") { id: ID! name: String! twin: Product inside: [Found!] }
+    type Shelf @key(fields: "id") { id: ID! label: String }
+    type Query { found: [Found!]! products: [Product!]! best: [Product!]! }
+    type Mutation { restock: Product! sell: Product! }`,
+  stock: `${LINK}
+    type Product @key(fields: "id") { id: ID! count: Int! note: String places: [Place!] }
+    type Place { code: String! }
+    type Mutation { count: Int }`,
+};
+const composed = composeServices(
+  Object.entries(subgraphs).map(([name, sdl]) => ({ name, url: `http://${name}/`, typeDefs: parse(sdl) })),
+);
+const planner = createPlanner(composed.supergraphSdl ?? '');
+
+type Answer = (request: SubgraphRequest) => ExecutionResult | Promise<ExecutionResult>;
+interface Representation {
+  readonly __typename: string;
+  readonly id: string;
+}
+
+/** Runs an operation over two subgraphs that answer as the test says; `asked` are the representations of each fetch. */
+async function run(query: string, answers: { shop: Answer; stock: Answer }, variables = {}) {
+  const asked: string[][] = [];
+  const linkOf = (answer: Answer): SubgraphLink => ({
+    async execute(request) {
+      const { representations } = request.variables as { representations?: Representation[] };
+      if (representations !== undefined) asked.push(representations.map(({ id }) => id));
+      return await answer(request);
+    },
+    subscribe: () => Promise.reject(new Error('not here')),
+    check: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  });
+  const links = { shop: linkOf(answers.shop), stock: linkOf(answers.stock) };
+  const documents = createDocuments({ schema: planner.apiSchema });
+  const execution = createExecution({ planner, documents, links, logger: silentLogger() });
+  const context = { caller: anonymousCaller('trace', null), signal: new AbortController().signal };
+  const result = await execution.execute({ query, variables, context });
+  return { asked, result: JSON.parse(JSON.stringify(result)) as ExecutionResult };
+}
+
+const product = (id: string, more = {}) => ({ __typename: 'Product', id, ...more });
+
+/** Answers each representation with what a function makes of its id. */
+function entities(make: (id: string) => object | null): Answer {
+  return ({ variables }) => {
+    const { representations } = variables as { representations: Representation[] };
+    return { data: { _entities: representations.map(({ id }) => make(id)) } };
+  };
+}
+
+describe('a fetch of entities', () => {
+  it('asks for equal representations once, and fills every place', async () => {
+    const shop = () => ({ data: { products: ['a', 'b', 'a', 'a'].map((id) => product(id)) } });
+    const stock = entities((id) => ({ places: [{ code: `${id}1` }], count: id.length }));
+    const { asked, result } = await run('{ products { places { code } count } }', { shop, stock });
+    expect(asked).toEqual([['a', 'b']]);
+    const [a, b] = ['a', 'b'].map((id) => ({ places: [{ code: `${id}1` }], count: 1 }));
+    expect(result).toEqual({ data: { products: [a, b, a, a] } });
+  });
+
+  it('asks nobody twice in one query, also where the second asks before the first is answered', async () => {
+    const shop = () => ({
+      data: { products: [product('a'), product('b')], best: [product('b'), product('c')] },
+    });
+    const stock = entities((id) => ({ count: id.codePointAt(0) }));
+    const { asked, result } = await run('{ products { count } best { count } }', { shop, stock });
+    expect(asked).toHaveLength(2);
+    expect(asked.flat().toSorted((one, other) => one.localeCompare(other))).toEqual(['a', 'b', 'c']);
+    expect(result.data).toEqual({
+      products: [{ count: 97 }, { count: 98 }],
+      best: [{ count: 98 }, { count: 99 }],
+    });
+  });
+
+  it('asks once more for itself when another fetch asked in vain', async () => {
+    const shop = () => ({ data: { products: [product('a')], best: [product('a')] } });
+    let calls = 0;
+    const stock: Answer = (request) => {
+      calls += 1;
+      return calls === 1 ? { errors: [new GraphQLError('busy')] } : entities(() => ({ note: 'n' }))(request);
+    };
+    const { asked, result } = await run('{ products { note } best { note } }', { shop, stock });
+    expect(asked).toEqual([['a'], ['a']]);
+    expect(result.errors).toMatchObject([{ message: 'busy' }]);
+    const { products, best } = result.data as Record<string, [{ note: string | null }]>;
+    expect(new Set([products?.[0].note, best?.[0].note])).toEqual(new Set(['n', null]));
+  });
+
+  it('reads anew after each root field of a mutation', async () => {
+    let count = 0;
+    const shop: Answer = ({ query }) => ({
+      data: query.includes('restock') ? { restock: product('a') } : { sell: product('a') },
+    });
+    const stock: Answer = (request) => {
+      count += 1;
+      return request.query.startsWith('mutation')
+        ? { data: { count } }
+        : entities(() => ({ count }))(request);
+    };
+    const query = 'mutation { restock { count } count sell { count } }';
+    const { asked, result } = await run(query, { shop, stock });
+    expect(asked).toEqual([['a'], ['a']]);
+    const { restock, sell } = result.data as Record<string, { count: number }>;
+    expect(restock?.count).not.toBe(sell?.count);
+  });
+
+  it('names the entity that an error is about, also behind a type condition', async () => {
+    const found = [
+      { __typename: 'Shelf', id: 's' },
+      product('a'),
+      { __typename: 'Shelf', id: 't' },
+      product('b'),
+    ];
+    const stock: Answer = () => ({
+      data: { _entities: [{ places: null }, { places: null }] },
+      errors: [new GraphQLError('no places', { path: ['_entities', 1, 'places'] })],
+    });
+    const query = '{ found { ... on Product { places { code } } } }';
+    const { result } = await run(query, { shop: () => ({ data: { found } }), stock });
+    expect(result.errors).toMatchObject([{ message: 'no places', path: ['found', 3, 'places'] }]);
+  });
+
+  it('tells an error at every place of the entity that it is about', async () => {
+    const shop = () => ({
+      data: { products: [product('a', { twin: product('b') }), product('b', { twin: null })] },
+    });
+    const stock: Answer = ({ variables }) => {
+      const { representations } = variables as { representations: Representation[] };
+      const at = representations.findIndex(({ id }) => id === 'b');
+      const error = new GraphQLError('no places', {
+        path: ['_entities', at, 'places'],
+        extensions: { code: 'X' },
+      });
+      return {
+        data: { _entities: representations.map(() => ({ places: null })) },
+        errors: at < 0 ? [] : [error],
+      };
+    };
+    const { result } = await run('{ products { places { code } twin { places { code } } } }', {
+      shop,
+      stock,
+    });
+    expect(result.errors?.map(({ path }) => path?.join('.')).toSorted()).toEqual([
+      'products.0.twin.places',
+      'products.1.places',
+    ]);
+    expect(result.errors?.[0]?.extensions).toEqual({ code: 'X' });
+  });
+
+  it('masks what a subgraph that breaks the protocol did, and keeps what others answered', async () => {
+    const shop = () => ({ data: { products: [product('a', { name: 'one' })] } });
+    const stock = () => ({ data: { _entities: [] } });
+    const { result } = await run('{ products { name places { code } } }', { shop, stock });
+    expect(result.data).toEqual({ products: [{ name: 'one', places: null }] });
+    expect(result.errors).toMatchObject([{ message: 'internal error', extensions: { code: 'INTERNAL' } }]);
+  });
+});
+
+describe('the shape of an answer', () => {
+  const nothing = () => ({ data: null });
+
+  it('has members whose names every object inherits only where they were received', async () => {
+    const shop = () =>
+      JSON.parse(
+        '{"data":{"products":[{"__proto__":"p","constructor":"c","toString":"s"}]}}',
+      ) as ExecutionResult;
+    const query = '{ products { __proto__: name constructor: name toString: name } }';
+    const { result } = await run(query, { shop, stock: nothing });
+    expect(JSON.stringify(result)).toBe(
+      '{"data":{"products":[{"__proto__":"p","constructor":"c","toString":"s"}]}}',
+    );
+    const without = await run('{ products { toString: name } }', {
+      shop: () => ({ data: { products: [{}] } }),
+      stock: nothing,
+    });
+    expect(without.result.data).toBeNull();
+  });
+
+  it('is right beyond the number of variants that are compiled', async () => {
+    const names = Array.from({ length: 7 }, (_, index) => `v${index}`);
+    const fields = names.map((name) => `${name}: name @include(if: $${name})`);
+    const query = `query (${names.map((name) => `$${name}: Boolean!`).join(' ')}) { products { ${fields.join(' ')} } }`;
+    for (let vector = 0; vector < 128; vector += 1) {
+      const variables = Object.fromEntries(names.map((name, bit) => [name, ((vector >> bit) & 1) === 1]));
+      const kept = Object.fromEntries(
+        names.filter((name) => variables[name] === true).map((name) => [name, 'n']),
+      );
+      const shop = () => ({ data: { products: [{ ...kept }] } });
+      const { result } = await run(query, { shop, stock: nothing }, variables);
+      expect(result).toEqual({ data: { products: [kept] } });
+    }
+  });
+
+  it("says what is wrong with values that break the schema in Apollo's words", async () => {
+    const shop = () => ({ data: { products: [product('a', { name: 7, twin: 'text' })] } });
+    const { result } = await run('{ products { name } }', { shop, stock: nothing });
+    expect(result).toEqual({
+      data: null,
+      extensions: {
+        valueCompletion: [
+          {
+            message: 'Invalid value found for field Product.name.',
+            path: ['products', 0, 'name'],
+            extensions: { code: 'INVALID_GRAPHQL' },
+          },
+        ],
+      },
+    });
+  });
+});

@@ -1,0 +1,83 @@
+import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
+import type { FetchNode } from '@apollo/query-planner';
+import type { ExecutionResult, GraphQLSchema } from 'graphql';
+
+import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
+import { callersError } from './fetch-errors.ts';
+import { merge } from './merge.ts';
+import type { ResponsePath } from './response-path.ts';
+import type { Run, RunInput } from './run.ts';
+import type { Members } from './shape/merged.ts';
+
+/** Runs a fetch for the objects at its path. */
+export type FetchStep = (run: Run, objects: readonly unknown[]) => Promise<void>;
+
+/** What fetches are compiled with. */
+export interface FetchPlace {
+  readonly fetch: FetchNode;
+  readonly path: ResponsePath;
+  readonly supergraphSchema: GraphQLSchema;
+}
+
+/** Asks the subgraph of a fetch; never rejects. */
+export type Send = (run: Run, variables: Members) => Promise<ExecutionResult>;
+
+/** Compiles how a fetch asks its subgraph. */
+export function compileSend(fetch: FetchNode): Send {
+  const request = constantRequest(fetch);
+  return async (run, variables) => {
+    if (run.answered?.fetch === fetch) return run.answered.result;
+    try {
+      // A context of its own for each fetch: a subgraph makes its loaders per request.
+      return await linkTo(fetch, run).execute({ ...request, variables, context: { ...run.context } });
+    } catch (thrown) {
+      return run.failure(thrown);
+    }
+  };
+}
+
+/** Subscribes with the first fetch of a subscription's plan. */
+export function subscribeTo(fetch: FetchNode, input: RunInput): ReturnType<SubgraphLink['subscribe']> {
+  const variables = usedVariables(fetch, input);
+  return linkTo(fetch, input).subscribe({
+    ...constantRequest(fetch),
+    variables,
+    context: { ...input.context },
+  });
+}
+
+function constantRequest({ operation: query, operationName, operationDocumentNode: document }: FetchNode) {
+  return { query, operationName, ...(document === undefined ? {} : { document }) };
+}
+
+function linkTo({ serviceName }: FetchNode, { links }: RunInput): SubgraphLink {
+  const link = links[serviceName];
+  if (link === undefined) throw new Error(`there is no way to subgraph ${serviceName}`);
+  return link;
+}
+
+/** Those of the request's variables that a fetch uses. */
+export function usedVariables({ variableUsages = [] }: FetchNode, { variables }: RunInput): Members {
+  const used: Members = {};
+  for (const name of variableUsages) {
+    if (Object.hasOwn(variables, name) && variables[name] !== undefined) used[name] = variables[name];
+  }
+  return used;
+}
+
+/** A fetch of root fields: what is answered is merged into every object at its path. */
+export function compileRootFetch({ fetch, path, supergraphSchema }: FetchPlace): FetchStep {
+  const send = compileSend(fetch);
+  const { serviceName, outputRewrites } = fetch;
+  return async (run, objects) => {
+    const { data, errors = [] } = await send(run, usedVariables(fetch, run));
+    for (const error of errors) {
+      const at = error.path === undefined ? undefined : [...path, ...error.path];
+      run.errors.push(callersError(error, serviceName, at));
+    }
+    if (data === null || data === undefined) return;
+    applyRewrites(supergraphSchema, outputRewrites, data);
+    if (objects.length > 1) run.isShared = true;
+    for (const object of objects) merge(object as Members, data);
+  };
+}

@@ -1,0 +1,64 @@
+import type { QueryPlanFieldNode, QueryPlanSelectionNode } from '@apollo/query-planner';
+import { type GraphQLSchema, isAbstractType, isInterfaceType, isObjectType } from 'graphql';
+
+import { merge } from './merge.ts';
+import { ownMember } from './response-path.ts';
+import type { Members } from './shape/merged.ts';
+
+/** What a fetch tells its subgraph about an entity; null when a part that it requires is not there. */
+export type Represent = (entity: unknown) => Members | null;
+
+/** Compiles the `requires` of a fetch: the members to copy, by the type that each object says it has. */
+export function compileRepresentation(
+  selections: readonly QueryPlanSelectionNode[],
+  schema: GraphQLSchema,
+): Represent {
+  const parts = selections.map((selection) => compilePart(selection, schema));
+  return (entity) => {
+    if (entity === null) return null;
+    const made: Members = {};
+    for (const part of parts) if (!part(entity as Members, made)) return null;
+    return made;
+  };
+}
+
+/** Adds its part of an entity; false when it is not there. */
+type Part = (entity: Members, made: Members) => boolean;
+
+function compilePart(selection: QueryPlanSelectionNode, schema: GraphQLSchema): Part {
+  if (selection.kind === 'Field') return compileField(selection, schema);
+  const { typeCondition } = selection;
+  if (typeCondition === undefined) return () => true;
+  const names = namesUnder(typeCondition, schema);
+  const represent = compileRepresentation(selection.selections, schema);
+  return (entity, made) => {
+    if (!entity || !names.has(entity['__typename'])) return true;
+    const part = represent(entity);
+    if (part !== null) merge(made, part);
+    return true;
+  };
+}
+
+function compileField({ alias, name, selections }: QueryPlanFieldNode, schema: GraphQLSchema): Part {
+  const responseName = alias ?? name;
+  const inner = selections === undefined ? null : compileRepresentation(selections, schema);
+  return (entity, made) => {
+    const value = ownMember(entity, responseName);
+    if (value === undefined) return false;
+    made[responseName] =
+      inner === null ? value : Array.isArray(value) ? value.map((element) => inner(element)) : inner(value);
+    return true;
+  };
+}
+
+/** The names that objects under a type condition may have, in the whole schema. */
+function namesUnder(typeCondition: string, schema: GraphQLSchema): ReadonlySet<unknown> {
+  const names = new Set([typeCondition]);
+  const condition = schema.getType(typeCondition);
+  if (!isAbstractType(condition)) return names;
+  for (const type of Object.values(schema.getTypeMap())) {
+    if ((isObjectType(type) || isInterfaceType(type)) && schema.isSubType(condition, type))
+      names.add(type.name);
+  }
+  return names;
+}

@@ -1,0 +1,45 @@
+import type { Run } from './run.ts';
+
+/** A path of a plan: names of members, and `@` for every element of a list. */
+export type ResponsePath = readonly string[];
+
+/**
+ * What a path leads to from these objects: nothing of nulls, every element of lists, each once where one object may stand at
+ * several places. Throws where a list stands in place of an object or the other way round, as Apollo does.
+ */
+export function valuesAt(objects: readonly unknown[], path: ResponsePath, run: Run): readonly unknown[] {
+  let found = objects;
+  for (const step of path) {
+    found = step === '@' ? elementsOf(found) : membersOf(found, step);
+    if (run.isShared && found.length > 1) found = [...new Set(found)];
+  }
+  return found.some(Array.isArray) ? found.flat().filter(isThere) : found;
+}
+
+function elementsOf(lists: readonly unknown[]): unknown[] {
+  const elements: unknown[] = [];
+  for (const list of lists) {
+    if (!Array.isArray(list)) throw new TypeError('expected a list');
+    for (const element of list) if (isThere(element)) elements.push(element);
+  }
+  return elements;
+}
+
+function membersOf(objects: readonly unknown[], name: string): unknown[] {
+  const members: unknown[] = [];
+  for (const object of objects) {
+    if (Array.isArray(object)) throw new TypeError(`unexpected list at ${name}`);
+    const member = ownMember(object as object, name);
+    if (isThere(member)) members.push(member);
+  }
+  return members;
+}
+
+function isThere(value: unknown): boolean {
+  return value !== null && value !== undefined;
+}
+
+/** A member, not what every object inherits. */
+export function ownMember(object: object, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+}

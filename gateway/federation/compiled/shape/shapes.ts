@@ -1,0 +1,65 @@
+import {
+  type CompositeType,
+  isCompositeType,
+  isListType,
+  isNonNullType,
+  type OutputType,
+} from '@apollo/federation-internals';
+
+import { deviate } from './deviation.ts';
+
+/** How a value of the merged data becomes a value of the answer. */
+export type Shape = (value: unknown, shaping: Shaping) => unknown;
+
+/** One answer that is being shaped. */
+interface Shaping {
+  /** Whether one object may stand at several places: it is then shaped once for each selection of it. */
+  readonly isShared: boolean;
+  /** What was shaped already, by the number of the selection. */
+  readonly done: (Map<unknown, unknown> | undefined)[];
+}
+
+/** What makes shapes of one operation. */
+export interface ShapeMaker {
+  /** The shape of an object of a composite type. */
+  readonly objectShape: (type: CompositeType) => Shape;
+  readonly leafShape: (type: OutputType) => Shape;
+  /** A number for a selection, unlike that of any other in the operation. */
+  readonly nextNumber: () => number;
+}
+
+/** The shape of a value of any type. */
+export function shapeOf(type: OutputType, maker: ShapeMaker): Shape {
+  if (isNonNullType(type)) return nonNull(shapeOf(type.ofType as OutputType, maker));
+  if (isListType(type))
+    return onceEach(listOf(shapeOf(type.ofType as OutputType, maker)), maker.nextNumber());
+  if (isCompositeType(type)) return onceEach(maker.objectShape(type), maker.nextNumber());
+  return maker.leafShape(type);
+}
+
+function nonNull(inner: Shape): Shape {
+  return (value, shaping) => (value === undefined || value === null ? deviate() : inner(value, shaping));
+}
+
+function listOf(element: Shape): Shape {
+  return (value, shaping) => {
+    if (!Array.isArray(value)) return deviate();
+    const shaped: unknown[] = [];
+    for (const one of value) shaped.push(element(one, shaping));
+    return shaped;
+  };
+}
+
+/** Null for null; and what stands at several places is shaped once, so that shared input gives shared output. */
+function onceEach(inner: Shape, number: number): Shape {
+  return (value, shaping) => {
+    if (value === undefined || value === null) return null;
+    if (!shaping.isShared) return inner(value, shaping);
+    const done = (shaping.done[number] ??= new Map());
+    const known = done.get(value);
+    if (known !== undefined) return known;
+    const shaped = inner(value, shaping);
+    done.set(value, shaped);
+    return shaped;
+  };
+}
