@@ -1,9 +1,9 @@
 import { responseStyleOf, type ResponseStyle } from './replies/response-style.ts';
 import { sections } from './tables.ts';
 
-/** Which service answers for a path that no route has. */
+/** The response styles of paths that no route has. */
 
-/** Folders of the workflow service; everything else is the media service's. */
+/** First path segments of the workflow service; all others are the media service's. */
 const styles: ReadonlyMap<string, ResponseStyle> = new Map(
   sections
     .filter(({ service }) => service === 'workflow')
@@ -14,7 +14,7 @@ const styles: ReadonlyMap<string, ResponseStyle> = new Map(
 
 const mediaStyle = responseStyleOf({ service: 'media' });
 
-/** The style that paths like this one have; `path` begins behind the prefix of PUBLIC_URL. */
+/** The style of routes with the same first segment; `path` comes without the path of PUBLIC_URL. */
 export function responseStyleAt(path: string): ResponseStyle {
   return styles.get(folderOf(path)) ?? mediaStyle;
 }

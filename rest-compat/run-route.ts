@@ -14,9 +14,9 @@ import { headerVariables } from './route/headers.ts';
 import type { RequestFacts, RestSettings, Route } from './route/route.ts';
 import { waitForEnd } from './wait.ts';
 
-/** One request through one route: read, ask, wait where the table says so, reply. */
+/** Runs one request through its route: reads it, runs the GraphQL documents, waits if the operation is synchronous, replies. */
 
-/** What every route runs on. */
+/** What routes are run with. */
 export interface RunDeps {
   readonly executor: GraphqlExecutor;
   readonly settings: RestSettings & { readonly authMode: AuthMode };
@@ -27,7 +27,7 @@ export interface RunDeps {
 export interface RunRequest {
   readonly request: IncomingMessage;
   readonly route: Route;
-  /** How the route's service answers. */
+  /** How the route's service responds. */
   readonly style: ResponseStyle;
   readonly pathParams: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -35,17 +35,17 @@ export interface RunRequest {
   readonly context: RequestContext;
 }
 
-/** What is sent back as JSON. */
+/** A response with a JSON body. */
 export interface RestResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: object;
 }
 
-/** The parsed request, once it is known to be sound. */
+/** A request without problems. */
 type ValidRequest = Exclude<RestRequest, { readonly problems: unknown }>;
 
-/** Runs a route. Throws AppError, HungUp, or something unknown; the router turns those into answers. */
+/** Runs a route. Throws AppError, ClientDisconnected, or something unknown; the router turns those into responses. */
 export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestResponse> {
   const { route, context } = run;
   if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
@@ -76,16 +76,16 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
 function bodyOf(
   { route, style, context }: RunRequest,
   reply: object,
-  told: { readonly status: number; readonly notes: readonly string[] },
+  facts: { readonly status: number; readonly notes: readonly string[] },
 ): object {
-  return route.isBare === true ? reply : style.success(reply, { ...told, traceId: context.caller.traceId });
+  return route.isBare === true ? reply : style.success(reply, { ...facts, traceId: context.caller.traceId });
 }
 
 function factsOf({ request, rawQuery }: RunRequest, { rawBody }: ValidRequest): RequestFacts {
   return { headers: request.headers, rawQuery, rawBody };
 }
 
-/** Reads the request; of its permanent file parts only those stay that a sound request names. */
+/** Reads the request. Permanent files that a valid request does not use are removed again. */
 async function readParts(deps: RunDeps, run: RunRequest): Promise<RestRequest> {
   const parts = createPartStore({ ...deps, context: run.context });
   let inUse: readonly unknown[] = [];

@@ -24,7 +24,7 @@ import { payments } from './workflow/payment.ts';
 import { tasks as workflowTasks } from './workflow/task.ts';
 import { templates as workflowTemplates } from './workflow/templates.ts';
 
-/** Every section there is, in the order of the documents. A new table is listed here and nowhere else. */
+/** Every section, in the order of the documents. A new table is added here. */
 export const sections: readonly Section[] = [
   files,
   templates,

@@ -6,8 +6,8 @@ import type { Route, Section } from './route/route.ts';
 import { sections as allSections } from './tables.ts';
 
 /**
- * What keeps the routes from being served over this schema, in words; empty when nothing does. A gateway in front of a
- * foreign supergraph mounts the REST paths only then.
+ * Errors of the routes' documents against this schema; empty when there are none. A gateway in front of a foreign supergraph
+ * serves the REST paths only then.
  */
 export function validateRoutes(
   schema: GraphQLSchema,

@@ -69,7 +69,7 @@ async function followOnce(following: Following): Promise<Outcome> {
     return { ended: true, afterSeq: seen };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    // The log is pruned a set time after the end.
+    // Events are pruned some time after the end.
     if (error.code === 'EVENTS_EXPIRED') return { ended: true, afterSeq: seen };
     if (interruptions.includes(error.code)) return { ended: false, afterSeq: seen };
     throw error;
@@ -86,7 +86,7 @@ async function* progressOf({ executor, context, id, afterSeq, stop }: Following)
     dataOf(stream);
     return;
   }
-  // Ends the source at once, also while the next event is pending.
+  // Ends the source at once, even while the next event is pending.
   const listener = addAbortListener(stop, () => void stream.return?.());
   try {
     for await (const event of stream) yield (dataOf(event) as DataOf<typeof TaskEvents>).taskProgress;

@@ -1,8 +1,8 @@
 import type { JsonSchema, OpenApiOperation } from '../schemas/openapi-types.ts';
 
-/** A curl command for an operation: what it needs, and nothing more. Pure. */
+/** A curl command for an operation, with its required inputs alone. Pure. */
 
-/** An operation and where it stands. */
+/** An operation with its method and path. */
 export interface PlacedOperation {
   readonly method: string;
   readonly path: string;
@@ -11,10 +11,10 @@ export interface PlacedOperation {
 
 const someId = '019aa3c4-5b6c-7d3a-9a52-0f3f2c9f5b1e';
 const somePayment = 'pay_0mwhkq4c07d3a9a520f3f2c9f5b1e6b8d1a2c3e4f';
-/** What is in it is the kind's own sample. */
+/** An object; jsonSampleOf fills it. */
 const anObject = '{}';
 
-/** What an example needs beyond what the document requires, or better than by its name alone. */
+/** Inputs of single examples: those that work only together, or whose name says too little. */
 const exampleInputs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'POST /api/template/create': { task_type: 'my-type', prompt: 'a cup of tea' },
   'PUT /api/template/update': { id: '1001', prompt: 'two cups of tea' },
@@ -77,7 +77,7 @@ function bodyOf(
   );
 }
 
-/** Fields that are required or given, and of each group of which one is needed the easiest; the first one when nothing is. */
+/** Fields that are required or have a value here, and of each group of alternatives the easiest; else the first field. */
 function chosenFields(
   schema: JsonSchema,
   given: readonly string[],
@@ -97,7 +97,7 @@ function easiest(names: readonly string[]): string {
   return first;
 }
 
-/** Values by name, most special first. */
+/** Sample values by name, the most specific pattern first. */
 const samples: readonly (readonly [RegExp, string])[] = [
   [/^audio.*(_url|_input)$/, 'https://example.com/voice.mp3'],
   [/^video.*_url$/, 'https://example.com/clip.mp4'],

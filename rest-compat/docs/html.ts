@@ -1,4 +1,4 @@
-/** Text in HTML. */
+/** Escapes a text for HTML. */
 export function escape(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -7,12 +7,12 @@ export function escape(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** The same as code. */
+/** Escapes a text for HTML, as code. */
 export function code(text: string): string {
   return `<code>${escape(text)}</code>`;
 }
 
-/** How a page about an OpenAPI document looks; without a script, in the light and in the dark. */
+/** The stylesheet of the pages about OpenAPI documents, light and dark. */
 export const style = `:root{color-scheme:light dark;--line:#d5d5d5;--soft:#f4f4f2;--dim:#5c5c5c;--link:#0b57a4;--old:#9a3b00;--ours:#3c6111;--get:#0b57a4;--post:#256029;--put:#7a4a00;--delete:#a11d1d}
 @media(prefers-color-scheme:dark){:root{--line:#404040;--soft:#242424;--dim:#a9a9a9;--link:#8ebdf5;--old:#ffab70;--ours:#a8d26d;--get:#8ebdf5;--post:#8fd694;--put:#f0c070;--delete:#ff9c9c}}
 *{box-sizing:border-box}body{font:16px/1.55 system-ui,sans-serif;margin:0;color:#1d1d1d;background:#fff}

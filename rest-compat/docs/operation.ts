@@ -3,14 +3,14 @@ import { exampleOf, type PlacedOperation } from './example.ts';
 import { code, escape } from './html.ts';
 import { kindOf, limitsOf, notation } from './schema.ts';
 
-/** One operation for people: what it takes, how it is called, what it answers. */
+/** One operation on a page: its inputs, an example and its responses. */
 
-/** Method and path, as headings and the table of contents have them. */
+/** Method and path, for headings and the table of contents. */
 export function titleOf({ method, path }: PlacedOperation): string {
   return `<span class="method ${method.toLowerCase()}">${method}</span> ${code(path)}`;
 }
 
-/** The whole of it. */
+/** The article about an operation. */
 export function describeOperation(placed: PlacedOperation, baseUrl: string): string {
   const { operation } = placed;
   const marks = [
@@ -18,14 +18,14 @@ export function describeOperation(placed: PlacedOperation, baseUrl: string): str
     ...(operation['x-extension'] === true ? ['<strong class="ours">added by Kiln</strong>'] : []),
   ];
   return `<article id="${escape(operation.operationId)}"><h3>${titleOf(placed)} ${marks.join(' ')}</h3>
-${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${inputsOf(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${answersOf(operation)}</article>`;
+${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${inputsOf(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${responsesOf(operation)}</article>`;
 }
 
 interface Input {
   readonly name: string;
   readonly place: string;
   readonly schema: JsonSchema;
-  /** In words. */
+  /** `yes`, `no` or the group of alternatives that it is in. */
   readonly needed: string;
   readonly description?: string | undefined;
 }
@@ -62,7 +62,7 @@ function bodyInputs({ requestBody }: OpenApiOperation): readonly Input[] {
   );
 }
 
-/** Whether a field of a body is needed, or one of a group that it is in. */
+/** Whether a field of a body is required, or one of a group of alternatives. */
 function requiredText(name: string, { required, allOf }: JsonSchema): string {
   if (((required ?? []) as readonly string[]).includes(name)) return 'yes';
   const groups = (allOf ?? []) as readonly { anyOf: readonly { required: readonly string[] }[] }[];
@@ -74,29 +74,29 @@ function requiredText(name: string, { required, allOf }: JsonSchema): string {
 
 function row({ name, place, schema, needed, description }: Input): string {
   const { default: standard } = schema;
-  const told = [...limitsOf(schema), ...(description === undefined ? [] : [description])];
+  const limits = [...limitsOf(schema), ...(description === undefined ? [] : [description])];
   const cells = [
     escape(place),
     escape(kindOf(schema)),
     escape(needed),
     standard === undefined ? '' : code(typeof standard === 'string' ? standard : JSON.stringify(standard)),
-    escape(told.join('; ')),
+    escape(limits.join('; ')),
   ];
   return `<tr><th scope="row">${code(name)}</th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 }
 
-/** What the interface description tells; the answers that every operation may have are told once, at the end. */
-function answersOf({ responses }: OpenApiOperation): string {
+/** The operation's own responses; those that every operation shares are described at the end of the page. */
+function responsesOf({ responses }: OpenApiOperation): string {
   const own = Object.entries(responses).flatMap(([status, response]) =>
-    '$ref' in response ? [] : [answer(status, response)],
+    '$ref' in response ? [] : [responseItem(status, response)],
   );
   const shared = Object.entries(responses).flatMap(([status, response]) =>
-    '$ref' in response ? [`<a href="#answer-${escape(nameIn(response.$ref))}">${status}</a>`] : [],
+    '$ref' in response ? [`<a href="#response-${escape(nameIn(response.$ref))}">${status}</a>`] : [],
   );
-  return `<h4>Answers</h4><ul>${own.join('')}<li class="dim">as everywhere: ${shared.join(', ')}</li></ul>`;
+  return `<h4>Responses</h4><ul>${own.join('')}<li class="dim">and those of every operation: ${shared.join(', ')}</li></ul>`;
 }
 
-function answer(status: string, response: OpenApiResponse): string {
+function responseItem(status: string, response: OpenApiResponse): string {
   const schema = response.content?.['application/json']?.schema;
   return `<li>${status}: ${schema === undefined ? '' : linkedNotation(notation(schema))}</li>`;
 }
@@ -105,10 +105,10 @@ function nameIn(reference: string): string {
   return reference.split('/').at(-1) ?? '';
 }
 
-/** A notation, with links to the forms that it names. */
+/** A notation with links to the schemas that it names. */
 export function linkedNotation(text: string): string {
   return code(text).replaceAll(
     /(?<![\w&;"])[A-Z][A-Za-z]+(?![\w"(])/g,
-    (name) => `<a href="#form-${name}">${name}</a>`,
+    (name) => `<a href="#schema-${name}">${name}</a>`,
   );
 }

@@ -4,20 +4,20 @@ import { code, escape, style } from './html.ts';
 import { describeOperation, linkedNotation, titleOf } from './operation.ts';
 import { notation } from './schema.ts';
 
-/** An OpenAPI document as one readable page: no script, no request to anywhere. */
+/** An OpenAPI document as one HTML page, without scripts and without requests to other places. */
 
 export interface DocsPageOptions {
   readonly document: OpenApiDocument;
-  /** Where the document itself is, and where the page of the other service, relative to this one. */
+  /** Addresses of the document and of the other service's page, relative to this page. */
   readonly links: {
     readonly document: string;
     readonly other: { readonly href: string; readonly text: string };
   };
-  /** What the examples call. */
+  /** Base address of the examples. */
   readonly baseUrl: string;
 }
 
-/** The page. */
+/** The HTML of the page. */
 export function docsPage({ document, links, baseUrl }: DocsPageOptions): string {
   const { title, version, description } = document.info;
   const sections = document.tags.map(({ name }) => ({ name, operations: operationsOf(name, document) }));
@@ -26,13 +26,13 @@ export function docsPage({ document, links, baseUrl }: DocsPageOptions): string 
   const chapters = sections.map(({ name, operations }) => chapter(name, operations, baseUrl));
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escape(title)}</title><style>${style}</style></head><body><a class="skip" href="#operations">To the operations</a>
-<div class="frame"><nav aria-label="Operations">${contents.join('')}<ul><li><a href="#answers">Answers of every operation</a></li><li><a href="#forms">Forms</a></li></ul></nav>
+<div class="frame"><nav aria-label="Operations">${contents.join('')}<ul><li><a href="#responses">Responses of every operation</a></li><li><a href="#schemas">Schemas</a></li></ul></nav>
 <div><header><h1>${escape(title)}</h1><p>${escape(description)} Version ${escape(version)}, ${count} operations.
 <a href="${escape(links.document)}">OpenAPI document</a>, <a href="${escape(links.other.href)}">${escape(links.other.text)}</a>.</p>
 <p>A credential, where one is needed, goes into the header ${code('Authorization: Bearer ...')}.</p></header>
 <main id="operations">${chapters.join('\n')}
-${sharedAnswers(document)}
-${allForms(document)}</main></div></div></body></html>`;
+${sharedResponses(document)}
+${allSchemas(document)}</main></div></div></body></html>`;
 }
 
 function operationsOf(tag: string, { paths }: OpenApiDocument): readonly PlacedOperation[] {
@@ -59,7 +59,7 @@ function chapter(name: string, operations: readonly PlacedOperation[], baseUrl: 
   return `<section aria-labelledby="${anchorOf(name)}"><h2 id="${anchorOf(name)}">${escape(name)}</h2>${described.join('')}</section>`;
 }
 
-function sharedAnswers({ paths, components }: OpenApiDocument): string {
+function sharedResponses({ paths, components }: OpenApiDocument): string {
   const statuses = new Map(
     Object.values(paths)
       .flatMap((methods) => Object.values(methods))
@@ -71,16 +71,16 @@ function sharedAnswers({ paths, components }: OpenApiDocument): string {
   const rows = Object.entries(components.responses).map(([name, { description, content }]) => {
     const schema = content?.['application/json']?.schema;
     const form = schema === undefined ? '' : linkedNotation(notation(schema));
-    return `<tr id="answer-${name}"><th scope="row">${statuses.get(name) ?? ''}</th><td>${escape(description)}</td><td>${form}</td></tr>`;
+    return `<tr id="response-${name}"><th scope="row">${statuses.get(name) ?? ''}</th><td>${escape(description)}</td><td>${form}</td></tr>`;
   });
-  return `<section aria-labelledby="answers"><h2 id="answers">Answers of every operation</h2><div class="wide" tabindex="0" role="region" aria-label="Answers"><table><thead><tr><th scope="col">status</th><th scope="col">meaning</th><th scope="col">form</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></section>`;
+  return `<section aria-labelledby="responses"><h2 id="responses">Responses of every operation</h2><div class="wide" tabindex="0" role="region" aria-label="Responses"><table><thead><tr><th scope="col">status</th><th scope="col">meaning</th><th scope="col">schema</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></section>`;
 }
 
-function allForms({ components }: OpenApiDocument): string {
+function allSchemas({ components }: OpenApiDocument): string {
   const entries = Object.entries(components.schemas).map(([name, schema]) => {
     const { description } = schema;
-    const told = typeof description === 'string' ? `<p>${escape(description)}</p>` : '';
-    return `<article id="form-${name}"><h3>${code(name)}</h3>${told}<pre tabindex="0">${linkedNotation(notation(schema))}</pre></article>`;
+    const text = typeof description === 'string' ? `<p>${escape(description)}</p>` : '';
+    return `<article id="schema-${name}"><h3>${code(name)}</h3>${text}<pre tabindex="0">${linkedNotation(notation(schema))}</pre></article>`;
   });
-  return `<section aria-labelledby="forms"><h2 id="forms">Forms</h2>${entries.join('')}</section>`;
+  return `<section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>${entries.join('')}</section>`;
 }

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../schemas/openapi-types.ts';
 
-/** A schema in words and in a notation that people read: `{ task_id: string, urls: [string] }`. Pure. */
+/** JSON Schemas in a short notation, such as `{ task_id: string, urls: [string] }`, and in words. Pure. */
 
-/** The form of a value on one line. */
+/** The notation of a schema, on one line. */
 export function notation(schema: JsonSchema): string {
   const { $ref, const: only, enum: words, anyOf, allOf, type, items, format } = schema;
   if (typeof $ref === 'string') return $ref.split('/').at(-1) ?? '';
@@ -30,7 +30,7 @@ function unique(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)];
 }
 
-/** What an input is, in a word. */
+/** The type of an input, in a word. */
 export function kindOf(schema: JsonSchema): string {
   const { type, format, contentMediaType, anyOf, items } = schema;
   if (anyOf !== undefined) return 'file or address';
@@ -41,7 +41,7 @@ export function kindOf(schema: JsonSchema): string {
   return Array.isArray(type) ? type.join(' or ') : String(type);
 }
 
-/** What else is said of an input, in words: bounds, choices, other names. */
+/** The limits of an input in words: bounds, choices, aliases. */
 export function limitsOf(schema: JsonSchema): readonly string[] {
   const { minimum, maximum, enum: words, 'x-known-values': known, 'x-moved-into': range } = schema;
   const { 'x-accepted-types': accepted, 'x-aliases': aliases, 'x-extension': ours } = schema;

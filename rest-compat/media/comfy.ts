@@ -8,7 +8,7 @@ import { optional, urlencoded } from './shared/inputs.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
-/** The largest number that the schema's integers hold; no pool has room for so many. */
+/** The largest GraphQL Int. */
 const most = 2 ** 31 - 1;
 
 const params = {

@@ -26,7 +26,7 @@ export const files: Section = {
   ],
 };
 
-/** Stores a file for good, and replies its address: the CDN's where that is asked for and configured. */
+/** Stores a file for good, and replies its address: the CDN's when `cdn` is set and there is one. */
 function upload(options: {
   readonly path: string;
   readonly deprecated?: true;

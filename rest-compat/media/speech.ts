@@ -57,7 +57,7 @@ export const speech: Section = {
       path: '/api/agg/speech_router/sync/file/upload',
       params: {
         file: file({ destination: { to: 'voice-samples', generator } }),
-        // Accepted for old callers: what is uploaded here is a sample to clone.
+        // Accepted for old callers: uploads are always samples to clone.
         purpose: form.text(optional),
       },
       body: multipart,
@@ -82,7 +82,7 @@ export const speech: Section = {
   ],
 };
 
-/** The voice that speaks when none is named: the first one that the provider itself brings. */
+/** The default voice: the first one of the provider's own. */
 function firstVoice(voices: readonly VoiceFields[]): string {
   const voice = voices.find(({ cloned }) => !cloned) ?? voices[0];
   if (voice === undefined) throw badInput('voice_id', 'voice_id: name a voice; the provider lists none');

@@ -14,7 +14,7 @@ import { templateInput, templateReply } from './shared/video-template.ts';
 /** The documented word for "every category". */
 const everyCategory = '全部';
 
-/** Highest page that a GraphQL Int can name; every page so far out is empty. */
+/** The highest page that fits a GraphQL Int; there is nothing on it. */
 const lastPage = 2 ** 31 - 1;
 
 const body = { type: 'application/json', required: true, additionalProperties: true } as const;

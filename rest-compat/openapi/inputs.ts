@@ -4,9 +4,9 @@ import type { Param, ParamType } from '../route/params.ts';
 import type { Route } from '../route/route.ts';
 import type { JsonSchema, OpenApiOperation, OpenApiParameter } from '../schemas/openapi-types.ts';
 
-/** What an operation takes: its parameters and its body. */
+/** The parameters and the request body of an operation. */
 
-/** Those of the path and the query, and the headers that the operation heeds. */
+/** Parameters of the path, of the query and of the headers that the operation reads. */
 export function parametersOf(route: Route): readonly OpenApiParameter[] {
   const declared = Object.entries(route.params).flatMap(([name, param]) =>
     param.in === 'query' || param.in === 'path'
@@ -21,7 +21,7 @@ export function parametersOf(route: Route): readonly OpenApiParameter[] {
   return [...declared, ...headers];
 }
 
-/** The body; undefined when there is none. */
+/** The request body; undefined when there is none. */
 export function bodyOf(route: Route): OpenApiOperation['requestBody'] {
   const { body } = route;
   if (body === undefined) return undefined;
@@ -40,7 +40,7 @@ export function bodyOf(route: Route): OpenApiOperation['requestBody'] {
   return { required: body.required, content: { [body.type]: { schema } } };
 }
 
-/** At least one field of each group; of several the first one is used. */
+/** At least one field of each group of alternatives. */
 function oneOfSchema(groups: readonly (readonly string[])[] = []): JsonSchema {
   if (groups.length === 0) return {};
   return { allOf: groups.map((names) => ({ anyOf: names.map((name) => ({ required: [name] })) })) };

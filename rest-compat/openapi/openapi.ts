@@ -4,20 +4,21 @@ import { bodyOf, parametersOf } from './inputs.ts';
 import { componentsOf, responsesOf } from './responses.ts';
 import { summaryOf } from './summaries.ts';
 
-/** The same tables as OpenAPI 3.1.0. Nothing is described here that a table does not say. */
+/** The route tables as OpenAPI 3.1.0 documents. */
 
 /** Versions of the two interface descriptions. The one of the workflow service is ours to choose. */
 const facts = {
   media: {
     title: 'Media Generation Gateway API',
     version: '1.0.6',
-    description: 'The media service of Kiln in its documented REST form. The same is available as GraphQL.',
+    description:
+      'The media service of Kiln: its documented REST operations, which are also available as GraphQL.',
   },
   workflow: {
     title: 'Workflow, Payment and Template Service API',
     version: '1.0.0',
     description:
-      'The workflow service of Kiln in its documented REST form. The same is available as GraphQL.',
+      'The workflow service of Kiln: its documented REST operations, which are also available as GraphQL.',
   },
 } as const;
 

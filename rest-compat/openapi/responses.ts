@@ -10,11 +10,11 @@ import type {
 } from '../schemas/openapi-types.ts';
 import { workflowAnswer, workflowSchemas } from '../schemas/workflow.ts';
 
-/** Which answers an operation has, and what is in them. */
+/** The responses of operations. */
 
 type Responses = OpenApiOperation['responses'];
 
-/** Every answer of an operation. */
+/** Every response of an operation, by status. */
 export function responsesOf(route: Route, section: Section): Responses {
   const own = section.service === 'media' ? mediaResponses(route) : workflowResponses(route, section);
   const shared = sharedBy(route, section).map((status) => [
@@ -48,7 +48,7 @@ function answer(description: string, schema: JsonSchema): OpenApiResponse {
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** Names of the shared answers by status. */
+/** Names of the shared responses by status. */
 const names = {
   302: 'Redirect',
   400: 'BadInput',
@@ -85,24 +85,25 @@ function sharedBy(route: Route, { service }: Section): readonly Shared[] {
   return (Object.keys(names).map(Number) as Shared[]).filter((status) => wanted[status]);
 }
 
-const location = { Location: { description: 'Where to go on.', schema: { type: 'string', format: 'uri' } } };
+const location = {
+  Location: { description: 'Where to continue.', schema: { type: 'string', format: 'uri' } },
+};
 const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 
-/** What everything under /components/responses says, by name. */
+/** Descriptions of the shared responses. */
 const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect' | 'HeadTooLarge'>, string>> = {
   BadInput: 'An input is missing or not as documented; data.issues names each.',
   Unauthenticated: 'A credential is needed, or the one that was sent has expired or is forged.',
-  Forbidden: 'This caller may not do that.',
-  NotFound: 'No such path, or nothing of that name.',
-  Conflict:
-    'It does not fit what is there, such as an Idempotency-Key that came with another request before.',
+  Forbidden: 'The caller is not allowed to do this.',
+  NotFound: 'Unknown path, or no such resource.',
+  Conflict: 'A conflict with existing data, such as an Idempotency-Key that was used with another request.',
   TooLarge: 'The body, or a file in it, is larger than the limit.',
-  TooManyRequests: 'More requests than a minute allows.',
-  InternalError: 'A mistake of ours; the log has it under the trace id of the answer.',
-  Unavailable: 'Something that is needed does not answer now, is full, or is not set up here.',
+  TooManyRequests: 'More requests than are allowed in a minute.',
+  InternalError: 'Internal error; the log has it under the trace id of the response.',
+  Unavailable: 'A service that is needed does not respond, is full, or is not configured.',
 };
 
-/** Comes from below everything that knows of envelopes. */
+/** The HTTP server sends it before a request reaches any route, so it has no envelope. */
 const headTooLarge: OpenApiResponse = {
   description: 'Path, query and headers have more than 64 KiB in all. There is no body.',
 };
@@ -113,7 +114,7 @@ export function componentsOf(service: Section['service']): OpenApiComponents {
   const failures = Object.entries(descriptions)
     .filter(([name]) => service === 'workflow' || name !== 'BadInput')
     .map(([name, description]) => [name, { ...answer(description, failure), ...headersOf(name) }] as const);
-  const redirect = { ...answer('Go on there.', workflowAnswer('sign-in', anyValue)), headers: location };
+  const redirect = { ...answer('Continue there.', workflowAnswer('sign-in', anyValue)), headers: location };
   return {
     schemas: service === 'media' ? mediaSchemas : workflowSchemas,
     responses: {
@@ -125,7 +126,7 @@ export function componentsOf(service: Section['service']): OpenApiComponents {
       bearer: {
         type: 'http',
         scheme: 'bearer',
-        description: 'A service key, or an access token of somebody who has signed in.',
+        description: 'A service key, or the access token of a user.',
       },
     },
   };
@@ -135,7 +136,7 @@ function headersOf(name: string): Pick<OpenApiResponse, 'headers'> {
   return name === 'TooManyRequests' || name === 'Unavailable' ? { headers: retryAfter } : {};
 }
 
-/** The media service's refusals: its envelope, and perhaps a word more. */
+/** The body of the media service's errors outside of its operations. */
 const refused: JsonSchema = {
   ...objectOf({ status: { const: false }, data: nullType, msg: string }),
   description: 'Unknown paths have a `detail` as well.',

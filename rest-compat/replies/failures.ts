@@ -1,15 +1,15 @@
 import { AppError, type AppErrorCode, type Problem } from '../../platform/errors.ts';
 import { withRestNames } from './field-names.ts';
 
-/** How the codes of our errors look over REST, by service: application failure, or an HTTP status. */
+/** What the error codes of AppError become over REST, by service. */
 
-/** HTTP status by code. Whatever is not listed is our own mistake: 500, masked. */
+/** HTTP status by code. Other codes are our own mistakes: 500, masked. */
 type Statuses = Readonly<Partial<Record<AppErrorCode, number>>>;
 
-/** How a service tells failures. */
+/** How a service reports failures. */
 export interface FailureRules {
   readonly statuses: Statuses;
-  /** A message in the words of the service's documents. */
+  /** The message with the field names of the service's documents. */
   readonly withServiceNames: (message: string, field: string | undefined) => string;
 }
 
@@ -23,7 +23,7 @@ const commonStatuses = {
   UNAVAILABLE: 503,
 } as const;
 
-/** The media service: what its documents call an application failure has status 200. */
+/** The media service's statuses: its documents give application failures status 200. */
 const mediaStatuses: Statuses = {
   ...commonStatuses,
   BAD_USER_INPUT: 200,
@@ -34,10 +34,10 @@ const mediaStatuses: Statuses = {
   EVENTS_EXPIRED: 200,
 };
 
-/** How the media service puts failures: statuses by code, REST names for GraphQL ones. */
+/** How the media service reports failures: with REST names in place of GraphQL's. */
 export const mediaFailures: FailureRules = { statuses: mediaStatuses, withServiceNames: withRestNames };
 
-/** The workflow service; a name that is taken is the caller's input. */
+/** The workflow service's statuses: there a name that is taken is bad input. */
 const workflowStatuses: Statuses = {
   ...commonStatuses,
   BAD_USER_INPUT: 400,
@@ -48,27 +48,27 @@ const workflowStatuses: Statuses = {
   EVENTS_EXPIRED: 404,
 };
 
-/** Its schema names fields as its documents do. */
+/** How the workflow service reports failures: its schema and its documents have the same names. */
 export const workflowFailures: FailureRules = {
   statuses: workflowStatuses,
   withServiceNames: (message) => message,
 };
 
-/** Seconds after which a 503 or 429 without its own advice may be tried again. */
+/** Retry-After in seconds of a 503 or 429 that names none itself. */
 const defaultRetryAfter = 5;
 
-/** What is sent for a failure, apart from its envelope. */
+/** The facts of a failed response, before its envelope. */
 interface FailureFacts {
   readonly status: number;
   readonly msg: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Which inputs are at fault, where that is known. */
+  /** The inputs that are at fault, where that is known. */
   readonly problems: readonly Problem[];
-  /** True when it was not expected: to be logged. */
+  /** True when nobody foresaw it, so that it is logged. */
   readonly unexpected: boolean;
 }
 
-/** What an AppError, or anything else that was thrown, means for its caller. The trace id leads to the log line. */
+/** The facts of the response to whatever was thrown. The trace id leads to the log line. */
 export function failureFacts(
   thrown: unknown,
   traceId: string,
@@ -97,7 +97,7 @@ function headersFor(error: AppError, status: number): Record<string, string> {
   return { 'Retry-After': String(seconds) };
 }
 
-/** Whether callers may be told of an error with this code; any other one is masked. */
+/** Whether a code is one that callers may see; errors with any other one are masked. */
 export function isKnownCode(code: unknown): code is AppErrorCode {
   return typeof code === 'string' && Object.hasOwn(mediaStatuses, code);
 }

@@ -1,6 +1,6 @@
 import { AppError, type Problem } from '../../platform/errors.ts';
 
-/** What the inputs of the schema are called over REST: in lists of models, and where a refusal names a field. Pure. */
+/** REST names of the schema's inputs, for lists of models and for errors that name a field. Pure. */
 
 const restNames: Readonly<Record<string, readonly string[]>> = {
   aspectRatio: ['ar'],
@@ -29,12 +29,12 @@ const restNames: Readonly<Record<string, readonly string[]>> = {
   workflowName: ['workflow_name'],
 };
 
-/** The REST names of an input; its own name when it is the same. */
+/** The REST names of an input; its own name when they are the same. */
 export function restNamesOf(field: string): readonly string[] {
   return Object.hasOwn(restNames, field) ? (restNames[field] ?? [field]) : [field];
 }
 
-/** Names of the same inputs at single paths; lists of models keep to the common ones. */
+/** Further names that single paths have for the same inputs; lists of models leave them out. */
 const singleNames: Readonly<Record<string, readonly string[]>> = {
   audio: ['audio_id', 'audio_input'],
   firstFrame: ['first_img_url'],
@@ -43,7 +43,7 @@ const singleNames: Readonly<Record<string, readonly string[]>> = {
   lastFrame: ['last_img_url'],
 };
 
-/** A refusal of an input that has several names, in the one that the caller sent; every other error stays as it is. */
+/** A BAD_USER_INPUT error about an input with several names, under the one that the caller sent; other errors stay as they are. */
 export function withSentNames(error: unknown, sent: ReadonlySet<string>): unknown {
   if (!(error instanceof AppError) || error.code !== 'BAD_USER_INPUT') return error;
   const { field, message, problems } = error;
@@ -53,16 +53,13 @@ export function withSentNames(error: unknown, sent: ReadonlySet<string>): unknow
   const names = [...restNamesOf(input), ...own].filter((name) => name !== input && sent.has(name));
   const [first] = names;
   if (first === undefined) return error;
-  const told = `${names.join(' or ')}${message.slice(field.length)}`;
-  return new AppError(error.code, told, { cause: error, field: first, problems });
+  const named = `${names.join(' or ')}${message.slice(field.length)}`;
+  return new AppError(error.code, named, { cause: error, field: first, problems });
 }
 
 const refusedVariable = /^Variable "\$input" got invalid value .* at "input\.([\w.]+)"; (.*)$/s;
 
-/**
- * A refusal in the words of the REST documents: a message that begins with a field of the schema begins with the
- * caller's own name of it.
- */
+/** A message that begins with a field of the schema, with the REST name of that field. */
 export function withRestNames(message: string, field: string | undefined): string {
   const [, variable, reason] = refusedVariable.exec(message) ?? [];
   if (variable !== undefined) return `${nameOf(variable)}: ${reason ?? ''}`;
@@ -72,13 +69,13 @@ export function withRestNames(message: string, field: string | undefined): strin
 
 function nameOf(field: string): string {
   const [first = field] = field.split(/[.[]/);
-  // A path into a graph or its inputs says where to look; a member of a file (its url, its id) says nothing new.
+  // A path into a graph or its inputs stays; a member of a file (its url, its id) adds nothing.
   return Object.hasOwn(restNames, first) ? restNamesOf(first).join(' or ') : field;
 }
 
 /**
- * A refusal that names fields as this route's document does; what GraphQL says of a variable is told of its field. Errors
- * of other kinds, and routes without names of their own, stay as they are.
+ * An AppError with this route's names of fields; a GraphQL error about a variable becomes one about its field. Errors that
+ * name no field stay as they are.
  */
 export function withRouteNames(error: unknown, names: Readonly<Record<string, string>> | undefined): unknown {
   if (!(error instanceof AppError) || names === undefined) return error;
@@ -86,21 +83,21 @@ export function withRouteNames(error: unknown, names: Readonly<Record<string, st
   if (field === undefined) return error;
   const all = { ...headerNames, ...names };
   const problems = error.problems.map((problem) => withNames(problem, all));
-  const told = problems[0] === undefined ? withNames({ field, message }, all) : problems[0];
+  const own = problems[0] === undefined ? withNames({ field, message }, all) : problems[0];
   const { retryAfter } = error;
   return new AppError(
     error.code,
-    problems.length > 1 ? problems.map((one) => one.message).join('; ') : told.message,
+    problems.length > 1 ? problems.map((one) => one.message).join('; ') : own.message,
     {
       cause: error,
-      field: told.field,
+      field: own.field,
       problems,
       ...(retryAfter === undefined ? {} : { retryAfter }),
     },
   );
 }
 
-/** What comes in a header, whatever the route. */
+/** Inputs that every route takes from a header. */
 const headerNames = { idempotencyKey: 'Idempotency-Key' } as const;
 
 const ofInner = /^Variable "\$\w+" got invalid value .* at "\w+\.([\w.]+)"; (.*)$/s;
@@ -114,7 +111,7 @@ function aboutField({ field, message }: AppError): {
   return variable === undefined ? { field, message } : { field: variable, message: `${variable}: ${reason}` };
 }
 
-/** The longest name that the field begins with is replaced, in the field and at the beginning of the message. */
+/** Replaces the name that the field begins with, in the field and at the beginning of the message. */
 function withNames({ field, message }: Problem, names: Readonly<Record<string, string>>): Problem {
   const known = Object.keys(names).find((name) => field === name || field.startsWith(`${name}.`));
   if (known === undefined) return { field, message };

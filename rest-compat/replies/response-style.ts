@@ -4,24 +4,24 @@ import { failureFacts, mediaFailures, workflowFailures } from './failures.ts';
 import { validationError, type Problem } from './validation.ts';
 import { issueData, issuesOf, messageOf, type Done, type WorkflowEnvelope } from './workflow-envelope.ts';
 
-/** How a service answers. The two documents differ in envelope and statuses; the machinery behind is one. */
+/** How a service responds: the two documents differ in envelope and statuses. */
 export interface ResponseStyle {
-  /** Whether query parameters given twice are refused and a JSON null counts as absent. */
+  /** Whether repeated query parameters are refused and a JSON null counts as absent. */
   readonly isStrict: boolean;
   /** The body of a success. */
-  success(reply: object, told: SuccessFacts): object;
-  /** The answer to inputs that are not as documented. */
+  success(reply: object, facts: SuccessFacts): object;
+  /** The response to inputs that are not as documented. */
   invalid(problems: readonly Problem[], traceId: string): { readonly status: number; readonly body: object };
-  /** The answer to whatever was thrown. */
+  /** The response to whatever was thrown. */
   failure(thrown: unknown, traceId: string): FailureResponse;
-  /** The body for what never reaches a route: an unknown path, a wrong method, a bad credential. */
+  /** The body of a response to what reaches no route: an unknown path, a wrong method, a bad credential. */
   refusal(refused: RefusedRequest): object;
 }
 
 interface SuccessFacts {
   readonly status: number;
   readonly traceId: string;
-  /** What was ignored or moved, in words. */
+  /** What was ignored or clamped, in words. */
   readonly notes: readonly string[];
 }
 
@@ -37,7 +37,7 @@ interface RefusedRequest {
   readonly status: number;
   readonly message: string;
   readonly traceId: string;
-  /** The media service's second word for it; the message when absent. */
+  /** `detail` of the media service; the message when absent. */
   readonly detail?: string;
 }
 

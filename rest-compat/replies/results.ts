@@ -43,7 +43,7 @@ function appErrorOf(error: GraphQLError): AppError {
   });
 }
 
-/** Results come from another process as often as not. */
+/** Results may come from another process, so their form is checked. */
 function isProblem(value: unknown): value is Problem {
   const { field, message } = Object(value) as Readonly<Record<string, unknown>>;
   return typeof field === 'string' && typeof message === 'string';

@@ -3,9 +3,9 @@ import type { Chat } from '../documents/media/questions.ts';
 import type { TaskFields } from '../documents/media/task.ts';
 import { success, type Envelope } from './envelope.ts';
 
-/** A task in the words of the REST documents: submitted, still running, finished, failed or cancelled. */
+/** Replies about tasks: submitted, still running, finished, failed or cancelled. */
 
-/** True when nothing comes after this state. */
+/** Whether this state is final. */
 export function isEnded(task: Pick<TaskFields, 'state'>): boolean {
   return task.state !== 'QUEUED' && task.state !== 'RUNNING';
 }
@@ -15,7 +15,7 @@ export function submitted(task: Pick<TaskFields, 'id'>): Envelope {
   return { status: true, data: task.id, msg: 'task submitted' };
 }
 
-/** The reply to a status question, and to a synchronous operation after its wait. */
+/** The reply of status operations, and of synchronous operations after their wait. */
 export function taskReply(task: TaskFields): Envelope {
   if (task.state === 'QUEUED') return running(task, 'queued');
   if (task.state === 'RUNNING') return running(task, 'running');
@@ -40,13 +40,13 @@ function failed(task: TaskFields, error: TaskError): Envelope {
   return { status: false, data, msg: message };
 }
 
-/** The reply of a synchronous analysis: `data` is the text itself as soon as there is one. */
+/** The reply of a synchronous analysis: `data` is the text itself once there is one. */
 export function analysisReply(task: TaskFields): Envelope {
   const reply = taskReply(task);
   return task.state === 'SUCCEEDED' ? { ...reply, data: task.text ?? '' } : reply;
 }
 
-/** What language operations add to their text as `extra`. */
+/** What language operations reply as `extra`. */
 export function languageExtra({
   model,
   provider,
@@ -86,7 +86,7 @@ function resultOf({ id, text, result, outputs }: TaskFields): object {
       return { task_id: id, has_person: hasPerson, reason, subjects };
     }
     default: {
-      // Media alone: a further type of result does not compile here.
+      // Media without further results; a type of result that is not listed above does not compile.
       result satisfies null;
       const media = outputs.map(mediaOf);
       const urls = media.map(({ url }) => url);

@@ -1,6 +1,6 @@
 import type { ProblemType } from '../route/values.ts';
 
-/** One problem of a 422 body: where, what in words, and which kind. */
+/** One problem of a 422 body: its location, a message and its kind. */
 export interface Problem {
   /** `["query"|"path"|"body", name]`, `["body"]` for a missing body, `["body", offset]` for malformed JSON. */
   readonly loc: readonly (string | number)[];

@@ -8,35 +8,35 @@ export interface WorkflowEnvelope {
   /** The HTTP status. */
   readonly code: number;
   readonly message: string;
-  /** Absent where an operation has nothing to say beyond its message. */
+  /** Absent where an operation has no data. */
   readonly data?: unknown;
   /** ISO 8601. */
   readonly timestamp: string;
-  /** Leads to the lines of the log. */
+  /** The id of the request in the log. */
   readonly traceId: string;
 }
 
-/** What a route of the workflow service replies; the rest of its envelope is put around it. */
+/** The reply of a route of the workflow service, before its envelope. */
 export interface Done {
   readonly message: string;
   readonly data?: unknown;
 }
 
-/** It worked. Without `data` the answer has no such key. */
+/** A success. Without `data` the response has no such key. */
 export function done(message: string, data?: unknown): Done {
   return data === undefined ? { message } : { message, data };
 }
 
-/** One thing wrong with a request: a member of `data.issues`. */
+/** One problem with a request: a member of `data.issues`. */
 interface Issue {
-  /** Where it was sent; absent where only the service knows the field. */
+  /** Where it was sent; absent when only the schema knows the field. */
   readonly in?: string;
   /** Its documented name; null for the body as a whole. */
   readonly field: string | null;
   readonly message: string;
 }
 
-/** Problems with declared inputs, in the words of this service. */
+/** Problems with declared inputs as issues. */
 export function issuesOf(problems: readonly Problem[]): readonly Issue[] {
   return problems.map(({ loc: [place = 'body', name], msg }) =>
     typeof name === 'number'
@@ -45,7 +45,7 @@ export function issuesOf(problems: readonly Problem[]): readonly Issue[] {
   );
 }
 
-/** Every issue in one sentence. */
+/** One message about every issue. */
 export function messageOf(issues: readonly Issue[]): string {
   return issues.map(({ field, message }) => (field === null ? message : `${field}: ${message}`)).join('; ');
 }

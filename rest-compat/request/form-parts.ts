@@ -4,39 +4,35 @@ import { namesOf } from '../route/names.ts';
 import type { Param, UploadedFile } from '../route/params.ts';
 import type { Route } from '../route/route.ts';
 import type { IncomingFile } from './body/file-part.ts';
-import type { FormOptions } from './body/form.ts';
+import type { FormBody, FormOptions, StoredPart } from './body/form.ts';
+import type { ParameterReader } from './parameter-reader.ts';
 
-/**
- * Which file parts of a form are stored, and what is said of those that can't be: what is wrong with the request comes
- * before what is wrong with a file.
- */
+/** File parts of forms: which are stored, and which parameter each belongs to. */
 
-/** The file parameters of a route by documented name. */
-export type FileParams = readonly (readonly [string, Param<unknown>])[];
+/** Stores one file part as it arrives; `param` is the parameter whose rules apply to it. */
+export type StoreFile = (file: IncomingFile, param: Param<unknown>) => Promise<UploadedFile>;
 
-interface StoringOptions {
-  readonly route: Route;
-  readonly store: (file: IncomingFile, param: Param<unknown>) => Promise<UploadedFile>;
-}
+type FileParams = readonly (readonly [string, Param<unknown>])[];
 
-/** What a file can be told to be unfit for: the rest of the form is read all the same, as its problems come first. */
+/** Errors about a single file. The rest of the form is read all the same, as problems with the request are reported first. */
 const refusals: ReadonlySet<AppErrorCode> = new Set(['BAD_USER_INPUT', 'NOT_CONFIGURED']);
 
-/** Stores the file parts of a form, unless it is known already that the request is refused. */
-export function createStoring(
-  { route, store }: StoringOptions,
+/** Stores the file parts of a form, unless the request is known to be invalid by then. */
+export function createPartStorage(
+  { route, store }: { readonly route: Route; readonly store: StoreFile },
   fileParams: FileParams,
   /** Of the whole request, as far as it was read. */
   problems: Problem[],
 ) {
   const [first] = fileParams;
-  let unwanted: Problem | undefined;
+  let earlier: Problem | undefined;
   let refused: AppError | undefined;
   const storePart: NonNullable<FormOptions['store']> = async (file, before) => {
-    unwanted ??= problemIn(route, before);
-    if (first === undefined || unwanted !== undefined) return null;
+    earlier ??= problemIn(route, before);
+    if (first === undefined || earlier !== undefined) return null;
     try {
-      return await store(file, paramFor(file.field, fileParams) ?? first[1]);
+      const param = fileParams.find(([name]) => namesOf(name).includes(file.field)) ?? first;
+      return await store(file, param[1]);
     } catch (error) {
       if (!(error instanceof AppError) || !refusals.has(error.code)) throw error;
       refused ??= error;
@@ -44,19 +40,19 @@ export function createStoring(
     }
   };
   return {
-    // A request that is refused already, or an operation without files, stores none.
+    /** Null when no part is stored: the request is invalid already, or the operation has no files. */
     store: first === undefined || problems.length > 0 ? null : storePart,
-    /** Once everything is read: throws what a part was refused for, unless something is wrong with the request itself. */
-    settle(): void {
+    /** Throws what a part was refused for, once the whole form is read and nothing else is wrong with it. */
+    throwRefusal(): void {
       if (problems.length > 0) return;
-      // The field that kept a part from being stored came again with another value.
-      if (unwanted !== undefined) problems.push(unwanted);
+      // The field that kept a part from being stored came again with a valid value.
+      if (earlier !== undefined) problems.push(earlier);
       else if (refused !== undefined) throw refused;
     },
   };
 }
 
-/** The first thing that is wrong with the text fields of a form that has not ended. */
+/** The first problem with the text fields that have arrived so far. */
 function problemIn({ params }: Route, fields: ReadonlyMap<string, string>): Problem | undefined {
   for (const [name, param] of Object.entries(params)) {
     const key = param.in === 'form' ? namesOf(name).find((candidate) => fields.has(candidate)) : undefined;
@@ -67,6 +63,32 @@ function problemIn({ params }: Route, fields: ReadonlyMap<string, string>): Prob
   return undefined;
 }
 
-function paramFor(field: string, params: FileParams): Param<unknown> | undefined {
-  return params.find(([name]) => namesOf(name).includes(field))?.[1];
+/**
+ * Assigns each file parameter its part: the one with the documented name or an alias; for an operation's only file parameter
+ * also one named `file`, or the only part there is.
+ */
+export function assignParts(params: FileParams, body: FormBody, reader: ParameterReader): void {
+  const received = [...body.fields.keys(), ...body.files.map((part) => part.field)];
+  for (const [name, param] of params) {
+    const part = partFor(name, params.length === 1, body.files);
+    if (part !== undefined) {
+      reader.add(name, param, part.file);
+    } else if (param.type === 'link-or-file' && body.fields.has(name)) {
+      reader.add(name, param, body.fields.get(name));
+    } else if (body.fields.has(name)) {
+      const msg = 'Value error, expected a file part, received text';
+      reader.problems.push({ loc: ['body', name], msg, type: 'value_error' });
+    } else {
+      reader.absent(name, param, received);
+    }
+  }
+}
+
+function partFor(name: string, isOnlyParam: boolean, files: readonly StoredPart[]): StoredPart | undefined {
+  for (const candidate of namesOf(name)) {
+    const part = files.findLast(({ field }) => field === candidate);
+    if (part !== undefined) return part;
+  }
+  if (!isOnlyParam) return undefined;
+  return files.findLast(({ field }) => field === 'file') ?? (files.length === 1 ? files[0] : undefined);
 }

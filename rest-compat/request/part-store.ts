@@ -7,24 +7,24 @@ import type { IncomingFile } from './body/file-part.ts';
 import { isPermanent, uploadPart } from './upload.ts';
 
 /**
- * Stores the file parts of one request and knows which of them are permanent: those must go again when the request
- * turns out to be refused, or when a better named part takes their place. Temporary ones go by themselves.
+ * Stores the file parts of one request. Permanent ones are removed again when the request is refused, or when a part
+ * with a better name takes their place; temporary ones expire.
  */
 export interface PartStore {
   readonly store: (file: IncomingFile, param: Param<unknown>) => Promise<UploadedFile>;
-  /** Removes every permanent file but these. A file that can't be removed is logged; the request goes on. */
+  /** Removes every permanent file but these. A failure is logged, and the request goes on. */
   keepOnly(files: readonly unknown[]): Promise<void>;
 }
 
-/** Whom the parts of one request are stored for, and through what. */
+/** What the parts of one request are stored with. */
 export interface PartStoreDeps extends Execution {
   readonly logger: Logger;
 }
 
-/** Makes the store of one request. */
+/** Creates the store of one request. */
 export function createPartStore({ executor, context, logger }: PartStoreDeps): PartStore {
   const permanent: Promise<UploadedFile>[] = [];
-  // Removal goes on when the caller has hung up.
+  // Removal goes on when the caller has disconnected.
   const removing = { executor, context: { ...context, signal: new AbortController().signal } };
   return {
     store(file, param) {

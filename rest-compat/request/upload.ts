@@ -13,9 +13,9 @@ import type { Destination, Param, UploadedFile } from '../route/params.ts';
 import { MalformedBody } from './body/failures.ts';
 import type { IncomingFile } from './body/file-part.ts';
 
-/** A REST file part becomes a GraphQL `Upload` value: the same mutation, the same rules, nothing held whole. */
+/** A REST file part becomes a GraphQL `Upload`, which streams: the same mutation and the same rules hold. */
 
-/** Sends a part while it arrives. Throws what the schema answers, PAYLOAD_TOO_LARGE among it. */
+/** Uploads a part while it arrives. Throws the mutation's error, such as PAYLOAD_TOO_LARGE. */
 export async function uploadPart(
   execution: Execution,
   file: IncomingFile,
@@ -23,7 +23,7 @@ export async function uploadPart(
 ): Promise<UploadedFile> {
   const stored = store(execution, uploadOf(file), param);
   await stored.catch(() => undefined);
-  // The guard of the part knows best why it broke off; the schema may only have seen a stream that failed.
+  // The part knows why it broke off; the schema may only have seen a stream that failed.
   const { errored } = file.body;
   if (errored !== null) throw errored.cause instanceof MalformedBody ? errored.cause : errored;
   return stored;
@@ -52,7 +52,7 @@ const toProvider: Readonly<Record<'provider' | 'voice-samples' | 'lip-sync', typ
     'lip-sync': UploadLipSyncResource,
   };
 
-/** Whether a file of this parameter stays until somebody removes it. */
+/** Whether a file of this parameter is kept until somebody removes it. */
 export function isPermanent({ destination }: Param<unknown>): boolean {
   return destination !== undefined && (destination.to !== 'files' || destination.keep);
 }
@@ -63,7 +63,7 @@ export function documentsOfUpload(destination: Destination): readonly DocumentNo
   return destination.keep ? [UploadFile, RemoveFile] : [UploadFile];
 }
 
-/** The class has these methods; its types leave them out. */
+/** The class with a method that its types leave out. */
 type Settled = Upload & { resolve(file: object): void };
 
 function uploadOf(file: IncomingFile): Upload {

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { type DocumentNode, getOperationAST } from 'graphql';
 
-/** Request headers that become variables of every document which has them. */
+/** Request headers that become variables of the documents that declare them. */
 
 interface VariableHeader {
-  /** As documented; matched without regard to case. */
+  /** As documented; case does not matter. */
   readonly name: string;
   readonly variable: string;
   readonly description: string;
@@ -15,24 +15,25 @@ const variableHeaders: readonly VariableHeader[] = [
   {
     name: 'Idempotency-Key',
     variable: 'idempotencyKey',
-    description: 'The same key and request again answer the same task instead of starting another.',
+    description:
+      'A request that is repeated with the same key returns the same task instead of starting another.',
   },
   {
     name: 'X-Callback-Url',
     variable: 'callbackUrl',
     description:
-      'Public http or https address that is told the end of the task by a signed POST (Standard Webhooks).',
+      'Public http or https address that receives a signed POST when the task has ended (Standard Webhooks).',
   },
 ];
 
-/** Those that a document takes. */
+/** The headers whose variables a document declares. */
 export function headersTakenBy(document: DocumentNode | null): readonly VariableHeader[] {
   const { variableDefinitions = [] } = (document && getOperationAST(document)) ?? {};
   const taken = variableDefinitions.map(({ variable }) => variable.name.value);
   return variableHeaders.filter(({ variable }) => taken.includes(variable));
 }
 
-/** The variables that the headers of a request give a document; an empty header counts as absent. */
+/** The variables of a document that the headers of a request set; an empty header counts as absent. */
 export function headerVariables(
   document: DocumentNode,
   headers: IncomingHttpHeaders,

@@ -2,12 +2,12 @@ import { getOperationAST, OperationTypeNode } from 'graphql';
 
 import type { Method, Route } from './route.ts';
 
-/** Which route a path and method mean. Static paths come before those with `{parameters}`. Pure. */
+/** Finds the route of a method and path. Static paths come before those with `{parameters}`. Pure. */
 
-/** Parameter values are still percent-encoded, as the request had them. */
+/** Parameter values are percent-encoded, as in the request. */
 type Match =
   | { readonly route: Route; readonly pathParams: Readonly<Record<string, string>> }
-  /** The path is known, as that of `sibling`; the method is not one of these. */
+  /** The path is known from `sibling`, but not the method. */
   | { readonly allow: readonly string[]; readonly sibling: Route }
   /** The path is not one of ours. */
   | null;
@@ -20,7 +20,7 @@ interface Entry {
   readonly methods: Map<string, Route>;
 }
 
-/** Prepares the table. Throws when two routes have the same method and path: that would be a mistake of ours. */
+/** Prepares a matcher. Throws when two routes have the same method and path. */
 export function createMatcher(routes: readonly Route[]): Matcher {
   const entries = new Map<string, Entry>();
   for (const route of routes) {
@@ -52,7 +52,7 @@ function choose(entry: Entry, method: string, pathParams: Readonly<Record<string
   return sibling === undefined ? null : { allow, sibling };
 }
 
-/** Whoever only wants to look (HEAD: mail scanners, previews of links) changes nothing, and uses up no code. */
+/** HEAD is for GET routes that change nothing: mail scanners and link previews must not use up a login code. */
 function takesHead({ method, document, first }: Route): boolean {
   const changes = [document, first?.document].some(
     (document) => document && getOperationAST(document)?.operation === OperationTypeNode.MUTATION,

@@ -16,10 +16,10 @@ import {
 
 /** The parameters of the route tables: `query.text()`, `json.choice([...])`, `file()` and so on. */
 
-/** Where a parameter travels. `form` is urlencoded or multipart text, `file` a multipart file part. */
+/** Where a parameter is sent. `form` is urlencoded or multipart text, `file` a multipart file part. */
 export type Source = 'query' | 'path' | 'form' | 'json' | 'file';
 
-/** The documents' words for a type; `url` is a string that names an address, `json` one that holds JSON. */
+/** The documents' names of types; `url` is a string with an address, `json` one with JSON. */
 export type ParamType =
   | 'string'
   | 'url'
@@ -33,13 +33,13 @@ export type ParamType =
   | 'file'
   | 'link-or-file';
 
-/** Where a file part goes: to our own files, or also to the storage of a generator's provider. */
+/** Where a file part is stored: in our files, or also at a generator's provider. */
 export type Destination =
   | {
       readonly to: 'files';
-      /** Kept for good instead of until an hour has passed without work claiming it. */
+      /** Kept until it is deleted; else removed after an hour, unless work uses it. */
       readonly keep: boolean;
-      /** Whether its address is the CDN's, where one is configured. */
+      /** Whether the reply has the CDN's address, where one is configured. */
       readonly cdn: boolean;
     }
   | { readonly to: 'provider' | 'voice-samples' | 'lip-sync'; readonly generator: string };
@@ -49,27 +49,27 @@ export interface Param<Value> {
   readonly in: Source;
   readonly type: ParamType;
   readonly required: boolean;
-  /** The value of an absent parameter; undefined when it simply stays absent. */
+  /** The value of an absent parameter; undefined when there is no default. */
   readonly fallback?: Value | undefined;
   readonly minimum?: number | undefined;
   readonly maximum?: number | undefined;
-  /** The only values that are taken (others: 422). */
+  /** The only accepted values (others: 422). */
   readonly enum?: readonly string[];
   /** The documented values; another one is ignored, with a note in msg. */
   readonly known?: readonly string[] | undefined;
-  /** Values beyond the known ones are left for the route to judge, not ignored. */
+  /** Unknown values are passed on to the route instead of being ignored. */
   readonly keepsUnknown?: true | undefined;
-  /** Values outside are moved to the nearer end, with a note in msg. */
+  /** Values outside become the nearer end, with a note in msg. */
   readonly clamp?: readonly [number, number] | undefined;
-  /** File parts only: where the part is sent as it arrives. */
+  /** File parts only: where the part is stored. */
   readonly destination?: Destination;
-  /** File parts only: the media types that the schema takes here, such as `image/*`; all when absent. */
+  /** File parts only: accepted media types, such as `image/*`; all when absent. */
   readonly accepts?: readonly string[] | undefined;
   /** Not in the documents: added by us. */
   readonly extension?: true | undefined;
-  /** Form texts only: a repeated field is read whole, its values on lines of their own, instead of the last one alone. */
+  /** Form texts only: of a repeated field every value is read, on a line of its own, instead of the last one. */
   readonly repeated?: true | undefined;
-  /** Checks and types one present value. */
+  /** Validates and converts one value. */
   readonly read: (raw: unknown) => Reading<Value>;
 }
 
@@ -100,14 +100,14 @@ interface NumberOptions extends Options<number> {
   readonly clamp?: readonly [number, number];
 }
 
-/** A file part that was stored: what a route passes on. */
+/** A file part that was stored. */
 export interface UploadedFile {
   readonly id: string;
   readonly url: string;
   readonly contentType: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** What the provider said, when it was sent on to one. */
+  /** The provider's response, when it was sent on to one. */
   readonly resource?: { readonly uri: string | null; readonly extra: Json };
 }
 
@@ -163,7 +163,7 @@ function buildersOf(source: Exclude<Source, 'file'>) {
       const identity = { in: source, type: 'string' } as const;
       return param<string, O>(identity, readText, options ?? ({} as O), { known, keepsUnknown });
     },
-    /** A text that names an address; whether it can be fetched is for the media service to say. */
+    /** A text with an address, which the media service checks. */
     url: typed<string>(source, 'url', readText),
     /** A text or null. */
     nullableText: typed<string | null>(source, 'string|null', readNullableText),
@@ -207,17 +207,16 @@ export const json = {
 
 interface FileOptions {
   readonly optional?: true;
-  /** Absent: a temporary file of ours, which disappears after an hour unless work claims it. */
+  /** Absent: a temporary file, which is removed after an hour unless work uses it. */
   readonly destination?: Destination;
-  /** Media types that the schema takes here; told in OpenAPI, and held there, as only it measures files. */
+  /** Accepted media types: described in OpenAPI, and checked by the schema, which alone measures files. */
   readonly accepts?: readonly string[];
 }
 
 const temporary: Destination = { to: 'files', keep: false, cdn: false };
 
 /**
- * A file part of a multipart body. It streams to its destination as it arrives, and the value says which file it
- * became.
+ * A file part of a multipart body, which streams to its destination as it arrives. Its value is the file that was stored.
  */
 export function file<const O extends FileOptions = object>(options?: O): Param<Present<UploadedFile, O>> {
   const { destination = temporary, accepts }: FileOptions = options ?? {};
@@ -226,7 +225,7 @@ export function file<const O extends FileOptions = object>(options?: O): Param<P
   return param<UploadedFile, O>({ in: 'file', type: 'file' }, read, given, { destination, accepts });
 }
 
-/** A file part, or a text that names an address, under the same name: an UploadedFile, or the address. */
+/** A file part or a text with an address, under the same name. */
 export function linkOrFile<const O extends Pick<FileOptions, 'optional'> = object>(
   options?: O,
 ): Param<Present<UploadedFile | string, O>> {

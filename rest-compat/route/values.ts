@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '../../platform/json.ts';
 
 /**
- * Raw value -> typed value, or what is wrong with it, in the words of the framework behind the documents. Pure; knows
- * nothing of HTTP or of where the value came from.
+ * Converts raw values to typed ones, or reports the problem with them. The messages are those of the framework that the
+ * documents were made for (pydantic). Pure.
  */
 
-/** The kinds of problem a 422 body may name. */
+/** The kinds of problems in a 422 body. */
 export type ProblemType =
   | 'missing'
   | 'string_type'
@@ -21,7 +21,7 @@ export type ProblemType =
   | 'json_invalid'
   | 'value_error';
 
-/** What is wrong with one value. */
+/** A problem with one value. */
 export interface ValueProblem {
   readonly type: ProblemType;
   readonly msg: string;
@@ -48,8 +48,8 @@ export function readText(raw: unknown): Reading<string> {
 }
 
 /**
- * The addresses of a text, between line breaks or commas. A comma only separates where another scheme follows: addresses
- * may have commas of their own.
+ * The addresses of a text, separated by line breaks or commas. A comma separates only before another scheme, as addresses
+ * may contain commas.
  */
 export function readLinks(raw: unknown): Reading<readonly string[]> {
   const reading = readText(raw);
@@ -63,7 +63,7 @@ export function readNullableText(raw: unknown): Reading<string | null> {
   return raw === null ? { value: null } : readText(raw);
 }
 
-/** A JSON object; what is in it was looked at with the whole body. */
+/** A JSON object; its members were checked with the whole body. */
 export function readObject(raw: unknown): Reading<JsonObject> {
   if (typeof raw === 'object' && raw !== null && !Array.isArray(raw)) return { value: raw as JsonObject };
   return refuse('dict_type', 'Input should be a valid dictionary');
@@ -77,7 +77,7 @@ export function readTexts(raw: unknown): Reading<readonly string[]> {
 
 const integerText = /^[+-]?\d+(?:\.0*)?$/;
 
-/** An integer: `1`, `1.0` and ` 1 ` as text, `1` and `1.0` in JSON. Values beyond 2^53 are cut to it. */
+/** An integer: `1`, `1.0` and ` 1 ` as text, `1` and `1.0` in JSON. Values beyond 2^53 become 2^53. */
 export function readInteger(raw: unknown): Reading<number> {
   if (typeof raw === 'string') {
     const text = raw.trim();
@@ -97,7 +97,7 @@ function cutToSafe(value: number): number {
   return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER) + 0;
 }
 
-/** Each digit fits one place only: else the time for a long wrong text would grow with the square of its length. */
+/** Each digit matches in one way only: else the time for a long wrong text would grow with the square of its length. */
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 
 /** A finite number. */
@@ -150,7 +150,7 @@ export function withinBounds(
   return { value };
 }
 
-/** Whether every text inside a JSON value, names included, is sound; the depth is bounded, deeper values are not. */
+/** Whether every text inside a JSON value, names included, is valid. Values nested deeper than `depth` are not. */
 export function isSoundJson(value: unknown, depth = 64): boolean {
   if (typeof value === 'string') return isSoundText(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -158,7 +158,7 @@ export function isSoundJson(value: unknown, depth = 64): boolean {
   return Object.entries(value).every(([name, inner]) => isSoundText(name) && isSoundJson(inner, depth - 1));
 }
 
-/** A JSON text as the value it says. */
+/** A text with JSON. */
 export function readJsonText(raw: unknown): Reading<Json> {
   if (typeof raw !== 'string') return refuse('string_type', 'Input should be a valid string');
   let value: unknown;

@@ -21,20 +21,20 @@ import type { JsonSchema } from './openapi-types.ts';
 
 const yes: JsonSchema = { const: true };
 const no: JsonSchema = { const: false };
-const msg = withDescription(string, 'What happened, for people.');
-const taskId = withDescription(string, 'Names the task; ask a status operation of the same section with it.');
+const msg = withDescription(string, 'Human-readable message.');
+const taskId = withDescription(string, 'The id of the task, for a status operation of the same section.');
 
-/** It worked; `data` is this. */
+/** A success with this `data`. */
 function done(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
   return objectOf({ status: yes, data, msg, ...more });
 }
 
-/** The answer of an operation that is done at once. */
+/** The response of an operation that runs at once. */
 function atOnce(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
   return anyOf(done(data, more), schemaRef('Failure'));
 }
 
-/** Everything that can be said of a task with one of these results. */
+/** The response about a task with one of these results. */
 function task(...results: readonly JsonSchema[]): JsonSchema {
   return anyOf(
     ...results.map((result) => done(result)),
@@ -54,7 +54,7 @@ const media = objectOf({
   duration: nullable(withDescription(number, 'Seconds.')),
 });
 
-/** What tasks make, by what it is. */
+/** Results of tasks. */
 const results = {
   MediaResult: objectOf({
     task_id: string,
@@ -76,7 +76,7 @@ const results = {
   }),
 };
 
-/** How work is submitted and asked about. */
+/** Submissions and status. */
 const tasks = {
   Running: withDescription(
     objectOf({
@@ -124,7 +124,7 @@ const languageFacts = objectOf({
   usage: objectOf({ input_tokens: integer, output_tokens: integer }),
 });
 
-/** What is answered at once. */
+/** Operations that run at once. */
 const answers = {
   Welcome: done(objectOf({ name: string, version: string, docs: uri, graphql: uri })),
   Health: done(
@@ -138,11 +138,11 @@ const answers = {
   StoredFile: atOnce(uri, {
     extra: objectOf({ key: string, content_type: string, bytes: integer, sha256: string }),
   }),
-  StoredResource: atOnce(withDescription(string, 'Names the resource in a submission.'), {
+  StoredResource: atOnce(withDescription(string, 'The id of the resource, for submissions.'), {
     extra: objectOf({ url: uri, content_type: string, bytes: integer, sha256: string, provider: anyValue }),
   }),
-  CloudFile: atOnce(withDescription(string, 'Its address at the provider, which media_url takes.'), {
-    extra: withDescription(anyValue, 'What the provider answered.'),
+  CloudFile: atOnce(withDescription(string, "The file's address at the provider, for media_url."), {
+    extra: withDescription(anyValue, "The provider's response."),
   }),
   Text: atOnce(string, { extra: languageFacts }),
   AnalysisText: anyOf(
@@ -168,7 +168,7 @@ const answers = {
     ),
   ),
   Voices: atOnce(listOf(objectOf({ voice_id: string, name: string, language: nullable(string) })), {
-    extra: withDescription(anyValue, 'What the provider answered.'),
+    extra: withDescription(anyValue, "The provider's response."),
   }),
   RunningNode: atOnce(
     objectOf({ node: string, queue_running: integer, queue_pending: integer, capacity: integer }),
@@ -202,7 +202,7 @@ const template = {
 };
 
 const templates = {
-  VideoTemplate: withDescription(template, 'Further fields are those that it was sent with.'),
+  VideoTemplate: withDescription(template, 'Further fields are those that it was created with.'),
   Template: atOnce(schemaRef('VideoTemplate')),
   PagedTemplates: objectOf({
     status: yes,
@@ -219,7 +219,7 @@ const templates = {
 const failures = {
   Failure: withDescription(
     objectOf({ status: no, data: nullType, msg }),
-    'Nothing came of it: msg says what is wrong, and what to do.',
+    'The operation failed: msg says why, and what to do.',
   ),
   HTTPValidationError: {
     ...objectOf({ detail: { ...listOf(schemaRef('ValidationError')), title: 'Detail' } }),

@@ -1,11 +1,11 @@
-/** The parts of OpenAPI 3.1 that our documents are made of. */
+/** The parts of OpenAPI 3.1 that our documents use. */
 
 /** An OpenAPI 3.1 document, as far as ours go. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string }[];
-  /** No credential, or one: what is needed is for REST_AUTH and the rule of the operation to say. */
+  /** None or a bearer token: REST_AUTH and the rule of the operation decide which. */
   readonly security: readonly object[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: OpenApiComponents;
@@ -14,7 +14,7 @@ export interface OpenApiDocument {
 /** What operations refer to. */
 export interface OpenApiComponents {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
-  /** Answers that many operations share. */
+  /** Responses that many operations share. */
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
   readonly securitySchemes: object;
 }
@@ -33,11 +33,11 @@ export interface OpenApiOperation {
     readonly required: boolean;
     readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
   };
-  /** By status. What the interface description names is told here, what every operation may answer is a reference. */
+  /** By status: the operation's own ones, and references to those that every operation shares. */
   readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>;
 }
 
-/** A value outside the body. */
+/** An input outside of the body. */
 export interface OpenApiParameter {
   readonly name: string;
   readonly in: 'query' | 'path' | 'header';
@@ -46,17 +46,17 @@ export interface OpenApiParameter {
   readonly description?: string;
 }
 
-/** What one status means. */
+/** The response with one status. */
 export interface OpenApiResponse {
   readonly description: string;
   readonly headers?: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
-/** Something of `components`. */
+/** A reference into `components`. */
 interface Reference {
   readonly $ref: string;
 }
 
-/** A JSON Schema (2020-12), as far as these tables need it. */
+/** A JSON Schema (2020-12). */
 export type JsonSchema = { readonly [keyword: string]: unknown };

@@ -5,12 +5,12 @@ import type { JsonSchema } from './openapi-types.ts';
 
 const head = {
   code: { type: 'integer', description: 'The HTTP status.' },
-  message: withDescription(string, 'What happened, for people.'),
+  message: withDescription(string, 'Human-readable message.'),
   timestamp: dateTime,
-  traceId: withDescription(string, 'Leads to the lines of the log.'),
+  traceId: withDescription(string, 'The id of the request in the log.'),
 };
 
-/** Present where an input is at fault. */
+/** `data` of a failure that an input is to blame for. */
 const data = {
   ...objectOf({
     issues: listOf({
@@ -36,7 +36,7 @@ export const workflowSchemas = {
   JsonWebKeySet: objectOf({ keys: listOf({ type: 'object', additionalProperties: true }) }),
 };
 
-/** The envelope of a section around what an operation answers; without a key `data` where it has nothing to say. */
+/** The schema of a response: the section's envelope, with `data` where the operation has some. */
 export function workflowAnswer(envelope: 'sign-in' | undefined, data: JsonSchema | undefined): JsonSchema {
   const around = schemaRef(envelope === 'sign-in' ? 'SignInEnvelope' : 'Envelope');
   return data === undefined ? around : { allOf: [around, objectOf({ data })] };

@@ -30,7 +30,7 @@ import {
 const optional = { optional: true } as const;
 const body = { type: 'application/json', required: true } as const;
 
-/** Addresses of these operations hold codes and tokens: no page behind them is told where its visitor came from. */
+/** The addresses hold codes and tokens, which no later page may see as its referrer. */
 const noReferrer = { 'Referrer-Policy': 'no-referrer' } as const;
 
 /** A redirect, unless the request asks for JSON. */
@@ -43,7 +43,7 @@ function redirect(
   return { status: 302, headers: { ...headers, Location: location } };
 }
 
-/** What `PlatformSignInInput` calls the fields of a body. */
+/** The body's names of the fields of `PlatformSignInInput`. */
 const inputNames = {
   loginCode: 'login_code',
   idToken: 'id_token',
@@ -85,7 +85,7 @@ export const signIn: Section = {
     route(CompleteSignIn)({
       method: 'GET',
       path: '/auth/idp/callback',
-      summary: 'Takes the browser back from the identity provider, and signs its user in.',
+      summary: 'Return address of the identity provider: signs the user in.',
       isSelfAuthenticating: true,
       params: { code: query.text(optional), state: query.text(optional), error: query.text(optional) },
       headers: noReferrer,
@@ -105,7 +105,7 @@ export const signIn: Section = {
     route(RefreshSession)({
       method: 'POST',
       path: '/auth/idp/refresh',
-      summary: 'Gives new tokens for a refresh token.',
+      summary: 'Exchanges a refresh token for new tokens.',
       isSelfAuthenticating: true,
       params: { refresh_token: json.text(), user_id: json.text(optional) },
       body,
@@ -116,9 +116,9 @@ export const signIn: Section = {
     route(Viewer)({
       method: 'GET',
       path: '/auth/idp/userinfo',
-      summary: 'Tells whom an access token belongs to.',
+      summary: 'Returns the user of an access token.',
       rule: 'proof',
-      // Who bears the token in the query is found out at the door, as for the one in the header.
+      // The gateway authenticates the token in the query as it does the one in the header.
       params: { access_token: query.text(optional) },
       headers: noReferrer,
       variables: () => ({}),
@@ -195,7 +195,7 @@ export const signIn: Section = {
     )({
       method: 'GET',
       path: '/auth/idp/logout',
-      summary: 'Signs out here, and tells where to sign out at the identity provider.',
+      summary: 'Signs out, and returns the sign-out address of the identity provider.',
       extension: true,
       rule: 'proof',
       headers: noReferrer,
@@ -213,7 +213,7 @@ export const signIn: Section = {
     route(SigningKeys)({
       method: 'GET',
       path: '/.well-known/jwks.json',
-      summary: 'Lists the keys that our access tokens are signed with.',
+      summary: 'Lists the public keys of the access tokens.',
       extension: true,
       isBare: true,
       responseSchema: 'JsonWebKeySet',

@@ -73,7 +73,7 @@ export const payments: Section = {
     route(TakePaymentEvent)({
       method: 'POST',
       path: '/payment/webhook',
-      summary: 'Takes an event of the payment provider.',
+      summary: 'Receives an event of the payment provider.',
       isSelfAuthenticating: true,
       body: { type: 'raw', required: true },
       requestHeaders: [
@@ -92,7 +92,7 @@ export const payments: Section = {
     route(ReconcilePayment)({
       method: 'GET',
       path: '/payment/success',
-      summary: 'Where the payment provider sends a buyer after paying: tells what is true of the payment.',
+      summary: 'Return address of buyers who paid: updates the payment and returns it.',
       params: returned,
       headers: noStore,
       rateClass: 'status',
@@ -108,7 +108,7 @@ export const payments: Section = {
     route(CancelPayment)({
       method: 'GET',
       path: '/payment/cancel',
-      summary: 'Where it sends a buyer who turned back: ends the open checkout.',
+      summary: 'Return address of buyers who cancelled: ends the open checkout.',
       params: returned,
       headers: noStore,
       rateClass: 'status',
@@ -135,7 +135,7 @@ export const payments: Section = {
     route(RefundPayment)({
       method: 'POST',
       path: '/payment/refund/{paymentId}',
-      summary: 'Gives a payment back, all of it or a part.',
+      summary: 'Refunds a payment, in full or in part.',
       params: {
         paymentId: path.text(),
         reason: json.choice(['user_request', 'technical_issue', 'duplicate', 'fraudulent'], optional),
@@ -152,12 +152,12 @@ export const payments: Section = {
       }),
       data: paymentSchemas.refund,
       reply: ({ refundPayment: { id, amount, status } }) =>
-        done('refund asked for', { refundId: id, amount, status }),
+        done('refund requested', { refundId: id, amount, status }),
     }),
     route(WorkflowHealth)({
       method: 'GET',
       path: '/payment/health',
-      summary: 'Tells whether the service works.',
+      summary: 'Returns the health of the service.',
       variables: () => ({}),
       data: paymentSchemas.health,
       reply: ({ workflowHealth: { time } }) => done('success', { timestamp: time, service: 'payment' }),
@@ -165,7 +165,7 @@ export const payments: Section = {
     route(PaymentById)({
       method: 'GET',
       path: '/payment/{paymentId}',
-      summary: 'Tells of one payment.',
+      summary: 'Returns one payment.',
       params: { paymentId: path.text() },
       rateClass: 'status',
       variables: ({ paymentId }) => ({ id: paymentId }),

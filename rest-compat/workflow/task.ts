@@ -15,7 +15,7 @@ const body = { type: 'application/json', required: true } as const;
 
 const fieldNames = { code: 'templateCode', onBehalfOf: 'userId', externalId: 'taskId' } as const;
 
-/** Free text of the caller's, kept with the execution's parameters. */
+/** Adds the caller's `type`, a free text, to the execution's parameters. */
 function withType(parameters: JsonObject | undefined, type: string | undefined): JsonObject {
   return { ...parameters, ...(type === undefined ? {} : { type }) };
 }
@@ -28,7 +28,7 @@ export const tasks: Section = {
     route(ExecutionByTask)({
       method: 'GET',
       path: '/task/{taskId}',
-      summary: 'Tells where a task stands, and what it has made.',
+      summary: 'Returns the state of a task, and its result.',
       params: { taskId: path.text() },
       rateClass: 'status',
       variables: executionByTask,
@@ -41,7 +41,7 @@ export const tasks: Section = {
     route(ExecuteTemplate)({
       method: 'POST',
       path: '/task',
-      summary: 'Runs a template, and answers the id of its task.',
+      summary: 'Runs a template, and returns the id of its task.',
       params: {
         type: json.text(optional),
         templateCode: json.text(),
@@ -73,7 +73,7 @@ export const tasks: Section = {
       },
       body,
       fieldNames,
-      // Whoever asks for this id must get this execution.
+      // The id must not be that of another execution.
       first: ({ taskId }) => (isUuid(taskId) ? { taskId } : null),
       variables({ taskId, type, templateCode, parameters }, found) {
         if (found !== null && found.execution !== null) {

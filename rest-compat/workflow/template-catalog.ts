@@ -15,7 +15,7 @@ import type { Route } from '../route/route.ts';
 import { pick } from '../schemas/json-schema.ts';
 import { catalogSchemas, itemSchemas } from './shared/response-schemas.ts';
 
-/** Templates as products of the payment provider, and what is done to many of them. */
+/** Operations on templates as products of the payment provider, and on many templates at once. */
 
 const noStore = { 'Cache-Control': 'no-store' } as const;
 
@@ -26,12 +26,12 @@ const operations: Readonly<Record<string, InputOf<typeof ChangeTemplates>['opera
   delete: 'DELETE',
 };
 
-/** The operations that bring templates over to the payment provider and say how they stand there. */
+/** The routes that synchronise templates with the payment provider and compare them with it. */
 export const templateCatalog: readonly Route[] = [
   route(SyncTemplates)({
     method: 'POST',
     path: '/templates/sync/{code}',
-    summary: 'Brings a template over to the payment provider.',
+    summary: 'Synchronises a template with the payment provider.',
     params: { code: path.text(), forceUpdate: json.boolean({ optional: true }) },
     body: { type: 'application/json', required: false },
     variables: ({ code, forceUpdate }) => ({ codes: [code], force: forceUpdate ?? false }),
@@ -60,7 +60,7 @@ export const templateCatalog: readonly Route[] = [
   route(SyncTemplates)({
     method: 'GET',
     path: '/templates/sync-all-pp',
-    summary: 'Brings every template over to the payment provider.',
+    summary: 'Synchronises every template with the payment provider.',
     headers: noStore,
     rateClass: 'start',
     variables: () => ({ force: false }),
@@ -73,7 +73,7 @@ export const templateCatalog: readonly Route[] = [
   route(Templates)({
     method: 'GET',
     path: '/templates/sync-status',
-    summary: 'Tells which templates the payment provider has.',
+    summary: 'Returns which templates the payment provider has.',
     rule: 'admin',
     variables: () => ({ activeOnly: false }),
     data: catalogSchemas.status,
@@ -92,7 +92,7 @@ export const templateCatalog: readonly Route[] = [
   route(CatalogStates)({
     method: 'GET',
     path: '/templates/verify-sync/{code}',
-    summary: 'Compares a template with what the payment provider has of it.',
+    summary: 'Compares a template with its product at the payment provider.',
     params: { code: path.text() },
     variables: ({ code }) => ({ codes: [code] }),
     data: catalogSchemas.verified,
@@ -108,7 +108,7 @@ export const templateCatalog: readonly Route[] = [
   route(DiagnoseCatalog)({
     method: 'GET',
     path: '/templates/diagnose-pp',
-    summary: 'Tells whether the payment provider can be worked with.',
+    summary: 'Checks the account at the payment provider.',
     variables: () => ({}),
     data: catalogSchemas.diagnosis,
     reply: ({ diagnoseCatalog: { chargesEnabled, country, ...found } }) =>

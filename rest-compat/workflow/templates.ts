@@ -27,13 +27,13 @@ const body = { type: 'application/json', required: true } as const;
 const created = (template: TemplateFields) =>
   done('template created', pick(templateSchemas.created, template));
 
-/** Activates, or deactivates. */
+/** A route that activates or deactivates a template. */
 function activity(word: 'activate' | 'deactivate') {
   return route(UpdateTemplate)({
     method: 'POST',
     path: `/templates/${word}/{code}`,
     summary:
-      word === 'activate' ? 'Lets a template be executed.' : 'Lets a template not be executed any more.',
+      word === 'activate' ? 'Activates a template, so that it can be executed.' : 'Deactivates a template.',
     params: { code: path.text() },
     variables: ({ code }) => ({ code, change: { isActive: word === 'activate' } }),
     data: templateSchemas.activity,
@@ -60,7 +60,7 @@ export const templates: Section = {
     route(TemplateByCode)({
       method: 'GET',
       path: '/templates/get/{code}',
-      summary: 'Tells of one template.',
+      summary: 'Returns one template.',
       params: { code: path.text() },
       variables: ({ code }) => ({ code }),
       data: templateSchemas.template,
@@ -72,7 +72,7 @@ export const templates: Section = {
     route(CreateTemplate)({
       method: 'POST',
       path: '/templates',
-      summary: 'Makes a template.',
+      summary: 'Creates a template.',
       params: {
         code: json.text(),
         name: json.text(),
@@ -94,7 +94,7 @@ export const templates: Section = {
     route(UpdateTemplate)({
       method: 'PUT',
       path: '/templates/update/{code}',
-      summary: 'Changes a template.',
+      summary: 'Updates a template.',
       params: {
         code: path.text(),
         name: json.text(optional),
@@ -111,7 +111,7 @@ export const templates: Section = {
     route(DeleteTemplate)({
       method: 'DELETE',
       path: '/templates/delete/{code}',
-      summary: 'Deletes a template; what was bought of it stays.',
+      summary: 'Deletes a template; its purchases stay.',
       params: { code: path.text() },
       variables: ({ code }) => ({ code }),
       data: templateSchemas.deleted,
@@ -148,7 +148,7 @@ export const templates: Section = {
     route(ExecutionByTask)({
       method: 'GET',
       path: '/templates/execution/{taskId}/progress',
-      summary: 'Tells where an execution stands, and what it has made.',
+      summary: 'Returns the state of an execution, and its result.',
       params: { taskId: path.text() },
       rateClass: 'status',
       variables: executionByTask,
@@ -179,7 +179,7 @@ export const templates: Section = {
     route(WorkflowHealth)({
       method: 'GET',
       path: '/templates/health',
-      summary: 'Tells whether the service works.',
+      summary: 'Returns the health of the service.',
       variables: () => ({}),
       data: templateSchemas.health,
       reply: ({ workflowHealth: { totalTemplates, time } }) =>
@@ -188,7 +188,7 @@ export const templates: Section = {
     route(CreateTestTemplate)({
       method: 'POST',
       path: '/templates/test/create',
-      summary: 'Makes a template to try things with; refused in production.',
+      summary: 'Creates a template for tests; refused in production.',
       variables: () => ({}),
       data: templateSchemas.created,
       reply: ({ createTestTemplate }) => created(createTestTemplate),

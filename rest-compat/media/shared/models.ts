@@ -4,7 +4,7 @@ import { restNamesOf } from '../../replies/field-names.ts';
 import { route } from '../../route/define-route.ts';
 import type { Route } from '../../route/route.ts';
 
-/** A list of models with their limits: of one generator, or of all whose name begins with `within`. */
+/** An operation that lists the models of a generator and of those below it, with their limits. */
 export function modelsRoute(options: {
   readonly path: string;
   readonly category: string;
@@ -20,12 +20,12 @@ export function modelsRoute(options: {
   });
 }
 
-/** Whether a generator is the named one, or one below it. */
+/** Whether a generator is the named one or below it. */
 function isWithin(generator: string, name: string): boolean {
   return generator === name || generator.startsWith(`${name}/`);
 }
 
-/** The models as lists answer them. */
+/** The reply with a list of models. */
 export function modelsReply(models: readonly ModelFields[]): Envelope {
   const list = models.map((model) => {
     const { id, name, category, provider, generator, sizes, durations, maxPrompt, sandbox } = model;

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 const drainCeilingMs = 30_000;
 
 /**
- * Lets the rest of an unread body flow away, so that a client that only reads after writing gets its answer. After
- * half a minute the connection is cut instead.
+ * Discards the rest of an unread body, so that a client that reads only after writing gets the response. After half a
+ * minute the connection is closed instead.
  */
 export function drain(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
@@ -12,7 +12,7 @@ export function drain(request: IncomingMessage): void {
   timer.unref();
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => clearTimeout(timer));
-  // A cut connection while draining is nobody's error any more.
+  // An error while draining concerns nobody any more.
   request.on('error', () => clearTimeout(timer));
   request.resume();
 }

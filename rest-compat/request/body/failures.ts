@@ -6,10 +6,10 @@ export class MalformedBody extends Error {
   }
 }
 
-/** The caller went away before the body was complete: nobody is left to answer. */
+/** The caller disconnected before the body was complete, so there is nobody to reply to. */
 export class ClientDisconnected extends Error {
   constructor() {
-    super('the caller hung up before the body was complete');
-    this.name = 'HungUp';
+    super('the caller disconnected before the body was complete');
+    this.name = 'ClientDisconnected';
   }
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { AppError } from '../../../platform/errors.ts';
 import { MalformedBody } from './failures.ts';
 
-/** A file part while it arrives. `body` may be read once; it fails with PAYLOAD_TOO_LARGE past the limit. */
+/** A file part while it arrives. `body` can be read once; it fails with PAYLOAD_TOO_LARGE past the limit. */
 export interface IncomingFile {
   /** Name of the form field. */
   readonly field: string;
@@ -15,8 +15,8 @@ export interface IncomingFile {
 }
 
 /**
- * Guards the parser's file stream: counts bytes, and turns one byte too many into an error instead of a cut file.
- * Whoever stops reading the guarded stream does not stop the form: the rest of the part flows away.
+ * Limits the parser's file stream: one byte too many is an error instead of a truncated file. When the limited stream is
+ * no longer read, the rest of the part is discarded, so that the form goes on.
  */
 export function guardedBody(part: Readable, maxBytes: number): Readable {
   let bytes = 0;
@@ -27,7 +27,7 @@ export function guardedBody(part: Readable, maxBytes: number): Readable {
       done(error);
     },
   });
-  // Nobody may be listening when the caller hangs up; a reader still sees the error.
+  // There may be no reader when the caller disconnects; a reader still sees the error.
   guarded.on('error', () => undefined);
   part.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
@@ -49,14 +49,14 @@ export function guardedBody(part: Readable, maxBytes: number): Readable {
   return guarded;
 }
 
-/** The sender's mistake, for whoever reads the part; what it is for the form as a whole is the cause. */
+/** The error for whoever reads the part. Its cause is the error for the form as a whole. */
 function truncated(error?: Error): AppError {
   const message = 'the file part ended too early';
   const cause = new MalformedBody(error?.message ?? message, { cause: error });
   return new AppError('BAD_USER_INPUT', message, { cause });
 }
 
-/** Waits until a stream has its first byte or its end. True when it ended without any byte. */
+/** Waits for the first byte or the end of a stream. True when it ended without a byte. */
 export async function isEmpty(body: Readable): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const look = (): void => {

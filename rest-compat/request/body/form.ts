@@ -16,7 +16,7 @@ export interface FormBody {
   readonly values: ReadonlyMap<string, readonly string[]>;
   /** In the order of arrival. Empty file inputs of browsers (no name, no byte) are left out. */
   readonly files: readonly StoredPart[];
-  /** False when there was no body, or one of another type than a form, and therefore not looked at. */
+  /** False when there was no body, or one of another type, which is not read. */
   readonly isForm: boolean;
 }
 
@@ -32,15 +32,15 @@ export interface FormOptions {
   /** Largest file part in bytes. */
   readonly fileMaxBytes: number;
   /**
-   * Stores one part while it streams, and is told the text fields that came before it; its answer null: the part is not
-   * wanted after all. Null: file parts flow away unread.
+   * Stores one part while it streams; gets the text fields that came before it, and resolves to null when the part is not
+   * wanted after all. Null: file parts are discarded.
    */
   readonly store:
     | ((file: IncomingFile, before: ReadonlyMap<string, string>) => Promise<UploadedFile | null>)
     | null;
 }
 
-/** Bounds of a form; beyond them the answer is 413. Text is held in memory, file parts never are. */
+/** Bounds of a form; beyond them the response is 413. Only text is held in memory. */
 const limits = {
   fields: 200,
   files: 20,
@@ -59,13 +59,13 @@ interface Reader {
   readonly stored: Promise<StoredPart | null>[];
   /** Bytes of text so far. */
   textBytes: number;
-  /** Ends the reading with an error; the first one counts. */
+  /** Ends the reading with an error; later ones are ignored. */
   readonly fail: (thrown: unknown) => void;
 }
 
 /**
- * Reads a form of any order of parts in one pass. Throws MalformedBody, HungUp, PAYLOAD_TOO_LARGE or whatever `store`
- * throws, as soon as it is known; the caller of this function then answers, and drains what is left.
+ * Reads a form of any order of parts in one pass. Throws MalformedBody, ClientDisconnected, PAYLOAD_TOO_LARGE or whatever `store`
+ * throws, as soon as it is known; the caller then responds, and drains the rest of the body.
  */
 export async function readFormBody(options: FormOptions): Promise<FormBody> {
   const { request } = options;
@@ -90,7 +90,7 @@ export async function readFormBody(options: FormOptions): Promise<FormBody> {
         parser.destroy();
       },
     };
-    // `close` also comes after a complete body, perhaps before the parser is through with its tail.
+    // `close` also comes after a complete body, perhaps before the parser has finished.
     const cut = (): void => {
       if (!request.complete) reader.fail(new ClientDisconnected());
     };
@@ -104,7 +104,7 @@ export async function readFormBody(options: FormOptions): Promise<FormBody> {
   });
 }
 
-/** Many clients name a form's type and then send nothing: that is no form, not a broken one. */
+/** Many clients set a form's content type and send nothing: that is no form, not a malformed one. */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
@@ -137,7 +137,7 @@ function listen(parser: busboy.Busboy, reader: Reader, options: FormOptions): vo
   parser.on('fieldsLimit', tooMany('fields'));
   parser.on('filesLimit', tooMany('files'));
   parser.on('partsLimit', tooMany('parts'));
-  // Only what the parser itself finds; errors of `fail` come back here and are no news.
+  // Errors of the parser itself; those of `fail` come back here and are ignored.
   parser.on('error', (error) => reader.fail(new MalformedBody(toError(error).message, { cause: error })));
 }
 
@@ -172,7 +172,7 @@ async function takeFile(
     if (file.filename === '' && (await isEmpty(file.body))) return null;
     return { field: file.field, file: store === null ? null : await store(file, before) };
   } finally {
-    // Whatever was not read flows away, so that the rest of the form is reached.
+    // Discards what was not read, so that the parser reaches the rest of the form.
     file.body.destroy();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Where a text stops being JSON: the offset that a 422 body names. The engine's own message names a position only for
- * some mistakes. Runs only after JSON.parse has refused the text; in one pass, without recursion.
+ * The offset at which a text stops being JSON, for 422 bodies: the messages of JSON.parse have a position for some mistakes
+ * only. One pass, without recursion; runs only after JSON.parse has failed.
  */
 export function invalidJsonOffset(text: string): number {
   const open: ('{' | '[')[] = [];
@@ -18,7 +18,7 @@ export function invalidJsonOffset(text: string): number {
   return text.length;
 }
 
-/** What may come next. `first...` allow the closing bracket of something empty too. */
+/** What may come next. `first...` also allow the closing bracket. */
 type Expectation = 'value' | 'firstValue' | 'key' | 'firstKey' | 'colon' | 'separator' | 'nothing';
 
 const tokenPattern =
@@ -30,7 +30,7 @@ function tokenAt(text: string, offset: number): string | null {
   return tokenPattern.exec(text)?.[0] ?? null;
 }
 
-/** The next expectation, or null when the token may not stand here. */
+/** The next expectation, or null when the token is not allowed here. */
 function after(token: string, expected: Expectation, open: ('{' | '[')[]): Expectation | null {
   const settled = (): Expectation => (open.length === 0 ? 'nothing' : 'separator');
   if (token === '}' || token === ']') {

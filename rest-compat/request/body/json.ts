@@ -8,7 +8,7 @@ import { readBytes } from './text.ts';
 /** Largest JSON body in bytes. */
 const jsonMaxBytes = 1024 * 1024;
 
-/** A JSON object, or the one problem that keeps it from being one. `loc` is relative to the body. */
+/** A JSON object, or the problem with it. `loc` is relative to the body. */
 export type JsonBody =
   | { readonly object: JsonObject }
   | {
@@ -20,8 +20,8 @@ export type JsonBody =
     };
 
 /**
- * Reads a JSON object whatever the content type says; nothing at all is an empty one where none is required. Throws
- * PAYLOAD_TOO_LARGE, MalformedBody or HungUp.
+ * Reads a JSON object, whatever the content type. No body is an empty object where none is required. Throws
+ * PAYLOAD_TOO_LARGE, MalformedBody or ClientDisconnected.
  */
 export async function readJsonBody(
   request: IncomingMessage,

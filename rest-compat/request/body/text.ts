@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../../platform/errors.ts';
 import { ClientDisconnected, MalformedBody } from './failures.ts';
 
-/** Refuses a compressed body: nothing in the documents says that one is understood. */
+/** Refuses a compressed body, which the documents do not provide for. */
 export function refuseEncodedBody(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return;

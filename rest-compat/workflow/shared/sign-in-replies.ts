@@ -5,7 +5,7 @@ import type { SignInFields, UserFields } from '../../documents/workflow/sign-in.
 import type { RequestFacts } from '../../route/route.ts';
 import { enumOf, integer, nullable, objectOf, pick, string } from '../../schemas/json-schema.ts';
 
-/** What sign-in says over REST: users, tokens, cookies. Pure. */
+/** Replies of sign-in: users, tokens, cookies. Pure. */
 
 /** The schema of a user; `sub` is their id at the identity provider. */
 export const userSchema = objectOf({
@@ -43,19 +43,19 @@ export const signInSchema = objectOf({
   scope: string,
 });
 
-/** Whether a redirect shall be told as JSON: the request names JSON and no page. */
+/** Whether the request accepts JSON and no page, so that a redirect is replied as JSON. */
 export function prefersJson({ headers: { accept = '' } }: Pick<RequestFacts, 'headers'>): boolean {
   return /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b|\bapplication\/xhtml\+xml\b/i.test(accept);
 }
 
-/** The credential of a request's header; null when it has none. */
+/** The bearer token of the Authorization header; null when there is none. */
 export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }
 
 /**
- * The cookie that binds a sign-in to the browser that began it. Lax, as the way back begins at the identity provider; of
- * the whole host, as `__Host-` demands.
+ * The cookie that binds a sign-in to the browser that began it. Lax, as the callback is a navigation from the identity
+ * provider; its path is `/`, as `__Host-` requires.
  */
 export function signInCookie({
   cookieName,
@@ -71,12 +71,12 @@ export function signInCookie({
   return `${cookieName}=${cookieValue}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
 }
 
-/** Takes the cookie back. */
+/** A Set-Cookie that deletes the sign-in cookie. */
 export function clearedCookie(cookieName: string): string {
   return signInCookie({ cookieName, cookieValue: '', maxAge: 0 });
 }
 
-/** What the identity provider must have sent along. Throws UNAUTHENTICATED for a refusal without a state, else BAD_USER_INPUT. */
+/** Checks the parameters of the identity provider's callback. Throws UNAUTHENTICATED for an error without a state, else BAD_USER_INPUT. */
 export function checkCallback(input: {
   readonly code: string | undefined;
   readonly state: string | undefined;

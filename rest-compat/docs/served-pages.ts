@@ -1,0 +1,43 @@
+import { buildOpenApi } from '../openapi/openapi.ts';
+import type { Section } from '../route/route.ts';
+import { docsPage } from './page.ts';
+
+/** A page or document, ready to be sent. */
+export interface Page {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+/** Paths of each service's OpenAPI document and of the page about it; the links are relative to the page. */
+const served = [
+  {
+    service: 'media',
+    document: '/openapi.json',
+    page: '/docs',
+    links: { document: 'openapi.json', other: { href: 'docs/workflow', text: 'Payments and templates' } },
+  },
+  {
+    service: 'workflow',
+    document: '/openapi-workflow.json',
+    page: '/docs/workflow',
+    links: { document: '../openapi-workflow.json', other: { href: '../docs', text: 'Media' } },
+  },
+] as const;
+
+/** The OpenAPI documents of these sections and the pages about them, by path. */
+export function createPages(publicUrl: string, sections: readonly Section[]): ReadonlyMap<string, Page> {
+  return new Map(
+    served
+      .filter(({ service }) => sections.some((section) => section.service === service))
+      .flatMap(({ service, document, page, links }) => {
+        const described = { ...buildOpenApi(service, sections), servers: [{ url: publicUrl }] };
+        const json = pageOf('application/json', JSON.stringify(described));
+        const html = docsPage({ document: described, links, baseUrl: publicUrl });
+        return [[document, json] as const, [page, pageOf('text/html', html)] as const];
+      }),
+  );
+}
+
+function pageOf(type: string, content: string): Page {
+  return { contentType: `${type}; charset=utf-8`, bytes: Buffer.from(content) };
+}

@@ -1,0 +1,77 @@
+import type { Problem } from '../replies/validation.ts';
+import { namesOf } from '../route/names.ts';
+import type { Param } from '../route/params.ts';
+import type { Route } from '../route/route.ts';
+
+/** Reads the parameters of one request, source by source, and collects every problem with them. */
+export type ParameterReader = ReturnType<typeof createParameterReader>;
+
+/** A reader for one request of a route. */
+export function createParameterReader(route: Route) {
+  const problems: Problem[] = [];
+  const notes: string[] = [];
+  const sent = new Set<string>();
+  const values = new Map<string, unknown>();
+  const add = (name: string, param: Param<unknown>, raw: unknown): void => {
+    const reading = param.read(raw);
+    if ('problem' in reading) {
+      problems.push({ loc: [locationOf(param), name], ...reading.problem });
+      return;
+    }
+    sent.add(name);
+    values.set(name, normalized(name, param, reading.value, notes));
+  };
+  const absent = (name: string, param: Param<unknown>, received: Iterable<string>): void => {
+    if (param.required) problems.push(missing([locationOf(param), name], received));
+    else values.set(name, param.fallback);
+  };
+  return {
+    problems,
+    notes,
+    /** Names that the caller sent a value for. */
+    sent,
+    /** Typed values by documented name. */
+    values,
+    add,
+    absent,
+    /** Reads every parameter of one source; `decode` turns raw values first, to undefined when it can't. */
+    read(
+      source: Param<unknown>['in'],
+      raws: ReadonlyMap<string, unknown>,
+      decode = (raw: unknown): unknown => raw,
+    ): void {
+      for (const [name, param] of Object.entries(route.params)) {
+        if (param.in !== source) continue;
+        const key = namesOf(name).find((candidate) => raws.has(candidate));
+        if (key === undefined) absent(name, param, raws.keys());
+        else add(name, param, decode(raws.get(key)));
+      }
+    },
+  };
+}
+
+/** Where a problem with a parameter is located, in the words of a 422 body. */
+export function locationOf(param: Param<unknown>): 'query' | 'path' | 'body' {
+  return param.in === 'query' || param.in === 'path' ? param.in : 'body';
+}
+
+/** Unknown words become the default, numbers outside of a clamp its nearer end; a note says so. */
+function normalized(name: string, param: Param<unknown>, value: unknown, notes: string[]): unknown {
+  const { known, keepsUnknown = false } = param;
+  if (known !== undefined && !keepsUnknown && !known.includes(String(value))) {
+    notes.push(`unknown ${name} ignored, known are ${known.join(', ')}`);
+    return param.fallback;
+  }
+  if (param.clamp === undefined || typeof value !== 'number') return value;
+  const [lowest, highest] = param.clamp;
+  const clamped = Math.min(Math.max(value, lowest), highest);
+  if (clamped !== value) notes.push(`${name} is limited to ${lowest}..${highest}`);
+  return clamped;
+}
+
+/** A missing field. It lists names that did arrive (bounded), as most often the value is there under another name. */
+export function missing(loc: readonly string[], received: Iterable<string>): Problem {
+  const names = [...received].slice(0, 20).map((name) => name.slice(0, 50));
+  const list = names.length === 0 ? 'nothing' : names.join(', ');
+  return { loc, msg: `Field required (received: ${list})`, type: 'missing' };
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { RequestContext } from '../platform/graphql/operations/executor.ts';
+import type { Logger } from '../platform/process/logger.ts';
+import type { Page } from './docs/served-pages.ts';
+import type { ResponseStyle } from './replies/response-style.ts';
+import { drain } from './request/body/drain.ts';
+import { ClientDisconnected } from './request/body/failures.ts';
+import type { RestResponse } from './run-route.ts';
+
+/** A request, its response, and how to fill that. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly style: ResponseStyle;
+  readonly context: RequestContext;
+}
+
+/** Sends a JSON body, and discards what is left of the request's. */
+export function send(
+  { request, response, context }: Exchange,
+  { status, headers, body }: RestResponse,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    'X-Trace-Id': context.caller.traceId,
+    ...headers,
+  });
+  // As a string: Node then sends head and body in one write.
+  response.end(text);
+  drain(request);
+}
+
+/** Sends 405 with the methods that the path has. */
+export function refuseMethod(exchange: Exchange, allow: readonly string[]): void {
+  exchange.response.setHeader('Allow', allow.join(', '));
+  const status = 405;
+  const message = `this path takes ${allow.join(', ')}`;
+  const { traceId } = exchange.context.caller;
+  const body = exchange.style.refusal({ status, message, detail: 'Method Not Allowed', traceId });
+  send(exchange, { status, body });
+}
+
+/** Sends the response to whatever was thrown; what nobody foresaw is logged. */
+export function sendFailure(exchange: Exchange, error: unknown, logger: Logger): void {
+  const { response, context, style } = exchange;
+  if (error instanceof ClientDisconnected || response.destroyed || context.signal.aborted) return;
+  const { traceId } = context.caller;
+  const { unexpected, ...failure } = style.failure(error, traceId);
+  if (unexpected) logger.error({ error, traceId }, 'a REST request failed');
+  send(exchange, failure);
+}
+
+/** Sends a page or an OpenAPI document. */
+export function sendPage(exchange: Exchange, { contentType, bytes }: Page): void {
+  const { request, response } = exchange;
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    refuseMethod(exchange, ['GET', 'HEAD']);
+    return;
+  }
+  response.writeHead(200, {
+    'Content-Type': contentType,
+    'Content-Length': bytes.length,
+    'Content-Security-Policy':
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  });
+  response.end(bytes);
+}
