@@ -36,7 +36,7 @@ export async function waitForEnd({ task, maxWaitSeconds, ...execution }: WaitOpt
   let afterSeq = task.lastSeq;
   try {
     while (!stop.aborted) {
-      const outcome = await followOnce({ ...execution, id: task.id, afterSeq, stop });
+      const outcome = await followStream({ ...execution, id: task.id, afterSeq, stop });
       if (outcome.ended) return;
       afterSeq = outcome.afterSeq;
       await pause(resumeDelayMs, undefined, { signal: stop }).catch(() => undefined);
@@ -58,7 +58,7 @@ interface Outcome {
 }
 
 /** Follows one stream of events until the end of the task, a break, or the stop. */
-async function followOnce(following: Following): Promise<Outcome> {
+async function followStream(following: Following): Promise<Outcome> {
   let seen = following.afterSeq;
   try {
     for await (const progress of progressOf(following)) {

@@ -1,7 +1,7 @@
 import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../schemas/openapi-types.ts';
 import { exampleOf, type PlacedOperation } from './example.ts';
 import { code, escape } from './html.ts';
-import { kindOf, limitsOf, notation } from './schema.ts';
+import { typeName, limitTexts, notation } from './schema.ts';
 
 /** One operation on a page: its inputs, an example and its responses. */
 
@@ -18,7 +18,7 @@ export function describeOperation(placed: PlacedOperation, baseUrl: string): str
     ...(operation['x-extension'] === true ? ['<strong class="ours">added by Kiln</strong>'] : []),
   ];
   return `<article id="${escape(operation.operationId)}"><h3>${titleOf(placed)} ${marks.join(' ')}</h3>
-${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${inputsOf(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${responsesOf(operation)}</article>`;
+${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${inputsOf(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${responseList(operation)}</article>`;
 }
 
 interface Input {
@@ -74,10 +74,10 @@ function requiredText(name: string, { required, allOf }: JsonSchema): string {
 
 function row({ name, place, schema, needed, description }: Input): string {
   const { default: standard } = schema;
-  const limits = [...limitsOf(schema), ...(description === undefined ? [] : [description])];
+  const limits = [...limitTexts(schema), ...(description === undefined ? [] : [description])];
   const cells = [
     escape(place),
-    escape(kindOf(schema)),
+    escape(typeName(schema)),
     escape(needed),
     standard === undefined ? '' : code(typeof standard === 'string' ? standard : JSON.stringify(standard)),
     escape(limits.join('; ')),
@@ -86,7 +86,7 @@ function row({ name, place, schema, needed, description }: Input): string {
 }
 
 /** The operation's own responses; those that every operation shares are described at the end of the page. */
-function responsesOf({ responses }: OpenApiOperation): string {
+function responseList({ responses }: OpenApiOperation): string {
   const own = Object.entries(responses).flatMap(([status, response]) =>
     '$ref' in response ? [] : [responseItem(status, response)],
   );

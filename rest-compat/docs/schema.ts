@@ -31,7 +31,7 @@ function unique(texts: readonly string[]): readonly string[] {
 }
 
 /** The type of an input, in a word. */
-export function kindOf(schema: JsonSchema): string {
+export function typeName(schema: JsonSchema): string {
   const { type, format, contentMediaType, anyOf, items } = schema;
   if (anyOf !== undefined) return 'file or address';
   if (contentMediaType === 'application/json') return 'JSON as text';
@@ -42,7 +42,7 @@ export function kindOf(schema: JsonSchema): string {
 }
 
 /** The limits of an input in words: bounds, choices, aliases. */
-export function limitsOf(schema: JsonSchema): readonly string[] {
+export function limitTexts(schema: JsonSchema): readonly string[] {
   const { minimum, maximum, enum: words, 'x-known-values': known, 'x-moved-into': range } = schema;
   const { 'x-accepted-types': accepted, 'x-aliases': aliases, 'x-extension': ours } = schema;
   return [

@@ -7,7 +7,7 @@ import type { Section } from '../route/route.ts';
 import { describeFile, describeLink } from './shared/describe-operations.ts';
 import { imageFields, optionalMultipart, references, seconds } from './shared/inputs.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
-import { statusReply, taskOfGroup, type TaskGroup } from './shared/status.ts';
+import { statusReply, requireTaskOfGroup, type TaskGroup } from './shared/status.ts';
 
 const generator = 'agg/imga';
 const group: TaskGroup = { generators: [generator], kinds: ['IMAGE', 'DESCRIPTION'] };
@@ -38,7 +38,9 @@ export const aggImgaImage: Section = {
       path: '/api/agg/imga/task/cancel',
       params: { task_id: query.text() },
       first: ({ task_id }) => ({ id: task_id }),
-      variables: ({ task_id }, found) => ({ id: taskOfGroup(found?.task ?? null, task_id, cancellable).id }),
+      variables: ({ task_id }, found) => ({
+        id: requireTaskOfGroup(found?.task ?? null, task_id, cancellable).id,
+      }),
       responseSchema: 'Cancellation',
       reply: ({ cancelTask: { id, state } }) =>
         cancelReply(id, state === 'CANCELLED' ? 'cancelled' : 'canceling'),

@@ -8,7 +8,7 @@ import type {
   OpenApiOperation,
   OpenApiResponse,
 } from '../schemas/openapi-types.ts';
-import { workflowAnswer, workflowSchemas } from '../schemas/workflow.ts';
+import { workflowResponse, workflowSchemas } from '../schemas/workflow.ts';
 
 /** The responses of operations. */
 
@@ -27,11 +27,11 @@ export function responsesOf(route: Route, section: Section): Responses {
 function mediaResponses(route: Route): Responses {
   const hasInputs = Object.keys(route.params).length > 0;
   return {
-    '200': answer(
+    '200': responseOf(
       'Successful Response',
       route.responseSchema === undefined ? anyValue : schemaRef(route.responseSchema),
     ),
-    ...(hasInputs ? { '422': answer('Validation Error', schemaRef('HTTPValidationError')) } : {}),
+    ...(hasInputs ? { '422': responseOf('Validation Error', schemaRef('HTTPValidationError')) } : {}),
   };
 }
 
@@ -39,12 +39,12 @@ function workflowResponses(route: Route, { envelope }: Section): Responses {
   const schema =
     route.isBare === true
       ? schemaRef(route.responseSchema ?? 'Envelope')
-      : workflowAnswer(envelope, route.data);
-  if (route.redirects !== true) return { '200': answer('Successful Response', schema) };
-  return { '302': { ...answer('Redirect', schema), headers: location } };
+      : workflowResponse(envelope, route.dataSchema);
+  if (route.redirects !== true) return { '200': responseOf('Successful Response', schema) };
+  return { '302': { ...responseOf('Redirect', schema), headers: location } };
 }
 
-function answer(description: string, schema: JsonSchema): OpenApiResponse {
+function responseOf(description: string, schema: JsonSchema): OpenApiResponse {
   return { description, content: { 'application/json': { schema } } };
 }
 
@@ -110,11 +110,16 @@ const headTooLarge: OpenApiResponse = {
 
 /** The components of one service's document. */
 export function componentsOf(service: Section['service']): OpenApiComponents {
-  const failure = service === 'media' ? refused : schemaRef('Failure');
+  const failure = service === 'media' ? errorBody : schemaRef('Failure');
   const failures = Object.entries(descriptions)
     .filter(([name]) => service === 'workflow' || name !== 'BadInput')
-    .map(([name, description]) => [name, { ...answer(description, failure), ...headersOf(name) }] as const);
-  const redirect = { ...answer('Continue there.', workflowAnswer('sign-in', anyValue)), headers: location };
+    .map(
+      ([name, description]) => [name, { ...responseOf(description, failure), ...headersOf(name) }] as const,
+    );
+  const redirect = {
+    ...responseOf('Continue there.', workflowResponse('sign-in', anyValue)),
+    headers: location,
+  };
   return {
     schemas: service === 'media' ? mediaSchemas : workflowSchemas,
     responses: {
@@ -137,7 +142,7 @@ function headersOf(name: string): Pick<OpenApiResponse, 'headers'> {
 }
 
 /** The body of the media service's errors outside of its operations. */
-const refused: JsonSchema = {
+const errorBody: JsonSchema = {
   ...objectOf({ status: { const: false }, data: nullType, msg: string }),
   description: 'Unknown paths have a `detail` as well.',
 };

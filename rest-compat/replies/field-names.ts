@@ -35,7 +35,7 @@ export function restNamesOf(field: string): readonly string[] {
 }
 
 /** Further names that single paths have for the same inputs; lists of models leave them out. */
-const singleNames: Readonly<Record<string, readonly string[]>> = {
+const pathNames: Readonly<Record<string, readonly string[]>> = {
   audio: ['audio_id', 'audio_input'],
   firstFrame: ['first_img_url'],
   image: ['img_id', 'img_input'],
@@ -49,7 +49,7 @@ export function withSentNames(error: unknown, sent: ReadonlySet<string>): unknow
   const { field, message, problems } = error;
   if (field === undefined || !message.startsWith(field)) return error;
   const [input = field] = field.split(/[.[]/);
-  const own = Object.hasOwn(singleNames, input) ? (singleNames[input] ?? []) : [];
+  const own = Object.hasOwn(pathNames, input) ? (pathNames[input] ?? []) : [];
   const names = [...restNamesOf(input), ...own].filter((name) => name !== input && sent.has(name));
   const [first] = names;
   if (first === undefined) return error;
@@ -57,11 +57,11 @@ export function withSentNames(error: unknown, sent: ReadonlySet<string>): unknow
   return new AppError(error.code, named, { cause: error, field: first, problems });
 }
 
-const refusedVariable = /^Variable "\$input" got invalid value .* at "input\.([\w.]+)"; (.*)$/s;
+const invalidInputMember = /^Variable "\$input" got invalid value .* at "input\.([\w.]+)"; (.*)$/s;
 
 /** A message that begins with a field of the schema, with the REST name of that field. */
 export function withRestNames(message: string, field: string | undefined): string {
-  const [, variable, reason] = refusedVariable.exec(message) ?? [];
+  const [, variable, reason] = invalidInputMember.exec(message) ?? [];
   if (variable !== undefined) return `${nameOf(variable)}: ${reason ?? ''}`;
   if (field === undefined || !message.startsWith(field)) return message;
   return `${nameOf(field)}${message.slice(field.length)}`;
@@ -79,7 +79,7 @@ function nameOf(field: string): string {
  */
 export function withRouteNames(error: unknown, names: Readonly<Record<string, string>> | undefined): unknown {
   if (!(error instanceof AppError) || names === undefined) return error;
-  const { field, message } = aboutField(error);
+  const { field, message } = fieldAndMessage(error);
   if (field === undefined) return error;
   const all = { ...headerNames, ...names };
   const problems = error.problems.map((problem) => withNames(problem, all));
@@ -100,14 +100,14 @@ export function withRouteNames(error: unknown, names: Readonly<Record<string, st
 /** Inputs that every route takes from a header. */
 const headerNames = { idempotencyKey: 'Idempotency-Key' } as const;
 
-const ofInner = /^Variable "\$\w+" got invalid value .* at "\w+\.([\w.]+)"; (.*)$/s;
-const ofVariable = /^Variable "\$(\w+)" got invalid value .*; (.*)$/s;
+const invalidMember = /^Variable "\$\w+" got invalid value .* at "\w+\.([\w.]+)"; (.*)$/s;
+const invalidVariable = /^Variable "\$(\w+)" got invalid value .*; (.*)$/s;
 
-function aboutField({ field, message }: AppError): {
+function fieldAndMessage({ field, message }: AppError): {
   readonly field: string | undefined;
   readonly message: string;
 } {
-  const [, variable, reason = ''] = ofInner.exec(message) ?? ofVariable.exec(message) ?? [];
+  const [, variable, reason = ''] = invalidMember.exec(message) ?? invalidVariable.exec(message) ?? [];
   return variable === undefined ? { field, message } : { field: variable, message: `${variable}: ${reason}` };
 }
 

@@ -17,16 +17,16 @@ export function submitted(task: Pick<TaskFields, 'id'>): Envelope {
 
 /** The reply of status operations, and of synchronous operations after their wait. */
 export function taskReply(task: TaskFields): Envelope {
-  if (task.state === 'QUEUED') return running(task, 'queued');
-  if (task.state === 'RUNNING') return running(task, 'running');
-  if (task.state === 'SUCCEEDED') return { ...success(resultOf(task), wordsOf(task)), ...extraOf(task) };
+  if (task.state === 'QUEUED') return runningReply(task, 'queued');
+  if (task.state === 'RUNNING') return runningReply(task, 'running');
+  if (task.state === 'SUCCEEDED') return { ...success(resultOf(task), messageOf(task)), ...extraOf(task) };
   if (task.state === 'CANCELLED') {
-    return failed(task, { code: 'CANCELLED', message: 'the task was cancelled', retryable: false });
+    return failedReply(task, { code: 'CANCELLED', message: 'the task was cancelled', retryable: false });
   }
-  return failed(task, task.error ?? { code: 'INTERNAL', message: task.stage, retryable: false });
+  return failedReply(task, task.error ?? { code: 'INTERNAL', message: task.stage, retryable: false });
 }
 
-function running(task: TaskFields, state: 'queued' | 'running'): Envelope {
+function runningReply(task: TaskFields, state: 'queued' | 'running'): Envelope {
   const { id, stage, progress, queuePosition } = task;
   const data = { task_id: id, state, stage, progress, queue_position: queuePosition };
   return { status: state, data, msg: stage };
@@ -34,7 +34,7 @@ function running(task: TaskFields, state: 'queued' | 'running'): Envelope {
 
 type TaskError = Omit<NonNullable<TaskFields['error']>, 'code'> & { readonly code: string };
 
-function failed(task: TaskFields, error: TaskError): Envelope {
+function failedReply(task: TaskFields, error: TaskError): Envelope {
   const { code, message, retryable } = error;
   const data = { task_id: task.id, error: { code: code.toLowerCase(), message, retryable } };
   return { status: false, data, msg: message };
@@ -59,7 +59,7 @@ export function languageExtra({
   };
 }
 
-function wordsOf({ stage, notes }: TaskFields): string {
+function messageOf({ stage, notes }: TaskFields): string {
   return [stage, ...notes].join('; ');
 }
 

@@ -32,17 +32,17 @@ export function createMatcher(routes: readonly Route[]): Matcher {
   return (method, rawPath) => {
     const path = withoutTrailingSlash(rawPath);
     const fixed = entries.get(path);
-    if (fixed !== undefined && !fixed.segments.some(isParameter)) return choose(fixed, method, {});
+    if (fixed !== undefined && !fixed.segments.some(isParameter)) return matchMethod(fixed, method, {});
     const segments = path.split('/');
     for (const entry of patterns) {
-      const pathParams = fit(entry.segments, segments);
-      if (pathParams !== null) return choose(entry, method, pathParams);
+      const pathParams = matchSegments(entry.segments, segments);
+      if (pathParams !== null) return matchMethod(entry, method, pathParams);
     }
     return null;
   };
 }
 
-function choose(entry: Entry, method: string, pathParams: Readonly<Record<string, string>>): Match {
+function matchMethod(entry: Entry, method: string, pathParams: Readonly<Record<string, string>>): Match {
   const wanted: string = method === 'HEAD' ? ('GET' satisfies Method) : method;
   const route = entry.methods.get(wanted);
   const isTaken = route !== undefined && (method !== 'HEAD' || takesHead(route));
@@ -60,7 +60,10 @@ function takesHead({ method, document, first }: Route): boolean {
   return method === 'GET' && !changes;
 }
 
-function fit(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
+function matchSegments(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Record<string, string> | null {
   if (pattern.length !== segments.length) return null;
   const pathParams: Record<string, string> = {};
   for (const [index, expected] of pattern.entries()) {

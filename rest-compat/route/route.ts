@@ -88,7 +88,7 @@ export interface RouteFacts {
   /** OpenAPI component of the whole body: always on the media service, of `isBare` ones on the workflow service. */
   readonly responseSchema?: ResponseSchemaName;
   /** Workflow service: the schema of `data`; absent where a success has none. */
-  readonly data?: JsonSchema;
+  readonly dataSchema?: JsonSchema;
   /** The documented answer is a redirect (302), which `head` makes. */
   readonly redirects?: true;
   /** `head` may make a redirect of success. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import {
-  isSoundJson,
+  isValidJson,
   readBoolean,
   readChoice,
   readInteger,
@@ -97,11 +97,11 @@ describe('the other readers', () => {
   });
 
   it('looks into JSON for what cannot be stored, names and depth included', () => {
-    expect(isSoundJson({ a: [{ b: 'fine' }, 1, null] })).toBe(true);
-    expect(isSoundJson({ a: [{ b: 'a\0' }] })).toBe(false);
-    expect(isSoundJson({ 'a\0': 1 })).toBe(false);
+    expect(isValidJson({ a: [{ b: 'fine' }, 1, null] })).toBe(true);
+    expect(isValidJson({ a: [{ b: 'a\0' }] })).toBe(false);
+    expect(isValidJson({ 'a\0': 1 })).toBe(false);
     let deep: unknown = 1;
     for (let level = 0; level < 100; level += 1) deep = [deep];
-    expect(isSoundJson(deep)).toBe(false);
+    expect(isValidJson(deep)).toBe(false);
   });
 });

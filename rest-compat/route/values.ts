@@ -35,16 +35,16 @@ function refuse(type: ProblemType, msg: string): { readonly problem: ValueProble
 }
 
 /** Whether a text can be stored and sent on: no NUL character, no half of a surrogate pair. */
-function isSoundText(text: string): boolean {
+function isValidText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-const unsound = refuse('value_error', 'Value error, text must be valid Unicode without NUL characters');
+const invalidText = refuse('value_error', 'Value error, text must be valid Unicode without NUL characters');
 
 /** A text, as it is. */
 export function readText(raw: unknown): Reading<string> {
   if (typeof raw !== 'string') return refuse('string_type', 'Input should be a valid string');
-  return isSoundText(raw) ? { value: raw } : unsound;
+  return isValidText(raw) ? { value: raw } : invalidText;
 }
 
 /**
@@ -151,11 +151,11 @@ export function withinBounds(
 }
 
 /** Whether every text inside a JSON value, names included, is valid. Values nested deeper than `depth` are not. */
-export function isSoundJson(value: unknown, depth = 64): boolean {
-  if (typeof value === 'string') return isSoundText(value);
+export function isValidJson(value: unknown, depth = 64): boolean {
+  if (typeof value === 'string') return isValidText(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth === 0) return false;
-  return Object.entries(value).every(([name, inner]) => isSoundText(name) && isSoundJson(inner, depth - 1));
+  return Object.entries(value).every(([name, inner]) => isValidText(name) && isValidJson(inner, depth - 1));
 }
 
 /** A text with JSON. */
@@ -167,11 +167,11 @@ export function readJsonText(raw: unknown): Reading<Json> {
   } catch {
     return refuse('json_invalid', 'Invalid JSON');
   }
-  return isSoundJson(value) ? { value: value as Json } : { problem: unsoundJson };
+  return isValidJson(value) ? { value: value as Json } : { problem: invalidJson };
 }
 
 /** The problem of a JSON value that `isSoundJson` refuses. */
-export const unsoundJson: ValueProblem = {
+export const invalidJson: ValueProblem = {
   type: 'value_error',
   msg: 'Value error, JSON must be valid Unicode without NUL characters, nested at most 64 deep',
 };

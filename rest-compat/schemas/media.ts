@@ -19,25 +19,25 @@ import type { JsonSchema } from './openapi-types.ts';
 
 /** The named schemas of the media service's OpenAPI document. */
 
-const yes: JsonSchema = { const: true };
-const no: JsonSchema = { const: false };
+const isTrue: JsonSchema = { const: true };
+const isFalse: JsonSchema = { const: false };
 const msg = withDescription(string, 'Human-readable message.');
 const taskId = withDescription(string, 'The id of the task, for a status operation of the same section.');
 
 /** A success with this `data`. */
-function done(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-  return objectOf({ status: yes, data, msg, ...more });
+function successOf(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+  return objectOf({ status: isTrue, data, msg, ...more });
 }
 
 /** The response of an operation that runs at once. */
-function atOnce(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-  return anyOf(done(data, more), schemaRef('Failure'));
+function successOrFailure(data: JsonSchema, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+  return anyOf(successOf(data, more), schemaRef('Failure'));
 }
 
 /** The response about a task with one of these results. */
 function task(...results: readonly JsonSchema[]): JsonSchema {
   return anyOf(
-    ...results.map((result) => done(result)),
+    ...results.map((result) => successOf(result)),
     schemaRef('Running'),
     schemaRef('Ended'),
     schemaRef('Failure'),
@@ -94,7 +94,7 @@ const tasks = {
   ),
   Ended: withDescription(
     objectOf({
-      status: no,
+      status: isFalse,
       data: objectOf({
         task_id: string,
         error: objectOf({ code: string, message: string, retryable: boolean }),
@@ -103,7 +103,7 @@ const tasks = {
     }),
     'The task failed, or was cancelled.',
   ),
-  Submission: atOnce(taskId),
+  Submission: successOrFailure(taskId),
   MediaTask: task(schemaRef('MediaResult')),
   DescriptionTask: task(schemaRef('Description')),
   PictureTask: task(schemaRef('MediaResult'), schemaRef('Description')),
@@ -113,7 +113,7 @@ const tasks = {
   PersonTask: task(schemaRef('PersonDetection'), schemaRef('MediaResult')),
   AvatarTask: task(schemaRef('AvatarSource'), schemaRef('Avatar'), schemaRef('MediaResult')),
   AnyTask: task(...Object.keys(results).map(schemaRef)),
-  Cancellation: atOnce(
+  Cancellation: successOrFailure(
     objectOf({ task_id: string, outcome: enumOf('cancelled', 'canceling', 'too_late', 'unsupported') }),
   ),
 };
@@ -125,9 +125,9 @@ const languageFacts = objectOf({
 });
 
 /** Operations that run at once. */
-const answers = {
-  Welcome: done(objectOf({ name: string, version: string, docs: uri, graphql: uri })),
-  Health: done(
+const immediate = {
+  Welcome: successOf(objectOf({ name: string, version: string, docs: uri, graphql: uri })),
+  Health: successOf(
     objectOf({
       service: string,
       version: string,
@@ -135,23 +135,23 @@ const answers = {
       checks: { type: 'object', additionalProperties: string },
     }),
   ),
-  StoredFile: atOnce(uri, {
+  StoredFile: successOrFailure(uri, {
     extra: objectOf({ key: string, content_type: string, bytes: integer, sha256: string }),
   }),
-  StoredResource: atOnce(withDescription(string, 'The id of the resource, for submissions.'), {
+  StoredResource: successOrFailure(withDescription(string, 'The id of the resource, for submissions.'), {
     extra: objectOf({ url: uri, content_type: string, bytes: integer, sha256: string, provider: anyValue }),
   }),
-  CloudFile: atOnce(withDescription(string, "The file's address at the provider, for media_url."), {
+  CloudFile: successOrFailure(withDescription(string, "The file's address at the provider, for media_url."), {
     extra: withDescription(anyValue, "The provider's response."),
   }),
-  Text: atOnce(string, { extra: languageFacts }),
+  Text: successOrFailure(string, { extra: languageFacts }),
   AnalysisText: anyOf(
-    done(string, { extra: languageFacts }),
+    successOf(string, { extra: languageFacts }),
     schemaRef('Running'),
     schemaRef('Ended'),
     schemaRef('Failure'),
   ),
-  Models: atOnce(
+  Models: successOrFailure(
     listOf(
       objectOf({
         id: string,
@@ -167,14 +167,14 @@ const answers = {
       }),
     ),
   ),
-  Voices: atOnce(listOf(objectOf({ voice_id: string, name: string, language: nullable(string) })), {
+  Voices: successOrFailure(listOf(objectOf({ voice_id: string, name: string, language: nullable(string) })), {
     extra: withDescription(anyValue, "The provider's response."),
   }),
-  RunningNode: atOnce(
+  RunningNode: successOrFailure(
     objectOf({ node: string, queue_running: integer, queue_pending: integer, capacity: integer }),
   ),
-  PromptCheck: atOnce(objectOf({ allowed: boolean, reasons: listOf(string) })),
-  PromptDefault: atOnce(objectOf({ task_type: string, prompt: string })),
+  PromptCheck: successOrFailure(objectOf({ allowed: boolean, reasons: listOf(string) })),
+  PromptDefault: successOrFailure(objectOf({ task_type: string, prompt: string })),
 };
 
 const template = {
@@ -203,22 +203,22 @@ const template = {
 
 const templates = {
   VideoTemplate: withDescription(template, 'Further fields are those that it was created with.'),
-  Template: atOnce(schemaRef('VideoTemplate')),
+  Template: successOrFailure(schemaRef('VideoTemplate')),
   PagedTemplates: objectOf({
-    status: yes,
+    status: isTrue,
     data: listOf(schemaRef('VideoTemplate')),
     page: integer,
     page_size: integer,
     total: withDescription(integer, 'Records over all pages.'),
     total_pages: integer,
   }),
-  TaskType: atOnce(objectOf({ task_type: string, available: boolean })),
-  DeletedTemplate: atOnce(objectOf({ id: integer, deleted: yes })),
+  TaskType: successOrFailure(objectOf({ task_type: string, available: boolean })),
+  DeletedTemplate: successOrFailure(objectOf({ id: integer, deleted: isTrue })),
 };
 
 const failures = {
   Failure: withDescription(
-    objectOf({ status: no, data: nullType, msg }),
+    objectOf({ status: isFalse, data: nullType, msg }),
     'The operation failed: msg says why, and what to do.',
   ),
   HTTPValidationError: {
@@ -236,4 +236,4 @@ const failures = {
 };
 
 /** Every named schema. */
-export const mediaSchemas = { ...answers, ...templates, ...tasks, ...results, ...failures };
+export const mediaSchemas = { ...immediate, ...templates, ...tasks, ...results, ...failures };

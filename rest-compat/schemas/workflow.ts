@@ -37,7 +37,7 @@ export const workflowSchemas = {
 };
 
 /** The schema of a response: the section's envelope, with `data` where the operation has some. */
-export function workflowAnswer(envelope: 'sign-in' | undefined, data: JsonSchema | undefined): JsonSchema {
+export function workflowResponse(envelope: 'sign-in' | undefined, data: JsonSchema | undefined): JsonSchema {
   const around = schemaRef(envelope === 'sign-in' ? 'SignInEnvelope' : 'Envelope');
   return data === undefined ? around : { allOf: [around, objectOf({ data })] };
 }

@@ -75,7 +75,7 @@ export const signIn: Section = {
         scopes: scopes.split(/[\s,]+/).filter((scope) => scope !== ''),
         codeChallenge: code_challenge,
       }),
-      data: objectOf({ location: uri }),
+      dataSchema: objectOf({ location: uri }),
       reply: ({ beginSignIn: { url } }) => done('sign in at the identity provider', { location: url }),
       head: ({ beginSignIn }) => ({
         status: 302,
@@ -94,7 +94,7 @@ export const signIn: Section = {
         return { query: rawQuery, cookies: headers.cookie ?? '' };
       },
       mayRedirect: true,
-      data: anyOf(signInSchema, objectOf({ location: uri })),
+      dataSchema: anyOf(signInSchema, objectOf({ location: uri })),
       reply: ({ completeSignIn: { signIn: signedIn, location } }) =>
         signedIn === null
           ? done('signed in: go to location, its login_code is for POST /auth/idp/token', { location })
@@ -110,7 +110,7 @@ export const signIn: Section = {
       params: { refresh_token: json.text(), user_id: json.text(optional) },
       body,
       variables: ({ refresh_token, user_id }) => ({ refreshToken: refresh_token, userId: user_id || null }),
-      data: signInSchema,
+      dataSchema: signInSchema,
       reply: ({ refreshSession }) => done('new tokens', signInData(refreshSession)),
     }),
     route(Viewer)({
@@ -122,7 +122,7 @@ export const signIn: Section = {
       params: { access_token: query.text(optional) },
       headers: noReferrer,
       variables: () => ({}),
-      data: userSchema,
+      dataSchema: userSchema,
       reply({ viewer }) {
         if (viewer === null) {
           throw new AppError('UNAUTHENTICATED', 'send the access token of somebody who has signed in');
@@ -167,7 +167,7 @@ export const signIn: Section = {
           redirectUri: redirect_uri,
         },
       }),
-      data: signInSchema,
+      dataSchema: signInSchema,
       reply: ({ signInWithPlatform }) => done('signed in', signInData(signInWithPlatform)),
     }),
     route(SignInWithPlatform)({
@@ -186,7 +186,7 @@ export const signIn: Section = {
       variables: ({ platform, app_id, code, anonymous_code }) => ({
         input: { platform, appId: app_id, code, anonymousCode: anonymous_code },
       }),
-      data: signInSchema,
+      dataSchema: signInSchema,
       reply: ({ signInWithPlatform }) => done('signed in', signInData(signInWithPlatform)),
     }),
     twoStepRoute(
@@ -206,7 +206,7 @@ export const signIn: Section = {
         return token === null ? null : { token };
       },
       variables: () => ({}),
-      data: objectOf({ location: nullable(uri) }),
+      dataSchema: objectOf({ location: nullable(uri) }),
       reply: ({ signOutUrl }) => done('sign out at the identity provider as well', { location: signOutUrl }),
       head: ({ signOutUrl }, { request }) => redirect(signOutUrl, request),
     }),

@@ -66,7 +66,7 @@ export const payments: Section = {
         userId,
         parameters: metadata ?? {},
       }),
-      data: paymentSchemas.checkout,
+      dataSchema: paymentSchemas.checkout,
       reply: ({ checkout: { sessionId, url, payment } }) =>
         done('checkout opened', { sessionId, url, paymentId: payment.id }),
     }),
@@ -98,7 +98,7 @@ export const payments: Section = {
       rateClass: 'status',
       fieldNames: returnedNames,
       variables: paymentVariables,
-      data: paymentSchemas.success,
+      dataSchema: paymentSchemas.success,
       reply({ reconcilePayment }) {
         const { id, status, templateCode, executionId, taskId } = paymentData(reconcilePayment);
         const execution = executionId === null ? null : { executionId, taskId };
@@ -114,7 +114,7 @@ export const payments: Section = {
       rateClass: 'status',
       fieldNames: returnedNames,
       variables: paymentVariables,
-      data: paymentSchemas.cancelled,
+      dataSchema: paymentSchemas.cancelled,
       reply({ cancelPayment }) {
         const { id, status } = paymentData(cancelPayment);
         return done('success', { payment: { id, status } });
@@ -126,7 +126,7 @@ export const payments: Section = {
       summary: "Lists a user's payments, newest first.",
       params: { userId: query.text(), ...pageParameters },
       variables: ({ userId }) => ({ userId }),
-      data: paymentSchemas.history,
+      dataSchema: paymentSchemas.history,
       reply({ payments: { edges, totalCount } }, { input }) {
         const all = edges.map(({ node }) => pick(itemSchemas.payment, paymentData(node)));
         return done('success', { payments: pageOf(all, input), total: totalCount });
@@ -150,7 +150,7 @@ export const payments: Section = {
         amount,
         metadata,
       }),
-      data: paymentSchemas.refund,
+      dataSchema: paymentSchemas.refund,
       reply: ({ refundPayment: { id, amount, status } }) =>
         done('refund requested', { refundId: id, amount, status }),
     }),
@@ -159,7 +159,7 @@ export const payments: Section = {
       path: '/payment/health',
       summary: 'Returns the health of the service.',
       variables: () => ({}),
-      data: paymentSchemas.health,
+      dataSchema: paymentSchemas.health,
       reply: ({ workflowHealth: { time } }) => done('success', { timestamp: time, service: 'payment' }),
     }),
     route(PaymentById)({
@@ -169,7 +169,7 @@ export const payments: Section = {
       params: { paymentId: path.text() },
       rateClass: 'status',
       variables: ({ paymentId }) => ({ id: paymentId }),
-      data: paymentSchemas.payment,
+      dataSchema: paymentSchemas.payment,
       reply({ payment }, { input: { paymentId } }) {
         if (payment === null) throw notFound('payment', paymentId);
         return done('success', pick(paymentSchemas.payment, paymentData(payment)));

@@ -32,7 +32,7 @@ export const tasks: Section = {
       params: { taskId: path.text() },
       rateClass: 'status',
       variables: executionByTask,
-      data: taskSchemas.task,
+      dataSchema: taskSchemas.task,
       reply(executions, { input: { taskId } }) {
         const data = taskData(requireExecution(executions, taskId));
         return done('success', pick(taskSchemas.task, { ...data, id: data.taskId }));
@@ -55,7 +55,7 @@ export const tasks: Section = {
         parameters: withType(parameters, type),
         onBehalfOf: userId,
       }),
-      data: taskSchemas.taskId,
+      dataSchema: taskSchemas.taskId,
       reply: ({ executeTemplate: { taskId } }) => done('task sent to the queue', taskId),
     }),
     twoStepRoute(
@@ -85,7 +85,7 @@ export const tasks: Section = {
           externalId: taskId,
         };
       },
-      data: taskSchemas.taskId,
+      dataSchema: taskSchemas.taskId,
       reply: (_, { input: { taskId } }) => done('task sent to the queue', taskId),
     }),
   ],

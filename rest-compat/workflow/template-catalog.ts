@@ -35,7 +35,7 @@ export const templateCatalog: readonly Route[] = [
     params: { code: path.text(), forceUpdate: json.boolean({ optional: true }) },
     body: { type: 'application/json', required: false },
     variables: ({ code, forceUpdate }) => ({ codes: [code], force: forceUpdate ?? false }),
-    data: catalogSchemas.synced,
+    dataSchema: catalogSchemas.synced,
     reply({ syncTemplates: [state] }) {
       const { ppProductId = null, ppPriceId = null } = state?.template ?? {};
       const message = state?.synced === true ? 'synchronised' : (state?.issues.join('; ') ?? '');
@@ -54,7 +54,7 @@ export const templateCatalog: readonly Route[] = [
       if (known !== undefined) return { codes: templateCodes, operation: known };
       throw badInput('operation', `operation must be one of ${Object.keys(operations).join(', ')}`);
     },
-    data: catalogSchemas.bulk,
+    dataSchema: catalogSchemas.bulk,
     reply: ({ changeTemplates }) => done('success', changeTemplates),
   }),
   route(SyncTemplates)({
@@ -64,7 +64,7 @@ export const templateCatalog: readonly Route[] = [
     headers: noStore,
     rateClass: 'start',
     variables: () => ({ force: false }),
-    data: catalogSchemas.syncedAll,
+    dataSchema: catalogSchemas.syncedAll,
     reply({ syncTemplates: states }) {
       const successful = states.filter(({ synced }) => synced).length;
       return done('success', { successful, failed: states.length - successful, total: states.length });
@@ -76,7 +76,7 @@ export const templateCatalog: readonly Route[] = [
     summary: 'Returns which templates the payment provider has.',
     rule: 'admin',
     variables: () => ({ activeOnly: false }),
-    data: catalogSchemas.status,
+    dataSchema: catalogSchemas.status,
     reply({ templates: found }) {
       return done('success', {
         totalTemplates: found.length,
@@ -95,7 +95,7 @@ export const templateCatalog: readonly Route[] = [
     summary: 'Compares a template with its product at the payment provider.',
     params: { code: path.text() },
     variables: ({ code }) => ({ codes: [code] }),
-    data: catalogSchemas.verified,
+    dataSchema: catalogSchemas.verified,
     reply({ catalogState: [state] }, { input: { code } }) {
       if (state === undefined) throw notFound('template', code);
       const { template, ...facts } = state;
@@ -110,7 +110,7 @@ export const templateCatalog: readonly Route[] = [
     path: '/templates/diagnose-pp',
     summary: 'Checks the account at the payment provider.',
     variables: () => ({}),
-    data: catalogSchemas.diagnosis,
+    dataSchema: catalogSchemas.diagnosis,
     reply: ({ diagnoseCatalog: { chargesEnabled, country, ...found } }) =>
       done('success', {
         ...found,
@@ -124,7 +124,7 @@ export const templateCatalog: readonly Route[] = [
     headers: noStore,
     rateClass: 'start',
     variables: () => ({}),
-    data: catalogSchemas.imported,
+    dataSchema: catalogSchemas.imported,
     reply: ({ importBundledTemplates }) => done('success', importBundledTemplates),
   }),
 ];

@@ -21,7 +21,7 @@ import { executionByTask, requireExecution, taskData, taskStatus } from './share
 import { templateCatalog } from './template-catalog.ts';
 
 const optional = { optional: true } as const;
-const ours = { optional: true, extension: true } as const;
+const extension = { optional: true, extension: true } as const;
 const body = { type: 'application/json', required: true } as const;
 
 const created = (template: TemplateFields) =>
@@ -36,7 +36,7 @@ function activity(word: 'activate' | 'deactivate') {
       word === 'activate' ? 'Activates a template, so that it can be executed.' : 'Deactivates a template.',
     params: { code: path.text() },
     variables: ({ code }) => ({ code, change: { isActive: word === 'activate' } }),
-    data: templateSchemas.activity,
+    dataSchema: templateSchemas.activity,
     reply: ({ updateTemplate }) => done('success', pick(templateSchemas.activity, updateTemplate)),
   });
 }
@@ -51,7 +51,7 @@ export const templates: Section = {
       path: '/templates',
       summary: 'Lists the templates that can be executed.',
       variables: () => ({ activeOnly: true }),
-      data: templateSchemas.active,
+      dataSchema: templateSchemas.active,
       reply({ templates: found }) {
         const all = found.map((template) => pick(itemSchemas.template, template));
         return done('success', { templates: all, total: all.length });
@@ -63,7 +63,7 @@ export const templates: Section = {
       summary: 'Returns one template.',
       params: { code: path.text() },
       variables: ({ code }) => ({ code }),
-      data: templateSchemas.template,
+      dataSchema: templateSchemas.template,
       reply({ template }, { input: { code } }) {
         if (template === null) throw notFound('template', code);
         return done('success', pick(templateSchemas.template, template));
@@ -88,7 +88,7 @@ export const templates: Section = {
       body,
       variables: (input) => ({ input }),
       fieldNames: {},
-      data: templateSchemas.created,
+      dataSchema: templateSchemas.created,
       reply: ({ createTemplate }) => created(createTemplate),
     }),
     route(UpdateTemplate)({
@@ -105,7 +105,7 @@ export const templates: Section = {
       body,
       fieldNames: {},
       variables: ({ code, ...change }) => ({ code, change }),
-      data: templateSchemas.updated,
+      dataSchema: templateSchemas.updated,
       reply: ({ updateTemplate: { ppSynced } }) => done('template updated', { updated: true, ppSynced }),
     }),
     route(DeleteTemplate)({
@@ -114,7 +114,7 @@ export const templates: Section = {
       summary: 'Deletes a template; its purchases stay.',
       params: { code: path.text() },
       variables: ({ code }) => ({ code }),
-      data: templateSchemas.deleted,
+      dataSchema: templateSchemas.deleted,
       reply: ({ deleteTemplate }) => done('template deleted', { deleted: deleteTemplate }),
     }),
     route(ExecuteTemplate)({
@@ -125,8 +125,8 @@ export const templates: Section = {
         code: path.text(),
         userId: json.text(optional),
         imageUrl: json.url(optional),
-        prompt: json.text(ours),
-        aspectRatio: json.text(ours),
+        prompt: json.text(extension),
+        aspectRatio: json.text(extension),
       },
       body,
       fieldNames: { onBehalfOf: 'userId', parameters: '', templateCode: 'code' },
@@ -139,7 +139,7 @@ export const templates: Section = {
         },
         onBehalfOf: userId,
       }),
-      data: taskSchemas.started,
+      dataSchema: taskSchemas.started,
       reply: ({ executeTemplate: { id, taskId } }) =>
         done('execution started', { executionId: id, taskId, status: 'running' }),
     }),
@@ -152,7 +152,7 @@ export const templates: Section = {
       params: { taskId: path.text() },
       rateClass: 'status',
       variables: executionByTask,
-      data: taskSchemas.progress,
+      dataSchema: taskSchemas.progress,
       reply(executions, { input: { taskId } }) {
         const data = taskData(requireExecution(executions, taskId));
         return done('success', pick(taskSchemas.progress, data));
@@ -164,7 +164,7 @@ export const templates: Section = {
       summary: "Lists a user's executions, newest first.",
       params: { userId: path.text(), ...pageParameters },
       variables: ({ userId }) => ({ userId }),
-      data: taskSchemas.executions,
+      dataSchema: taskSchemas.executions,
       reply({ executions: { edges, totalCount } }, { input }) {
         const all = edges.map(({ node: { id, status, createdAt, template } }) => ({
           executionId: id,
@@ -181,7 +181,7 @@ export const templates: Section = {
       path: '/templates/health',
       summary: 'Returns the health of the service.',
       variables: () => ({}),
-      data: templateSchemas.health,
+      dataSchema: templateSchemas.health,
       reply: ({ workflowHealth: { totalTemplates, time } }) =>
         done('success', { totalTemplates, timestamp: time, service: 'templates' }),
     }),
@@ -190,7 +190,7 @@ export const templates: Section = {
       path: '/templates/test/create',
       summary: 'Creates a template for tests; refused in production.',
       variables: () => ({}),
-      data: templateSchemas.created,
+      dataSchema: templateSchemas.created,
       reply: ({ createTestTemplate }) => created(createTestTemplate),
     }),
   ],

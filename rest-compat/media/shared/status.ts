@@ -53,11 +53,11 @@ function schemaFor({ kinds }: TaskGroup): ResponseSchemaName {
 
 /** The state of a task of the group. Throws NOT_FOUND for any other. */
 export function statusReply(task: TaskFields | null, id: string, group: TaskGroup): Envelope {
-  return taskReply(taskOfGroup(task, id, group));
+  return taskReply(requireTaskOfGroup(task, id, group));
 }
 
 /** The task, when it is one of the group. Throws NOT_FOUND for any other, saying where to ask. */
-export function taskOfGroup(task: TaskFields | null, id: string, group: TaskGroup): TaskFields {
+export function requireTaskOfGroup(task: TaskFields | null, id: string, group: TaskGroup): TaskFields {
   if (task === null) throw notFound('task', id);
   if (group.generators.includes(task.generator) && group.kinds.includes(task.kind)) return task;
   const kind = task.kind.toLowerCase().replaceAll('_', ' ');

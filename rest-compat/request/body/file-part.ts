@@ -18,7 +18,7 @@ export interface IncomingFile {
  * Limits the parser's file stream: one byte too many is an error instead of a truncated file. When the limited stream is
  * no longer read, the rest of the part is discarded, so that the form goes on.
  */
-export function guardedBody(part: Readable, maxBytes: number): Readable {
+export function limitedBody(part: Readable, maxBytes: number): Readable {
   let bytes = 0;
   const guarded = new Readable({
     read: () => part.resume(),

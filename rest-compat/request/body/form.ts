@@ -5,7 +5,7 @@ import busboy from 'busboy';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { UploadedFile } from '../../route/params.ts';
 import { ClientDisconnected, MalformedBody } from './failures.ts';
-import { guardedBody, isEmpty, type IncomingFile } from './file-part.ts';
+import { limitedBody, isEmpty, type IncomingFile } from './file-part.ts';
 import { refuseEncodedBody } from './text.ts';
 
 /** The text fields and the stored file parts of a form, urlencoded or multipart. */
@@ -121,7 +121,7 @@ function listen(parser: busboy.Busboy, reader: Reader, options: FormOptions): vo
   const tooMany = (what: string) => () => reader.fail(tooLarge(`the form has too many ${what}`));
   parser.on('field', (name, value, info) => takeField(reader, { name, value, info }));
   parser.on('file', (field, part, { filename, mimeType, encoding }) => {
-    const body = guardedBody(part, options.fileMaxBytes);
+    const body = limitedBody(part, options.fileMaxBytes);
     // busboy leaves both undefined when the part does not name them; its types know it of the file name only.
     const file = {
       field: (field as string | undefined) ?? '',

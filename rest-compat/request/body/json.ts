@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { JsonObject } from '../../../platform/json.ts';
-import { isSoundJson, unsoundJson, type ProblemType } from '../../route/values.ts';
+import { isValidJson, invalidJson, type ProblemType } from '../../route/values.ts';
 import { invalidJsonOffset } from './json-offset.ts';
 import { readBytes } from './text.ts';
 
@@ -45,7 +45,7 @@ function parseJsonObject(bytes: Uint8Array, isRequired: boolean): JsonBody {
   if (typeof value !== 'object' || Array.isArray(value)) {
     return problem([], 'dict_type', 'Input should be a valid dictionary');
   }
-  if (!isSoundJson(value)) return problem([], unsoundJson.type, unsoundJson.msg);
+  if (!isValidJson(value)) return problem([], invalidJson.type, invalidJson.msg);
   return { object: value as JsonObject };
 }
 
