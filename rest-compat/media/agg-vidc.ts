@@ -1,5 +1,6 @@
 import { GenerateVideo } from '../documents/media/start.ts';
-import { file, form, query, type Values } from '../route/params.ts';
+import type { Values } from '../route/param.ts';
+import { file, form, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { inputOf, multipart, onePicture, optional, pictureFields } from './shared/inputs.ts';
 import { submission, synchronous } from './shared/start-operations.ts';

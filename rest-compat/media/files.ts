@@ -1,6 +1,7 @@
 import { success, type Envelope } from '../replies/envelope.ts';
 import { localRoute } from '../route/define-route.ts';
-import { file, type UploadedFile } from '../route/params.ts';
+import type { UploadedFile } from '../route/param.ts';
+import { file } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 import { multipart } from './shared/inputs.ts';

@@ -1,6 +1,7 @@
 import { DetectPerson, GenerateHumanVideo } from '../documents/media/people.ts';
 import type { MediaInput } from '../documents/media/start.ts';
-import { form, linkOrFile, query, type UploadedFile } from '../route/params.ts';
+import type { UploadedFile } from '../route/param.ts';
+import { form, linkOrFile, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { onePicture, optional, optionalMultipart, pictureFields, requiredInput } from './shared/inputs.ts';
 import { submission } from './shared/start-operations.ts';

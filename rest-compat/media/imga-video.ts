@@ -1,5 +1,6 @@
 import { GenerateVideo } from '../documents/media/start.ts';
-import { file, query, type Values } from '../route/params.ts';
+import type { Values } from '../route/param.ts';
+import { file, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
 import { onePicture, optional, optionalMultipart } from './shared/inputs.ts';

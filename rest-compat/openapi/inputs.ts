@@ -1,6 +1,6 @@
 import { headersTakenBy } from '../route/headers.ts';
 import { namesOf } from '../route/names.ts';
-import type { Param, ParamType } from '../route/params.ts';
+import type { Param, ParamType } from '../route/param.ts';
 import type { Route } from '../route/route.ts';
 import type { JsonSchema, OpenApiOperation, OpenApiParameter } from '../schemas/openapi-types.ts';
 

@@ -1,6 +1,6 @@
 import type { Problem } from '../replies/validation.ts';
 import { namesOf } from '../route/names.ts';
-import type { Param } from '../route/params.ts';
+import type { Param } from '../route/param.ts';
 import type { Route } from '../route/route.ts';
 
 /** Reads the parameters of one request, source by source, and collects every problem with them. */

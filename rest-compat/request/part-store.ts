@@ -2,7 +2,7 @@ import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { RemoveFile } from '../documents/media/file.ts';
 import { type Execution, runDocument } from '../replies/results.ts';
-import type { Param, UploadedFile } from '../route/params.ts';
+import type { Param, UploadedFile } from '../route/param.ts';
 import type { IncomingFile } from './body/file-part.ts';
 import { isPermanent, uploadPart } from './upload.ts';
 

@@ -9,7 +9,7 @@ import {
   UploadVoiceSample,
 } from '../documents/media/file.ts';
 import { type Execution, runDocument } from '../replies/results.ts';
-import type { Destination, Param, UploadedFile } from '../route/params.ts';
+import type { Destination, Param, UploadedFile } from '../route/param.ts';
 import { MalformedBody } from './body/failures.ts';
 import type { IncomingFile } from './body/file-part.ts';
 

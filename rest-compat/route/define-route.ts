@@ -2,7 +2,7 @@ import type { Rule } from '../../platform/access/policy.ts';
 import type { AppErrorCode } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { Immutable, Operation } from '../documents/graphql.ts';
-import type { Params, Values } from './params.ts';
+import type { Params, Values } from './param.ts';
 import type { Head, RateClass, ReplyContext, RequestFacts, Route, RouteFacts } from './route.ts';
 
 /** Builders of table entries. They check parameters, variables and reply of an operation against its GraphQL document. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../platform/json.ts';
+import type { Destination, Param, ParamType, Source, UploadedFile } from './param.ts';
 import {
   readBoolean,
   readChoice,
@@ -14,72 +15,7 @@ import {
   type Reading,
 } from './values.ts';
 
-/** The parameters of the route tables: `query.text()`, `json.choice([...])`, `file()` and so on. */
-
-/** Where a parameter is sent. `form` is urlencoded or multipart text, `file` a multipart file part. */
-export type Source = 'query' | 'path' | 'form' | 'json' | 'file';
-
-/** The documents' names of types; `url` is a string with an address, `json` one with JSON. */
-export type ParamType =
-  | 'string'
-  | 'url'
-  | 'string|null'
-  | 'integer'
-  | 'number'
-  | 'boolean'
-  | 'json'
-  | 'object'
-  | 'array'
-  | 'file'
-  | 'link-or-file';
-
-/** Where a file part is stored: in our files, or also at a generator's provider. */
-export type Destination =
-  | {
-      readonly to: 'files';
-      /** Kept until it is deleted; else removed after an hour, unless work uses it. */
-      readonly keep: boolean;
-      /** Whether the reply has the CDN's address, where one is configured. */
-      readonly cdn: boolean;
-    }
-  | { readonly to: 'provider' | 'voice-samples' | 'lip-sync'; readonly generator: string };
-
-/** One documented input of an operation: what OpenAPI says about it, and how it is read. */
-export interface Param<Value> {
-  readonly in: Source;
-  readonly type: ParamType;
-  readonly required: boolean;
-  /** The value of an absent parameter; undefined when there is no default. */
-  readonly fallback?: Value | undefined;
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  /** The only accepted values (others: 422). */
-  readonly enum?: readonly string[];
-  /** The documented values; another one is ignored, with a note in msg. */
-  readonly known?: readonly string[] | undefined;
-  /** Unknown values are passed on to the route instead of being ignored. */
-  readonly keepsUnknown?: true | undefined;
-  /** Values outside become the nearer end, with a note in msg. */
-  readonly clamp?: readonly [number, number] | undefined;
-  /** File parts only: where the part is stored. */
-  readonly destination?: Destination;
-  /** File parts only: accepted media types, such as `image/*`; all when absent. */
-  readonly accepts?: readonly string[] | undefined;
-  /** Not in the documents: added by us. */
-  readonly extension?: true | undefined;
-  /** Form texts only: of a repeated field every value is read, on a line of its own, instead of the last one. */
-  readonly repeated?: true | undefined;
-  /** Validates and converts one value. */
-  readonly read: (raw: unknown) => Reading<Value>;
-}
-
-/** The parameters of one operation, by documented name. */
-export type Params = Readonly<Record<string, Param<unknown>>>;
-
-/** The typed values of a set of parameters. */
-export type Values<P extends Params> = {
-  readonly [Name in keyof P]: P[Name] extends Param<infer Value> ? Value : never;
-};
+/** Builders of parameters for the route tables: `query.text()`, `json.choice([...])`, `file()` and so on. */
 
 /** Required unless `optional` (then undefined when absent) or `fallback` (then that) is given. */
 interface Options<Value> {
@@ -98,17 +34,6 @@ interface NumberOptions extends Options<number> {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly clamp?: readonly [number, number];
-}
-
-/** A file part that was stored. */
-export interface UploadedFile {
-  readonly id: string;
-  readonly url: string;
-  readonly contentType: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  /** The provider's response, when it was sent on to one. */
-  readonly resource?: { readonly uri: string | null; readonly extra: Json };
 }
 
 type Present<Value, O> = O extends { readonly optional: true } ? Value | undefined : Value;

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../platform/json.ts';
 import type { mediaSchemas } from '../schemas/media.ts';
 import type { JsonSchema } from '../schemas/openapi-types.ts';
 import type { workflowSchemas } from '../schemas/workflow.ts';
-import type { Params } from './params.ts';
+import type { Params } from './param.ts';
 
 /**
  * One REST operation as data: what it reads, which GraphQL document it runs, what it replies. The router, the OpenAPI

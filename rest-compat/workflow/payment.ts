@@ -12,7 +12,8 @@ import {
 import { WorkflowHealth } from '../documents/workflow/template.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { route } from '../route/define-route.ts';
-import { json, path, query, type Values } from '../route/params.ts';
+import type { Values } from '../route/param.ts';
+import { json, path, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { pick } from '../schemas/json-schema.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';

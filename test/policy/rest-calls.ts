@@ -1,4 +1,4 @@
-import type { Param } from '../../rest-compat/route/params.ts';
+import type { Param } from '../../rest-compat/route/param.ts';
 import type { Policy } from '../../schema/policy.ts';
 
 /** One call of each route, made from its table: sound as far as the table tells, and of nothing that exists. */

@@ -1,5 +1,6 @@
 import type { ImageInput } from '../../documents/media/start.ts';
-import { form, type Values } from '../../route/params.ts';
+import type { Values } from '../../route/param.ts';
+import { form } from '../../route/params.ts';
 import { optional, pictureFields, references } from './inputs.ts';
 
 /** Pictures where the caller chooses the model: what the sections that offer it have in common. */

@@ -1,7 +1,8 @@
 import { badInput } from '../../../platform/errors.ts';
 import type { MediaInput } from '../../documents/media/start.ts';
 import { success, type Envelope } from '../../replies/envelope.ts';
-import { file, form, type UploadedFile } from '../../route/params.ts';
+import type { UploadedFile } from '../../route/param.ts';
+import { file, form } from '../../route/params.ts';
 
 /** Form fields that several sections have, and how files and links become inputs. */
 

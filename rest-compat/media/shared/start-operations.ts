@@ -3,7 +3,7 @@ import type { TaskFields } from '../../documents/media/task.ts';
 import type { Envelope } from '../../replies/envelope.ts';
 import { submitted, taskReply } from '../../replies/task.ts';
 import { route } from '../../route/define-route.ts';
-import type { Params, Values } from '../../route/params.ts';
+import type { Params, Values } from '../../route/param.ts';
 import type { BodySpec, ResponseSchemaName, Route } from '../../route/route.ts';
 
 /** The two ways to start a task: reply its id at once, or wait for its end. */

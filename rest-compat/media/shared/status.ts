@@ -3,7 +3,8 @@ import { type TaskFields, TaskById } from '../../documents/media/task.ts';
 import type { Envelope } from '../../replies/envelope.ts';
 import { taskReply } from '../../replies/task.ts';
 import { route } from '../../route/define-route.ts';
-import { type Params, path, query } from '../../route/params.ts';
+import type { Params } from '../../route/param.ts';
+import { path, query } from '../../route/params.ts';
 import type { Method, ResponseSchemaName, Route } from '../../route/route.ts';
 
 /** The tasks that a status path knows: those of its generators and kinds, however they were started. */

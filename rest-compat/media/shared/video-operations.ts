@@ -1,5 +1,6 @@
 import { GenerateVideo, type VideoInput } from '../../documents/media/start.ts';
-import { form, type Values } from '../../route/params.ts';
+import type { Values } from '../../route/param.ts';
+import { form } from '../../route/params.ts';
 import type { Route } from '../../route/route.ts';
 import { inputOf, multipart, onePicture, optional, pictureFields } from './inputs.ts';
 import { submission, synchronous } from './start-operations.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import busboy from 'busboy';
 
 import { AppError, toError } from '../../../platform/errors.ts';
-import type { UploadedFile } from '../../route/params.ts';
+import type { UploadedFile } from '../../route/param.ts';
 import { ClientDisconnected, MalformedBody } from './failures.ts';
 import { limitedBody, isEmpty, type IncomingFile } from './file-part.ts';
 import { refuseEncodedBody } from './text.ts';

@@ -1,4 +1,4 @@
-import type { Params } from '../../../rest-compat/route/params.ts';
+import type { Params } from '../../../rest-compat/route/param.ts';
 import type { Route, Section } from '../../../rest-compat/route/route.ts';
 import type {
   JsonSchema,

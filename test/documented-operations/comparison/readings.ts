@@ -1,4 +1,4 @@
-import type { Param } from '../../../rest-compat/route/params.ts';
+import type { Param } from '../../../rest-compat/route/param.ts';
 import type { Section } from '../../../rest-compat/route/route.ts';
 import { keyOf, type Documented, type Field } from '../documents/operation.ts';
 import { carrierOf, fitting, unfitting, type Carrier } from '../documents/probes.ts';

@@ -1,4 +1,4 @@
-import type { Param, Params, ParamType, Source } from '../../../rest-compat/route/params.ts';
+import type { Param, ParamType, Params, Source } from '../../../rest-compat/route/param.ts';
 import type { Route } from '../../../rest-compat/route/route.ts';
 import type { Reading } from '../../../rest-compat/route/values.ts';
 import { saidBy, type RouteMutation } from './route-mutations.ts';
