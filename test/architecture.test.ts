@@ -13,7 +13,7 @@ const mayImport: Record<string, readonly string[]> = {
   sandbox: ['platform'],
   'subgraphs/media': ['platform'],
   'subgraphs/workflow': ['platform'],
-  'rest-compat': ['platform', 'schema'],
+  'rest-compat': ['platform'],
   gateway: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
   test: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox', 'gateway'],
 };

@@ -2,7 +2,7 @@ import type { DocumentDecoration, initGraphQLTada, ResultOf, VariablesOf } from 
 import { type DefinitionNode, type DocumentNode, Kind, parse, print } from 'graphql';
 
 import type { Json } from '../../platform/json.ts';
-import type { introspection } from '../../schema/introspection.d.ts';
+import type { introspection } from './introspection.d.ts';
 
 /** A GraphQL document that carries the types of its result and of its variables. */
 export type Operation<Data, Variables> = DocumentNode & DocumentDecoration<Data, Variables>;
