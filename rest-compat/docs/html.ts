@@ -19,7 +19,7 @@ export const style = `:root{color-scheme:light dark;--line:#d5d5d5;--soft:#f4f4f
 @media(prefers-color-scheme:dark){body{color:#e2e2e2;background:#171717}}
 a{color:var(--link)}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:1rem;background:var(--soft);padding:.5rem}
 main,header{max-width:62rem;margin:0 auto;padding:0 1.25rem}nav{padding:0 1.25rem 1rem;border-bottom:1px solid var(--line)}
-@media(min-width:80rem){.frame{display:grid;grid-template-columns:22rem 1fr}nav{position:sticky;top:0;height:100vh;overflow:auto;border:0;border-right:1px solid var(--line);padding-top:1rem}}
+@media(min-width:80rem){.frame{display:grid;grid-template-columns:22rem minmax(0,1fr)}nav{position:sticky;top:0;height:100vh;overflow:auto;border:0;border-right:1px solid var(--line);padding-top:1rem}}
 nav ul{list-style:none;margin:.2rem 0 .6rem;padding-left:.6rem}nav li{font-size:13px;line-height:1.45;margin:.15rem 0;overflow-wrap:anywhere}nav summary{cursor:pointer;font-weight:600}
 h2{margin:2.5rem 0 .5rem;border-bottom:2px solid var(--line)}article{margin:1.5rem 0 2.2rem}h3{margin:0 0 .3rem;font-size:1rem;overflow-wrap:anywhere}h4{margin:.8rem 0 .2rem;font-size:.85rem;color:var(--dim)}
 code,pre{font:13.5px/1.45 ui-monospace,monospace}h3 code{font-size:15px}pre{background:var(--soft);padding:.6rem .8rem;overflow:auto;margin:.2rem 0;border-radius:4px}

@@ -1,28 +1,31 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import type { Browser } from 'playwright-core';
+
 import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
-import { findChromium, startChromium, type Chromium } from './chromium.ts';
-import { openPage } from './page.ts';
+import { findChromium, launchChromium } from './launch-chromium.ts';
 import { createSteps } from './steps.ts';
 import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSignIn } from './walk-sign-in.ts';
+import { openPage } from './watch-page.ts';
 
 /** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration. */
 
-async function walk(url: string, chromium: Chromium): Promise<void> {
+async function walk(url: string, browser: Browser): Promise<void> {
   const app = await readFile(path.join(import.meta.dirname, 'app.html'), 'utf8');
-  const page = await openPage(chromium, { origin: url, pages: { '/walk/app': app } });
+  const watched = await openPage(browser, { origin: url, pages: { '/walk/app': app } });
+  const { page } = watched;
   const steps = createSteps();
   await walkSignIn(url, page, steps);
   await walkPurchase(url, page, steps, { template: 'poster', kind: 'image' });
   await walkPurchase(url, page, steps, { template: 'clip', kind: 'video' });
   await walkBack(url, page, steps, 'poster');
-  await walkExplorer(url, page, steps);
-  await walkDocs(url, page, steps);
-  console.log(`${steps.count} of ${steps.count} hold in ${chromium.version}`);
+  await walkExplorer(url, watched, steps);
+  await walkDocs(url, watched, steps);
+  console.log(`${steps.count} of ${steps.count} hold in Chromium ${browser.version()}`);
 }
 
 async function main(): Promise<void> {
@@ -33,13 +36,13 @@ async function main(): Promise<void> {
   const { dataDir, remove } = await temporaryDataDir();
   // Empty counts as unset: nothing is configured but a free port and a place for the data.
   const kiln = spawnKiln({ dataDir, by: 'npm', settings: { RATE_LIMIT: '', SERVICE_KEYS: '' } });
-  let chromium: Chromium | null = null;
+  let browser: Browser | null = null;
   try {
     const url = await kiln.ready;
-    chromium = await startChromium(program);
-    await walk(url, chromium);
+    browser = await launchChromium(program);
+    await walk(url, browser);
   } finally {
-    await chromium?.close();
+    await browser?.close();
     await kiln.stop();
     remove();
   }

@@ -1,33 +1,41 @@
-import type { Page } from './page.ts';
 import type { Steps } from './steps.ts';
+import type { WatchedPage } from './watch-page.ts';
 
-/** The pages about the documented operations: everything is on them, readable, and asked for nowhere else. */
-export async function walkDocs(url: string, page: Page, { holds }: Steps): Promise<void> {
+/** The pages about the REST operations: everything is on them, readable, and requested from nowhere else. */
+export async function walkDocs(
+  url: string,
+  { page, takeRequests }: WatchedPage,
+  { holds }: Steps,
+): Promise<void> {
   for (const [path, document] of [
     ['/docs', '/openapi.json'],
     ['/docs/workflow', '/openapi-workflow.json'],
   ] as const) {
     const { paths } = (await (await fetch(`${url}${document}`)).json()) as { paths: Record<string, object> };
     const operations = Object.values(paths).flatMap((methods) => Object.keys(methods)).length;
-    page.requests();
-    await page.open(`${url}${path}`);
-    // The icon is the browser's own idea.
-    const asked = page.requests().filter((one) => !one.endsWith('/favicon.ico'));
-    holds(`${path} is asked for, and nothing else with it`, asked, [`${url}${path}`]);
+    takeRequests();
+    await page.goto(`${url}${path}`);
+    // Browsers request the icon by themselves.
+    const requests = takeRequests().filter((one) => !one.endsWith('/favicon.ico'));
+    holds(`${path} is asked for, and nothing else with it`, requests, [`${url}${path}`]);
     holds(
       `${path} has each of ${operations} operations with a command`,
-      await page.read("document.querySelectorAll('main article > h4 + pre').length"),
+      await page.locator('main article > h4 + pre').count(),
       operations,
     );
     const dead = `[...document.querySelectorAll('a[href^="#"]')].filter((link) => !document.getElementById(link.hash.slice(1))).length`;
-    holds(`${path} has no link that leads nowhere`, await page.read(dead), 0);
-    const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
-    holds(`${path} fits the window`, await page.read(wide), true);
-    await page.click('nav details summary');
-    await page.click('nav details a');
+    holds(`${path} has no link that leads nowhere`, await page.evaluate(dead), 0);
+    const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
+    for (const width of [800, 1280]) {
+      await page.setViewportSize({ width, height: 720 });
+      holds(`${path} fits a window of ${width} pixels`, await page.evaluate(fits), true);
+    }
+    await page.locator('nav details summary').first().click();
+    await page.locator('nav details a').first().click();
+    await page.waitForURL((address) => address.hash !== '');
     holds(
       `${path} goes to an operation at a click`,
-      await page.until("location.hash !== '' && document.getElementById(location.hash.slice(1)).tagName"),
+      await page.evaluate('document.getElementById(location.hash.slice(1)).tagName'),
       'ARTICLE',
     );
   }

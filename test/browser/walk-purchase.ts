@@ -1,4 +1,5 @@
-import type { Page } from './page.ts';
+import type { Page } from 'playwright-core';
+
 import type { Steps } from './steps.ts';
 
 /** What is bought in a purchase. */
@@ -7,30 +8,29 @@ export interface Purchase {
   readonly kind: 'image' | 'video';
 }
 
-/** Buys with a mouse, as the person who has signed in on this page, and asks for the money back at the end. */
+/** Buys with a mouse, as the user who has signed in on this page, and has the payment refunded at the end. */
 export async function walkPurchase(
   url: string,
   page: Page,
   { holds }: Steps,
   { template, kind }: Purchase,
 ): Promise<void> {
-  await page.open(`${url}/walk/app`);
+  await page.goto(`${url}/walk/app`);
   await page.click(`button[data-buy="${template}"]`);
-  await page.until("document.title === 'Checkout (sandbox)'");
+  await page.waitForFunction("document.title === 'Checkout (sandbox)'");
   await page.click('button[value="decline"]');
-  await page.until("document.body.innerText.includes('Your card was declined')");
-  await page.click('button');
+  await page.getByText('Your card was declined').waitFor();
+  await page.locator('button').first().click();
   await page.click('button[value="card"]');
-  await page.until("location.pathname === '/payment/success'");
-  const { payment, execution } = JSON.parse(await page.until('document.body?.innerText')).data;
+  const { payment, execution } = await dataAt(page, '/payment/success');
   holds(`${template}: a declined card, a good one, then success`, payment.status, 'completed');
   holds(`${template}: an execution has started`, typeof execution?.executionId, 'string');
 
-  await page.open(`${url}/walk/app?view=watch&execution=${execution.executionId}`);
-  await page.until('document.body.dataset.shown', 120_000);
-  const seen = (await page.read(
+  await page.goto(`${url}/walk/app?view=watch&execution=${execution.executionId}`);
+  await page.waitForFunction('document.body.dataset.shown', undefined, { timeout: 120_000 });
+  const seen: readonly (readonly [string, number])[] = await page.evaluate(
     "[...document.querySelectorAll('#progress li')].map(({ dataset, textContent }) => [dataset.status, parseInt(textContent)])",
-  )) as readonly (readonly [string, number])[];
+  );
   const order = seen.map(([, seq]) => seq);
   holds(
     `${template}: ${seen.length} entries came over the WebSocket, in order`,
@@ -44,47 +44,55 @@ export async function walkPurchase(
     media.seen,
     media.facts,
   );
-  await page.until('document.body.dataset.closed');
+  await page.waitForFunction('document.body.dataset.closed');
 
-  await page.open(`${url}/walk/app?view=history`);
-  const listed = (status: string) =>
-    page.until(`document.querySelector('[data-payment="${payment.id}"][data-status="${status}"]') !== null`);
-  holds(`${template}: the history shows it`, await listed('COMPLETED'), true);
+  await page.goto(`${url}/walk/app?view=history`);
+  const isListed = async (status: string) => {
+    await page.locator(`[data-payment="${payment.id}"][data-status="${status}"]`).waitFor();
+    return true;
+  };
+  holds(`${template}: the history shows it`, await isListed('COMPLETED'), true);
   await page.click(`button[data-refund="${payment.id}"]`);
-  holds(`${template}: a refund gives it back`, await listed('REFUNDED'), true);
+  holds(`${template}: a refund gives it back`, await isListed('REFUNDED'), true);
 }
 
 /** Goes back from the checkout without paying, as a browser that brings no token. */
 export async function walkBack(url: string, page: Page, { holds }: Steps, template: string): Promise<void> {
-  await page.open(`${url}/walk/app`);
+  await page.goto(`${url}/walk/app`);
   await page.click(`button[data-buy="${template}"]`);
   await page.click('button[value="back"]');
-  await page.until("location.pathname === '/payment/cancel'");
-  const { payment } = JSON.parse(await page.until('document.body?.innerText')).data;
+  const { payment } = await dataAt(page, '/payment/cancel');
   holds(`${template}: the way back without paying ends the checkout`, payment.status, 'cancelled');
+}
+
+/** `data` of the JSON that a path of the API shows, once the browser has come there. */
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever the API replies; the walk checks it
+async function dataAt(page: Page, pathname: string): Promise<any> {
+  await page.waitForURL((url) => url.pathname === pathname);
+  return JSON.parse(await page.locator('body').innerText()).data;
 }
 
 interface Shown {
   /** As the browser sees it. */
   readonly seen: Readonly<Record<string, unknown>>;
-  /** As the API has told it. */
+  /** As the API reports it. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
 async function lookAtImage(page: Page): Promise<Shown> {
-  return (await page.read(`(async () => {
+  return page.evaluate(`(async () => {
     const image = document.querySelector('#result img');
     await image.decode();
     const { duration: _, ...facts } = JSON.parse(image.dataset.facts);
     return { facts, seen: { width: image.naturalWidth, height: image.naturalHeight } };
-  })()`)) as Shown;
+  })()`);
 }
 
-/** Presses play and waits for its end, as the browser tells it. */
+/** Presses play and waits for the end. */
 async function playVideo(page: Page): Promise<Shown> {
   await page.click('button[data-play]');
-  await page.until("document.querySelector('#result video').dataset.ended");
-  return (await page.read(`(() => {
+  await page.waitForFunction("document.querySelector('#result video').dataset.ended");
+  return page.evaluate(`(() => {
     const video = document.querySelector('#result video');
     const { duration, ...facts } = JSON.parse(video.dataset.facts);
     const isAsLong = Math.abs(video.duration - duration) < 0.15;
@@ -92,5 +100,5 @@ async function playVideo(page: Page): Promise<Shown> {
       facts: { ...facts, duration: true },
       seen: { width: video.videoWidth, height: video.videoHeight, duration: isAsLong },
     };
-  })()`)) as Shown;
+  })()`);
 }

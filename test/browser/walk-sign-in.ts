@@ -1,19 +1,20 @@
+import type { Page } from 'playwright-core';
+
 import { rest, until } from '../kit/clients/requests.ts';
-import type { Page } from './page.ts';
 import type { Steps } from './steps.ts';
 
-/** Signing in by the login page, both ways back; then what the tokens are good for. Answers who has signed in. */
+/** Signs in at the login page, back to JSON and back to an app, and tries the tokens. Returns the user's id. */
 export async function walkSignIn(url: string, page: Page, { holds }: Steps): Promise<string> {
   const post = (path: string, body: object) => rest(url, 'POST', path, body);
   const userinfo = (token: string) =>
     rest(url, 'GET', '/auth/idp/userinfo', undefined, { authorization: `Bearer ${token}` });
 
-  await page.open(`${url}/auth/idp/authorize`);
-  await page.until("document.title === 'Sign in (sandbox)'");
-  holds('authorize leads to the login page', (await page.url()).origin, url);
+  await page.goto(`${url}/auth/idp/authorize`);
+  await page.waitForFunction("document.title === 'Sign in (sandbox)'");
+  holds('authorize leads to the login page', new URL(page.url()).origin, url);
   await page.click('button[value="sandbox-ada"]');
-  await page.until("location.pathname === '/auth/idp/callback'");
-  const { success, data } = JSON.parse(await page.until('document.body?.innerText'));
+  await page.waitForURL(({ pathname }) => pathname === '/auth/idp/callback');
+  const { success, data } = JSON.parse(await page.locator('body').innerText());
   holds(
     'the callback answers the envelope',
     [success, data.user.name, data.token_type],
@@ -34,15 +35,15 @@ export async function walkSignIn(url: string, page: Page, { holds }: Steps): Pro
   const late = await post('/auth/idp/refresh', { refresh_token: next.body.data.refresh_token });
   holds('and its refresh token', late.status, 401);
 
-  await page.open(`${url}/walk/app`);
+  await page.goto(`${url}/walk/app`);
   await page.click('#sign-in');
   // The provider remembers who has signed in there: the page may not be shown again.
-  await page.until("document.title === 'Sign in (sandbox)' || document.getElementById('who')?.textContent");
-  if (await page.read("document.title === 'Sign in (sandbox)'"))
-    await page.click('button[value="sandbox-ada"]');
-  const who = String(await page.until("document.getElementById('who')?.textContent"));
+  const isLoginPage = "document.title === 'Sign in (sandbox)'";
+  await page.waitForFunction(`${isLoginPage} || document.getElementById('who')?.textContent`);
+  if (await page.evaluate(isLoginPage)) await page.click('button[value="sandbox-ada"]');
+  await page.waitForFunction("document.getElementById('who')?.textContent");
+  const who = await page.locator('#who').textContent();
   holds('with redirect_url the app gets a login code, and tokens for it', who, `Ada ${data.user.id}`);
-  const { href } = await page.url();
-  holds('nothing of it stays in the address', href, `${url}/walk/app`);
+  holds('nothing of it stays in the address', page.url(), `${url}/walk/app`);
   return String(data.user.id);
 }
