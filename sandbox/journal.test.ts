@@ -56,7 +56,7 @@ test('a killed stand-in takes up its open jobs, serves its ended ones and rememb
   };
   const ended = await submit('ended');
   await follow(`${before.url}/midjourney`, ended);
-  await postJson(`${before.url}/_control/pace`, { runningMs: 120_000 });
+  await postJson(`${before.url}/_control/latency`, { runningMs: 120_000 });
   const open = [await submit('open'), await submit('open')];
   await follow(`${before.url}/midjourney`, open[0] ?? '', ({ status }) => status !== 'NOT_START');
   await end(before.child, 'SIGKILL');
@@ -77,7 +77,7 @@ test('a killed stand-in takes up its open jobs, serves its ended ones and rememb
 
 test('300 starts at once are all accepted, counted and finished', async () => {
   const { sandbox, stop } = await startSandbox({
-    paces: [{ wire: 'midjourney', queuedMs: 5, runningMs: 20, progressSteps: 2, concurrency: 100 }],
+    latencies: [{ wire: 'midjourney', queuedMs: 5, runningMs: 20, progressSteps: 2, concurrency: 100 }],
   });
   try {
     const url = sandbox.wires.midjourney;
@@ -166,7 +166,7 @@ function endedJob(id: string, at: number): Job {
       facts: {},
     },
     failure: null,
-    misfortune: null,
+    fault: null,
     isForgotten: false,
   };
 }

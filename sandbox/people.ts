@@ -13,7 +13,7 @@ export const IDENTITY = 'identity';
 const CHECKOUT = 'stripe/pay';
 
 /** Whom the pages for people send back to, and where they are. */
-export interface PeopleOptions {
+export interface UserPagesOptions {
   /** Where payments are kept. */
   readonly dataDir: string;
   readonly logger: Logger;
@@ -38,16 +38,16 @@ function loopbackUrls(at: string): readonly string[] {
 }
 
 /** What people meet: where they sign in, and where they pay. */
-export interface PeoplePart {
+export interface UserPages {
   readonly identity: IdentityStandIn;
   readonly stripe: StripeStandIn;
 }
 
 /** Opens both at an origin; without a Kiln named, every Kiln on this machine may use them. */
-export async function openPeoplePart(
-  { identity, stripe, kilnUrl, dataDir, logger }: PeopleOptions,
+export async function openUserPages(
+  { identity, stripe, kilnUrl, dataDir, logger }: UserPagesOptions,
   origin: string,
-): Promise<PeoplePart> {
+): Promise<UserPages> {
   const kilnUrls = (at: string) => (kilnUrl === undefined ? loopbackUrls(at) : [`${kilnUrl}${at}`]);
   return {
     identity: await createIdentityStandIn({
@@ -69,8 +69,8 @@ export async function openPeoplePart(
 }
 
 /** Answers a page for people; false when the path is none of theirs. */
-export function servePeople(
-  { identity, stripe }: PeoplePart,
+export function serveUserPages(
+  { identity, stripe }: UserPages,
   path: string,
   to: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly logger: Logger },
 ): boolean {
@@ -87,13 +87,17 @@ export function servePeople(
 }
 
 /** What the gateway mounts below /sandbox: the pages for people, and the sandbox's own. */
-export function createBrowserPart(people: PeoplePart, page: BrowserHandler, logger: Logger): BrowserHandler {
+export function createBrowserHandler(
+  people: UserPages,
+  page: BrowserHandler,
+  logger: Logger,
+): BrowserHandler {
   const prefix = '/sandbox';
   return (request, response, next) => {
     const { url = '/' } = request;
     const isTheirs =
       url.startsWith(`${prefix}/`) &&
-      servePeople(people, url.slice(prefix.length), { request, response, logger });
+      serveUserPages(people, url.slice(prefix.length), { request, response, logger });
     if (!isTheirs) page(request, response, next);
   };
 }

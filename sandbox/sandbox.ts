@@ -2,19 +2,19 @@ import path from 'node:path';
 
 import { sandboxAddresses, type SandboxAddresses } from '../platform/config/sandbox-addresses.ts';
 import { createControl } from './control/control.ts';
-import { createPaces } from './control/latency-profiles.ts';
-import type { PaceChange } from './control/latency-profiles.ts';
+import { createLatencyProfiles } from './control/latency-profiles.ts';
+import type { LatencyChange } from './control/latency-profiles.ts';
 import { createFaults } from './faults/faults.ts';
 import type { FaultInput } from './faults/faults.ts';
 import { listen } from './http/listener.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { openJournal } from './jobs/journal.ts';
 import { createPage } from './page.ts';
-import { createBrowserPart, IDENTITY, openPeoplePart } from './people.ts';
-import type { BrowserHandler, PeopleOptions, PeoplePart } from './people.ts';
+import { createBrowserHandler, IDENTITY, openUserPages } from './people.ts';
+import type { BrowserHandler, UserPagesOptions, UserPages } from './people.ts';
 import { createPlatformStandIns, type SandboxPlatforms } from './platforms/platforms.ts';
 import { serve, upgrade } from './serve.ts';
-import { FIRST_PACES, createStandIns } from './stand-ins.ts';
+import { INITIAL_LATENCIES, createStandIns } from './stand-ins.ts';
 import type { Secrets } from './stand-ins.ts';
 import type { StripeStandIn } from './stripe/stripe.ts';
 import { createInstantStudio } from './studio/instant/instant-studio.ts';
@@ -23,7 +23,7 @@ import type { Studio } from './studio/types/studio.ts';
 
 /**
  * The outside world in one listener: stand-ins of the providers on their own wires, with a journal that survives a
- * crash, misfortunes on demand, and a studio that makes real pictures. It listens on loopback only.
+ * crash, faults on demand, and a studio that makes real pictures. It listens on loopback only.
  */
 export interface Sandbox {
   /** Origin of the listener. */
@@ -44,7 +44,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-export interface SandboxOptions extends PeopleOptions {
+export interface SandboxOptions extends UserPagesOptions {
   /** Journal and pictures; made when absent. One process at a time. */
   readonly dataDir: string;
   /** Loopback only: 127.0.0.1 (default) or ::1. */
@@ -59,11 +59,11 @@ export interface SandboxOptions extends PeopleOptions {
   readonly instantImages?: boolean;
   /** Secrets that the stand-ins demand; without one every caller is let in. */
   readonly secrets?: Secrets;
-  /** Paces and misfortunes from the beginning, as /_control takes them. */
-  readonly paces?: readonly PaceChange[];
+  /** latencies and faults from the beginning, as /_control takes them. */
+  readonly latencies?: readonly LatencyChange[];
   readonly faults?: readonly FaultInput[];
   /** Ended jobs kept (default 10,000) and for how many milliseconds (default 7 days). */
-  readonly keep?: { readonly maxJobs?: number; readonly maxAgeMs?: number };
+  readonly retention?: { readonly maxJobs?: number; readonly maxAgeMs?: number };
 }
 
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -73,30 +73,30 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { logger } = options;
   const journal = await openJournal({
     directory: path.join(options.dataDir, 'journal'),
-    maxJobs: options.keep?.maxJobs ?? 10_000,
-    maxAgeMs: options.keep?.maxAgeMs ?? WEEK_MS,
+    maxJobs: options.retention?.maxJobs ?? 10_000,
+    maxAgeMs: options.retention?.maxAgeMs ?? WEEK_MS,
     logger,
   });
   const studio = studioOf(options);
   const faults = createFaults();
   for (const fault of options.faults ?? []) faults.add(fault);
-  const paces = createPaces(FIRST_PACES);
-  for (const change of options.paces ?? []) paces.change(change);
+  const profiles = createLatencyProfiles(INITIAL_LATENCIES);
+  for (const change of options.latencies ?? []) profiles.change(change);
   let origin = '';
   const deps = { studio, journal, logger, baseUrl: (mount: string) => `${origin}/${mount}` };
   const standIns = createStandIns({
     ...deps,
     secrets: options.secrets ?? {},
-    paceOf: (wire) => paces.of(wire),
+    latencyOf: (wire) => profiles.of(wire),
   });
   const runners = standIns.map(({ runner }) => runner);
   const control = createControl({
     faults,
-    paces,
+    latencies: profiles,
     journal,
-    reset: () => reset(runners, [() => faults.clear(), () => paces.reset(), () => journal.clear()]),
+    reset: () => reset(runners, [() => faults.clear(), () => profiles.reset(), () => journal.clear()]),
   });
-  let people: PeoplePart | null = null;
+  let people: UserPages | null = null;
   const platforms = await createPlatformStandIns();
   const all = [...standIns.map(({ wire }) => wire), ...platforms.wires];
   const wires = new Map(all.map((wire) => [wire.mount, wire]));
@@ -105,11 +105,11 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     port: options.port ?? 0,
     logger,
     serve: (request, response) =>
-      serve({ wires, faults, origin, control, people, logger }, request, response),
+      serve({ wires, faults, origin, control, userPages: people, logger }, request, response),
     upgrade: (request, socket, head) => upgrade({ wires, faults, origin }, { request, socket, head }),
   });
   origin = listener.origin;
-  people = await openPeoplePart(options, origin);
+  people = await openUserPages(options, origin);
   const { identity, stripe } = people;
   for (const runner of runners) runner.resume();
   return {
@@ -119,7 +119,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     identityUrl: `${origin}/${IDENTITY}`,
     platforms: platforms.at(origin),
     stripe,
-    browser: createBrowserPart(people, createPage({ wires: [...wires.values()], journal }), logger),
+    browser: createBrowserHandler(people, createPage({ wires: [...wires.values()], journal }), logger),
     async close() {
       await listener.close();
       await stripe.close();

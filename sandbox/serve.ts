@@ -8,26 +8,26 @@ import { BodyTooLarge } from './http/read-body.ts';
 import { sendAnswer } from './http/send.ts';
 import { serveWire } from './http/serve-wire.ts';
 import type { Wire, WireUpgrade } from './http/wire.ts';
-import { servePeople } from './people.ts';
-import type { PeoplePart } from './people.ts';
+import { serveUserPages } from './people.ts';
+import type { UserPages } from './people.ts';
 
 /** First segment of every path of Stripe's API: its SDK can be given an origin only. */
 const STRIPE_API = 'v1';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** What requests are led to. */
-export interface Serving {
+export interface Routing {
   readonly wires: ReadonlyMap<string, Wire>;
   readonly faults: Faults;
   readonly origin: string;
   readonly control: Control;
-  readonly people: PeoplePart | null;
+  readonly userPages: UserPages | null;
   readonly logger: Logger;
 }
 
 /** A request for a WebSocket, led to the stand-in that it is for. */
 export function upgrade(
-  { wires, faults, origin }: Pick<Serving, 'wires' | 'faults' | 'origin'>,
+  { wires, faults, origin }: Pick<Routing, 'wires' | 'faults' | 'origin'>,
   { request, socket, head }: Pick<WireUpgrade, 'request' | 'socket' | 'head'>,
 ): void {
   const url = new URL(request.url ?? '/', origin);
@@ -40,15 +40,18 @@ export function upgrade(
 
 /** The first path segment says which stand-in; `_control` is the tests' door. */
 export async function serve(
-  serving: Serving,
+  serving: Routing,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', serving.origin);
   const [, mount = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
   if (mount === '_control') return serving.control.serve(rest, request, response);
-  const { people, logger } = serving;
-  if (people !== null && servePeople(people, `${url.pathname}${url.search}`, { request, response, logger }))
+  const { userPages: people, logger } = serving;
+  if (
+    people !== null &&
+    serveUserPages(people, `${url.pathname}${url.search}`, { request, response, logger })
+  )
     return;
   if (people !== null && mount === STRIPE_API) return people.stripe.serve(request, response);
   const wire = serving.wires.get(mount);

@@ -1,6 +1,6 @@
 import type { Logger } from '../platform/process/logger.ts';
 import type { Journal } from './jobs/journal.ts';
-import type { Pace } from './jobs/latency-profile.ts';
+import type { LatencyProfile } from './jobs/latency-profile.ts';
 import { COMFYUI, createComfyui } from './providers/comfyui/comfyui.ts';
 import { FAL, createFal } from './providers/fal/fal.ts';
 import { FAL_REST } from './providers/fal/storage.ts';
@@ -21,7 +21,7 @@ export interface StandInsOptions {
   readonly studio: Studio;
   readonly journal: Journal;
   readonly logger: Logger;
-  readonly paceOf: (wire: string) => Pace;
+  readonly latencyOf: (wire: string) => LatencyProfile;
   /** Where a mount is reached; only asked once the listener is up. */
   readonly baseUrl: (mount: string) => string;
   readonly secrets: Secrets;
@@ -30,14 +30,14 @@ export interface StandInsOptions {
 /** What each stand-in demands of its callers, by wire; without one everybody is let in. */
 export type Secrets = Readonly<Record<string, string>>;
 
-/** Every stand-in there is. A new one is a folder in providers/, a line here and its first pace. */
+/** Every stand-in there is. A new one is a folder in providers/, a line here and its first latency. */
 export function createStandIns(options: StandInsOptions): StandIn[] {
   const { studio, journal, logger, secrets } = options;
   const partsOf = (wire: string, secret = wire) => ({
     studio,
     journal,
     logger,
-    pace: () => options.paceOf(wire),
+    latency: () => options.latencyOf(wire),
     secret: secrets[secret] ?? null,
     baseUrl: () => options.baseUrl(wire),
   });
@@ -47,22 +47,22 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
     createMinimax(partsOf(MINIMAX)),
     createKling(partsOf(KLING)),
     createGemini(partsOf(GEMINI)),
-    ...createFal({ ...partsOf(FAL), storagePace: () => options.paceOf(FAL_REST) }),
+    ...createFal({ ...partsOf(FAL), storageLatency: () => options.latencyOf(FAL_REST) }),
     createReplicate(partsOf(REPLICATE)),
     createHedra(partsOf(HEDRA)),
     createHiggsfield(partsOf(HIGGSFIELD)),
-    ...createVolcengine({ ...partsOf(VOLCENGINE), vodPace: () => options.paceOf(VOLCENGINE_VOD) }),
+    ...createVolcengine({ ...partsOf(VOLCENGINE), vodLatency: () => options.latencyOf(VOLCENGINE_VOD) }),
     ...COMFYUI.map((machine) => createComfyui({ ...partsOf(machine, 'comfyui'), machine })),
   ];
 }
 
 /** A machine does one thing after the other. */
-const COMFYUI_PACE = { queuedMs: 0, progressSteps: 8, concurrency: 1 };
+const COMFYUI_LATENCY = { queuedMs: 0, progressSteps: 8, concurrency: 1 };
 
 /** How fast each wire works unless it is told otherwise. */
-export const FIRST_PACES: Readonly<Record<string, Partial<Pace>>> = {
+export const INITIAL_LATENCIES: Readonly<Record<string, Partial<LatencyProfile>>> = {
   [MIDJOURNEY]: {},
-  ...Object.fromEntries(COMFYUI.map((machine) => [machine, COMFYUI_PACE])),
+  ...Object.fromEntries(COMFYUI.map((machine) => [machine, COMFYUI_LATENCY])),
   // Answered at once, as long as the work itself takes.
   [OPENAI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [MINIMAX]: {},

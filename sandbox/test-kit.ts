@@ -25,7 +25,7 @@ export async function startSandbox(
     dataDir: folder,
     logger: silentLogger(),
     instantImages: true,
-    paces: [{ wire: 'midjourney', queuedMs: 10, runningMs: 60, progressSteps: 3 }],
+    latencies: [{ wire: 'midjourney', queuedMs: 10, runningMs: 60, progressSteps: 3 }],
     ...options,
   });
   return {
@@ -59,7 +59,7 @@ export async function getJson<Value>(url: string): Promise<Value> {
   return (await response.json()) as Value;
 }
 
-/** Plans a misfortune. */
+/** Plans a fault. */
 export async function plan(sandbox: Sandbox, fault: FaultInput): Promise<void> {
   const { status, body } = await postJson(`${sandbox.url}/_control/faults`, fault);
   if (status !== 201) throw new Error(`the fault was refused: ${JSON.stringify(body)}`);

@@ -9,9 +9,9 @@ import { readBody } from '../http/read-body.ts';
 import { sendAnswer } from '../http/send.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Journal } from '../jobs/journal.ts';
-import type { Paces } from './latency-profiles.ts';
+import type { LatencyProfiles } from './latency-profiles.ts';
 
-/** The tests' door to the stand-ins, /_control on the sandbox's own listener: misfortunes, pace, and what has been started. */
+/** The tests' door to the stand-ins, /_control on the sandbox's own listener: faults, latency, and what has been started. */
 export interface Control {
   /** Answers one request below /_control; `path` is what follows that. */
   serve(path: string, request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -19,9 +19,9 @@ export interface Control {
 
 export interface ControlOptions {
   readonly faults: Faults;
-  readonly paces: Paces;
+  readonly latencies: LatencyProfiles;
   readonly journal: Journal;
-  /** Stops every job and forgets everything: jobs, starts, faults, paces. */
+  /** Stops every job and forgets everything: jobs, starts, faults, latencies. */
   readonly reset: () => Promise<void>;
 }
 
@@ -40,17 +40,17 @@ export function createControl(options: ControlOptions): Control {
   };
 }
 
-async function answer(options: ControlOptions, asked: string, body: Buffer): Promise<Answer> {
+async function answer(options: ControlOptions, requested: string, body: Buffer): Promise<Answer> {
   try {
-    switch (asked) {
+    switch (requested) {
       case 'POST /faults':
         return json(options.faults.add(parse(body)), 201);
       case 'GET /faults':
         return json(options.faults.list());
-      case 'POST /pace':
-        return json(options.paces.change(parse(body)));
-      case 'GET /pace':
-        return json(options.paces.list());
+      case 'POST /latency':
+        return json(options.latencies.change(parse(body)));
+      case 'GET /latency':
+        return json(options.latencies.list());
       case 'GET /starts':
         return json(options.journal.starts());
       case 'GET /jobs':
@@ -60,7 +60,7 @@ async function answer(options: ControlOptions, asked: string, body: Buffer): Pro
         await options.reset();
         return json({ reset: true });
       default:
-        return json({ error: `no control ${asked}` }, 404);
+        return json({ error: `no control ${requested}` }, 404);
     }
   } catch (error) {
     if (error instanceof z.ZodError) return json({ error: z.prettifyError(error) }, 400);

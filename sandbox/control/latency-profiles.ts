@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 import { coversWire } from '../faults/faults.ts';
-import { DEFAULT_PACE } from '../jobs/latency-profile.ts';
-import type { Pace } from '../jobs/latency-profile.ts';
+import { DEFAULT_LATENCY } from '../jobs/latency-profile.ts';
+import type { LatencyProfile } from '../jobs/latency-profile.ts';
 
-const paceChange = z.strictObject({
+const latencyChange = z.strictObject({
   /** A wire's name, or `*` for all. */
   wire: z.string().default('*'),
   queuedMs: z.number().int().min(0).max(600_000).optional(),
@@ -14,37 +14,39 @@ const paceChange = z.strictObject({
   queueSize: z.number().int().min(0).max(100_000).optional(),
 });
 
-/** What is sent to /_control/pace: the wire, and what changes. */
-export type PaceChange = z.input<typeof paceChange>;
+/** What is sent to /_control/latency: the wire, and what changes. */
+export type LatencyChange = z.input<typeof latencyChange>;
 
-/** Each wire's pace. */
-export interface Paces {
-  of(wire: string): Pace;
-  /** Changes one wire's pace, or all; jobs that run keep the steps they began. Throws ZodError. */
-  change(change: unknown): Record<string, Pace>;
-  list(): Record<string, Pace>;
+/** Each wire's latency. */
+export interface LatencyProfiles {
+  of(wire: string): LatencyProfile;
+  /** Changes one wire's latency, or all; jobs that run keep the steps they began. Throws ZodError. */
+  change(change: unknown): Record<string, LatencyProfile>;
+  list(): Record<string, LatencyProfile>;
   reset(): void;
 }
 
-/** Every wire starts at its own first pace. */
-export function createPaces(first: Readonly<Record<string, Partial<Pace>>>): Paces {
+/** Every wire starts at its own first latency. */
+export function createLatencyProfiles(
+  first: Readonly<Record<string, Partial<LatencyProfile>>>,
+): LatencyProfiles {
   const initial = () =>
-    new Map(Object.entries(first).map(([wire, pace]) => [wire, { ...DEFAULT_PACE, ...pace }]));
-  let paces = initial();
-  const list = () => Object.fromEntries(paces);
+    new Map(Object.entries(first).map(([wire, latency]) => [wire, { ...DEFAULT_LATENCY, ...latency }]));
+  let profiles = initial();
+  const list = () => Object.fromEntries(profiles);
   return {
-    of: (wire) => paces.get(wire) ?? DEFAULT_PACE,
+    of: (wire) => profiles.get(wire) ?? DEFAULT_LATENCY,
     change(change) {
-      const { wire, ...given } = paceChange.parse(change);
-      const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-      for (const [name, pace] of paces) {
-        if (coversWire(wire, name)) paces.set(name, { ...pace, ...values });
+      const { wire, ...changed } = latencyChange.parse(change);
+      const values = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
+      for (const [name, latency] of profiles) {
+        if (coversWire(wire, name)) profiles.set(name, { ...latency, ...values });
       }
       return list();
     },
     list,
     reset() {
-      paces = initial();
+      profiles = initial();
     },
   };
 }

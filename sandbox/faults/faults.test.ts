@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => stop());
 beforeEach(async () => {
   await fetch(`${sandbox.url}/_control`, { method: 'DELETE' });
-  await postJson(`${sandbox.url}/_control/pace`, { queuedMs: 5, runningMs: 40, progressSteps: 3 });
+  await postJson(`${sandbox.url}/_control/latency`, { queuedMs: 5, runningMs: 40, progressSteps: 3 });
 });
 
 const start = (state: string) => postJson(`${url}/mj/submit/imagine`, { prompt: 'a boat', state });
@@ -158,7 +158,7 @@ test('queue-full: code 23', async () => {
 
 test('the control refuses what it does not understand, and browsers', async () => {
   expect((await postJson(`${sandbox.url}/_control/faults`, { fault: 'earthquake' })).status).toBe(400);
-  expect((await postJson(`${sandbox.url}/_control/pace`, { runningMs: -1 })).status).toBe(400);
+  expect((await postJson(`${sandbox.url}/_control/latency`, { runningMs: -1 })).status).toBe(400);
   expect((await fetch(`${sandbox.url}/_control/nothing`)).status).toBe(404);
   expect(
     (await postJson(`${sandbox.url}/_control/faults`, {}, { origin: 'http://evil.example' })).status,

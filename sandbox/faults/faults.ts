@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Misfortunes that can be asked for. Each rule is used up after `times` uses. */
+/** Faults that can be asked for. Each rule is used up after `times` uses. */
 export const FAULTS = {
   /** 429 with Retry-After, before anything happens. */
   'rate-limited': 'door',
@@ -36,7 +36,7 @@ export const FAULTS = {
   'expired-url': 'wire',
 } as const satisfies Record<string, 'door' | 'answer' | 'wire'>;
 
-/** The name of a misfortune. */
+/** The name of a fault. */
 export type FaultName = keyof typeof FAULTS;
 
 const faultRule = z.strictObject({
@@ -57,16 +57,16 @@ const faultRule = z.strictObject({
   accepted: z.boolean().default(false),
 });
 
-/** One misfortune as it hits a request. */
+/** One fault as it hits a request. */
 export type Fault = z.output<typeof faultRule>;
 /** What is sent to /_control/faults. */
 export type FaultInput = z.input<typeof faultRule>;
 
-/** The misfortunes that are planned; at most 1,000 rules. */
+/** The faults that are planned; at most 1,000 rules. */
 export interface Faults {
   /** Plans one. Throws ZodError when it is not a fault rule, RangeError when there are too many. */
   add(rule: unknown): Fault;
-  /** The misfortune of this request, if any; used up by asking. */
+  /** The fault of this request, if any; used up by asking. */
   take(wire: string, operation: string): Fault | null;
   list(): readonly Fault[];
   clear(): void;
@@ -74,7 +74,7 @@ export interface Faults {
 
 const MAX_RULES = 1_000;
 
-/** No misfortune at first. */
+/** No fault at first. */
 export function createFaults(): Faults {
   let rules: { fault: Fault; passed: number; used: number }[] = [];
   return {

@@ -21,7 +21,11 @@ export async function sendAnswer(response: ServerResponse, answer: Answer): Prom
 }
 
 /** Writes an answer the way the fault spoils it. */
-export async function spoil(response: ServerResponse, answer: Answer, fault: FaultName): Promise<void> {
+export async function sendWithFault(
+  response: ServerResponse,
+  answer: Answer,
+  fault: FaultName,
+): Promise<void> {
   const whole = await wholeBody(answer);
   if (response.destroyed) return;
   if (fault === 'cut') {

@@ -5,7 +5,7 @@ import { FAULTS } from '../faults/faults.ts';
 import type { Fault, Faults } from '../faults/faults.ts';
 import type { Answer } from './answer.ts';
 import { readBody } from './read-body.ts';
-import { sendAnswer, spoil } from './send.ts';
+import { sendAnswer, sendWithFault } from './send.ts';
 import { matchRoute } from './wire.ts';
 import type { Wire, WireRequest } from './wire.ts';
 
@@ -21,7 +21,7 @@ export interface ServeOptions {
   readonly maxBodyBytes: number;
 }
 
-/** Answers one request of a wire, through the misfortunes that are planned for it. */
+/** Answers one request of a wire, through the faults that are planned for it. */
 export async function serveWire(
   options: ServeOptions,
   request: IncomingMessage,
@@ -31,7 +31,7 @@ export async function serveWire(
   const body = await readBody(request, options.maxBodyBytes);
   const hangUp = new AbortController();
   response.once('close', () => hangUp.abort(new Error('the caller hung up')));
-  const asked: WireRequest = {
+  const requested: WireRequest = {
     method: request.method ?? 'GET',
     path: options.path,
     params: {},
@@ -41,21 +41,22 @@ export async function serveWire(
     baseUrl: `${options.origin}/${wire.mount}`,
     signal: hangUp.signal,
   };
-  const door = wire.door?.(asked) ?? { path: asked.path, params: {} };
+  const door = wire.authorize?.(requested) ?? { path: requested.path, params: {} };
   if ('answer' in door) return sendAnswer(response, door.answer);
-  const match = matchRoute(wire.routes, asked.method, door.path);
-  if (match === null) return sendAnswer(response, wire.refuse(404, `no route ${asked.method} ${asked.path}`));
+  const match = matchRoute(wire.routes, requested.method, door.path);
+  if (match === null)
+    return sendAnswer(response, wire.refuse(404, `no route ${requested.method} ${requested.path}`));
   const fault = faults.take(wire.name, match.route.operation);
   if (fault?.fault === 'node-down') return cutOff(wire, response);
-  const refusal = await atTheDoor(wire, fault, hangUp.signal);
+  const refusal = await faultBeforeHandling(wire, fault, hangUp.signal);
   if (refusal !== null) return sendAnswer(response, refusal);
   const played = fault !== null && FAULTS[fault.fault] === 'wire' ? fault : null;
   const answer = await match.route.handle(
-    { ...asked, path: door.path, params: { ...door.params, ...match.params } },
+    { ...requested, path: door.path, params: { ...door.params, ...match.params } },
     played,
   );
   if (fault?.fault === 'server-error') return sendAnswer(response, serverError(wire));
-  if (fault !== null && FAULTS[fault.fault] === 'answer') return spoil(response, answer, fault.fault);
+  if (fault !== null && FAULTS[fault.fault] === 'answer') return sendWithFault(response, answer, fault.fault);
   return sendAnswer(response, answer);
 }
 
@@ -65,7 +66,11 @@ function cutOff(wire: Wire, response: ServerResponse): void {
 }
 
 /** What happens before the request is carried out; an answer ends it there. */
-async function atTheDoor(wire: Wire, fault: Fault | null, signal: AbortSignal): Promise<Answer | null> {
+async function faultBeforeHandling(
+  wire: Wire,
+  fault: Fault | null,
+  signal: AbortSignal,
+): Promise<Answer | null> {
   if (fault?.fault === 'rate-limited') {
     const refusal = wire.refuse(429, 'too many requests', fault.retryAfter);
     return { ...refusal, headers: { ...refusal.headers, 'retry-after': String(fault.retryAfter) } };

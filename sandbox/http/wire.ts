@@ -6,13 +6,13 @@ import type { Answer } from './answer.ts';
 
 /** One stand-in: an upstream's routes under a mount, spoken exactly as the real one speaks. */
 export interface Wire {
-  /** midjourney, openai: how faults and pace name it. */
+  /** midjourney, openai: how faults and latency name it. */
   readonly name: string;
   /** First path segment on the sandbox's listener; the rest is the upstream's own path. */
   readonly mount: string;
   readonly routes: readonly WireRoute[];
   /** Looks at every request before its route: an answer (a missing key), or the path to route and what it says besides. */
-  readonly door?: (
+  readonly authorize?: (
     request: WireRequest,
   ) =>
     | { readonly path: string; readonly params: Readonly<Record<string, string>> }
@@ -81,9 +81,9 @@ function matchPath(pattern: readonly string[], wanted: readonly string[]): Recor
   if (pattern.length !== wanted.length) return null;
   const params: Record<string, string> = {};
   for (const [index, segment] of pattern.entries()) {
-    const given = wanted[index] ?? '';
-    if (segment.startsWith(':')) params[segment.slice(1)] = given;
-    else if (segment !== given) return null;
+    const input = wanted[index] ?? '';
+    if (segment.startsWith(':')) params[segment.slice(1)] = input;
+    else if (segment !== input) return null;
   }
   return params;
 }

@@ -8,7 +8,7 @@ import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { createInteraction } from './interaction.ts';
 import { errorPage, logoutPage, PAGE_POLICY, signedOutPage } from './pages.ts';
-import { personOf } from './people.ts';
+import { testUserOf } from './people.ts';
 import { createStorage } from './storage.ts';
 
 /**
@@ -77,7 +77,7 @@ async function configurationOf(options: IdentityOptions): Promise<Configuration>
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     findAccount: (_, subject) => {
-      const person = personOf(subject);
+      const person = testUserOf(subject);
       if (person === undefined) return undefined;
       const { name, email } = person;
       return {

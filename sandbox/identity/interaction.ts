@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type Provider from 'oidc-provider';
 
 import { errorPage, loginPage, PAGE_POLICY } from './pages.ts';
-import { personOf } from './people.ts';
+import { testUserOf } from './people.ts';
 
 const MAX_FORM = 10_000;
 
@@ -33,7 +33,7 @@ async function logIn(provider: Provider, request: IncomingMessage, response: Ser
   const form = new URLSearchParams((await buffer(request)).toString('utf8'));
   const subject = form.get('subject') ?? '';
   const result =
-    personOf(subject) === undefined
+    testUserOf(subject) === undefined
       ? { error: 'access_denied', error_description: 'refused on the login page' }
       : { login: { accountId: subject } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
@@ -45,7 +45,7 @@ async function grant(
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
 ): Promise<void> {
   const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-  const given =
+  const grant =
     known ??
     new provider.Grant({
       clientId: textOf(params['client_id']),
@@ -55,9 +55,9 @@ async function grant(
     readonly missingOIDCScope?: string[];
     readonly missingOIDCClaims?: string[];
   };
-  if (missing.missingOIDCScope) given.addOIDCScope(missing.missingOIDCScope.join(' '));
-  if (missing.missingOIDCClaims) given.addOIDCClaims(missing.missingOIDCClaims);
-  const result = { consent: { grantId: await given.save() } };
+  if (missing.missingOIDCScope) grant.addOIDCScope(missing.missingOIDCScope.join(' '));
+  if (missing.missingOIDCClaims) grant.addOIDCClaims(missing.missingOIDCClaims);
+  const result = { consent: { grantId: await grant.save() } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: true });
 }
 

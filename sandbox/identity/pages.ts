@@ -1,4 +1,4 @@
-import { people } from './people.ts';
+import { testUsers } from './people.ts';
 
 /** The pages of the sandbox's identity provider. They load nothing and need no script. */
 
@@ -7,7 +7,7 @@ export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame
 
 /** Who shall sign in: one button for each. */
 export function loginPage({ client, scope }: { readonly client: string; readonly scope: string }): string {
-  const buttons = people.map(
+  const buttons = testUsers.map(
     ({ subject, name, email }) =>
       `<button name="subject" value="${escape(subject)}"><b>${escape(name)}</b><br>${escape(email)}</button>`,
   );

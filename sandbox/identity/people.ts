@@ -1,5 +1,5 @@
 /** Somebody who can sign in at the sandbox. Invented, and of no domain that exists. */
-export interface Person {
+export interface TestUser {
   /** The subject that the identity provider gives out. */
   readonly subject: string;
   readonly name: string;
@@ -7,15 +7,15 @@ export interface Person {
 }
 
 /** The people of the login page, in its order. */
-export const people: readonly Person[] = [
+export const testUsers: readonly TestUser[] = [
   { subject: 'sandbox-ada', name: 'Ada', email: 'ada@sandbox.example' },
   { subject: 'sandbox-ben', name: 'Ben', email: 'ben@sandbox.example' },
   { subject: 'sandbox-admin', name: 'Operator', email: 'operator@sandbox.example' },
 ];
 
-const bySubject = new Map(people.map((person) => [person.subject, person]));
+const bySubject = new Map(testUsers.map((person) => [person.subject, person]));
 
 /** Who has this subject. */
-export function personOf(subject: string): Person | undefined {
+export function testUserOf(subject: string): TestUser | undefined {
   return bySubject.get(subject);
 }

@@ -11,33 +11,35 @@ interface Entry {
 
 /** What the identity provider remembers (codes, tokens, sessions): in memory, bounded, of this one provider only. */
 export function createStorage(): AdapterFactory {
-  const kept = new LRUCache<string, Entry>({ max: MAX_KEPT });
-  return (model) => storeOf(kept, model);
+  const stored = new LRUCache<string, Entry>({ max: MAX_KEPT });
+  return (model) => storeOf(stored, model);
 }
 
-function storeOf(kept: LRUCache<string, Entry>, model: string): Adapter {
+function storeOf(stored: LRUCache<string, Entry>, model: string): Adapter {
   const keyOf = (id: string) => `${model}:${id}`;
   const found = (entry: Entry | undefined): AdapterPayload | undefined =>
     entry && { ...entry.payload, ...(entry.isConsumed ? { consumed: true } : {}) };
   const first = (matches: (payload: AdapterPayload) => boolean) =>
     found(
-      [...kept.entries()].find(([key, { payload }]) => key.startsWith(`${model}:`) && matches(payload))?.[1],
+      [...stored.entries()].find(
+        ([key, { payload }]) => key.startsWith(`${model}:`) && matches(payload),
+      )?.[1],
     );
   return {
     async upsert(id, payload, expiresIn) {
       const ttl = expiresIn !== undefined && expiresIn > 0 ? { ttl: expiresIn * 1000 } : {};
-      kept.set(keyOf(id), { payload, isConsumed: false }, ttl);
+      stored.set(keyOf(id), { payload, isConsumed: false }, ttl);
     },
-    find: async (id) => found(kept.get(keyOf(id))),
+    find: async (id) => found(stored.get(keyOf(id))),
     findByUid: async (uid) => first((payload) => payload.uid === uid),
     findByUserCode: async (userCode) => first((payload) => payload.userCode === userCode),
     async consume(id) {
-      const entry = kept.get(keyOf(id));
+      const entry = stored.get(keyOf(id));
       if (entry !== undefined) entry.isConsumed = true;
     },
-    destroy: async (id) => void kept.delete(keyOf(id)),
+    destroy: async (id) => void stored.delete(keyOf(id)),
     async revokeByGrantId(grantId) {
-      for (const [key, { payload }] of kept.entries()) if (payload.grantId === grantId) kept.delete(key);
+      for (const [key, { payload }] of stored.entries()) if (payload.grantId === grantId) stored.delete(key);
     },
   };
 }

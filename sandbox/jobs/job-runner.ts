@@ -3,24 +3,24 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { hasEnded } from './job.ts';
 import type { Job } from './job.ts';
 import type { Journal } from './journal.ts';
-import type { Pace } from './latency-profile.ts';
-import { createLine } from './line.ts';
-import type { Line, Place } from './line.ts';
+import type { LatencyProfile } from './latency-profile.ts';
+import { createJobQueue } from './line.ts';
+import type { JobQueue, Slot } from './line.ts';
 import { runJob } from './run-job.ts';
 import type { Perform } from './run-job.ts';
 import { createWaiters } from './waiters.ts';
 import type { Waiters } from './waiters.ts';
 
-/** Runs one wire's jobs at its pace, in the order they came; each step that must survive a crash is journalled. */
+/** Runs one wire's jobs at its latency, in the order they came; each step that must survive a crash is journalled. */
 export interface JobRunner {
-  /** Accepts a job: journalled before this resolves. Null when the waiting line is full; nothing is kept then. */
+  /** Accepts a job: journalled before this resolves. Null when the queue is full; nothing is kept then. */
   submit(job: NewJob): Promise<Job | null>;
   /** The job, unless the stand-in has forgotten it or another wire has it. */
   get(id: string): Job | null;
   /** Every job of this wire that is not forgotten, newest first. */
   list(): readonly Job[];
   /** How many waiting jobs a new one would have before it. */
-  waitingLine(): number;
+  queueLength(): number;
   /** 0 to 100; moves only while the job runs. */
   progressOf(job: Job): number;
   /** Whether something of the running job can be shown already. */
@@ -39,13 +39,13 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
-type NewJob = Pick<Job, 'id' | 'operation' | 'reference' | 'input' | 'misfortune'>;
+type NewJob = Pick<Job, 'id' | 'operation' | 'reference' | 'input' | 'fault'>;
 
 export interface JobRunnerOptions {
   readonly wire: string;
   readonly journal: Journal;
   /** Asked anew at each step, so that a change holds at once. */
-  readonly pace: () => Pace;
+  readonly latency: () => LatencyProfile;
   /** Does the work. Must obey the signal. */
   readonly perform: Perform;
   /** The wire's words for a job that was refused half-way for its content, and for one that failed. */
@@ -55,7 +55,7 @@ export interface JobRunnerOptions {
 
 /** What the verbs of one runner share. */
 interface Runner extends JobRunnerOptions {
-  readonly line: Line;
+  readonly queue: JobQueue;
   readonly waiters: Waiters;
   readonly listeners: ((job: Job) => void)[];
   isStopped: boolean;
@@ -63,9 +63,9 @@ interface Runner extends JobRunnerOptions {
 
 /** Makes the runner of one wire. Nothing of an earlier process runs before resume(). */
 export function createJobRunner(options: JobRunnerOptions): JobRunner {
-  const line = createLine({ pace: options.pace, run: (id, place) => runInPlace(runner, id, place) });
-  const runner: Runner = { ...options, line, waiters: createWaiters(), listeners: [], isStopped: false };
-  const { journal, pace } = options;
+  const queue = createJobQueue({ latency: options.latency, run: (id, slot) => runInSlot(runner, id, slot) });
+  const runner: Runner = { ...options, queue, waiters: createWaiters(), listeners: [], isStopped: false };
+  const { journal, latency } = options;
   return {
     submit: (job) => submit(runner, job),
     get: (id) => get(runner, id),
@@ -74,9 +74,9 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
         .all()
         .filter((job) => isKnown(runner, job))
         .toReversed(),
-    waitingLine: () => Math.max(0, line.size() - pace().concurrency),
-    progressOf: (job) => (job.state === 'finished' ? 100 : (line.placeOf(job.id)?.progress ?? 0)),
-    hasPreview: (id) => line.placeOf(id)?.hasPreview ?? false,
+    queueLength: () => Math.max(0, queue.size() - latency().concurrency),
+    progressOf: (job) => (job.state === 'finished' ? 100 : (queue.slotOf(job.id)?.progress ?? 0)),
+    hasPreview: (id) => queue.slotOf(id)?.hasPreview ?? false,
     async ended(id, signal) {
       const job = get(runner, id);
       if (job === null) throw new Error(`no job ${id}`);
@@ -88,12 +88,12 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     resume() {
       runner.isStopped = false;
       for (const job of journal.all()) {
-        if (isKnown(runner, job) && !hasEnded(job)) line.admit(job.id);
+        if (isKnown(runner, job) && !hasEnded(job)) queue.enqueue(job.id);
       }
     },
     async stop() {
       runner.isStopped = true;
-      await line.stop();
+      await queue.stop();
     },
   };
 }
@@ -109,18 +109,18 @@ function get(runner: Runner, id: string): Job | null {
 
 async function submit(runner: Runner, job: NewJob): Promise<Job | null> {
   if (runner.isStopped) throw new Error('the stand-in is stopping');
-  const { concurrency, queueSize } = runner.pace();
-  if (runner.line.size() >= concurrency + queueSize) return null;
+  const { concurrency, queueSize } = runner.latency();
+  if (runner.queue.size() >= concurrency + queueSize) return null;
   const accepted = newlyAccepted(job, runner.wire);
   await runner.journal.save(accepted);
-  runner.line.admit(job.id);
+  runner.queue.enqueue(job.id);
   return accepted;
 }
 
 async function cancel(runner: Runner, id: string): Promise<boolean> {
   const job = get(runner, id);
   if (job === null || hasEnded(job)) return false;
-  runner.line.remove(id);
+  runner.queue.remove(id);
   await update(runner, id, { state: 'cancelled', endedAt: Date.now() });
   return runner.journal.get(id)?.state === 'cancelled';
 }
@@ -128,7 +128,7 @@ async function cancel(runner: Runner, id: string): Promise<boolean> {
 async function forget(runner: Runner, id: string): Promise<void> {
   const job = get(runner, id);
   if (job === null) return;
-  runner.line.remove(id);
+  runner.queue.remove(id);
   await runner.journal.save({ ...job, isForgotten: true });
 }
 
@@ -147,8 +147,8 @@ function tell(runner: Runner, job: Job): void {
 }
 
 /** Runs one job to its end and journals that; never rejects. */
-async function runInPlace(runner: Runner, id: string, place: Place): Promise<void> {
-  const { signal } = place.abort;
+async function runInSlot(runner: Runner, id: string, slot: Slot): Promise<void> {
+  const { signal } = slot.abort;
   try {
     await update(runner, id, { state: 'running', startedAt: Date.now() });
     const job = get(runner, id);
@@ -156,20 +156,20 @@ async function runInPlace(runner: Runner, id: string, place: Place): Promise<voi
     const outcome = await runJob({
       job,
       signal,
-      pace: runner.pace,
+      latency: runner.latency,
       perform: runner.perform,
       onPreview() {
-        place.hasPreview = true;
+        slot.hasPreview = true;
       },
       progress(percent) {
-        place.progress = percent;
+        slot.progress = percent;
         tell(runner, runner.journal.get(id) ?? job);
       },
     });
     const end: Partial<Job> =
       'result' in outcome
         ? { state: 'finished', result: outcome.result }
-        : { state: 'failed', failure: runner.words[outcome.misfortune] };
+        : { state: 'failed', failure: runner.words[outcome.fault] };
     await update(runner, id, { ...end, endedAt: Date.now() });
   } catch (thrown) {
     if (signal.aborted) return; // cancelled, forgotten or stopping: whoever did that has said so

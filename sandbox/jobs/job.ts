@@ -20,8 +20,8 @@ export interface Job {
   readonly result: JobResult | null;
   /** Why it failed, in the wire's words. */
   readonly failure: string | null;
-  /** A planned misfortune of this job: it survives a crash of the stand-in like the rest. */
-  readonly misfortune: Misfortune | null;
+  /** A planned fault of this job: it survives a crash of the stand-in like the rest. */
+  readonly fault: JobFault | null;
   /** The stand-in pretends not to know this job any more. Its start still counts. */
   readonly isForgotten: boolean;
 }
@@ -30,7 +30,7 @@ export interface Job {
 export type JobState = 'queued' | 'running' | 'finished' | 'failed' | 'cancelled';
 
 /** `stall` stops half-way for ever; `fail` ends half-way as a failure; `moderate` ends half-way as refused content. */
-export type Misfortune = 'stall' | 'fail' | 'moderate';
+export type JobFault = 'stall' | 'fail' | 'moderate';
 
 /** What a job made. */
 export interface JobResult {

@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { writeDurably } from './durable-file.ts';
 import { hasEnded } from './job.ts';
 import type { Job } from './job.ts';
-import { createWriteOrder } from './write-order.ts';
+import { createSerialWrites } from './write-order.ts';
 
 /**
  * The stand-ins' memory: one JSON file per job and the pictures beside them, so that a killed process does not make the
@@ -48,7 +48,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   };
   await makeFolders(folders);
   const jobs = await readJobs(folders.jobs, options.logger);
-  const { inOrder, alone, settled } = createWriteOrder();
+  const { serialized, exclusive, settled } = createSerialWrites();
   let isPruning = false;
 
   const fileOf = (id: string) => path.join(folders.jobs, `${id}.json`);
@@ -58,8 +58,8 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   };
   const drop = async (job: Job): Promise<void> => {
     jobs.delete(job.id);
-    await inOrder(job.id, () => rm(fileOf(job.id), { force: true }));
-    for (const name of picturesOf(job)) await inOrder(name, () => rm(pictureOf(name), { force: true }));
+    await serialized(job.id, () => rm(fileOf(job.id), { force: true }));
+    for (const name of picturesOf(job)) await serialized(name, () => rm(pictureOf(name), { force: true }));
   };
   const prune = async (): Promise<void> => {
     if (isPruning) return;
@@ -79,7 +79,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       const before = jobs.get(job.id);
       jobs.set(job.id, job);
       try {
-        await inOrder(job.id, () => writeDurably(fileOf(job.id), JSON.stringify(job)));
+        await serialized(job.id, () => writeDurably(fileOf(job.id), JSON.stringify(job)));
       } catch (error) {
         // A start that is not on disk has not happened; whoever waits for it hears of the error.
         if (jobs.get(job.id) === job && before === undefined) jobs.delete(job.id);
@@ -87,13 +87,13 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       }
       if (jobs.size > options.maxJobs) await prune();
     },
-    writePicture: (name, bytes) => inOrder(name, () => writeDurably(pictureOf(name), bytes)),
+    writePicture: (name, bytes) => serialized(name, () => writeDurably(pictureOf(name), bytes)),
     readPicture: (name) => readIfThere(pictureOf(name)),
     starts: () => countStarts(jobs.values()),
     // Nothing may be written meanwhile: a folder that fills up while it is removed can't be removed.
     clear() {
       jobs.clear();
-      return alone(async () => {
+      return exclusive(async () => {
         await rm(folders.jobs, { recursive: true, force: true });
         await rm(folders.pictures, { recursive: true, force: true });
         await makeFolders(folders);

@@ -1,5 +1,5 @@
-/** How fast a stand-in works. Changed at run time over /_control/pace. */
-export interface Pace {
+/** How fast a stand-in works. Changed at run time over /_control/latency. */
+export interface LatencyProfile {
   /** Milliseconds every job waits before it may run. */
   readonly queuedMs: number;
   /** Milliseconds a job runs at least; rendering may take longer. */
@@ -13,7 +13,7 @@ export interface Pace {
 }
 
 /** The default: about 1.2 s for one job, five progress values on the way. */
-export const DEFAULT_PACE: Pace = {
+export const DEFAULT_LATENCY: LatencyProfile = {
   queuedMs: 200,
   runningMs: 1_000,
   progressSteps: 5,

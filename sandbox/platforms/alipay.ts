@@ -65,21 +65,21 @@ interface Gateway {
 }
 
 function answer({ codes, appKey, ownKey }: Gateway, { body }: WireRequest): Answer {
-  const { sign: signature = '', ...given } = Object.fromEntries(new URLSearchParams(body.toString('utf8')));
-  if (given['method'] !== 'alipay.system.oauth.token') {
+  const { sign: signature = '', ...input } = Object.fromEntries(new URLSearchParams(body.toString('utf8')));
+  if (input['method'] !== 'alipay.system.oauth.token') {
     return refused('40002', 'Invalid Arguments', 'isv.invalid-method');
   }
-  if (given['app_id'] !== ALIPAY_APP_ID) return refused('40002', 'Invalid Arguments', 'isv.invalid-app-id');
-  const signed = Object.keys(given)
+  if (input['app_id'] !== ALIPAY_APP_ID) return refused('40002', 'Invalid Arguments', 'isv.invalid-app-id');
+  const signed = Object.keys(input)
     .toSorted()
-    .map((name) => `${name}=${given[name] ?? ''}`)
+    .map((name) => `${name}=${input[name] ?? ''}`)
     .join('&');
-  const isTime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(given['timestamp'] ?? '');
+  const isTime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(input['timestamp'] ?? '');
   if (!isTime) return refused('40002', 'Invalid Arguments', 'isv.invalid-timestamp');
   if (!verify('sha256', Buffer.from(signed), appKey, Buffer.from(signature, 'base64'))) {
     return refused('40002', 'Invalid Arguments', 'isv.invalid-signature');
   }
-  const person = codes.take(ALIPAY_APP_ID, given['code'] ?? '');
+  const person = codes.take(ALIPAY_APP_ID, input['code'] ?? '');
   if (typeof person === 'string') return refused('40002', 'Invalid Arguments', 'isv.code-invalid');
   const token = () => `sandboxB${randomBytes(16).toString('hex')}`;
   // Blanks and an escaped slash: who parses this and writes it again gets another text, and another signature.

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import { LRUCache } from 'lru-cache';
 
-import { people } from '../identity/people.ts';
-import type { Person } from '../identity/people.ts';
+import { testUsers } from '../identity/people.ts';
+import type { TestUser } from '../identity/people.ts';
 
 /**
  * The codes that a mini-program would get from its platform. Here everybody makes their own: the first name of one of
@@ -12,14 +12,14 @@ import type { Person } from '../identity/people.ts';
  */
 export interface Codes {
   /** Whose code it is; it is used up. `unknown` is no code, `used` was one, `blocked` is of who may not. */
-  take(appId: string, code: string): Person | 'unknown' | 'used' | 'blocked';
+  take(appId: string, code: string): TestUser | 'unknown' | 'used' | 'blocked';
 }
 
 /** Codes remembered as used; the platforms forget theirs after minutes. */
 const MAX_USED = 10_000;
 
-const NAMES: ReadonlyMap<string, Person> = new Map(
-  people.map((person) => [person.name.toLowerCase(), person]),
+const NAMES: ReadonlyMap<string, TestUser> = new Map(
+  testUsers.map((person) => [person.name.toLowerCase(), person]),
 );
 
 /** Makes it; the newest used codes are remembered. */
@@ -40,6 +40,6 @@ export function createCodes(): Codes {
 }
 
 /** An id that a platform gives somebody: the same every time, another one for every purpose. */
-export function idFor(purpose: string, { subject }: Person): string {
+export function idFor(purpose: string, { subject }: TestUser): string {
   return createHash('sha256').update(`${purpose} ${subject}`).digest('base64url');
 }

@@ -28,8 +28,8 @@ export function createDouyinStandIn(): Wire {
 }
 
 function session(codes: Codes, request: WireRequest): Answer {
-  const given = jsonObject(request) ?? {};
-  const of = (name: string): string => (typeof given[name] === 'string' ? given[name] : '');
+  const input = jsonObject(request) ?? {};
+  const of = (name: string): string => (typeof input[name] === 'string' ? input[name] : '');
   if (of('appid') !== DOUYIN_APP.appId) return refused(40_015, 'bad appid');
   if (of('secret') !== DOUYIN_APP.secret) return refused(40_017, 'bad secret');
   const isKnown = of('code') !== '';

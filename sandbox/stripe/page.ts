@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-import type { World } from './objects/catalog.ts';
+import type { StripeContext } from './objects/catalog.ts';
 import { StripeFailure } from './objects/failure.ts';
 import { pay, settle, type PayMethod } from './objects/money.ts';
-import type { Thing } from './objects/state.ts';
+import type { StripeObject } from './objects/state.ts';
 
 /** The hosted page of a checkout: what is bought, and buttons instead of a card. It loads nothing and needs no script. */
 
@@ -14,7 +14,7 @@ const METHODS: readonly string[] = ['card', 'decline', 'delayed'] satisfies read
 
 /** Answers a request for the page of a session. */
 export async function serveCheckoutPage(
-  world: World,
+  world: StripeContext,
   sessionId: string,
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
 ): Promise<void> {
@@ -54,15 +54,15 @@ async function choiceOf(request: IncomingMessage): Promise<string | null> {
 }
 
 /** Paid by a method that takes its time. */
-function isWithTheBank({ state }: World, session: Thing): boolean {
+function isWithTheBank({ state }: StripeContext, session: StripeObject): boolean {
   const intent = state.find('payment_intent', String(session['payment_intent']));
   return session['status'] === 'complete' && intent?.['status'] === 'processing';
 }
 
 /** The bank's answer, which takes days in earnest, by a button. */
 async function serveBank(
-  world: World,
-  session: Thing,
+  world: StripeContext,
+  session: StripeObject,
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
 ): Promise<void> {
   if (request.method !== 'POST') {
@@ -79,7 +79,7 @@ async function serveBank(
   send(response, 200, choice === 'settle' ? '<h1>The bank has paid</h1>' : '<h1>The bank has refused</h1>');
 }
 
-function formOf(session: Thing): string {
+function formOf(session: StripeObject): string {
   const items = session['_items'] as readonly { readonly description: string; readonly quantity: number }[];
   const amount = Number(session['amount_total']);
   const price = new Intl.NumberFormat('en', { style: 'currency', currency: String(session['currency']) });

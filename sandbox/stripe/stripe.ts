@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Logger } from '../../platform/process/logger.ts';
 import { failRequest } from '../http/listener.ts';
 import { createApi, type ApiFault } from './api/serve.ts';
-import type { World } from './objects/catalog.ts';
+import type { StripeContext } from './objects/catalog.ts';
 import { expireOverdue } from './objects/checkout.ts';
 import { createEvents, type Events, type WebhookTarget } from './objects/events.ts';
 import { dispute, failRefund, pay, settle, type PayMethod } from './objects/money.ts';
@@ -80,7 +80,7 @@ export async function createStripeStandIn(options: StripeOptions): Promise<Strip
   const target: WebhookTarget | null =
     webhookUrl === null ? null : { url: webhookUrl, secret: STRIPE_SANDBOX.webhookSecret };
   const events = createEvents({ state, target: () => target, pausesMs, logger });
-  const world: World = { state, events };
+  const world: StripeContext = { state, events };
   const api = createApi(world, {
     secretKey: STRIPE_SANDBOX.secretKey,
     accountId: options.accountId ?? 'acct_sandbox000000001',

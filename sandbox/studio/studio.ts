@@ -2,7 +2,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { checkPresenter, checkSpeech, checkVideo, planImage } from './plan/plan.ts';
 import type { StudioSize } from './plan/plan.ts';
 import { VOICES } from './speech/voices.ts';
-import { StudioRefusal } from './types/media-types.ts';
+import { StudioError } from './types/media-types.ts';
 import type {
   Analysis,
   MatchedVoice,
@@ -52,7 +52,7 @@ export function createStudio(options: StudioOptions): Studio {
       return await run<Value>(request, { ...call, timeoutMs: READING_MS });
     } catch (error) {
       if (!isTimeout(error) || call.signal?.aborted === true) throw error;
-      throw new StudioRefusal('UNREADABLE_MEDIA', 'the file takes too long to read', { cause: error });
+      throw new StudioError('UNREADABLE_MEDIA', 'the file takes too long to read', { cause: error });
     }
   };
   return {

@@ -64,7 +64,7 @@ async function untilAttempts(url: string, state: string, count: number): Promise
 
 describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 running tasks', () => {
   it('all end: what ran goes on, a start in its window is found again, an unknowable one is named', async () => {
-    await sandbox.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 8_000 });
+    await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 8_000 });
     const first = await start(realOpenai());
     // 30 whose handle is saved.
     await submitImages(first.url, 'imga', 30);
@@ -133,7 +133,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
   it('three kills while 50 tasks wait, start, run and are stored: each is made once', async () => {
     // Twelve at a time, as with a real upstream; the others wait in the queue.
     const settings = { MIDJOURNEY_BASE_URL: sandbox.wires.midjourney, REST_AUTH: 'open' };
-    await sandbox.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 500 });
+    await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 500 });
     let kiln = await start(settings);
     await submitImages(kiln.url, 'imga', 50);
     for (const ended of [1, 14, 30]) {
@@ -152,7 +152,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
   });
 
   it('executions whose submission is cut off and repeated with its key exist once, and hear of their end', async () => {
-    await sandbox.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 1_000 });
+    await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 1_000 });
     const first = await start();
     let answered = 0;
     const submitted = Promise.allSettled(

@@ -95,11 +95,11 @@ async function holdJobs(): Promise<() => Promise<void>> {
       method: 'POST',
       body: JSON.stringify({ prompt: 'in the way' }),
     });
-  await sandbox.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 200, concurrency: 1 });
+  await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 200, concurrency: 1 });
   await sandbox.plan({ wire: 'midjourney', operation: 'imagine', fault: 'stall' });
   await send();
   return async () => {
-    await sandbox.pace({ wire: 'midjourney', concurrency: 64 });
+    await sandbox.latency({ wire: 'midjourney', concurrency: 64 });
     // The line moves on when somebody joins it.
     await send();
   };
@@ -179,7 +179,7 @@ describe.runIf(process.platform === 'linux')(
     });
 
     it('discards the results it was storing when others have stored them', async () => {
-      await sandbox.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 100 });
+      await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 100 });
       const first = await start('all');
       await sandbox.plan({
         wire: 'midjourney',

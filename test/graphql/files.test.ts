@@ -11,7 +11,7 @@ let kiln: KilnUnderTest;
 let asking: ReturnType<typeof askingAt>;
 beforeAll(async () => {
   kiln = await startKiln();
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
   asking = askingAt(kiln.url);
 });
 afterAll(() => kiln.close());
@@ -120,13 +120,13 @@ describe('cancelTask', () => {
   const CANCEL = 'mutation ($id: ID!) { cancelTask(id: $id) { id state stage cancelRequestedAt } }';
 
   it('stops a running task, and is answered the same again', async () => {
-    await kiln.control('pace', { runningMs: 20_000 });
+    await kiln.control('latency', { runningMs: 20_000 });
     const { generateImage } = await asking.ok(GENERATE, { input: A_FOX });
     await until(
       () => asking.ok('query ($id: ID!) { task(id: $id) { stage } }', generateImage),
       ({ task }) => task.stage !== 'queued',
     );
-    await kiln.control('pace', { runningMs: 0 });
+    await kiln.control('latency', { runningMs: 0 });
     const { cancelTask } = await asking.ok(CANCEL, generateImage);
     expect(cancelTask.cancelRequestedAt).not.toBeNull();
     const task = await asking.ended(generateImage.id);

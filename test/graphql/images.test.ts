@@ -11,7 +11,7 @@ let kiln: KilnUnderTest;
 let asking: ReturnType<typeof askingAt>;
 beforeAll(async () => {
   kiln = await startKiln();
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
   asking = askingAt(kiln.url);
 });
 afterAll(() => kiln.close());

@@ -10,7 +10,7 @@ let asking: ReturnType<typeof askingAt>;
 beforeAll(async () => {
   kiln = await startKiln();
   asking = askingAt(kiln.url);
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 }, 120_000);
 afterAll(() => kiln.close());
 

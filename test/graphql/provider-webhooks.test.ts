@@ -28,7 +28,7 @@ describe('the sandbox', () => {
   ])(
     'of %s tells of an attempt, and the poller hears of it',
     async (wire, asking, generator, document, model) => {
-      await kiln.control('pace', { wire, queuedMs: 500, runningMs: 500 });
+      await kiln.control('latency', { wire, queuedMs: 500, runningMs: 500 });
       // Every question takes its time, so that none learns of the end before the notice is heard.
       await kiln.control('faults', { wire, operation: asking, fault: 'slow', delayMs: 2_500, times: 100 });
       const hinted = new Set<string>();

@@ -51,7 +51,7 @@ beforeAll(async () => {
     '/file': () => ({ to: 'file:///etc/passwd' }),
   });
   kiln = await startKiln({ settings: { OUTBOUND_ALLOW: new URL(allowed.url).host } });
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 });
 afterAll(async () => {
   await kiln.close();

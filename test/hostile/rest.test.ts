@@ -11,7 +11,7 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 let kiln: KilnUnderTest;
 beforeAll(async () => {
   kiln = await startKiln({ settings: { REST_AUTH: 'open' } });
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 });
 afterAll(() => kiln.close());
 

@@ -55,7 +55,7 @@ beforeAll(async () => {
   for (const value of ['kiln-sandbox-wechat', 'kiln-sandbox-douyin', 'kiln-sandbox-client']) {
     secret('a secret at a platform', value);
   }
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 });
 afterAll(async () => {
   await kiln?.close();

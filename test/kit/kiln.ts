@@ -12,11 +12,11 @@ import { watchLog } from './processes/log-watch.ts';
 
 /** A whole Kiln inside the test's process: real PostgreSQL (a database of its own), real sockets, the sandbox beside it. */
 export interface KilnUnderTest extends Everything {
-  /** Origin of the sandbox; its /_control takes faults and paces. */
+  /** Origin of the sandbox; its /_control takes faults and latencies. */
   readonly sandboxUrl: string;
   readonly dataDir: string;
   /** POSTs a change to the sandbox's control: `control('faults', { wire, operation, fault, times })`. */
-  control(what: 'faults' | 'pace', change: object): Promise<void>;
+  control(what: 'faults' | 'latency', change: object): Promise<void>;
   /** Stops everything and removes what it kept. */
   close(): Promise<void>;
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
     ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
   );
   kiln = await startKiln({ settings: { SERVICE_KEYS: keys.join(','), REST_AUTH: 'compat' } });
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 });
 afterAll(() => kiln.close());
 

@@ -24,7 +24,7 @@ let world: World;
 let problemsOf: AnswerCheck;
 beforeAll(async () => {
   kiln = await startKiln({ settings: { RATE_LIMIT: 'status=50000,read=50000,start=50000' } });
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
   world = createWorld(kiln.url, soundRequest);
   problemsOf = await createAnswerCheck(kiln.url);
 });

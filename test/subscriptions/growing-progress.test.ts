@@ -8,7 +8,7 @@ import { entries, executePoster, expectWholeStory, storedLog } from './following
 let kiln: KilnUnderTest;
 beforeAll(async () => {
   kiln = await startKiln();
-  await kiln.control('pace', { wire: 'midjourney', queuedMs: 100, runningMs: 4_000, progressSteps: 4 });
+  await kiln.control('latency', { wire: 'midjourney', queuedMs: 100, runningMs: 4_000, progressSteps: 4 });
 });
 afterAll(() => kiln?.close());
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
     testDatabase(),
     startSandboxProcess(path.join(folder.path, 'sandbox')),
   ]);
-  await sandbox.pace({ wire: 'midjourney', queuedMs: 100, runningMs: 8_000, progressSteps: 8 });
+  await sandbox.latency({ wire: 'midjourney', queuedMs: 100, runningMs: 8_000, progressSteps: 8 });
   const [port] = await freePorts(1);
   url = `http://127.0.0.1:${port}`;
   server = await startServer();

@@ -12,7 +12,7 @@ let relay: Relay;
 beforeAll(async () => {
   kiln = await startKiln();
   relay = await startRelay(kiln.url);
-  await kiln.control('pace', { wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 });
+  await kiln.control('latency', { wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 });
 });
 afterAll(async () => {
   await relay?.close();

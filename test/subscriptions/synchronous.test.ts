@@ -20,7 +20,7 @@ const call = (prompt: string, maxWait?: number) => rest(kiln.url, 'POST', path(p
 
 /** Has the upstream work on one picture that never ends, with everything else behind it; answers how it is let go. */
 async function blockUpstream(): Promise<() => Promise<void>> {
-  await kiln.control('pace', { wire: 'midjourney', queuedMs: 0, runningMs: 50, concurrency: 1 });
+  await kiln.control('latency', { wire: 'midjourney', queuedMs: 0, runningMs: 50, concurrency: 1 });
   await kiln.control('faults', { wire: 'midjourney', operation: 'imagine', fault: 'stall' });
   const { data } = await graphql(
     kiln.url,
@@ -32,7 +32,7 @@ async function blockUpstream(): Promise<() => Promise<void>> {
     (answer) => answer.data.task.progress > 0,
   );
   return async () => {
-    await kiln.control('pace', { wire: 'midjourney', concurrency: 200 });
+    await kiln.control('latency', { wire: 'midjourney', concurrency: 200 });
     await graphql(kiln.url, 'mutation ($id: ID!) { cancelTask(id: $id) { id } }', { id });
   };
 }

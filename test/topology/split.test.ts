@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => kiln?.close());
 beforeEach(() =>
-  kiln.sandbox.pace({ wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 }),
+  kiln.sandbox.latency({ wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 }),
 );
 
 describe('a purchase with the payment provider, gateway, subgraphs and worker apart', () => {
@@ -31,7 +31,7 @@ describe('a purchase with the payment provider, gateway, subgraphs and worker ap
     ['clip', 'video/mp4'],
     ['sketch', 'image/png'],
   ])('of %s is told by the webhook alone, and the worker finishes what was bought', async (code, type) => {
-    await kiln.sandbox.pace({ wire: 'midjourney', runningMs: 200 });
+    await kiln.sandbox.latency({ wire: 'midjourney', runningMs: 200 });
     const opened = await ada.checkout(code);
     const { payment, sessionId, url } = opened;
     expect([payment.status, url]).toEqual(['PENDING', `${kiln.sandbox.url}/stripe/pay/${sessionId}`]);
@@ -155,7 +155,7 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
   });
 
   it('serves the documented paths, and files, as if it were one process', async () => {
-    await kiln.sandbox.pace({ wire: 'midjourney', runningMs: 200 });
+    await kiln.sandbox.latency({ wire: 'midjourney', runningMs: 200 });
     const submitted = await rest(kiln.url, 'POST', '/api/task/create/task', {
       task_type: 'tea',
       prompt: 'a lighthouse',
@@ -228,7 +228,7 @@ describe('wake-ups that get lost', () => {
     await kiln.end('worker', 'SIGTERM');
     const worker = await startMuteWorker(kiln.settings);
     try {
-      await kiln.sandbox.pace({ wire: 'midjourney', runningMs: 8_000 });
+      await kiln.sandbox.latency({ wire: 'midjourney', runningMs: 8_000 });
       const started = await executePoster(kiln.url, 'a silent ferry');
       const all = Object.values(followers).map((follow) => follow(kiln.url, started));
       for (const { over } of all) expect(await over).toBeNull();

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => stop?.());
 beforeEach(async () => {
   await fetch(`${sandbox.url}/_control`, { method: 'DELETE' });
-  await pace(300);
+  await latency(300);
 });
 
 const GRAPH = {
@@ -58,8 +58,8 @@ async function connect(client: string): Promise<{ socket: WebSocket; frames: Fra
   return { socket, frames };
 }
 
-const pace = (runningMs: number) =>
-  postJson(`${sandbox.url}/_control/pace`, { wire: 'comfyui', runningMs, progressSteps: 6 });
+const latency = (runningMs: number) =>
+  postJson(`${sandbox.url}/_control/latency`, { wire: 'comfyui', runningMs, progressSteps: 6 });
 
 async function prompt(client: string): Promise<string> {
   const { body } = await postJson(`${sandbox.url}/comfyui-a/prompt`, { prompt: GRAPH, client_id: client });
@@ -114,7 +114,7 @@ describe('the socket of a ComfyUI machine', () => {
   });
 
   it('throws the old socket out when its client comes again, and replays only what runs now', async () => {
-    await pace(20_000);
+    await latency(20_000);
     const first = await connect('me');
     const gone = once(first.socket, 'close');
     const id = await prompt('me');
@@ -139,7 +139,7 @@ describe('the socket of a ComfyUI machine', () => {
   });
 
   it('tells an interruption to everybody, and the history calls it an error too', async () => {
-    await pace(20_000);
+    await latency(20_000);
     const [mine, other] = [await connect('me'), await connect('somebody')];
     const id = await prompt('me');
     await hears(mine.frames, 'progress');

@@ -13,7 +13,7 @@ import { submitPrompt } from './prompt.ts';
 import { createSockets } from './socket.ts';
 import { FAILED, historyJson, queueJson } from './views.ts';
 
-/** The machines of the pool: the names of their wires in faults, paces and jobs, and their mounts. */
+/** The machines of the pool: the names of their wires in faults, latencies and jobs, and their mounts. */
 export const COMFYUI = ['comfyui-a', 'comfyui-b'] as const;
 
 export interface ComfyuiOptions extends StandInOptions {
@@ -30,7 +30,7 @@ export function createComfyui(options: ComfyuiOptions): StandIn {
   const runner = createJobRunner({
     wire: machine,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal) => perform({ studio, journal, files }, job, signal),
     words: { moderate: FAILED, fail: FAILED },
     logger: options.logger,
@@ -40,7 +40,7 @@ export function createComfyui(options: ComfyuiOptions): StandIn {
   const wire: Wire = {
     name: machine,
     mount: machine,
-    door: ({ path, headers }) => {
+    authorize: ({ path, headers }) => {
       if (!isLet(headers['x-api-key'])) return { answer: json({ error: 'Unauthorized' }, 401) };
       return { path: path.startsWith('/api/jobs') ? path : path.replace(/^\/api\//, '/'), params: {} };
     },
@@ -74,7 +74,7 @@ function routesOf(context: ComfyuiContext): WireRoute[] {
   });
   return [
     post('/prompt', 'prompt', (request, fault) => submitPrompt(context, request, fault)),
-    get('/prompt', 'remaining', () => json({ exec_info: { queue_remaining: runner.waitingLine() } })),
+    get('/prompt', 'remaining', () => json({ exec_info: { queue_remaining: runner.queueLength() } })),
     get('/queue', 'queue', () => json(queueJson(runner))),
     post('/queue', 'dequeue', (request) => dequeue(runner, request)),
     post('/interrupt', 'interrupt', (request) => interrupt(runner, request)),

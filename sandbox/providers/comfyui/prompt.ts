@@ -6,7 +6,7 @@ import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import type { ComfyuiContext } from './context.ts';
 import { placeOf } from './files.ts';
 import { readGraph } from './graph.ts';
@@ -43,7 +43,7 @@ export async function submitPrompt(
       pictures: inputNames(graph).map((name) => files.keptName(placeOf(name))),
       prompt: promptIn(graph),
     },
-    misfortune: misfortuneOf(fault),
+    fault: jobFaultOf(fault),
   });
   if (job === null) return json({ error: 'the line is full' }, 429);
   return json({ prompt_id: id, number: job.submittedAt, node_errors: verdict.nodeErrors });

@@ -10,10 +10,10 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Pace } from '../../jobs/latency-profile.ts';
+import type { LatencyProfile } from '../../jobs/latency-profile.ts';
 import { createResults } from '../shared/results.ts';
-import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
-import { startNotices } from '../shared/webhooks.ts';
+import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { startWebhooks } from '../shared/webhooks.ts';
 import { FAILED, MODERATED, platformError } from './answers.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { perform } from './perform.ts';
@@ -22,11 +22,11 @@ import { submit } from './submit.ts';
 import { createFalViews, isCompleted } from './views.ts';
 import type { FalViews } from './views.ts';
 
-/** The name of fal's queue in faults, paces and jobs, and its mount. */
+/** The name of fal's queue in faults, latencies and jobs, and its mount. */
 export const FAL = 'fal';
 
-export interface FalOptions extends NotifyingOptions {
-  readonly storagePace: () => Pace;
+export interface FalOptions extends WebhookStandInOptions {
+  readonly storageLatency: () => LatencyProfile;
   /** When set, the key that `Authorization: Key` must carry. */
   readonly secret: string | null;
 }
@@ -38,7 +38,7 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
   const runner: JobRunner = createJobRunner({
     wire: FAL,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
     words: { moderate: MODERATED, fail: FAILED },
     logger,
@@ -49,7 +49,7 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
   const wire: Wire = {
     name: FAL,
     mount: 'fal',
-    door: (request) => openDoor(request, secret),
+    authorize: (request) => openDoor(request, secret),
     refuse: (status, message) => platformError(status, message),
     routes: [results.route, ...submitRoutes({ runner, journal, views }), ...requestRoutes(runner, views)],
   };
@@ -57,7 +57,7 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
     journal,
     secret,
     logger,
-    pace: options.storagePace,
+    latency: options.storageLatency,
     publicKey: { ...publicKey.export({ format: 'jwk' }), kid: 'sandbox', use: 'sig', alg: 'EdDSA' },
   });
   return [{ wire, runner }, storage];
@@ -67,9 +67,10 @@ function openDoor(
   { path, headers }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {
-  const given = headers['authorization'];
+  const credential = headers['authorization'];
   const isIn =
-    path.startsWith('/results/') || (secret === null ? given !== undefined : given === `Key ${secret}`);
+    path.startsWith('/results/') ||
+    (secret === null ? credential !== undefined : credential === `Key ${secret}`);
   return isIn ? { path, params: {} } : { answer: platformError(401, 'No user found for Key ID and Secret') };
 }
 
@@ -87,32 +88,32 @@ function requestRoutes(runner: JobRunner, views: FalViews): WireRoute[] {
   const get = (
     path: string,
     operation: string,
-    show: (job: Job, asked: WireRequest) => Answer,
+    show: (job: Job, requested: WireRequest) => Answer,
   ): WireRoute => ({
     method: 'GET',
     path,
     operation,
-    handle: async (asked, fault) => {
-      const job = await known(runner, asked, fault);
-      return job === null ? notFound() : show(job, asked);
+    handle: async (requested, fault) => {
+      const job = await known(runner, requested, fault);
+      return job === null ? notFound() : show(job, requested);
     },
   });
   return [
-    get(`${request}/status`, 'status', (job, asked) =>
-      json(views.status(job, asked.baseUrl, hasLogs(asked)), isCompleted(job) ? 200 : 202),
+    get(`${request}/status`, 'status', (job, requested) =>
+      json(views.status(job, requested.baseUrl, hasLogs(requested)), isCompleted(job) ? 200 : 202),
     ),
-    get(`${request}/status/stream`, 'stream', (job, asked) => ({
+    get(`${request}/status/stream`, 'stream', (job, requested) => ({
       status: 200,
       headers: { 'content-type': 'text/event-stream; charset=utf-8' },
-      body: follow(runner, views, job.id, asked),
+      body: follow(runner, views, job.id, requested),
     })),
-    get(request, 'result', (job, asked) => views.result(job, asked.baseUrl)),
+    get(request, 'result', (job, requested) => views.result(job, requested.baseUrl)),
     {
       method: 'PUT',
       path: `${request}/cancel`,
       operation: 'cancel',
-      handle: async (asked, fault) => {
-        const job = await known(runner, asked, fault);
+      handle: async (requested, fault) => {
+        const job = await known(runner, requested, fault);
         if (job === null) return json({ status: 'NOT_FOUND' }, 404);
         const isStopped = await runner.cancel(job.id);
         return isStopped
@@ -144,17 +145,17 @@ async function* follow(
   runner: JobRunner,
   views: FalViews,
   id: string,
-  asked: WireRequest,
+  requested: WireRequest,
 ): AsyncGenerator<string> {
   let last = '';
-  while (!asked.signal.aborted) {
+  while (!requested.signal.aborted) {
     const job = runner.get(id);
     if (job === null) return;
-    const data = JSON.stringify(views.status(job, asked.baseUrl, hasLogs(asked)));
+    const data = JSON.stringify(views.status(job, requested.baseUrl, hasLogs(requested)));
     if (data !== last) yield `data: ${data}\n\n`;
     last = data;
     if (isCompleted(job)) return;
-    await pause(STREAM_PAUSE_MS, undefined, { signal: asked.signal, ref: false }).catch(() => undefined);
+    await pause(STREAM_PAUSE_MS, undefined, { signal: requested.signal, ref: false }).catch(() => undefined);
   }
 }
 
@@ -163,12 +164,12 @@ function sendNotices(
   { baseUrl, logger }: FalOptions,
   { runner, views, privateKey }: { runner: JobRunner; views: FalViews; privateKey: KeyObject },
 ): void {
-  startNotices({
+  startWebhooks({
     runner,
     logger,
     tries: 3,
-    hookOf: (job) => job.input['webhook'],
-    noticeOf(job) {
+    urlOf: (job) => job.input['webhook'],
+    payloadOf(job) {
       if (!hasEnded(job)) return null;
       const { status, body } = views.result(job, baseUrl());
       const isGood = status === 200;

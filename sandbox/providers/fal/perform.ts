@@ -4,7 +4,7 @@ import { renderVideo } from '../shared/film.ts';
 import { askedOf } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
+import type { MediaTools } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
 
 /** The shapes that the names of `image_size` stand for. */
@@ -19,7 +19,7 @@ const SHAPES: Readonly<Record<string, string>> = {
 
 /** Makes what the endpoint of a job was asked for. */
 export async function perform(
-  workshop: Workshop,
+  workshop: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,

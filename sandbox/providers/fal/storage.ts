@@ -8,17 +8,17 @@ import type { Wire, WireRequest } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/latency-profile.ts';
+import type { LatencyProfile } from '../../jobs/latency-profile.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import type { StandIn } from '../shared/stand-in.ts';
 import { invalid, platformError } from './answers.ts';
 
-/** The name of fal's other service in faults and paces, and its mount: storage, and the keys of its notices. */
+/** The name of fal's other service in faults and latencies, and its mount: storage, and the keys of its notices. */
 export const FAL_REST = 'fal-rest';
 
 export interface FalStorageOptions {
   readonly journal: Journal;
-  readonly pace: () => Pace;
+  readonly latency: () => LatencyProfile;
   /** When set, the key that starting an upload demands. */
   readonly secret: string | null;
   /** The public key that notices are signed with, as a JWK. */
@@ -32,7 +32,7 @@ export function createFalStorage(options: FalStorageOptions): StandIn {
   const runner = createJobRunner({
     wire: FAL_REST,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: () => Promise.resolve({ files: [], texts: [], facts: {} }),
     words: { moderate: '', fail: '' },
     logger: options.logger,
@@ -72,18 +72,18 @@ export function createFalStorage(options: FalStorageOptions): StandIn {
 }
 
 async function initiate(runner: JobRunner, secret: string | null, request: WireRequest): Promise<Answer> {
-  const given = request.headers['authorization'];
-  if (given === undefined || (secret !== null && given !== `Key ${secret}`)) {
+  const credential = request.headers['authorization'];
+  if (credential === undefined || (secret !== null && credential !== `Key ${secret}`)) {
     return platformError(401, 'Cannot access storage. Authentication is required.');
   }
-  const asked = jsonObject(request);
-  const contentType = textOf(asked?.['content_type']);
-  const name = textOf(asked?.['file_name']);
+  const requested = jsonObject(request);
+  const contentType = textOf(requested?.['content_type']);
+  const name = textOf(requested?.['file_name']);
   if (contentType === null) return invalid(['content_type'], 'Field required', 'missing');
   if (name === null) return invalid(['file_name'], 'Field required', 'missing');
   const id = randomUUID();
   const input = { contentType, pictures: [`${id}-input-0`] };
-  await runner.submit({ id, operation: 'upload', reference: null, input, misfortune: null });
+  await runner.submit({ id, operation: 'upload', reference: null, input, fault: null });
   return json({ file_url: `${request.baseUrl}/files/${id}`, upload_url: `${request.baseUrl}/upload/${id}` });
 }
 

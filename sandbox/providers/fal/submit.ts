@@ -9,10 +9,10 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { picturesOf, withoutPictures } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { storeInputs } from '../shared/perform.ts';
 import { invalid, platformError } from './answers.ts';
 import type { FalEndpoint } from './endpoints.ts';
 import type { FalViews } from './views.ts';
@@ -42,21 +42,21 @@ export async function submit(
       issue?.code === 'invalid_type' ? 'missing' : 'value_error',
     );
   }
-  const given = await picturesOf(journal, parsed.data, PICTURE_FIELDS);
-  if ('missing' in given)
-    return invalid([given.missing], 'Could not load image from url', 'image_load_error');
+  const inputs = await picturesOf(journal, parsed.data, PICTURE_FIELDS);
+  if ('missing' in inputs)
+    return invalid([inputs.missing], 'Could not load image from url', 'image_load_error');
   const id = randomUUID();
   const input: JsonObject = {
     path,
     // Pictures are files of their own; what else was asked for is kept as it is.
-    asked: withoutPictures(parsed.data, PICTURE_FIELDS),
+    requested: withoutPictures(parsed.data, PICTURE_FIELDS),
     webhook: request.query.get('fal_webhook'),
-    pictures: await keepInputs(journal, id, given.pictures),
+    pictures: await storeInputs(journal, id, inputs.pictures),
   };
   const isBanned = bannedWordOf(textOf(parsed.data['prompt']) ?? '') !== null;
   // Content is looked at by the model, which runs behind the queue: nothing is refused for it here.
-  const misfortune = isBanned ? 'moderate' : misfortuneOf(fault);
-  const job = await runner.submit({ id, operation, reference: null, input, misfortune });
+  const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
+  const job = await runner.submit({ id, operation, reference: null, input, fault: jobFault });
   return job === null ? tooMany() : json(views.status(job, request.baseUrl, false));
 }
 

@@ -2,7 +2,7 @@ import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
-import { barOf } from '../shared/bar.ts';
+import { progressBar } from '../shared/bar.ts';
 import { askedOf } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import type { Results } from '../shared/results.ts';
@@ -58,7 +58,7 @@ function positionOf(runner: JobRunner, job: Job): number {
 
 function logsOf(job: Job, percent: number): readonly object[] {
   const timestamp = new Date(job.startedAt ?? job.submittedAt).toISOString();
-  return [{ message: barOf(percent), level: 'STDERR', source: 'USER', timestamp }];
+  return [{ message: progressBar(percent), level: 'STDERR', source: 'USER', timestamp }];
 }
 
 function payloadOf(job: Job, results: Results, baseUrl: string): object {

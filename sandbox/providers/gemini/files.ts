@@ -8,8 +8,8 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
+import { storeInputs } from '../shared/perform.ts';
 import { exhausted, googleError, invalid, noFile } from './errors.ts';
 
 /** The Files API: a file is PROCESSING until its job has ended, and gone after two days. */
@@ -105,11 +105,11 @@ async function finish(
   begun.delete(uploadId);
   const id = newFileId();
   const sha256Hash = createHash('sha256').update(body).digest('base64');
-  const pictures = await keepInputs(journal, id, [body]);
+  const pictures = await storeInputs(journal, id, [body]);
   const { mimeType, displayName } = announced;
   const input = { mimeType, displayName, sizeBytes: String(body.length), sha256Hash, pictures };
-  const misfortune = misfortuneOf(fault);
-  const job = await runner.submit({ id, operation: 'file', reference: null, input, misfortune });
+  const jobFault = jobFaultOf(fault);
+  const job = await runner.submit({ id, operation: 'file', reference: null, input, fault: jobFault });
   return job === null ? exhausted(3) : json({ file: fileJson(job, baseUrl) });
 }
 

@@ -2,7 +2,7 @@ import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
-import { createExpiry } from '../shared/expiry.ts';
+import { createUrlExpiry } from '../shared/expiry.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { noKey, refuse, wrongKey } from './errors.ts';
 import { createFiles } from './files.ts';
@@ -13,7 +13,7 @@ import { streamGenerateContent } from './stream.ts';
 import { downloadVideo, showOperation, startVideo } from './veo.ts';
 import type { VeoContext } from './veo.ts';
 
-/** The name of this wire in faults, paces and jobs, and its mount. */
+/** The name of this wire in faults, latencies and jobs, and its mount. */
 export const GEMINI = 'gemini';
 
 export interface GeminiOptions extends StandInOptions {
@@ -30,7 +30,7 @@ export function createGemini(options: GeminiOptions): StandIn {
   const runner = createJobRunner({
     wire: GEMINI,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
     words: { moderate: MODERATED, fail: 'Internal error. Please try again.' },
     logger: options.logger,
@@ -40,8 +40,8 @@ export function createGemini(options: GeminiOptions): StandIn {
     name: GEMINI,
     mount: 'gemini',
     refuse,
-    door: (request) => openDoor(request, options.secret),
-    routes: routesOf({ runner, journal, files, expiry: createExpiry() }),
+    authorize: (request) => openDoor(request, options.secret),
+    routes: routesOf({ runner, journal, files, expiry: createUrlExpiry() }),
   };
   return { wire, runner };
 }

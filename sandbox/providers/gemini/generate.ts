@@ -8,8 +8,8 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
+import { storeInputs } from '../shared/perform.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { exhausted, googleError, invalid, refuse } from './errors.ts';
 import type { Files } from './files.ts';
@@ -58,25 +58,25 @@ export async function generate(
   if (!model.startsWith('gemini-')) return { answer: noModel(model, 'generateContent') };
   const parsed = generateRequest.safeParse(jsonObject(request));
   if (!parsed.success) return { answer: invalid(problemOf(parsed.error.issues[0])) };
-  const asked = parsed.data;
-  const isImage = asked.generationConfig?.responseModalities?.includes('IMAGE') ?? false;
+  const requested = parsed.data;
+  const isImage = requested.generationConfig?.responseModalities?.includes('IMAGE') ?? false;
   if (isImage && !model.includes('image')) {
     return { answer: invalid('The requested combination of response modalities is not supported.') };
   }
   if (fault?.fault === 'queue-full') return { answer: exhausted(3) };
-  if (fault?.fault === 'moderation') return { answer: json(blockedJson(model, asked)) };
+  if (fault?.fault === 'moderation') return { answer: json(blockedJson(model, requested)) };
   const { runner } = context;
-  const job = await submit(context, asked, { isImage, fault });
+  const job = await submit(context, requested, { isImage, fault });
   if ('answer' in job) return job;
-  return endOf(context, await runner.ended(job.id, request.signal), { model, asked, isImage });
+  return endOf(context, await runner.ended(job.id, request.signal), { model, requested, isImage });
 }
 
 async function submit(
   { runner, journal, files }: GeminiContext,
-  asked: GenerateRequest,
+  requested: GenerateRequest,
   { isImage, fault }: { readonly isImage: boolean; readonly fault: Fault | null },
 ): Promise<Job | { readonly answer: Answer }> {
-  const { contents, systemInstruction, generationConfig } = asked;
+  const { contents, systemInstruction, generationConfig } = requested;
   const last = contents.findLast(({ role }) => role !== 'model');
   const all = contents.flatMap(({ parts }) => mediaIn(parts));
   const media: string[] = [];
@@ -88,7 +88,7 @@ async function submit(
     media.push(content.name);
   }
   const id = `gemini-${randomUUID()}`;
-  const pictures = await keepInputs(journal, id, inline);
+  const pictures = await storeInputs(journal, id, inline);
   const input = {
     prompt: textIn(last?.parts),
     system: textIn(systemInstruction?.parts),
@@ -99,23 +99,23 @@ async function submit(
     media: [...pictures, ...media],
   };
   const operation = isImage ? 'image' : 'generate';
-  const misfortune = misfortuneOf(fault);
-  const job = await runner.submit({ id, operation, reference: null, input, misfortune });
+  const jobFault = jobFaultOf(fault);
+  const job = await runner.submit({ id, operation, reference: null, input, fault: jobFault });
   return job ?? { answer: exhausted(3) };
 }
 
 interface Asked {
   readonly model: string;
-  readonly asked: GenerateRequest;
+  readonly requested: GenerateRequest;
   readonly isImage: boolean;
 }
 
 async function endOf(
   { journal }: GeminiContext,
   { id, failure, result }: Job,
-  { model, asked, isImage }: Asked,
+  { model, requested, isImage }: Asked,
 ): Promise<GeneratedAnswer | { readonly answer: Answer }> {
-  const promptTokens = promptTokensOf(asked);
+  const promptTokens = promptTokensOf(requested);
   if (failure === MODERATED) {
     const finishReason = isImage ? 'IMAGE_SAFETY' : 'SAFETY';
     return { id, model, parts: [], finishReason, promptTokens, tokens: 0 };
@@ -131,7 +131,7 @@ async function endOf(
     return { id, model, parts, finishReason: 'STOP', promptTokens, tokens: 1_290 };
   }
   const whole = result.texts[0] ?? '';
-  const limit = asked.generationConfig?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const limit = requested.generationConfig?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const isCut = countTokens(whole) > limit;
   const text = isCut ? whole.slice(0, limit * 4) : whole;
   const finishReason = isCut ? 'MAX_TOKENS' : 'STOP';
@@ -159,8 +159,8 @@ export function generatedJson(
 }
 
 /** The prompt itself was refused: an answer without candidates. */
-function blockedJson(model: string, asked: GenerateRequest): object {
-  const tokens = promptTokensOf(asked);
+function blockedJson(model: string, requested: GenerateRequest): object {
+  const tokens = promptTokensOf(requested);
   return {
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
     usageMetadata: { promptTokenCount: tokens, totalTokenCount: tokens },

@@ -1,9 +1,9 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioRefusal } from '../../studio/types/media-types.ts';
+import { StudioError } from '../../studio/types/media-types.ts';
 import { renderVideo } from '../shared/film.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { renderPicture } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
+import type { MediaTools } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { UNREADABLE } from './generate.ts';
 
@@ -12,7 +12,7 @@ const NO_RESULT: JobResult = { files: [], texts: [], facts: {} };
 
 /** Does the work of a job of this wire. */
 export async function perform(
-  workshop: Workshop,
+  workshop: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,
@@ -30,7 +30,7 @@ export async function perform(
 }
 
 async function performImage(
-  workshop: Workshop,
+  workshop: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,
@@ -45,7 +45,7 @@ async function performImage(
   return renderPicture(workshop, { id: job.id, index: 0, onPreview }, request, signal);
 }
 
-async function answer(workshop: Workshop, { input }: Job, signal: AbortSignal): Promise<JobResult> {
+async function answer(workshop: MediaTools, { input }: Job, signal: AbortSignal): Promise<JobResult> {
   const media = await readAll(workshop, input['media']);
   if (media.length === 0) {
     const question = { system: textOf(input['system']) ?? '', user: textOf(input['prompt']) ?? '' };
@@ -54,7 +54,7 @@ async function answer(workshop: Workshop, { input }: Job, signal: AbortSignal): 
   const summaries: string[] = [];
   for (const bytes of media) {
     const { summary } = await workshop.studio.analyse(bytes, { signal }).catch((error: unknown) => {
-      if (error instanceof StudioRefusal) throw new Error(`${UNREADABLE}${error.message}`, { cause: error });
+      if (error instanceof StudioError) throw new Error(`${UNREADABLE}${error.message}`, { cause: error });
       throw error;
     });
     summaries.push(summary);
@@ -66,7 +66,11 @@ async function answer(workshop: Workshop, { input }: Job, signal: AbortSignal): 
 /** The studio draws at most 1080 lines. */
 const LINES: Readonly<Record<string, number>> = { '720p': 720, '1080p': 1_080, '4k': 1_080 };
 
-async function performVideo(workshop: Workshop, { id, input }: Job, signal: AbortSignal): Promise<JobResult> {
+async function performVideo(
+  workshop: MediaTools,
+  { id, input }: Job,
+  signal: AbortSignal,
+): Promise<JobResult> {
   const [firstFrame] = await readAll(workshop, input['firstFrame']);
   const [lastFrame] = await readAll(workshop, input['lastFrame']);
   const request = {
@@ -83,7 +87,7 @@ async function performVideo(workshop: Workshop, { id, input }: Job, signal: Abor
 }
 
 /** The files that these names stand for in the journal. */
-async function readAll({ journal }: Workshop, names: unknown): Promise<Buffer[]> {
+async function readAll({ journal }: MediaTools, names: unknown): Promise<Buffer[]> {
   const list = Array.isArray(names) ? names.map(String) : [];
   const files = await Promise.all(list.map((name) => journal.readPicture(name)));
   if (files.includes(null)) throw new Error('a file that came with the job is gone');

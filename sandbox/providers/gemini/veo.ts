@@ -8,11 +8,11 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { Expiry } from '../shared/expiry.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import type { UrlExpiry } from '../shared/expiry.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { storeInputs } from '../shared/perform.ts';
 import { exhausted, googleError, invalid, noFile } from './errors.ts';
 import { MODERATED, noModel, problemOf } from './generate.ts';
 
@@ -20,7 +20,7 @@ import { MODERATED, noModel, problemOf } from './generate.ts';
 export interface VeoContext {
   readonly runner: JobRunner;
   readonly journal: Journal;
-  readonly expiry: Expiry;
+  readonly expiry: UrlExpiry;
 }
 
 const image = z.strictObject({ bytesBase64Encoded: z.base64().min(1), mimeType: z.string() });
@@ -62,7 +62,7 @@ export async function startVideo(
   const [{ prompt, image: first, lastFrame: last }] = instances;
   const id = newNumericId('v', 13);
   const frames = [first, last].map((frame) => frame && Buffer.from(frame.bytesBase64Encoded, 'base64'));
-  const pictures = await keepInputs(
+  const pictures = await storeInputs(
     journal,
     id,
     frames.filter((frame) => frame !== undefined),
@@ -78,8 +78,8 @@ export async function startVideo(
     firstFrame: first === undefined ? [] : names.splice(0, 1),
     lastFrame: names,
   };
-  const misfortune = misfortuneOf(fault);
-  const job = await runner.submit({ id, operation: 'video', reference: null, input, misfortune });
+  const jobFault = jobFaultOf(fault);
+  const job = await runner.submit({ id, operation: 'video', reference: null, input, fault: jobFault });
   return job === null ? exhausted(3) : json({ name: nameOf(job) });
 }
 
@@ -102,7 +102,7 @@ export async function showOperation(
   if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
   const job = runner.get(id);
   if (job?.operation !== 'video') return googleError('NOT_FOUND', 'Requested entity was not found.');
-  const uri = `${baseUrl}/v1beta/files/${id}-${expiry.editionOf(id)}:download?alt=media`;
+  const uri = `${baseUrl}/v1beta/files/${id}-${expiry.versionOf(id)}:download?alt=media`;
   return json(operationJson(job, uri));
 }
 
@@ -144,7 +144,7 @@ export async function downloadVideo(
   const [, id = '', edition = ''] = /^(\w+)-(\d+)$/.exec(name) ?? [];
   if (fault?.fault === 'expired-url') expiry.expire(id);
   const file = runner.get(id)?.result?.files[0];
-  if (file === undefined || edition !== String(expiry.editionOf(id))) return noFile(name);
+  if (file === undefined || edition !== String(expiry.versionOf(id))) return noFile(name);
   const content = await journal.readPicture(file.name);
   return content === null ? noFile(name) : bytes(content, file.contentType);
 }

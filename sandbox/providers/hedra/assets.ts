@@ -6,7 +6,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { fileName, openPlace, take } from '../shared/hand-over.ts';
+import { fileName, createUpload, receiveUpload } from '../shared/hand-over.ts';
 import { readForm } from '../shared/inputs/multipart.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 
@@ -32,18 +32,23 @@ export function assetRoutes(store: Store): WireRoute[] {
       operation: 'uploadAsset',
       handle: (request) => upload(store, request),
     },
-    { method: 'PUT', path: '/upload/:id', operation: 'put', handle: (request) => take(store, request) },
+    {
+      method: 'PUT',
+      path: '/upload/:id',
+      operation: 'put',
+      handle: (request) => receiveUpload(store, request),
+    },
   ];
 }
 
 async function create(store: Store, request: WireRequest): Promise<Answer> {
-  const asked = jsonObject(request);
-  const name = textOf(asked?.['name']);
-  const type = textOf(asked?.['type']);
+  const requested = jsonObject(request);
+  const name = textOf(requested?.['name']);
+  const type = textOf(requested?.['type']);
   if (name === null) return invalidField(['name'], 'Field required', 'missing');
   if (type === null || !TYPES.includes(type))
     return invalidField(['type'], `Input should be one of ${TYPES.join(', ')}`, 'enum');
-  const id = await openPlace(store, { name, type });
+  const id = await createUpload(store, { name, type });
   return json({ id, name, type, upload_url: type === 'video' ? `${request.baseUrl}/upload/${id}` : null });
 }
 

@@ -13,7 +13,7 @@ import type { Journal } from '../../jobs/journal.ts';
 import type { Studio } from '../../studio/types/studio.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { fileName } from '../shared/hand-over.ts';
 import type { Results } from '../shared/results.ts';
 import { assetOf } from './assets.ts';
@@ -62,13 +62,13 @@ export async function generate(
     const [issue] = parsed.error.issues;
     return invalidField(issue?.path ?? [], issue?.message ?? 'invalid');
   }
-  const asked = parsed.data;
+  const requested = parsed.data;
   if (fault?.fault === 'queue-full') return full();
-  const id = asked.generation_id ?? randomUUID();
+  const id = requested.generation_id ?? randomUUID();
   if (parts.runner.get(id) !== null) return detail(409, 'Generation already exists');
-  const missing = missingOf(parts, asked);
+  const missing = missingOf(parts, requested);
   if (missing !== null) return invalidField([missing], 'Not found');
-  return accept(parts, { id, asked, fault });
+  return accept(parts, { id, requested, fault });
 }
 
 function full(): Answer {
@@ -76,36 +76,39 @@ function full(): Answer {
 }
 
 /** The first field that names something which is not there. */
-function missingOf({ studio, runner }: HedraParts, asked: Asked): string | null {
-  if (assetOf(runner, asked.start_keyframe_id)?.input['type'] !== 'image') return 'start_keyframe_id';
-  if (asked.audio_id) return assetOf(runner, asked.audio_id)?.input['type'] === 'audio' ? null : 'audio_id';
-  const isVoice = voicesOf(studio).some(({ wireId }) => wireId === asked.audio_generation?.voice_id);
+function missingOf({ studio, runner }: HedraParts, requested: Asked): string | null {
+  if (assetOf(runner, requested.start_keyframe_id)?.input['type'] !== 'image') return 'start_keyframe_id';
+  if (requested.audio_id)
+    return assetOf(runner, requested.audio_id)?.input['type'] === 'audio' ? null : 'audio_id';
+  const isVoice = voicesOf(studio).some(({ wireId }) => wireId === requested.audio_generation?.voice_id);
   return isVoice ? null : 'voice_id';
 }
 
 interface Accepting {
   readonly id: string;
-  readonly asked: Asked;
+  readonly requested: Asked;
   readonly fault: Fault | null;
 }
 
 /** Its start counts from here on, whatever becomes of the answer. */
-async function accept({ studio, runner }: HedraParts, { id, asked, fault }: Accepting): Promise<Answer> {
-  const { generated_video_inputs: inputs, audio_generation: spoken } = asked;
+async function accept({ studio, runner }: HedraParts, { id, requested, fault }: Accepting): Promise<Answer> {
+  const { generated_video_inputs: inputs, audio_generation: spoken } = requested;
   const voice = voicesOf(studio).find(({ wireId }) => wireId === spoken?.voice_id);
   const input: JsonObject = {
     asset: randomUUID(),
     prompt: inputs.text_prompt,
     aspectRatio: inputs.aspect_ratio ?? null,
     resolution: inputs.resolution ?? null,
-    text: asked.audio_id ? null : (spoken?.text ?? null),
+    text: requested.audio_id ? null : (spoken?.text ?? null),
     voice: voice?.id ?? null,
-    pictures: [asked.start_keyframe_id, asked.audio_id].flatMap((asset) => (asset ? [fileName(asset)] : [])),
+    pictures: [requested.start_keyframe_id, requested.audio_id].flatMap((asset) =>
+      asset ? [fileName(asset)] : [],
+    ),
   };
   const isBanned = bannedWordOf(`${inputs.text_prompt} ${spoken?.text ?? ''}`) !== null;
-  const misfortune = isBanned ? 'moderate' : misfortuneOf(fault);
-  const reference = asked.generation_id ?? null;
-  const job = await runner.submit({ id, operation: 'generate', reference, input, misfortune });
+  const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
+  const reference = requested.generation_id ?? null;
+  const job = await runner.submit({ id, operation: 'generate', reference, input, fault: jobFault });
   return job === null
     ? full()
     : json({ ...generationJson(job, { url: null, percent: 0 }), eta_sec: null, batch_results: [] });

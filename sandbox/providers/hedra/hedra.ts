@@ -4,13 +4,13 @@ import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioRefusal } from '../../studio/types/media-types.ts';
+import { StudioError } from '../../studio/types/media-types.ts';
 import type { PresenterRequest } from '../../studio/types/media-types.ts';
 import type { Studio } from '../../studio/types/studio.ts';
 import { detail } from '../shared/fastapi.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
+import type { MediaTools } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { assetRoutes } from './assets.ts';
@@ -19,7 +19,7 @@ import type { HedraParts } from './generate.ts';
 import { INVALID, MODERATED, generationJson } from './generation-json.ts';
 import { voicesOf } from './voices.ts';
 
-/** The name of this wire in faults, paces and jobs, and its mount. */
+/** The name of this wire in faults, latencies and jobs, and its mount. */
 export const HEDRA = 'hedra';
 
 export interface HedraOptions extends StandInOptions {
@@ -33,7 +33,7 @@ export function createHedra(options: HedraOptions): StandIn {
   const runner = createJobRunner({
     wire: HEDRA,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal) => perform(options, job, signal),
     words: { moderate: MODERATED, fail: 'Internal error, please try again' },
     logger: options.logger,
@@ -42,7 +42,7 @@ export function createHedra(options: HedraOptions): StandIn {
   const wire: Wire = {
     name: HEDRA,
     mount: 'hedra',
-    door: (request) => openDoor(request, secret),
+    authorize: (request) => openDoor(request, secret),
     refuse: (status, message) => detail(status, message),
     routes: [parts.results.route, ...assetRoutes(parts), ...generationRoutes(parts)],
   };
@@ -53,8 +53,8 @@ export function createHedra(options: HedraOptions): StandIn {
 const OPEN = /^\/(results|upload)\//;
 
 function openDoor({ path, headers }: WireRequest, secret: string | null) {
-  const given = headers['x-api-key'];
-  const isIn = secret === null ? given !== undefined : given === secret;
+  const credential = headers['x-api-key'];
+  const isIn = secret === null ? credential !== undefined : credential === secret;
   return isIn || OPEN.test(path) ? { path, params: {} } : { answer: detail(401, 'Invalid API key') };
 }
 
@@ -104,7 +104,7 @@ async function status(
 }
 
 /** Makes the picture talk; an asset needs nothing done. */
-async function perform({ studio, journal }: Workshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+async function perform({ studio, journal }: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
   if (job.operation !== 'generate') return { files: [], texts: [], facts: {} };
   try {
     const { bytes, contentType, width, height, duration } = await studio.presenter(
@@ -116,7 +116,7 @@ async function perform({ studio, journal }: Workshop, job: Job, signal: AbortSig
     signal.throwIfAborted();
     return { files: [{ name, contentType, width, height, duration }], texts: [], facts: {} };
   } catch (error) {
-    if (!(error instanceof StudioRefusal)) throw error;
+    if (!(error instanceof StudioError)) throw error;
     throw new Error(`${INVALID}${error.message}`, { cause: error });
   }
 }

@@ -7,22 +7,22 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { detail } from '../shared/fastapi.ts';
-import { handOverRoutes } from '../shared/hand-over.ts';
+import { uploadRoutes } from '../shared/hand-over.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
+import type { MediaTools } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
 import { createResults } from '../shared/results.ts';
-import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
-import { startNotices } from '../shared/webhooks.ts';
+import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { startWebhooks } from '../shared/webhooks.ts';
 import { startCharacter, startSoul } from './start.ts';
 import type { HiggsfieldParts } from './start.ts';
 import { NSFW, characterJson, requestJson } from './views.ts';
 
-/** The name of this wire in faults, paces and jobs, and its mount. */
+/** The name of this wire in faults, latencies and jobs, and its mount. */
 export const HIGGSFIELD = 'higgsfield';
 
-export interface HiggsfieldOptions extends NotifyingOptions {
+export interface HiggsfieldOptions extends WebhookStandInOptions {
   /** When set, the credentials that `Authorization: Key` must carry. */
   readonly secret: string | null;
 }
@@ -33,24 +33,24 @@ export function createHiggsfield(options: HiggsfieldOptions): StandIn {
   const runner: JobRunner = createJobRunner({
     wire: HIGGSFIELD,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
     words: { moderate: NSFW, fail: 'Generation failed' },
     logger,
   });
   const results = createResults(journal, runner);
   const parts: HiggsfieldParts = { runner, journal, results };
-  startNotices({
+  startWebhooks({
     runner,
     logger,
     tries: 3,
-    hookOf: (job) => job.input['webhook'],
-    noticeOf: (job) => (hasEnded(job) ? requestJson(job, results, baseUrl()) : null),
+    urlOf: (job) => job.input['webhook'],
+    payloadOf: (job) => (hasEnded(job) ? requestJson(job, results, baseUrl()) : null),
   });
   const wire: Wire = {
     name: HIGGSFIELD,
     mount: 'higgsfield',
-    door: (request) => openDoor(request, secret),
+    authorize: (request) => openDoor(request, secret),
     refuse: (status, message) => detail(status, message),
     routes: [results.route, ...fileRoutes(parts), ...characterRoutes(parts), ...soulRoutes(parts)],
   };
@@ -61,13 +61,13 @@ export function createHiggsfield(options: HiggsfieldOptions): StandIn {
 const OPEN = /^\/(results|upload|files)\/(?!generate-upload-url)/;
 
 function openDoor({ path, headers }: WireRequest, secret: string | null) {
-  const given = headers['authorization'];
-  const isIn = secret === null ? given !== undefined : given === `Key ${secret}`;
+  const credential = headers['authorization'];
+  const isIn = secret === null ? credential !== undefined : credential === `Key ${secret}`;
   return isIn || OPEN.test(path) ? { path, params: {} } : { answer: detail(401, 'Invalid API credentials') };
 }
 
 function fileRoutes(parts: HiggsfieldParts): WireRoute[] {
-  return handOverRoutes(parts, {
+  return uploadRoutes(parts, {
     begin: '/files/generate-upload-url',
     answer: (id, base) => json({ upload_url: `${base}/upload/${id}`, public_url: `${base}/files/${id}` }),
   });
@@ -142,7 +142,7 @@ async function known(
 
 /** Draws pictures, with those of the character blended in; a character itself needs nothing done but to be kept. */
 async function perform(
-  workshop: Workshop,
+  workshop: MediaTools,
   { id, operation, input }: Job,
   signal: AbortSignal,
   onPreview: () => void,

@@ -13,9 +13,9 @@ import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { givenPicture } from '../shared/inputs/input-picture.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
 import { characterJson, requestJson } from './views.ts';
 
@@ -53,9 +53,9 @@ export async function startCharacter(
   request: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
-  const asked = character.safeParse(jsonObject(request));
-  if (!asked.success) return invalid(asked.error);
-  const { name, input_images: images } = asked.data;
+  const requested = character.safeParse(jsonObject(request));
+  if (!requested.success) return invalid(requested.error);
+  const { name, input_images: images } = requested.data;
   const refusal = refusalOf(name, fault);
   if (refusal !== null) return refusal;
   const known = knownBy(parts.runner, request, 'character');
@@ -68,7 +68,7 @@ export async function startCharacter(
     pictures.push(picture);
   }
   const id = randomUUID();
-  const input = { name, pictures: await keepInputs(parts.journal, id, pictures) };
+  const input = { name, pictures: await storeInputs(parts.journal, id, pictures) };
   const job = await submit(parts, request, { id, operation: 'character', input, fault });
   return job === null ? full() : json(characterJson(job));
 }
@@ -79,9 +79,9 @@ export async function startSoul(
   request: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
-  const asked = soul.safeParse(jsonObject(request));
-  if (!asked.success) return invalid(asked.error);
-  const { prompt, custom_reference_id: person, batch_size: count, aspect_ratio, seed } = asked.data;
+  const requested = soul.safeParse(jsonObject(request));
+  if (!requested.success) return invalid(requested.error);
+  const { prompt, custom_reference_id: person, batch_size: count, aspect_ratio, seed } = requested.data;
   const refusal = refusalOf(prompt, fault);
   if (refusal !== null) return refusal;
   const known = knownBy(parts.runner, request, 'soul');
@@ -141,6 +141,6 @@ function submit(
   { id, operation, input, fault, isBanned = false }: Submitting,
 ): Promise<Job | null> {
   const reference = headers['idempotency-key'] ?? null;
-  const misfortune = isBanned ? 'moderate' : misfortuneOf(fault);
-  return runner.submit({ id, operation, reference, input, misfortune });
+  const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
+  return runner.submit({ id, operation, reference, input, fault: jobFault });
 }

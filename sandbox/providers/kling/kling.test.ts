@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => stop());
 beforeEach(async () => {
   await fetch(`${sandbox.url}/_control`, { method: 'DELETE' });
-  await postJson(`${sandbox.url}/_control/pace`, { wire: 'kling', queuedMs: 0, runningMs: 20 });
+  await postJson(`${sandbox.url}/_control/latency`, { wire: 'kling', queuedMs: 0, runningMs: 20 });
 });
 
 interface Task {

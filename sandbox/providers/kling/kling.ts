@@ -9,21 +9,21 @@ import type { VideoRequest } from '../../studio/types/media-types.ts';
 import { renderVideo } from '../shared/film.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
+import type { MediaTools } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
-import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
-import { isTurningPoint, startNotices } from '../shared/webhooks.ts';
+import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
 import { refusal, success } from './codes.ts';
 import { loginRefusal } from './login.ts';
 import { startVideo } from './start.ts';
 import type { KlingAction } from './start.ts';
 import { taskJson } from './task-json.ts';
 
-/** The name of this wire in faults, paces and jobs, and its mount. */
+/** The name of this wire in faults, latencies and jobs, and its mount. */
 export const KLING = 'kling';
 
-export interface KlingOptions extends NotifyingOptions {
+export interface KlingOptions extends WebhookStandInOptions {
   /** When set, the API key, and the secret that tokens must be signed with. */
   readonly secret: string | null;
 }
@@ -34,7 +34,7 @@ export function createKling(options: KlingOptions): StandIn {
   const runner = createJobRunner({
     wire: KLING,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal) => perform(options, job, signal),
     words: {
       moderate: 'Failure to pass the risk control system',
@@ -44,13 +44,13 @@ export function createKling(options: KlingOptions): StandIn {
   });
   const results = createResults(journal, runner);
   // Unsigned, at each change of a task's state.
-  startNotices({
+  startWebhooks({
     runner,
     logger: options.logger,
     tries: 3,
-    hookOf: (job) => job.input['callbackUrl'],
-    noticeOf: (job) =>
-      isTurningPoint(job, runner) ? taskJson(job, results.urlOf(job, options.baseUrl())) : null,
+    urlOf: (job) => job.input['callbackUrl'],
+    payloadOf: (job) =>
+      isStateChange(job, runner) ? taskJson(job, results.urlOf(job, options.baseUrl())) : null,
   });
   const parts = { runner, journal, results };
   const routes = (['text2video', 'image2video'] as const).flatMap((action) => routesOf(parts, action));
@@ -130,7 +130,7 @@ function isWithin(value: number, most: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= most;
 }
 
-async function perform(workshop: Workshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+async function perform(workshop: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
   const pictures = await inputPictures(workshop.journal, job.input);
   return renderVideo(workshop, job.id, videoRequest(job, pictures), signal);
 }

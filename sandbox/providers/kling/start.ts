@@ -8,9 +8,9 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { storeInputs } from '../shared/perform.ts';
 import { refusal, success } from './codes.ts';
 import { taskJson } from './task-json.ts';
 
@@ -71,15 +71,15 @@ export async function startVideo(
     const [issue] = parsed.error.issues;
     return refusal(1201, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
   }
-  const asked = parsed.data;
-  if (fault?.fault === 'moderation' || bannedWordOf(asked.prompt ?? '') !== null) {
+  const requested = parsed.data;
+  if (fault?.fault === 'moderation' || bannedWordOf(requested.prompt ?? '') !== null) {
     return refusal(1301, 'Failure to pass the risk control system');
   }
   if (fault?.fault === 'queue-full') return full();
-  const reference = asked.external_task_id ?? null;
+  const reference = requested.external_task_id ?? null;
   const isTaken = reference !== null && parts.runner.list().some((job) => job.reference === reference);
   if (isTaken) return refusal(1201, 'external_task_id already exists');
-  return accept(parts, { action, asked, reference, fault });
+  return accept(parts, { action, requested, reference, fault });
 }
 
 function full(): Answer {
@@ -88,7 +88,7 @@ function full(): Answer {
 
 interface Accepting {
   readonly action: KlingAction;
-  readonly asked: z.output<(typeof forms)[KlingAction]>;
+  readonly requested: z.output<(typeof forms)[KlingAction]>;
   readonly reference: string | null;
   readonly fault: Fault | null;
 }
@@ -96,26 +96,26 @@ interface Accepting {
 /** Its start counts from here on, whatever becomes of the answer. */
 async function accept(
   { runner, journal }: KlingParts,
-  { action, asked, reference, fault }: Accepting,
+  { action, requested, reference, fault }: Accepting,
 ): Promise<Answer> {
   const id = newNumericId('8', 18);
-  const frames = 'image' in asked ? [asked.image, asked.image_tail] : [];
-  const given = frames.filter((frame) => typeof frame === 'string');
+  const frames = 'image' in requested ? [requested.image, requested.image_tail] : [];
+  const images = frames.filter((frame) => typeof frame === 'string');
   const input: JsonObject = {
-    prompt: asked.prompt ?? '',
-    mode: asked.mode,
-    duration: Number(asked.duration),
-    aspectRatio: 'aspect_ratio' in asked ? asked.aspect_ratio : null,
-    callbackUrl: asked.callback_url ?? null,
+    prompt: requested.prompt ?? '',
+    mode: requested.mode,
+    duration: Number(requested.duration),
+    aspectRatio: 'aspect_ratio' in requested ? requested.aspect_ratio : null,
+    callbackUrl: requested.callback_url ?? null,
     hasFirst: Boolean(frames[0]),
     hasLast: Boolean(frames[1]),
-    pictures: await keepInputs(
+    pictures: await storeInputs(
       journal,
       id,
-      given.map((frame) => Buffer.from(frame, 'base64')),
+      images.map((frame) => Buffer.from(frame, 'base64')),
     ),
   };
-  const misfortune = misfortuneOf(fault);
-  const job = await runner.submit({ id, operation: action, reference, input, misfortune });
+  const jobFault = jobFaultOf(fault);
+  const job = await runner.submit({ id, operation: action, reference, input, fault: jobFault });
   return job === null ? full() : success(taskJson(job, null));
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => stop());
 beforeEach(async () => {
   await fetch(`${sandbox.url}/_control`, { method: 'DELETE' });
-  await postJson(`${sandbox.url}/_control/pace`, { queuedMs: 10, runningMs: 80, progressSteps: 4 });
+  await postJson(`${sandbox.url}/_control/latency`, { queuedMs: 10, runningMs: 80, progressSteps: 4 });
 });
 
 test('takes an imagine job from submission to a picture of the asked aspect ratio', async () => {
@@ -38,7 +38,7 @@ test('takes an imagine job from submission to a picture of the asked aspect rati
 });
 
 test('shows a growing progress and a preview while the job runs', async () => {
-  await postJson(`${sandbox.url}/_control/pace`, { runningMs: 1_500, progressSteps: 5 });
+  await postJson(`${sandbox.url}/_control/latency`, { runningMs: 1_500, progressSteps: 5 });
   const id = await imagine(sandbox, 'a boat');
   const seen = await follow(url, id);
   const running = seen.filter(({ status }) => status === 'IN_PROGRESS');
@@ -80,7 +80,7 @@ test('refuses a banned word with code 24 and names it; nothing has been started'
 });
 
 test('says 22 and how many wait, then 23 when the line is full', async () => {
-  await postJson(`${sandbox.url}/_control/pace`, { runningMs: 60_000, concurrency: 1, queueSize: 2 });
+  await postJson(`${sandbox.url}/_control/latency`, { runningMs: 60_000, concurrency: 1, queueSize: 2 });
   const codes: unknown[] = [];
   for (let start = 0; start < 4; start += 1) {
     const { body } = await postJson(`${url}/mj/submit/imagine`, { prompt: `boat ${start}` });
@@ -114,7 +114,7 @@ test('lists tasks by their ids, and all of them, newest first, with their state'
 });
 
 test('cancels a running task; one that has ended it does not', async () => {
-  await postJson(`${sandbox.url}/_control/pace`, { runningMs: 60_000 });
+  await postJson(`${sandbox.url}/_control/latency`, { runningMs: 60_000 });
   const id = await imagine(sandbox, 'a boat');
   await follow(url, id, ({ status }) => status === 'SUBMITTED');
   expect((await postJson(`${url}/mj/task/${id}/cancel`, {})).body).toMatchObject({ code: 1 });

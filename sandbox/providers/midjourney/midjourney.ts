@@ -13,9 +13,9 @@ import type { ImageRequest } from '../../studio/types/studio.ts';
 import { renderVideo } from '../shared/film.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
-import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
-import { startNotices } from '../shared/webhooks.ts';
+import type { MediaTools } from '../shared/perform.ts';
+import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { startWebhooks } from '../shared/webhooks.ts';
 import { CODE, submitResult } from './codes.ts';
 import { createPictures } from './pictures.ts';
 import type { Pictures } from './pictures.ts';
@@ -23,10 +23,10 @@ import { parsePrompt } from './prompt.ts';
 import { createSubmissions } from './submit.ts';
 import { taskJson } from './task-json.ts';
 
-/** The name of this wire in faults, paces and jobs, and its mount. */
+/** The name of this wire in faults, latencies and jobs, and its mount. */
 export const MIDJOURNEY = 'midjourney';
 
-export interface MidjourneyOptions extends NotifyingOptions {
+export interface MidjourneyOptions extends WebhookStandInOptions {
   /** When set, `mj-api-secret` (or a bearer token) must equal it. */
   readonly secret: string | null;
 }
@@ -40,7 +40,7 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
   const runner = createJobRunner({
     wire: MIDJOURNEY,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
     words: {
       moderate: '[Banned prompt detected] The request goes against the community standards',
@@ -52,16 +52,16 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
   const view = (job: Job, baseUrl: string) =>
     taskJson({ job, progress: runner.progressOf(job), imageUrl: pictures.urlOf(job, baseUrl) });
   // Unsigned, never repeated, at each change.
-  startNotices({
+  startWebhooks({
     runner,
-    hookOf: (job) => job.input['notifyHook'],
-    noticeOf: (job) => view(job, options.baseUrl()),
+    urlOf: (job) => job.input['notifyHook'],
+    payloadOf: (job) => view(job, options.baseUrl()),
     logger: options.logger,
   });
   const wire: Wire = {
     name: MIDJOURNEY,
     mount: 'midjourney',
-    door: (request) => openDoor(request, options.secret),
+    authorize: (request) => openDoor(request, options.secret),
     refuse: (status, message) =>
       json({ code: status === 404 ? CODE.notFound : CODE.failure, description: message }, status),
     routes: routesOf({ runner, journal, pictures, view }),
@@ -127,14 +127,15 @@ function openDoor(
   { path, headers }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {
-  const given = headers['mj-api-secret'] ?? headers['authorization']?.replace(/^Bearer /i, '');
-  if (secret !== null && given !== secret && !path.startsWith('/attachments/')) return { answer: empty(401) };
+  const credential = headers['mj-api-secret'] ?? headers['authorization']?.replace(/^Bearer /i, '');
+  if (secret !== null && credential !== secret && !path.startsWith('/attachments/'))
+    return { answer: empty(401) };
   const [, speed, rest] = SPEED.exec(path) ?? [];
   return speed === undefined || rest === undefined ? { path, params: {} } : { path: rest, params: { speed } };
 }
 
 async function perform(
-  workshop: Workshop,
+  workshop: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,

@@ -3,7 +3,7 @@ import type { WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { createExpiry } from '../shared/expiry.ts';
+import { createUrlExpiry } from '../shared/expiry.ts';
 import { previewName } from '../shared/perform.ts';
 
 /** Where this wire's pictures are fetched. An address may expire; the next status then carries another edition of it. */
@@ -15,17 +15,17 @@ export interface Pictures {
 
 /** Makes the picture addresses of one runner's jobs. */
 export function createPictures(journal: Journal, runner: JobRunner): Pictures {
-  const expiry = createExpiry();
+  const expiry = createUrlExpiry();
   return {
     urlOf(job, baseUrl) {
       const name = nameOf(job, runner);
-      return name === null ? null : `${baseUrl}/attachments/${job.id}/${expiry.editionOf(job.id)}/${name}`;
+      return name === null ? null : `${baseUrl}/attachments/${job.id}/${expiry.versionOf(job.id)}/${name}`;
     },
     async download({ params }, fault) {
       const { id = '', edition = '', name = '' } = params;
       const job = runner.get(id);
       if (fault?.fault === 'expired-url') expiry.expire(id);
-      if (job === null || edition !== String(expiry.editionOf(id)) || !belongsTo(name, job)) {
+      if (job === null || edition !== String(expiry.versionOf(id)) || !belongsTo(name, job)) {
         return text('This content is no longer available.', 404);
       }
       const picture = await journal.readPicture(name);

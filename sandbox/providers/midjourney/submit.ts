@@ -8,10 +8,10 @@ import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { pictureOfDataUrl } from '../shared/inputs/data-url.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { storeInputs } from '../shared/perform.ts';
 import { CODE, submitResult } from './codes.ts';
 import { invalidParameter, parsePrompt } from './prompt.ts';
 
@@ -122,7 +122,7 @@ interface Start {
 
 /** Accepts a job, unless the line is full. Its start counts from here on, whatever becomes of the answer. */
 async function start({ runner, journal }: SubmissionsOptions, begun: Start): Promise<Answer> {
-  const ahead = runner.waitingLine();
+  const ahead = runner.queueLength();
   const id = newTaskId();
   const full = () => submitResult(CODE.queueRejected, '队列已满，请稍后尝试');
   if (begun.fault?.fault === 'queue-full') return full();
@@ -131,12 +131,12 @@ async function start({ runner, journal }: SubmissionsOptions, begun: Start): Pro
     description: begun.description,
     speed: begun.request.params['speed'] ?? 'fast',
     notifyHook: textOf(begun.body['notifyHook']),
-    pictures: await keepInputs(journal, id, begun.pictures),
+    pictures: await storeInputs(journal, id, begun.pictures),
     ...begun.more,
   };
   const reference = textOf(begun.body['state']);
-  const misfortune = misfortuneOf(begun.fault);
-  const job = await runner.submit({ id, operation: begun.operation, reference, input, misfortune });
+  const jobFault = jobFaultOf(begun.fault);
+  const job = await runner.submit({ id, operation: begun.operation, reference, input, fault: jobFault });
   if (job === null) return full();
   if (ahead === 0) return submitResult(CODE.success, '提交成功', { result: id });
   const properties = { numberOfQueues: ahead };

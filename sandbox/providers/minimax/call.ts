@@ -3,9 +3,9 @@ import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { storeInputs } from '../shared/perform.ts';
 import { refusal, refusalOf } from './answers.ts';
 import { ID } from './parts.ts';
 import type { MinimaxParts } from './parts.ts';
@@ -31,8 +31,8 @@ export async function runCall(
     id,
     operation,
     reference: null,
-    input: { ...input, pictures: await keepInputs(journal, id, samples) },
-    misfortune: misfortuneOf(fault),
+    input: { ...input, pictures: await storeInputs(journal, id, samples) },
+    fault: jobFaultOf(fault),
   });
   if (accepted === null) return { answer: refusal(1002) };
   const job = await runner.ended(id, request.signal);

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 const quicken = (one: Sandbox) =>
-  postJson(`${one.url}/_control/pace`, { wire: 'minimax', queuedMs: 0, runningMs: 20 });
+  postJson(`${one.url}/_control/latency`, { wire: 'minimax', queuedMs: 0, runningMs: 20 });
 
 const LOGIN = { authorization: 'Bearer a-key' };
 const DATA_URL = 'data:image/png;base64,iVBORw0KGgo=';

@@ -7,7 +7,7 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { createResults } from '../shared/results.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
-import { isTurningPoint, startNotices } from '../shared/webhooks.ts';
+import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
 import { FAILED, MODERATED, refusal } from './answers.ts';
 import type { MinimaxParts } from './parts.ts';
 import { perform } from './perform.ts';
@@ -15,7 +15,7 @@ import { synthesize } from './speech.ts';
 import { queryVideo, retrieveFile, startVideo, videoAnswer } from './videos.ts';
 import { cloneVoice, getVoices, uploadFile } from './voices.ts';
 
-/** The name of this wire in faults, paces and jobs, and its mount. */
+/** The name of this wire in faults, latencies and jobs, and its mount. */
 export const MINIMAX = 'minimax';
 
 export interface MinimaxOptions extends StandInOptions {
@@ -29,7 +29,7 @@ export function createMinimax(options: MinimaxOptions): StandIn {
   const runner: JobRunner = createJobRunner({
     wire: MINIMAX,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal) => perform({ studio, journal, runner }, job, signal),
     words: { moderate: MODERATED, fail: FAILED },
     logger: options.logger,
@@ -39,7 +39,7 @@ export function createMinimax(options: MinimaxOptions): StandIn {
   const wire: Wire = {
     name: MINIMAX,
     mount: 'minimax',
-    door: (request) => openDoor(request, secret),
+    authorize: (request) => openDoor(request, secret),
     refuse: (status, message) =>
       json({ type: 'error', error: { message, http_code: String(status) } }, status),
     routes: [...routesOf({ runner, journal, results }), results.route],
@@ -49,14 +49,14 @@ export function createMinimax(options: MinimaxOptions): StandIn {
 
 /** Unsigned, at each change of a video's state, to an address that echoes a challenge. */
 function tellOfVideos({ logger }: MinimaxOptions, runner: JobRunner): void {
-  startNotices({
+  startWebhooks({
     runner,
     logger,
     tries: 3,
-    admit: echoes,
-    hookOf: (job) => job.input['callbackUrl'],
-    noticeOf(job) {
-      if (!isTurningPoint(job, runner)) return null;
+    verify: echoes,
+    urlOf: (job) => job.input['callbackUrl'],
+    payloadOf(job) {
+      if (!isStateChange(job, runner)) return null;
       const { body } = videoAnswer(job);
       return typeof body === 'string' ? (JSON.parse(body) as object) : null;
     },
@@ -86,10 +86,12 @@ function openDoor(
   { path, headers }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {
-  const given = headers['authorization'];
+  const credential = headers['authorization'];
   if (path.startsWith('/results/')) return { path, params: {} };
-  if (given === undefined) return { answer: refusal(1004) };
-  return secret === null || given === `Bearer ${secret}` ? { path, params: {} } : { answer: refusal(2049) };
+  if (credential === undefined) return { answer: refusal(1004) };
+  return secret === null || credential === `Bearer ${secret}`
+    ? { path, params: {} }
+    : { answer: refusal(2049) };
 }
 
 function routesOf(parts: MinimaxParts): WireRoute[] {
@@ -116,5 +118,5 @@ function routesOf(parts: MinimaxParts): WireRoute[] {
 
 type Handler = (
   parts: MinimaxParts,
-  ...asked: Parameters<WireRoute['handle']>
+  ...requested: Parameters<WireRoute['handle']>
 ) => ReturnType<WireRoute['handle']>;

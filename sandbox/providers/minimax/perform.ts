@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioRefusal } from '../../studio/types/media-types.ts';
+import { StudioError } from '../../studio/types/media-types.ts';
 import type { SpeechRequest, VideoRequest } from '../../studio/types/media-types.ts';
 import { renderVideo } from '../shared/film.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
+import type { MediaTools } from '../shared/perform.ts';
 import { voiceOf } from './voices.ts';
 
 /** Does the work of one job. What the studio will not do is told as the caller's to change. */
 export async function perform(
-  workshop: Workshop & { readonly runner: JobRunner },
+  workshop: MediaTools & { readonly runner: JobRunner },
   job: Job,
   signal: AbortSignal,
 ): Promise<JobResult> {
@@ -20,12 +20,12 @@ export async function perform(
     if (job.operation === 'clone') return await clone(workshop, job, signal);
     return await speak(workshop, job, { request: speechOf(workshop.runner, job.input), signal });
   } catch (error) {
-    if (!(error instanceof StudioRefusal)) throw error;
+    if (!(error instanceof StudioError)) throw error;
     throw new Error(`refused: ${error.message}`, { cause: error });
   }
 }
 
-async function film(workshop: Workshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+async function film(workshop: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
   const pictures = await inputPictures(workshop.journal, job.input);
   const firstFrame = job.input['hasFirst'] === true ? pictures[0] : undefined;
   const lastFrame = job.input['hasLast'] === true ? pictures.at(-1) : undefined;
@@ -40,7 +40,7 @@ async function film(workshop: Workshop, job: Job, signal: AbortSignal): Promise<
 }
 
 /** Measures the sample's voice; with a text, speaks it in that voice as a demo. */
-async function clone(workshop: Workshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+async function clone(workshop: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
   const [sample] = await inputPictures(workshop.journal, job.input);
   if (sample === undefined) throw new Error('the job has no sample');
   const voice = await workshop.studio.matchVoice(sample, { signal });
@@ -66,7 +66,7 @@ function speechOf(runner: JobRunner, input: JsonObject): SpeechRequest {
 }
 
 async function speak(
-  { studio, journal }: Workshop,
+  { studio, journal }: MediaTools,
   { id }: Job,
   { request, signal }: { readonly request: SpeechRequest; readonly signal: AbortSignal },
 ): Promise<JobResult> {

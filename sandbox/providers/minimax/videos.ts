@@ -7,10 +7,10 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { pictureOfDataUrl } from '../shared/inputs/data-url.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { storeInputs } from '../shared/perform.ts';
 import { FAILED, MODERATED, refusal, success } from './answers.ts';
 import { ID, videoFileId } from './parts.ts';
 import type { MinimaxParts } from './parts.ts';
@@ -46,29 +46,31 @@ export async function startVideo(
     const [issue] = parsed.error.issues;
     return refusal(2013, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`, NO_TASK);
   }
-  const asked = parsed.data;
-  if (fault?.fault === 'moderation' || bannedWordOf(asked.prompt ?? '') !== null) {
+  const requested = parsed.data;
+  if (fault?.fault === 'moderation' || bannedWordOf(requested.prompt ?? '') !== null) {
     return refusal(1026, '', NO_TASK);
   }
   if (fault?.fault === 'queue-full') return refusal(1002, '', NO_TASK);
-  const frames = [asked.first_frame_image, asked.last_frame_image].map((url) => pictureOfDataUrl(url)?.bytes);
+  const frames = [requested.first_frame_image, requested.last_frame_image].map(
+    (url) => pictureOfDataUrl(url)?.bytes,
+  );
   const id = newNumericId(ID.task, ID.digits);
   const input: JsonObject = {
-    prompt: asked.prompt ?? '',
-    duration: asked.duration,
-    shortEdge: Number(asked.resolution.slice(0, -1)),
-    callbackUrl: asked.callback_url ?? null,
+    prompt: requested.prompt ?? '',
+    duration: requested.duration,
+    shortEdge: Number(requested.resolution.slice(0, -1)),
+    callbackUrl: requested.callback_url ?? null,
     hasFirst: frames[0] !== undefined,
     hasLast: frames[1] !== undefined,
-    pictures: await keepInputs(
+    pictures: await storeInputs(
       parts.journal,
       id,
       frames.filter((picture) => picture !== undefined),
     ),
   };
-  const misfortune = misfortuneOf(fault);
+  const jobFault = jobFaultOf(fault);
   // The wire has no field for a caller's mark: what was started is told by /_control/jobs alone.
-  const job = await parts.runner.submit({ id, operation: 'video', reference: null, input, misfortune });
+  const job = await parts.runner.submit({ id, operation: 'video', reference: null, input, fault: jobFault });
   return job === null ? refusal(1002, '', NO_TASK) : success({ task_id: id });
 }
 

@@ -69,9 +69,9 @@ const voiceTypes = z.enum(['system', 'voice_cloning', 'voice_generation', 'all']
 
 /** POST /v1/get_voice. */
 export function getVoices({ runner }: MinimaxParts, request: WireRequest): Answer {
-  const asked = voiceTypes.safeParse(jsonObject(request)?.['voice_type']);
-  if (!asked.success) return refusal(2013, 'voice_type');
-  const has = (type: z.output<typeof voiceTypes>) => asked.data === 'all' || asked.data === type;
+  const requested = voiceTypes.safeParse(jsonObject(request)?.['voice_type']);
+  if (!requested.success) return refusal(2013, 'voice_type');
+  const has = (type: z.output<typeof voiceTypes>) => requested.data === 'all' || requested.data === type;
   return success({
     system_voice: has('system') ? SYSTEM_VOICES.map(({ base: _base, pitch: _pitch, ...voice }) => voice) : [],
     voice_cloning: has('voice_cloning') ? clones(runner).map(clonedVoice) : [],
@@ -113,7 +113,7 @@ export async function uploadFile(
     endedAt: now,
     result: { files: [], texts: [], facts: {} },
     failure: null,
-    misfortune: null,
+    fault: null,
     isForgotten: false,
   };
   await journal.save(upload);

@@ -46,8 +46,8 @@ export async function chat(
     const [issue] = parsed.error.issues;
     return invalid(issue?.message ?? 'invalid body', issue?.path.join('.') ?? 'body');
   }
-  const asked = parsed.data;
-  const urls = asked.messages.flatMap(pictureUrls);
+  const requested = parsed.data;
+  const urls = requested.messages.flatMap(pictureUrls);
   const pictures = urls.map((url) => pictureOfDataUrl(url)?.bytes);
   if (pictures.includes(undefined)) {
     return invalid(
@@ -55,7 +55,7 @@ export async function chat(
       'messages',
     );
   }
-  const sounds = asked.messages.flatMap(soundsOf);
+  const sounds = requested.messages.flatMap(soundsOf);
   const media = [...pictures.filter((picture) => picture !== undefined), ...sounds];
   const outcome = await startAndWait(context, {
     operation: 'chat',
@@ -65,23 +65,23 @@ export async function chat(
     input: {
       // Pictures come first; only without any is it the sound that is answered about.
       isSound: pictures.length === 0 && sounds.length > 0,
-      prompt: textOfMessage(asked.messages.findLast(({ role }) => role === 'user')),
-      system: asked.messages
+      prompt: textOfMessage(requested.messages.findLast(({ role }) => role === 'user')),
+      system: requested.messages
         .filter(({ role }) => role === 'system' || role === 'developer')
         .map(textOfMessage)
         .join('\n'),
-      promptTokens: asked.messages.reduce((sum, message) => sum + countTokens(textOfMessage(message)), 0),
+      promptTokens: requested.messages.reduce((sum, message) => sum + countTokens(textOfMessage(message)), 0),
     },
   });
   if ('answer' in outcome) return outcome.answer;
-  const completion = completionOf(outcome.job, asked);
-  if (asked.stream !== true) return json(completionJson(completion));
-  return streamChat(completion, asked.stream_options?.include_usage === true);
+  const completion = completionOf(outcome.job, requested);
+  if (requested.stream !== true) return json(completionJson(completion));
+  return streamChat(completion, requested.stream_options?.include_usage === true);
 }
 
-function completionOf(job: Job, asked: ChatRequest): Completion {
+function completionOf(job: Job, requested: ChatRequest): Completion {
   const whole = textOf(job.result?.texts[0]) ?? '';
-  const limit = asked.max_completion_tokens ?? asked.max_tokens ?? Number.POSITIVE_INFINITY;
+  const limit = requested.max_completion_tokens ?? requested.max_tokens ?? Number.POSITIVE_INFINITY;
   const isCut = countTokens(whole) > limit;
   const text = isCut ? whole.slice(0, limit * 4) : whole;
   const promptTokens = Number(job.input['promptTokens'] ?? 0);
@@ -89,7 +89,7 @@ function completionOf(job: Job, asked: ChatRequest): Completion {
   return {
     id: `chatcmpl-${job.id}`,
     created: Math.floor(job.submittedAt / 1_000),
-    model: asked.model,
+    model: requested.model,
     text,
     finishReason: isCut ? 'length' : 'stop',
     usage: { prompt_tokens: promptTokens, completion_tokens: tokens, total_tokens: promptTokens + tokens },

@@ -65,16 +65,16 @@ async function makeImages(
     const [issue] = parsed.error.issues;
     return invalid(issue?.message ?? 'invalid body', issue?.path.join('.') ?? 'body');
   }
-  const asked = parsed.data;
+  const requested = parsed.data;
   const input = {
-    prompt: asked.prompt,
-    n: asked.n ?? 1,
-    size: asked.size ?? 'auto',
-    format: asked.output_format ?? 'png',
+    prompt: requested.prompt,
+    n: requested.n ?? 1,
+    size: requested.size ?? 'auto',
+    format: requested.output_format ?? 'png',
   };
   const outcome = await startAndWait(context, { ...start, input });
   if ('answer' in outcome) return outcome.answer;
-  return imagesAnswer(context, outcome.job, start.request.baseUrl, asked.response_format === 'url');
+  return imagesAnswer(context, outcome.job, start.request.baseUrl, requested.response_format === 'url');
 }
 
 async function imagesAnswer(
@@ -87,7 +87,7 @@ async function imagesAnswer(
   for (const { name } of job.result?.files ?? []) {
     const picture = await journal.readPicture(name);
     if (picture === null) return openaiError(500, { message: 'The result is gone.', type: 'server_error' });
-    const url = `${baseUrl}/results/${job.id}/${expiry.editionOf(job.id)}/${name}`;
+    const url = `${baseUrl}/results/${job.id}/${expiry.versionOf(job.id)}/${name}`;
     data.push(asUrl ? { url } : { b64_json: picture.toString('base64') });
   }
   const inputTokens = countTokens(textOf(job.input['prompt']) ?? '');

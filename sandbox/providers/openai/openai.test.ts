@@ -180,7 +180,7 @@ test('two first requests with one key at the same moment make one start', async 
   expect(await starts()).toEqual({ twin: 1 });
 });
 
-test('plays misfortunes in the shape of the wire', async () => {
+test('plays faults in the shape of the wire', async () => {
   const outcomes: unknown[] = [];
   for (const fault of [
     'rate-limited',

@@ -3,7 +3,7 @@ import { bytes, json, text } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
-import { createExpiry } from '../shared/expiry.ts';
+import { createUrlExpiry } from '../shared/expiry.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { chat } from './chat.ts';
 import { openaiError, refuse, wrongKey } from './errors.ts';
@@ -14,7 +14,7 @@ import { MODERATED } from './start.ts';
 import type { OpenaiContext } from './start.ts';
 import { showVideo, startVideo, videoContent } from './videos.ts';
 
-/** The name of this wire in faults, paces and jobs, and its mount. */
+/** The name of this wire in faults, latencies and jobs, and its mount. */
 export const OPENAI = 'openai';
 
 export interface OpenaiOptions extends StandInOptions {
@@ -27,7 +27,7 @@ export function createOpenai(options: OpenaiOptions): StandIn {
   const runner = createJobRunner({
     wire: OPENAI,
     journal: options.journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
     words: { moderate: MODERATED, fail: 'The server had an error while processing your request.' },
     logger: options.logger,
@@ -36,11 +36,11 @@ export function createOpenai(options: OpenaiOptions): StandIn {
     name: OPENAI,
     mount: 'openai',
     refuse,
-    door: ({ path, headers }) => {
+    authorize: ({ path, headers }) => {
       const isLet = options.secret === null || headers['authorization'] === `Bearer ${options.secret}`;
       return isLet || path.startsWith('/results/') ? { path, params: {} } : { answer: wrongKey() };
     },
-    routes: routesOf({ runner, journal: options.journal, expiry: createExpiry(), starting: new Map() }),
+    routes: routesOf({ runner, journal: options.journal, expiry: createUrlExpiry(), starting: new Map() }),
   };
   return { wire, runner };
 }
@@ -117,7 +117,7 @@ function modelAnswer(id: string) {
 async function download({ runner, journal, expiry }: OpenaiContext, { params }: WireRequest) {
   const { id = '', edition = '', name = '' } = params;
   const file = runner.get(id)?.result?.files.find((other) => other.name === name);
-  const isGood = file !== undefined && edition === String(expiry.editionOf(id));
+  const isGood = file !== undefined && edition === String(expiry.versionOf(id));
   const picture = isGood ? await journal.readPicture(name) : null;
   if (file === undefined || picture === null) return text('This link has expired.', 403);
   return bytes(picture, file.contentType);

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioRefusal } from '../../studio/types/media-types.ts';
+import { StudioError } from '../../studio/types/media-types.ts';
 import type { StudioVoiceId } from '../../studio/types/media-types.ts';
 import type { ImageFormat, ImageRequest } from '../../studio/types/studio.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
+import type { MediaTools } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { UNSPEAKABLE } from './start.ts';
 
 /** Does the work of a job of this wire. */
 export async function perform(
-  workshop: Workshop,
+  workshop: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,
@@ -31,7 +31,7 @@ export async function perform(
 }
 
 async function answerChat(
-  workshop: Workshop,
+  workshop: MediaTools,
   { input }: Job,
   media: readonly Buffer[],
   signal: AbortSignal,
@@ -69,7 +69,7 @@ function imageRequest(input: JsonObject, index: number, references: readonly Buf
 }
 
 async function performSpeech(
-  { studio, journal }: Workshop,
+  { studio, journal }: MediaTools,
   { id, input }: Job,
   signal: AbortSignal,
 ): Promise<JobResult> {
@@ -83,7 +83,7 @@ async function performSpeech(
   const { bytes, contentType, duration } = await studio
     .speech(request, { signal })
     .catch((error: unknown) => {
-      if (error instanceof StudioRefusal) throw new Error(`${UNSPEAKABLE}${error.message}`, { cause: error });
+      if (error instanceof StudioError) throw new Error(`${UNSPEAKABLE}${error.message}`, { cause: error });
       throw error;
     });
   const name = `${id}.${format}`;
@@ -92,7 +92,7 @@ async function performSpeech(
 }
 
 async function performVideo(
-  { studio, journal }: Workshop,
+  { studio, journal }: MediaTools,
   { id, input }: Job,
   firstFrame: Buffer | undefined,
   signal: AbortSignal,

@@ -7,16 +7,16 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { Expiry } from '../shared/expiry.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
-import { keepInputs } from '../shared/perform.ts';
+import type { UrlExpiry } from '../shared/expiry.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
+import { storeInputs } from '../shared/perform.ts';
 import { invalid, moderated, openaiError, refuse } from './errors.ts';
 
 /** What every handler of this wire works with. */
 export interface OpenaiContext {
   readonly runner: JobRunner;
   readonly journal: Journal;
-  readonly expiry: Expiry;
+  readonly expiry: UrlExpiry;
   /** Starts whose job is not accepted yet, by their Idempotency-Key. */
   readonly starting: Map<string, Promise<unknown>>;
 }
@@ -78,13 +78,13 @@ async function submit(
 ): Promise<Job | null> {
   const id =
     operation === 'videos' ? `video_${randomUUID().replaceAll('-', '')}` : `${operation}-${randomUUID()}`;
-  const names = await keepInputs(journal, id, pictures);
+  const names = await storeInputs(journal, id, pictures);
   return runner.submit({
     id,
     operation,
     reference: mark.reference,
     input: { ...input, fingerprint: mark.fingerprint, pictures: names },
-    misfortune: misfortuneOf(fault),
+    fault: jobFaultOf(fault),
   });
 }
 

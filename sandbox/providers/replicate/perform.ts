@@ -3,12 +3,12 @@ import { renderVideo } from '../shared/film.ts';
 import { askedOf } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
-import type { Workshop } from '../shared/perform.ts';
+import type { MediaTools } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
 
 /** Makes what the model of a job was asked for; a file that was handed over needs nothing done. */
 export async function perform(
-  workshop: Workshop,
+  workshop: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,

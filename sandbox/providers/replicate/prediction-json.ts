@@ -1,6 +1,6 @@
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
-import { barOf } from '../shared/bar.ts';
+import { progressBar } from '../shared/bar.ts';
 import type { Results } from '../shared/results.ts';
 
 const STATUS: Readonly<Record<JobState, string>> = {
@@ -27,9 +27,9 @@ export function predictionJson(
     id: job.id,
     model: job.input['model'] ?? null,
     version: 'hidden',
-    input: isRemoved ? {} : (job.input['asked'] ?? {}),
+    input: isRemoved ? {} : (job.input['requested'] ?? {}),
     output: isRemoved ? null : outputOf(job, results, baseUrl),
-    logs: job.state === 'queued' ? '' : `${barOf(runner.progressOf(job))}\n`,
+    logs: job.state === 'queued' ? '' : `${progressBar(runner.progressOf(job))}\n`,
     error: job.failure,
     status: STATUS[job.state],
     data_removed: isRemoved,

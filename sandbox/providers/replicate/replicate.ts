@@ -12,18 +12,18 @@ import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
 import { readForm } from '../shared/inputs/multipart.ts';
 import { createResults } from '../shared/results.ts';
-import type { NotifyingOptions, StandIn } from '../shared/stand-in.ts';
-import { isTurningPoint, startNotices } from '../shared/webhooks.ts';
+import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
 import { MODELS } from './models.ts';
 import { perform } from './perform.ts';
 import { predictionJson } from './prediction-json.ts';
 import { newPredictionId, problem, startOfModel, startOfVersion } from './start.ts';
 import type { ReplicateParts } from './start.ts';
 
-/** The name of this wire in faults, paces and jobs, and its mount. */
+/** The name of this wire in faults, latencies and jobs, and its mount. */
 export const REPLICATE = 'replicate';
 
-export interface ReplicateOptions extends NotifyingOptions {
+export interface ReplicateOptions extends WebhookStandInOptions {
   /** When set, the token that `Authorization: Bearer` must carry. */
   readonly secret: string | null;
 }
@@ -35,7 +35,7 @@ export function createReplicate(options: ReplicateOptions): StandIn {
   const runner: JobRunner = createJobRunner({
     wire: REPLICATE,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal, onPreview) => perform(options, job, signal, onPreview),
     words: {
       moderate:
@@ -49,7 +49,7 @@ export function createReplicate(options: ReplicateOptions): StandIn {
   const wire: Wire = {
     name: REPLICATE,
     mount: 'replicate',
-    door: (request) => openDoor(request, secret),
+    authorize: (request) => openDoor(request, secret),
     refuse: (status, message) => problem(status, TITLES[status], message),
     routes: [
       parts.results.route,
@@ -78,9 +78,10 @@ function openDoor(
   { path, headers }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {
-  const given = headers['authorization'];
+  const credential = headers['authorization'];
   const isIn =
-    path.startsWith('/results/') || (secret === null ? given !== undefined : given === `Bearer ${secret}`);
+    path.startsWith('/results/') ||
+    (secret === null ? credential !== undefined : credential === `Bearer ${secret}`);
   const refusal = 'You did not pass a valid authentication token';
   return isIn ? { path, params: {} } : { answer: problem(401, 'Unauthenticated', refusal) };
 }
@@ -153,7 +154,7 @@ function fileRoutes({ runner, journal }: ReplicateParts): WireRoute[] {
         const picture = `${id}-input-0`;
         await journal.writePicture(picture, content.bytes);
         const input = { pictures: [picture] };
-        await runner.submit({ id, operation: 'file', reference: null, input, misfortune: null });
+        await runner.submit({ id, operation: 'file', reference: null, input, fault: null });
         const urls = { get: `${request.baseUrl}/v1/files/${id}` };
         return json({ id, size: content.bytes.length, content_type: 'application/octet-stream', urls }, 201);
       },
@@ -172,12 +173,12 @@ function fileRoutes({ runner, journal }: ReplicateParts): WireRoute[] {
 
 /** What the caller asked to be told (`start` and `completed` here), signed as Standard Webhooks says. */
 function sendNotices({ baseUrl, logger }: ReplicateOptions, parts: ReplicateParts, signer: Webhook): void {
-  startNotices({
+  startWebhooks({
     runner: parts.runner,
     logger,
     tries: 3,
-    hookOf: (job) => job.input['webhook'],
-    noticeOf: (job) => (isWanted(job, parts.runner) ? predictionJson(parts, job, baseUrl()) : null),
+    urlOf: (job) => job.input['webhook'],
+    payloadOf: (job) => (isWanted(job, parts.runner) ? predictionJson(parts, job, baseUrl()) : null),
     sign(body, job) {
       const id = `msg_${job.id}${job.state}`;
       const now = new Date();
@@ -194,5 +195,5 @@ function sendNotices({ baseUrl, logger }: ReplicateOptions, parts: ReplicatePart
 function isWanted(job: Job, runner: JobRunner): boolean {
   const { events } = job.input;
   const name = hasEnded(job) ? 'completed' : 'start';
-  return isTurningPoint(job, runner) && (!Array.isArray(events) || events.includes(name));
+  return isStateChange(job, runner) && (!Array.isArray(events) || events.includes(name));
 }

@@ -9,10 +9,10 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { picturesOf, withoutPictures } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import { keepInputs } from '../shared/perform.ts';
+import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
 import { MODELS, type ReplicateModel } from './models.ts';
 import { predictionJson } from './prediction-json.ts';
@@ -76,21 +76,27 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
     const [issue] = parsed.error.issues;
     return invalidInput(issue?.path.join('.') ?? '', issue?.message ?? 'invalid');
   }
-  const given = await picturesOf(journal, parsed.data, PICTURE_FIELDS);
-  if ('missing' in given) return invalidInput(given.missing, 'could not be fetched');
+  const inputs = await picturesOf(journal, parsed.data, PICTURE_FIELDS);
+  if ('missing' in inputs) return invalidInput(inputs.missing, 'could not be fetched');
   const id = newPredictionId();
   const input: JsonObject = {
     model: model.name,
     answersList: model.answersList,
-    asked: withoutPictures(parsed.data, PICTURE_FIELDS),
+    requested: withoutPictures(parsed.data, PICTURE_FIELDS),
     webhook: textOf(body?.['webhook']),
     events: Array.isArray(body?.['webhook_events_filter']) ? body['webhook_events_filter'].map(String) : null,
-    pictures: await keepInputs(journal, id, given.pictures),
+    pictures: await storeInputs(journal, id, inputs.pictures),
   };
   const isBanned = bannedWordOf(textOf(parsed.data['prompt']) ?? '') !== null;
   // Content is looked at by the model, when it runs.
-  const misfortune = isBanned ? 'moderate' : misfortuneOf(fault);
-  const job = await runner.submit({ id, operation: model.operation, reference: null, input, misfortune });
+  const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
+  const job = await runner.submit({
+    id,
+    operation: model.operation,
+    reference: null,
+    input,
+    fault: jobFault,
+  });
   return job === null ? throttled() : json(predictionJson(parts, job, request.baseUrl), 201);
 }
 

@@ -1,7 +1,7 @@
 /** Result addresses that expire: each job's address has an edition, and only the newest one is good. */
-export interface Expiry {
+export interface UrlExpiry {
   /** The edition that is good now. */
-  editionOf(id: string): number;
+  versionOf(id: string): number;
   /** Makes the job's present address bad; the next one to be answered is good. */
   expire(id: string): void;
 }
@@ -10,11 +10,11 @@ export interface Expiry {
 const MAX_REMEMBERED = 1_000;
 
 /** Every address is good at first. */
-export function createExpiry(): Expiry {
+export function createUrlExpiry(): UrlExpiry {
   const editions = new Map<string, number>();
   const editionOf = (id: string) => editions.get(id) ?? 1;
   return {
-    editionOf,
+    versionOf: editionOf,
     expire(id) {
       editions.set(id, editionOf(id) + 1);
       const [oldest] = editions.keys();

@@ -1,8 +1,8 @@
 import type { Fault } from '../../faults/faults.ts';
-import type { Misfortune } from '../../jobs/job.ts';
+import type { JobFault } from '../../jobs/job.ts';
 
-/** The misfortune that a fault at a start plans for its job; null for every other fault. */
-export function misfortuneOf(fault: Fault | null): Misfortune | null {
+/** The fault that a fault at a start plans for its job; null for every other fault. */
+export function jobFaultOf(fault: Fault | null): JobFault | null {
   switch (fault?.fault) {
     case 'stall':
       return 'stall';

@@ -1,10 +1,10 @@
 import type { JobResult } from '../../jobs/job.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
-import type { Workshop } from './perform.ts';
+import type { MediaTools } from './perform.ts';
 
 /** Renders a video and keeps it under the job's id. */
 export async function renderVideo(
-  { studio, journal }: Workshop,
+  { studio, journal }: MediaTools,
   id: string,
   request: VideoRequest,
   signal: AbortSignal,

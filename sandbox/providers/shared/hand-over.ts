@@ -18,7 +18,7 @@ interface Store {
  * Files of callers that are PUT to an address with a permission of its own (`PUT /upload/:id`) and found at another
  * (`GET /files/:id`). A file is a job without work, so that it is forgotten like one.
  */
-export function handOverRoutes(
+export function uploadRoutes(
   store: Store,
   wire: {
     /** Where the two addresses are asked for, by content type. */
@@ -35,10 +35,15 @@ export function handOverRoutes(
       handle: async (request) => {
         const contentType = textOf(jsonObject(request)?.['content_type']);
         if (contentType === null) return invalidField(['content_type'], 'Field required', 'missing');
-        return wire.answer(await openPlace(store, { contentType }), request.baseUrl);
+        return wire.answer(await createUpload(store, { contentType }), request.baseUrl);
       },
     },
-    { method: 'PUT', path: '/upload/:id', operation: 'put', handle: (request) => take(store, request) },
+    {
+      method: 'PUT',
+      path: '/upload/:id',
+      operation: 'put',
+      handle: (request) => receiveUpload(store, request),
+    },
     {
       method: 'GET',
       path: '/files/:id',
@@ -53,15 +58,21 @@ export function handOverRoutes(
 }
 
 /** Makes a place for a file; what it is called with stays with it. */
-export async function openPlace({ runner }: Store, facts: Readonly<Record<string, string>>): Promise<string> {
+export async function createUpload(
+  { runner }: Store,
+  facts: Readonly<Record<string, string>>,
+): Promise<string> {
   const id = randomUUID();
   const input = { ...facts, pictures: [fileName(id)] };
-  await runner.submit({ id, operation: 'file', reference: null, input, misfortune: null });
+  await runner.submit({ id, operation: 'file', reference: null, input, fault: null });
   return id;
 }
 
 /** Takes the bytes that belong to a place. */
-export async function take({ runner, journal }: Store, { params, body }: WireRequest): Promise<Answer> {
+export async function receiveUpload(
+  { runner, journal }: Store,
+  { params, body }: WireRequest,
+): Promise<Answer> {
   const { id = '' } = params;
   if (runner.get(id)?.operation !== 'file') return empty(403);
   await journal.writePicture(fileName(id), body);

@@ -4,7 +4,7 @@ import type { Journal } from '../../jobs/journal.ts';
 import type { ImageRequest, Studio } from '../../studio/types/studio.ts';
 
 /** What turns a job into files and texts. */
-export interface Workshop {
+export interface MediaTools {
   readonly studio: Studio;
   readonly journal: Journal;
 }
@@ -13,7 +13,7 @@ const SUFFIXES = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp'
 
 /** Renders a picture and keeps it and its preview under the job's id. */
 export async function renderPicture(
-  { studio, journal }: Workshop,
+  { studio, journal }: MediaTools,
   job: { readonly id: string; readonly index: number; readonly onPreview: () => void },
   request: ImageRequest,
   signal: AbortSignal,
@@ -32,7 +32,7 @@ export async function renderPicture(
 
 /** Describes the first input picture of a job. */
 export async function describePicture(
-  { studio, journal }: Workshop,
+  { studio, journal }: MediaTools,
   input: JsonObject,
   signal: AbortSignal,
 ): Promise<JobResult> {
@@ -51,7 +51,7 @@ export async function inputPictures(journal: Journal, input: JsonObject): Promis
 }
 
 /** Keeps the pictures that came with a start; the job names them under `pictures`. */
-export async function keepInputs(
+export async function storeInputs(
   journal: Journal,
   id: string,
   pictures: readonly Uint8Array[],

@@ -1,11 +1,11 @@
 import type { JobResult } from '../../jobs/job.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
 import { renderPicture } from './perform.ts';
-import type { Workshop } from './perform.ts';
+import type { MediaTools } from './perform.ts';
 
 /** Renders several pictures of one request, each a little different, and keeps them under the job's id. */
 export async function renderPictures(
-  workshop: Workshop,
+  workshop: MediaTools,
   { id, count, onPreview }: { readonly id: string; readonly count: number; readonly onPreview: () => void },
   request: ImageRequest,
   signal: AbortSignal,

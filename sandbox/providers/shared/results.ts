@@ -3,7 +3,7 @@ import type { WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { createExpiry } from './expiry.ts';
+import { createUrlExpiry } from './expiry.ts';
 
 /** Where a wire's results are fetched: addresses of their own that need no key and may expire. */
 export interface Results {
@@ -15,11 +15,11 @@ export interface Results {
 
 /** Makes the result addresses of one runner's jobs. */
 export function createResults(journal: Journal, runner: JobRunner): Results {
-  const expiry = createExpiry();
+  const expiry = createUrlExpiry();
   return {
     urlOf(job, baseUrl, index = 0) {
       const name = job.result?.files[index]?.name;
-      return name === undefined ? null : `${baseUrl}/results/${job.id}/${expiry.editionOf(job.id)}/${name}`;
+      return name === undefined ? null : `${baseUrl}/results/${job.id}/${expiry.versionOf(job.id)}/${name}`;
     },
     route: {
       method: 'GET',
@@ -29,7 +29,7 @@ export function createResults(journal: Journal, runner: JobRunner): Results {
         const { id = '', edition = '', name = '' } = params;
         if (fault?.fault === 'expired-url') expiry.expire(id);
         const file = runner.get(id)?.result?.files.find((other) => other.name === name);
-        const isGood = file !== undefined && edition === String(expiry.editionOf(id));
+        const isGood = file !== undefined && edition === String(expiry.versionOf(id));
         const content = isGood ? await journal.readPicture(name) : null;
         if (file === undefined || content === null) return text('This link has expired.', 403);
         return bytes(content, file.contentType);

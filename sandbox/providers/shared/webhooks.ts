@@ -7,16 +7,16 @@ import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
 import { loopbackUrl } from './inputs/loopback.ts';
 
-export interface NoticesOptions {
+export interface WebhooksOptions {
   readonly runner: JobRunner;
   /** The address that the caller gave with this job, as it was given. */
-  readonly hookOf: (job: Job) => unknown;
+  readonly urlOf: (job: Job) => unknown;
   /** What a change of a job is told with; null when this wire does not tell it. */
-  readonly noticeOf: (job: Job) => object | null;
+  readonly payloadOf: (job: Job) => object | null;
   /** Further headers, made anew for each try: signatures carry their time. */
   readonly sign?: (body: string, job: Job) => Readonly<Record<string, string>>;
   /** Whether an address takes notices, asked once for each job before its first one (default: it does). */
-  readonly admit?: (hook: URL) => Promise<boolean>;
+  readonly verify?: (hook: URL) => Promise<boolean>;
   /** How often a notice is sent at most until somebody takes it (default 1). */
   readonly tries?: number;
   readonly logger: Logger;
@@ -31,13 +31,13 @@ const MAX_OPEN = 200;
  * Posts changes of jobs to the addresses that came with them, those of one job in order. Only loopback addresses are
  * called, because a stand-in must not reach into the network.
  */
-export function startNotices(options: NoticesOptions): void {
-  const { admit = () => Promise.resolve(true) } = options;
+export function startWebhooks(options: WebhooksOptions): void {
+  const { verify: admit = () => Promise.resolve(true) } = options;
   const sending = new Map<string, Promise<boolean>>();
   options.runner.onChange((job) => {
-    const hook = loopbackUrl(options.hookOf(job));
+    const hook = loopbackUrl(options.urlOf(job));
     if (hook === null || (sending.size >= MAX_OPEN && !sending.has(job.id))) return;
-    const notice = options.noticeOf(job);
+    const notice = options.payloadOf(job);
     if (notice !== null) {
       const body = JSON.stringify(notice);
       const before = sending.get(job.id) ?? admit(hook);
@@ -58,7 +58,7 @@ interface Sending {
 }
 
 async function send(
-  { sign, tries = 1, logger }: NoticesOptions,
+  { sign, tries = 1, logger }: WebhooksOptions,
   { hook, body, job }: Sending,
 ): Promise<void> {
   for (let done = 1; ; done += 1) {
@@ -91,6 +91,6 @@ async function post(
 }
 
 /** Whether this change is one of the job's state, and not only of its progress. */
-export function isTurningPoint(job: Job, runner: JobRunner): boolean {
+export function isStateChange(job: Job, runner: JobRunner): boolean {
   return hasEnded(job) || (job.state === 'running' && runner.progressOf(job) === 0);
 }

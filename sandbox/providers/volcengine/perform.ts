@@ -1,14 +1,14 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { PresenterRequest } from '../../studio/types/media-types.ts';
-import { StudioRefusal } from '../../studio/types/media-types.ts';
+import { StudioError } from '../../studio/types/media-types.ts';
 import { fetched } from '../shared/inputs/fetched.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import type { Workshop } from '../shared/perform.ts';
+import type { MediaTools } from '../shared/perform.ts';
 import { NOT_FETCHED, UNFIT } from './answers.ts';
 import { videoOf, type VodStore } from './vod.ts';
 
 /** What the work needs: the studio, and the videos that were uploaded. */
-export interface VisualWorkshop extends Workshop {
+export interface VisualWorkshop extends MediaTools {
   readonly vod: VodStore;
   /** The training that made an avatar; null when none did. */
   readonly trainingOf: (resource: unknown) => Job | null;
@@ -36,7 +36,7 @@ export async function perform(workshop: VisualWorkshop, job: Job, signal: AbortS
       }
     }
   } catch (error) {
-    if (!(error instanceof StudioRefusal)) throw error;
+    if (!(error instanceof StudioError)) throw error;
     throw new Error(`${UNFIT} ${error.message}`, { cause: error });
   }
 }

@@ -10,14 +10,14 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { Pace } from '../../jobs/latency-profile.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import type { LatencyProfile } from '../../jobs/latency-profile.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { fetched } from '../shared/inputs/fetched.ts';
 import type { StandIn } from '../shared/stand-in.ts';
 import { doorError, vod } from './answers.ts';
 import { signatureProblem } from './signature.ts';
 
-/** The name of Volcengine's other service in faults, paces and jobs, and its mount: the storage of videos. */
+/** The name of Volcengine's other service in faults, latencies and jobs, and its mount: the storage of videos. */
 export const VOLCENGINE_VOD = 'volcengine-vod';
 
 const VERSION = '2020-08-01';
@@ -26,7 +26,7 @@ const VID = 'v02adg10005d';
 
 export interface VodOptions {
   readonly journal: Journal;
-  readonly pace: () => Pace;
+  readonly latency: () => LatencyProfile;
   readonly secret: string;
   readonly logger: Logger;
 }
@@ -37,7 +37,7 @@ export function createVod(options: VodOptions): StandIn {
   const runner = createJobRunner({
     wire: VOLCENGINE_VOD,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     async perform({ id, input }, signal) {
       const video = await fetched(input['source'], { maxBytes: MAX_VIDEO, signal });
       if (video === null) throw new Error('the source can not be fetched');
@@ -51,7 +51,7 @@ export function createVod(options: VodOptions): StandIn {
   const wire: Wire = {
     name: VOLCENGINE_VOD,
     mount: 'volcengine-vod',
-    door: (request) => openDoor(request, secret),
+    authorize: (request) => openDoor(request, secret),
     refuse: (status, message) => refuse(null, status, message),
     routes: [
       {
@@ -91,9 +91,9 @@ function fileOf(id: string): string {
 function openDoor(request: WireRequest, secret: string) {
   const error = signatureProblem(request, { service: 'vod', secret });
   if (error !== null) return { answer: doorError(request, 'vod', { status: 401, error }) };
-  const { query: asked } = request;
-  const isKnown = asked.get('Version') === VERSION && request.path === '/';
-  return { path: isKnown ? `/${asked.get('Action') ?? ''}` : request.path, params: {} };
+  const { query: requested } = request;
+  const isKnown = requested.get('Version') === VERSION && request.path === '/';
+  return { path: isKnown ? `/${requested.get('Action') ?? ''}` : request.path, params: {} };
 }
 
 const CODES = {
@@ -127,18 +127,18 @@ const form = z.object({
 
 async function upload(runner: JobRunner, request: WireRequest, fault: Fault | null): Promise<Answer> {
   const fields = Object.fromEntries(new URLSearchParams(request.body.toString('utf8')));
-  const asked = form.safeParse(fields);
-  if (!asked.success) {
+  const requested = form.safeParse(fields);
+  if (!requested.success) {
     const error = {
       number: 100_001,
       code: 'InvalidParameter',
-      message: asked.error.issues[0]?.message ?? '',
+      message: requested.error.issues[0]?.message ?? '',
     };
     return doorError(request, 'vod', { status: 400, error });
   }
-  const [{ SourceUrl: source }] = asked.data.URLSets;
+  const [{ SourceUrl: source }] = requested.data.URLSets;
   const id = randomBytes(10).toString('hex');
-  const input = { source, space: asked.data.SpaceName };
+  const input = { source, space: requested.data.SpaceName };
   const full = fault?.fault === 'queue-full';
   const job = full
     ? null
@@ -147,7 +147,7 @@ async function upload(runner: JobRunner, request: WireRequest, fault: Fault | nu
         operation: 'upload',
         reference: null,
         input,
-        misfortune: misfortuneOf(fault),
+        fault: jobFaultOf(fault),
       });
   if (job === null) return refuse(request, 429, 'too many uploads');
   return vod(request, { Data: [{ JobId: id, SourceUrl: source }] });

@@ -5,9 +5,9 @@ import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Pace } from '../../jobs/latency-profile.ts';
+import type { LatencyProfile } from '../../jobs/latency-profile.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
-import { misfortuneOf } from '../shared/fault-injection.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { createResults } from '../shared/results.ts';
@@ -20,7 +20,7 @@ import type { ServiceName } from './services.ts';
 import { signatureProblem } from './signature.ts';
 import { createVod } from './vod.ts';
 
-/** The name of this wire in faults, paces and jobs, and its mount: the visual service. */
+/** The name of this wire in faults, latencies and jobs, and its mount: the visual service. */
 export const VOLCENGINE = 'volcengine';
 
 const VERSION = '2022-08-31';
@@ -28,8 +28,8 @@ const VERSION = '2022-08-31';
 const SECRET = 'sandbox-secret-key';
 
 export interface VolcengineOptions extends StandInOptions {
-  /** The pace of the storage of videos. */
-  readonly vodPace: () => Pace;
+  /** The latency of the storage of videos. */
+  readonly vodLatency: () => LatencyProfile;
   readonly secret: string | null;
 }
 
@@ -37,12 +37,12 @@ export interface VolcengineOptions extends StandInOptions {
 export function createVolcengine(options: VolcengineOptions): StandIn[] {
   const { studio, journal, logger } = options;
   const secret = options.secret ?? SECRET;
-  const vod = createVod({ journal, pace: options.vodPace, secret, logger });
+  const vod = createVod({ journal, latency: options.vodLatency, secret, logger });
   const store = { runner: vod.runner, journal };
   const runner: JobRunner = createJobRunner({
     wire: VOLCENGINE,
     journal,
-    pace: options.pace,
+    latency: options.latency,
     perform: (job, signal) =>
       perform({ studio, journal, vod: store, trainingOf: (id) => trainingOf(runner, id) }, job, signal),
     words: { moderate: CONTENT, fail: BROKEN },
@@ -52,7 +52,7 @@ export function createVolcengine(options: VolcengineOptions): StandIn[] {
   const wire: Wire = {
     name: VOLCENGINE,
     mount: 'volcengine',
-    door: (request) => openDoor(request, secret),
+    authorize: (request) => openDoor(request, secret),
     refuse: (status, message) => refuse(status, message),
     routes: [results.route, ...submitRoutes(runner), resultRoute(runner, results)],
   };
@@ -99,21 +99,21 @@ async function submit(runner: JobRunner, request: WireRequest, fault: Fault | nu
   const body = jsonObject(request);
   const key = textOf(body?.['req_key']) ?? '';
   const service = serviceOf(key);
-  const asked = service?.read.safeParse(body);
-  if (service === null || asked?.success !== true) {
-    const [issue] = asked?.error?.issues ?? [];
+  const requested = service?.read.safeParse(body);
+  if (service === null || requested?.success !== true) {
+    const [issue] = requested?.error?.issues ?? [];
     return visualError(`50200 Invalid parameter ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
   }
   if (fault?.fault === 'moderation') return visualError(CONTENT);
   if (fault?.fault === 'queue-full') return visualError(CONCURRENCY);
-  if (bannedWordOf(textOf(asked.data['prompt']) ?? '') !== null)
+  if (bannedWordOf(textOf(requested.data['prompt']) ?? '') !== null)
     return visualError('50412 Text Risk Not Pass');
   const job = await runner.submit({
     id: newNumericId('7', 19),
     operation: service.name,
     reference: null,
-    input: { ...asked.data, key },
-    misfortune: misfortuneOf(fault),
+    input: { ...requested.data, key },
+    fault: jobFaultOf(fault),
   });
   return job === null ? visualError(CONCURRENCY) : visual({ task_id: job.id });
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { StripeFailure } from '../objects/failure.ts';
-import { nowSeconds, type State, type Thing } from '../objects/state.ts';
+import { nowSeconds, type State, type StripeObject } from '../objects/state.ts';
 
 /** The first answer of an idempotency key, given again to whoever repeats the request: for a day, and after a crash. */
 export interface Idempotency {
@@ -9,7 +9,10 @@ export interface Idempotency {
    * Runs it once for each key; what it did and its answer are written together. Another request under the same key, or
    * one that is still being written, is refused.
    */
-  once(request: KeyedRequest, run: () => KeptAnswer): Promise<KeptAnswer & { readonly isReplayed: boolean }>;
+  once(
+    request: KeyedRequest,
+    run: () => CachedResponse,
+  ): Promise<CachedResponse & { readonly isReplayed: boolean }>;
 }
 
 interface KeyedRequest {
@@ -19,16 +22,16 @@ interface KeyedRequest {
 }
 
 /** What was answered under a key. */
-export interface KeptAnswer {
+export interface CachedResponse {
   readonly status: number;
   readonly body: unknown;
   readonly requestId: string;
 }
 
-interface Kept extends Thing {
+interface Kept extends StripeObject {
   readonly hash: string;
   readonly created: number;
-  readonly answer: KeptAnswer;
+  readonly answer: CachedResponse;
 }
 
 const DAY = 86_400;
@@ -41,13 +44,13 @@ export function createIdempotency(state: State): Idempotency {
       if (key.length > 255)
         throw refused(400, 'Keys for idempotent requests can only be 255 characters long');
       const hash = createHash('sha256').update(`${path}\n${body}`).digest('hex');
-      const kept = state.find('idempotency_key', key) as Kept | undefined;
-      if (kept !== undefined && nowSeconds() - kept.created < DAY) {
-        if (kept.hash !== hash) throw another();
+      const stored = state.find('idempotency_key', key) as Kept | undefined;
+      if (stored !== undefined && nowSeconds() - stored.created < DAY) {
+        if (stored.hash !== hash) throw another();
         if (writing.has(key)) {
           throw refused(409, 'There is currently another in-progress request using this Idempotent Key.');
         }
-        return { ...kept.answer, isReplayed: true };
+        return { ...stored.answer, isReplayed: true };
       }
       // What is refused here, before anything happened, may be sent again, corrected.
       const answer = run();

@@ -6,17 +6,17 @@ import {
   productsOf,
   updatePrice,
   updateProduct,
-  type World,
+  type StripeContext,
 } from '../objects/catalog.ts';
 import { createSession, expireSession, sessionsOf } from '../objects/checkout.ts';
 import { ACCOUNT_SETTINGS } from '../objects/defaults.ts';
 import { invalid, StripeFailure } from '../objects/failure.ts';
 import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from '../objects/form.ts';
 import { createRefund } from '../objects/money.ts';
-import { published, type Kind, type Thing } from '../objects/state.ts';
+import { published, type Kind, type StripeObject } from '../objects/state.ts';
 
 /** The operations of the API that Kiln needs, and the parameters each takes: an unknown one is refused, as at Stripe. */
-export interface OperationScene extends World {
+export interface OperationScene extends StripeContext {
   readonly form: Form;
   /** The id in the path; empty where there is none. */
   readonly id: string;
@@ -26,7 +26,7 @@ export interface OperationScene extends World {
 
 interface Operation {
   readonly takes: readonly string[];
-  readonly run: (scene: OperationScene) => Thing | readonly Thing[];
+  readonly run: (scene: OperationScene) => StripeObject | readonly StripeObject[];
 }
 
 const PAGE = ['limit', 'starting_after', 'ending_before', 'created'];
@@ -130,7 +130,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'GET checkout/sessions/*': one('checkout.session'),
   'GET checkout/sessions/*/line_items': {
     takes: PAGE,
-    run: ({ state, id }) => state.get('checkout.session', id)['_items'] as readonly Thing[],
+    run: ({ state, id }) => state.get('checkout.session', id)['_items'] as readonly StripeObject[],
   },
   'POST checkout/sessions/*/expire': { takes: [], run: (scene) => expireSession(scene, scene.id) },
   'GET payment_intents/*': one('payment_intent'),
@@ -175,7 +175,7 @@ function many(kind: Kind, members: readonly string[]): Operation {
   };
 }
 
-function eventsOf(events: readonly Thing[], form: Form): readonly Thing[] {
+function eventsOf(events: readonly StripeObject[], form: Form): readonly StripeObject[] {
   const [type, types, success] = [
     textIn(form, 'type'),
     listIn(form, 'types'),
@@ -212,12 +212,12 @@ export function runOperation(method: string, path: string, scene: Omit<Operation
     throw invalid(`Received unknown parameter: ${unknown}`, unknown, 'parameter_unknown');
   const result = operation.run({ ...scene, id });
   const found = Array.isArray(result)
-    ? pageOf(result as readonly Thing[], path, scene.form)
-    : (result as Thing);
+    ? pageOf(result as readonly StripeObject[], path, scene.form)
+    : (result as StripeObject);
   return expanded(scene, found);
 }
 
-function pageOf(things: readonly Thing[], path: string, form: Form): object {
+function pageOf(things: readonly StripeObject[], path: string, form: Form): object {
   const limit = integerIn(form, 'limit') ?? 10;
   if (limit < 1 || limit > 100) {
     throw invalid('This value must be between 1 and 100', 'limit', 'parameter_invalid_integer');

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-import type { World } from '../objects/catalog.ts';
+import type { StripeContext } from '../objects/catalog.ts';
 import { StripeFailure } from '../objects/failure.ts';
 import { readForm } from '../objects/form.ts';
 import { outage } from '../objects/money.ts';
 import { newId } from '../objects/state.ts';
-import { createIdempotency, type KeptAnswer } from './idempotency.ts';
+import { createIdempotency, type CachedResponse } from './idempotency.ts';
 import { runOperation } from './operations.ts';
 
-/** The API over HTTP: keys, idempotency, misfortunes. Every refusal has Stripe's own shape: its SDK reads nothing else. */
+/** The API over HTTP: keys, idempotency, faults. Every refusal has Stripe's own shape: its SDK reads nothing else. */
 export interface Api {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
   fail(fault: ApiFault): void;
@@ -38,7 +38,7 @@ const MAX_BODY = 1 << 20;
 const MAX_REQUESTS = 10_000;
 
 /** Makes the API over what is there. */
-export function createApi(world: World, options: ApiOptions): Api {
+export function createApi(world: StripeContext, options: ApiOptions): Api {
   const idempotency = createIdempotency(world.state);
   const requests: string[] = [];
   let faults: { readonly fault: ApiFault; left: number }[] = [];
@@ -51,13 +51,13 @@ export function createApi(world: World, options: ApiOptions): Api {
   }
 
   async function answer(
-    asked: Asked,
+    requested: Asked,
     requestId: string,
-  ): Promise<KeptAnswer & { readonly isReplayed: boolean }> {
-    checkKey(asked.authorization, options.secretKey);
-    const run = (): KeptAnswer => {
-      const form = readForm(asked.text);
-      const body = runOperation(asked.method, asked.path, {
+  ): Promise<CachedResponse & { readonly isReplayed: boolean }> {
+    checkKey(requested.authorization, options.secretKey);
+    const run = (): CachedResponse => {
+      const form = readForm(requested.text);
+      const body = runOperation(requested.method, requested.path, {
         ...world,
         form,
         pageOf: options.pageOf,
@@ -65,7 +65,7 @@ export function createApi(world: World, options: ApiOptions): Api {
       });
       return { status: 200, body, requestId };
     };
-    const { method, key, path, text } = asked;
+    const { method, key, path, text } = requested;
     if (method === 'POST' && key !== null) return idempotency.once({ key, path, body: text }, run);
     const answered = run();
     if (method !== 'GET') await world.state.save();
@@ -78,15 +78,15 @@ export function createApi(world: World, options: ApiOptions): Api {
     heal: () => void (faults = []),
     async serve(request, response) {
       const requestId = newId('req_', 14);
-      const asked = await readAsked(request);
-      const name = `${asked.method} ${asked.path}`;
+      const requested = await readAsked(request);
+      const name = `${requested.method} ${requested.path}`;
       if (requests.push(name) > MAX_REQUESTS) requests.shift();
       const fault = takeFault(name);
       faults = faults.filter(({ left }) => left > 0);
       try {
         if (fault !== null && fault.after !== true)
           return misfortune(fault, { request, response, requestId });
-        const { status, body, isReplayed, requestId: original } = await answer(asked, requestId);
+        const { status, body, isReplayed, requestId: original } = await answer(requested, requestId);
         if (fault !== null) return misfortune(fault, { request, response, requestId });
         send(response, { status, body, requestId }, isReplayed ? replayHeaders(original) : {});
       } catch (error) {
@@ -126,12 +126,12 @@ async function readAsked(request: IncomingMessage): Promise<Asked> {
 }
 
 function checkKey(authorization: string, secretKey: string): void {
-  const given = /^Bearer (.+)$/.exec(authorization)?.[1] ?? '';
-  if (given === secretKey) return;
+  const input = /^Bearer (.+)$/.exec(authorization)?.[1] ?? '';
+  if (input === secretKey) return;
   throw new StripeFailure(401, {
     type: 'invalid_request_error',
     message:
-      given === ''
+      input === ''
         ? 'You did not provide an API key.'
         : 'Invalid API Key provided: the sandbox has one of its own',
   });
@@ -152,7 +152,7 @@ function replayHeaders(original: string): Readonly<Record<string, string>> {
 
 function send(
   response: ServerResponse,
-  { status, body, requestId }: KeptAnswer,
+  { status, body, requestId }: CachedResponse,
   headers: Readonly<Record<string, string>>,
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', 'request-id': requestId, ...headers });

@@ -1,24 +1,24 @@
-import { BLANK_PRODUCT } from './defaults.ts';
+import { DEFAULT_PRODUCT } from './defaults.ts';
 import type { Events } from './events.ts';
 import { invalid } from './failure.ts';
 import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from './form.ts';
-import { newId, nowSeconds, type State, type Thing } from './state.ts';
+import { newId, nowSeconds, type State, type StripeObject } from './state.ts';
 
 /** Products and prices. Amounts never change, a default price can't be archived, a lookup key is one price's. */
-export interface World {
+export interface StripeContext {
   readonly state: State;
   readonly events: Events;
 }
 
 /** POST /v1/products. */
-export function createProduct({ state, events }: World, form: Form): Thing {
+export function createProduct({ state, events }: StripeContext, form: Form): StripeObject {
   const name = textIn(form, 'name');
   if (name === undefined || name === '')
     throw invalid('Missing required param: name.', 'name', 'parameter_missing');
   const id = textIn(form, 'id') ?? newId('prod_', 14);
   if (state.find('product', id)) throw invalid('Product already exists.', 'id', 'resource_already_exists');
   const product = state.add('product', {
-    ...structuredClone(BLANK_PRODUCT),
+    ...structuredClone(DEFAULT_PRODUCT),
     id,
     object: 'product',
     active: booleanIn(form, 'active') ?? true,
@@ -35,7 +35,7 @@ export function createProduct({ state, events }: World, form: Form): Thing {
 }
 
 /** POST /v1/products/{id}. */
-export function updateProduct({ state, events }: World, id: string, form: Form): Thing {
+export function updateProduct({ state, events }: StripeContext, id: string, form: Form): StripeObject {
   const product = state.get('product', id);
   const priceId = textIn(form, 'default_price');
   if (priceId !== undefined) {
@@ -56,7 +56,7 @@ export function updateProduct({ state, events }: World, id: string, form: Form):
 }
 
 /** DELETE /v1/products/{id}: only one without prices. */
-export function deleteProduct({ state, events }: World, id: string): Thing {
+export function deleteProduct({ state, events }: StripeContext, id: string): StripeObject {
   const product = state.get('product', id);
   if (state.all('price').some((price) => price['product'] === id)) {
     throw invalid('This product cannot be deleted because it has one or more user-created prices.');
@@ -67,7 +67,7 @@ export function deleteProduct({ state, events }: World, id: string): Thing {
 }
 
 /** POST /v1/prices. */
-export function createPrice({ state, events }: World, form: Form): Thing {
+export function createPrice({ state, events }: StripeContext, form: Form): StripeObject {
   const currency = textIn(form, 'currency');
   if (!currency) throw invalid('Missing required param: currency.', 'currency', 'parameter_missing');
   const product = textIn(form, 'product');
@@ -114,7 +114,7 @@ function takeLookupKey(state: State, key: string, isTransfer: boolean): void {
 }
 
 /** POST /v1/prices/{id}: a default price can't be archived. */
-export function updatePrice({ state, events }: World, id: string, form: Form): Thing {
+export function updatePrice({ state, events }: StripeContext, id: string, form: Form): StripeObject {
   const price = state.get('price', id);
   const active = booleanIn(form, 'active');
   const product = state.find('product', String(price['product']));
@@ -133,7 +133,7 @@ export function updatePrice({ state, events }: World, id: string, form: Form): T
 }
 
 /** Products of a list request. */
-export function productsOf({ state }: World, form: Form): readonly Thing[] {
+export function productsOf({ state }: StripeContext, form: Form): readonly StripeObject[] {
   const [active, ids] = [booleanIn(form, 'active'), listIn(form, 'ids')];
   return state
     .all('product')
@@ -144,7 +144,7 @@ export function productsOf({ state }: World, form: Form): readonly Thing[] {
 }
 
 /** Prices of a list request. */
-export function pricesOf({ state }: World, form: Form): readonly Thing[] {
+export function pricesOf({ state }: StripeContext, form: Form): readonly StripeObject[] {
   const [active, product, keys] = [
     booleanIn(form, 'active'),
     textIn(form, 'product'),

@@ -1,8 +1,8 @@
-import type { World } from './catalog.ts';
-import { BLANK_SESSION } from './defaults.ts';
+import type { StripeContext } from './catalog.ts';
+import { DEFAULT_SESSION } from './defaults.ts';
 import { invalid } from './failure.ts';
 import { integerIn, listIn, metadataIn, textIn, type Form, type FormValue } from './form.ts';
-import { newId, nowSeconds, published, type Thing } from './state.ts';
+import { newId, nowSeconds, published, type StripeObject } from './state.ts';
 
 /** Checkout sessions: a page that is open until it is paid or its time is over. */
 
@@ -19,7 +19,11 @@ interface Item {
 }
 
 /** Opens one. `pageOf` gives the address of its page. */
-export function createSession(world: World, form: Form, pageOf: (id: string) => string): Thing {
+export function createSession(
+  world: StripeContext,
+  form: Form,
+  pageOf: (id: string) => string,
+): StripeObject {
   checkSession(form);
   const items = listIn(form, 'line_items').map((item, index) => itemOf(world, item, index));
   const [first] = items;
@@ -36,7 +40,7 @@ export function createSession(world: World, form: Form, pageOf: (id: string) => 
   }
   const id = newId('cs_test_', 58);
   return world.state.add('checkout.session', {
-    ...structuredClone(BLANK_SESSION),
+    ...structuredClone(DEFAULT_SESSION),
     id,
     object: 'checkout.session',
     amount_subtotal: total,
@@ -79,7 +83,7 @@ function checkSession(form: Form): void {
   }
 }
 
-function itemOf({ state }: World, value: FormValue, index: number): Item {
+function itemOf({ state }: StripeContext, value: FormValue, index: number): Item {
   const param = `line_items[${index}]`;
   if (typeof value === 'string' || Array.isArray(value)) throw invalid('Invalid object', param);
   const priceId = textIn(value, 'price');
@@ -112,7 +116,7 @@ function itemOf({ state }: World, value: FormValue, index: number): Item {
 }
 
 /** Ends an open one; nobody can pay it any more. */
-export function expireSession({ state, events }: World, id: string): Thing {
+export function expireSession({ state, events }: StripeContext, id: string): StripeObject {
   const session = state.get('checkout.session', id);
   if (session['status'] !== 'open') {
     throw invalid(
@@ -126,7 +130,7 @@ export function expireSession({ state, events }: World, id: string): Thing {
 }
 
 /** Ends those whose time is over. */
-export function expireOverdue(world: World): boolean {
+export function expireOverdue(world: StripeContext): boolean {
   const now = nowSeconds();
   const overdue = world.state
     .all('checkout.session')
@@ -136,7 +140,7 @@ export function expireOverdue(world: World): boolean {
 }
 
 /** Sessions of a list request. */
-export function sessionsOf({ state }: World, form: Form): readonly Thing[] {
+export function sessionsOf({ state }: StripeContext, form: Form): readonly StripeObject[] {
   const [intent, status] = [textIn(form, 'payment_intent'), textIn(form, 'status')];
   return state
     .all('checkout.session')

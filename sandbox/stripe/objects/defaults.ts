@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe';
 /** Members of the API's objects that are always there, as they are where nothing was said; held to the SDK's types. */
 
 /** The members of a product where nothing was said. */
-export const BLANK_PRODUCT = {
+export const DEFAULT_PRODUCT = {
   images: [],
   marketing_features: [],
   package_dimensions: null,
@@ -17,7 +17,7 @@ export const BLANK_PRODUCT = {
 } satisfies Partial<Stripe.Product>;
 
 /** The members of a checkout session where nothing was said. */
-export const BLANK_SESSION = {
+export const DEFAULT_SESSION = {
   adaptive_pricing: null,
   after_expiration: null,
   allow_promotion_codes: null,
@@ -72,7 +72,7 @@ export const BLANK_SESSION = {
 } satisfies Partial<Stripe.Checkout.Session>;
 
 /** The members of a payment intent where nothing was said. */
-export const BLANK_INTENT = {
+export const DEFAULT_INTENT = {
   allowed_payment_method_types: null,
   amount_capturable: 0,
   amount_received: 0,
@@ -111,7 +111,7 @@ export const BLANK_INTENT = {
 } satisfies Partial<Stripe.PaymentIntent>;
 
 /** The members of a charge where nothing was said. */
-export const BLANK_CHARGE = {
+export const DEFAULT_CHARGE = {
   amount_refunded: 0,
   application: null,
   application_fee: null,
@@ -146,7 +146,7 @@ export const BLANK_CHARGE = {
 } satisfies Partial<Stripe.Charge>;
 
 /** The members of a refund where nothing was said. */
-export const BLANK_REFUND = {
+export const DEFAULT_REFUND = {
   customer: null,
   customer_account: null,
   payment_method: null,
@@ -156,7 +156,7 @@ export const BLANK_REFUND = {
 } satisfies Partial<Stripe.Refund>;
 
 /** The members of a dispute where nothing was said. */
-export const BLANK_DISPUTE = {
+export const DEFAULT_DISPUTE = {
   balance_transactions: [],
   enhanced_eligibility_types: [],
   evidence: {

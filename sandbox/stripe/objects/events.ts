@@ -1,7 +1,7 @@
 import { Stripe } from 'stripe';
 
 import type { Logger } from '../../../platform/process/logger.ts';
-import { newId, nowSeconds, published, type State, type Thing } from './state.ts';
+import { newId, nowSeconds, published, type State, type StripeObject } from './state.ts';
 
 /** Where events go, and how they are signed. */
 export interface WebhookTarget {
@@ -11,7 +11,7 @@ export interface WebhookTarget {
 
 /** Tells of everything that happens, and delivers it until it is taken. */
 export interface Events {
-  emit(type: string, thing: Thing): void;
+  emit(type: string, thing: StripeObject): void;
   /** Delivers an event again. */
   resend(id: string): void;
   /** Collects events instead of delivering them, until `release` delivers them in an order of the test's own. */
@@ -41,7 +41,7 @@ export function createEvents({ state, target, pausesMs, logger }: EventsOptions)
   let held: string[] | null = null;
   const timers = new Set<NodeJS.Timeout>();
 
-  async function deliver(event: Thing, tries: number): Promise<void> {
+  async function deliver(event: StripeObject, tries: number): Promise<void> {
     const to = target();
     if (to === null || stopping.signal.aborted || Number(event['pending_webhooks']) === 0) return;
     const status = await post(event, to, stopping.signal);
@@ -60,7 +60,7 @@ export function createEvents({ state, target, pausesMs, logger }: EventsOptions)
     timers.add(timer.unref());
   }
 
-  function start(event: Thing, tries = 0): void {
+  function start(event: StripeObject, tries = 0): void {
     void deliver(event, tries).catch((error: unknown) =>
       logger.error({ error }, 'a webhook of the stand-in could not be delivered'),
     );
@@ -95,7 +95,7 @@ export function createEvents({ state, target, pausesMs, logger }: EventsOptions)
   };
 }
 
-function eventOf(type: string, thing: Thing, isAwaited: boolean): Thing {
+function eventOf(type: string, thing: StripeObject, isAwaited: boolean): StripeObject {
   return {
     id: newId('evt_1', 24),
     object: 'event',
@@ -110,7 +110,11 @@ function eventOf(type: string, thing: Thing, isAwaited: boolean): Thing {
 }
 
 /** The status of the answer; 0 when none came. */
-async function post(event: Thing, { url, secret }: WebhookTarget, signal: AbortSignal): Promise<number> {
+async function post(
+  event: StripeObject,
+  { url, secret }: WebhookTarget,
+  signal: AbortSignal,
+): Promise<number> {
   const payload = JSON.stringify(published(event), null, 2);
   const signature = await Stripe.webhooks.generateTestHeaderStringAsync({ payload, secret });
   try {

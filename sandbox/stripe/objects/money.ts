@@ -1,8 +1,8 @@
-import type { World } from './catalog.ts';
-import { BLANK_CHARGE, BLANK_DISPUTE, BLANK_INTENT, BLANK_REFUND } from './defaults.ts';
+import type { StripeContext } from './catalog.ts';
+import { DEFAULT_CHARGE, DEFAULT_DISPUTE, DEFAULT_INTENT, DEFAULT_REFUND } from './defaults.ts';
 import { invalid, StripeFailure } from './failure.ts';
 import { integerIn, metadataIn, textIn, type Form } from './form.ts';
-import { newId, nowSeconds, type Thing } from './state.ts';
+import { newId, nowSeconds, type StripeObject } from './state.ts';
 
 /** What moves money: paying a session, giving back, disputes. No real money is anywhere near. */
 
@@ -10,7 +10,7 @@ import { newId, nowSeconds, type Thing } from './state.ts';
 export type PayMethod = 'card' | 'decline' | 'delayed';
 
 /** Pays a session. A declined card leaves it open. Throws when it is not open. */
-export function pay(world: World, sessionId: string, method: PayMethod): Thing {
+export function pay(world: StripeContext, sessionId: string, method: PayMethod): StripeObject {
   const { state, events } = world;
   const session = state.get('checkout.session', sessionId);
   if (session['status'] !== 'open') throw invalid('This Checkout Session is not open.');
@@ -47,12 +47,12 @@ export function pay(world: World, sessionId: string, method: PayMethod): Thing {
   return session;
 }
 
-function intentOf({ state }: World, session: Thing): Thing {
+function intentOf({ state }: StripeContext, session: StripeObject): StripeObject {
   const known = session['payment_intent'];
   if (typeof known === 'string') return state.get('payment_intent', known);
   const id = newId('pi_');
   return state.add('payment_intent', {
-    ...structuredClone(BLANK_INTENT),
+    ...structuredClone(DEFAULT_INTENT),
     id,
     object: 'payment_intent',
     amount: session['amount_total'],
@@ -64,9 +64,9 @@ function intentOf({ state }: World, session: Thing): Thing {
   });
 }
 
-function charge({ state, events }: World, intent: Thing): void {
+function charge({ state, events }: StripeContext, intent: StripeObject): void {
   const made = state.add('charge', {
-    ...structuredClone(BLANK_CHARGE),
+    ...structuredClone(DEFAULT_CHARGE),
     id: newId('ch_'),
     object: 'charge',
     amount: intent['amount'],
@@ -85,7 +85,7 @@ function charge({ state, events }: World, intent: Thing): void {
 }
 
 /** A bank answers at last. */
-export function settle(world: World, sessionId: string, isGood: boolean): Thing {
+export function settle(world: StripeContext, sessionId: string, isGood: boolean): StripeObject {
   const { state, events } = world;
   const session = state.get('checkout.session', sessionId);
   const intent = state.get('payment_intent', String(session['payment_intent']));
@@ -103,7 +103,7 @@ export function settle(world: World, sessionId: string, isGood: boolean): Thing 
 const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'];
 
 /** POST /v1/refunds. */
-export function createRefund({ state, events }: World, form: Form): Thing {
+export function createRefund({ state, events }: StripeContext, form: Form): StripeObject {
   const paid = chargeOf({ state, events }, form);
   const reason = textIn(form, 'reason') ?? null;
   if (reason !== null && !REASONS.includes(reason)) {
@@ -126,7 +126,7 @@ export function createRefund({ state, events }: World, form: Form): Thing {
   }
   if (amount > left) throw invalid('Refund amount is greater than unrefunded amount on charge', 'amount');
   const refund = state.add('refund', {
-    ...BLANK_REFUND,
+    ...DEFAULT_REFUND,
     id: newId('re_'),
     object: 'refund',
     amount,
@@ -147,7 +147,7 @@ export function createRefund({ state, events }: World, form: Form): Thing {
   return refund;
 }
 
-function chargeOf({ state }: World, form: Form): Thing {
+function chargeOf({ state }: StripeContext, form: Form): StripeObject {
   const [intentId, chargeId] = [textIn(form, 'payment_intent'), textIn(form, 'charge')];
   if (chargeId !== undefined) return state.get('charge', chargeId, 'charge');
   if (intentId === undefined) {
@@ -161,7 +161,7 @@ function chargeOf({ state }: World, form: Form): Thing {
 }
 
 /** A refund that the bank sends back: the money is where it was. */
-export function failRefund({ state, events }: World, id: string): Thing {
+export function failRefund({ state, events }: StripeContext, id: string): StripeObject {
   const refund = state.get('refund', id);
   const paid = state.get('charge', String(refund['charge']));
   Object.assign(refund, { status: 'failed', failure_reason: 'expired_or_canceled_card' });
@@ -172,7 +172,11 @@ export function failRefund({ state, events }: World, id: string): Thing {
 }
 
 /** Somebody takes their money back at their bank; later it is decided who was right. */
-export function dispute({ state, events }: World, sessionId: string, end: 'won' | 'lost' | null): Thing {
+export function dispute(
+  { state, events }: StripeContext,
+  sessionId: string,
+  end: 'won' | 'lost' | null,
+): StripeObject {
   const intentId = state.get('checkout.session', sessionId)['payment_intent'];
   if (typeof intentId !== 'string') throw invalid('This Checkout Session was not paid.');
   const paid = state.get('charge', String(state.get('payment_intent', intentId)['latest_charge']));
@@ -180,7 +184,7 @@ export function dispute({ state, events }: World, sessionId: string, end: 'won' 
   const made =
     known ??
     state.add('dispute', {
-      ...structuredClone(BLANK_DISPUTE),
+      ...structuredClone(DEFAULT_DISPUTE),
       id: newId('du_'),
       object: 'dispute',
       amount: paid['amount'],

@@ -6,7 +6,7 @@ import { writeDurably } from '../../jobs/durable-file.ts';
 import { missing } from './failure.ts';
 
 /** An object of the API. Names that begin with an underscore are ours and never leave. */
-export interface Thing {
+export interface StripeObject {
   readonly id: string;
   readonly object: string;
   [name: string]: unknown;
@@ -26,12 +26,12 @@ export type Kind =
 
 /** Everything the stand-in knows, kept in one file that is whole after a crash. */
 export interface State {
-  add<Added extends Thing>(kind: Kind, thing: Added): Added;
+  add<Added extends StripeObject>(kind: Kind, thing: Added): Added;
   /** `param` is the request's parameter that named it. Throws resource_missing. */
-  get(kind: Kind, id: string, param?: string): Thing;
-  find(kind: Kind, id: string): Thing | undefined;
+  get(kind: Kind, id: string, param?: string): StripeObject;
+  find(kind: Kind, id: string): StripeObject | undefined;
   /** Newest first. */
-  all(kind: Kind): readonly Thing[];
+  all(kind: Kind): readonly StripeObject[];
   remove(kind: Kind, id: string): void;
   /** Writes what has changed; resolves when it is on the disk. */
   save(): Promise<void>;
@@ -44,10 +44,10 @@ const MAX_OF_A_KIND = 5_000;
 export async function openState(file: string): Promise<State> {
   await mkdir(path.dirname(file), { recursive: true });
   const kinds = await read(file);
-  const ofKind = (kind: Kind): Map<string, Thing> => {
+  const ofKind = (kind: Kind): Map<string, StripeObject> => {
     const known = kinds.get(kind);
     if (known !== undefined) return known;
-    const made = new Map<string, Thing>();
+    const made = new Map<string, StripeObject>();
     kinds.set(kind, made);
     return made;
   };
@@ -91,7 +91,7 @@ export async function openState(file: string): Promise<State> {
   };
 }
 
-async function read(file: string): Promise<Map<Kind, Map<string, Thing>>> {
+async function read(file: string): Promise<Map<Kind, Map<string, StripeObject>>> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -99,7 +99,7 @@ async function read(file: string): Promise<Map<Kind, Map<string, Thing>>> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
     throw error;
   }
-  const entries = JSON.parse(text) as readonly (readonly [Kind, readonly Thing[]])[];
+  const entries = JSON.parse(text) as readonly (readonly [Kind, readonly StripeObject[]])[];
   return new Map(entries.map(([kind, things]) => [kind, new Map(things.map((thing) => [thing.id, thing]))]));
 }
 

@@ -76,9 +76,9 @@ const MAX_CHARACTERS = 600;
 
 function wrap(brush: SKRSContext2D, text: string, size: number, width: number): string[] {
   brush.font = `700 ${size}px "Kiln Sans","Kiln CJK"`;
-  const given = text.slice(0, MAX_CHARACTERS);
+  const input = text.slice(0, MAX_CHARACTERS);
   // Chinese and Japanese break anywhere, other scripts after a space.
-  const pieces = /[\u3000-\u9fff\uff00-\uffef]/.test(given) ? Array.from(given) : given.split(/(?<=\s)/);
+  const pieces = /[\u3000-\u9fff\uff00-\uffef]/.test(input) ? Array.from(input) : input.split(/(?<=\s)/);
   const lines = [''];
   for (const piece of pieces) {
     const line = lines.at(-1) ?? '';

@@ -15,7 +15,7 @@ interface Layer {
 }
 
 /** Everything a painter needs: the measures of the picture, its randomness, and sheets to paint on. */
-export interface Easel {
+export interface Painting {
   readonly scene: Scene;
   /** Size of every sheet; wider than the picture by a margin on both sides, so that the view can move. */
   readonly width: number;
@@ -34,12 +34,16 @@ export interface Easel {
   readonly random: () => number;
   readonly noise: Noise;
   /** A fresh sheet in front of the ones before. */
-  sheet(depth: number): SKRSContext2D;
+  layer(depth: number): SKRSContext2D;
   readonly layers: readonly Layer[];
 }
 
 /** An easel for a picture of this size. */
-export function createEasel(scene: Scene, seed: number, size: { width: number; height: number }): Easel {
+export function createPainting(
+  scene: Scene,
+  seed: number,
+  size: { width: number; height: number },
+): Painting {
   const random = createRandom(seed ^ 0x9e3779b9);
   const margin = Math.ceil(size.width * 0.12);
   const width = size.width + 2 * margin;
@@ -58,7 +62,7 @@ export function createEasel(scene: Scene, seed: number, size: { width: number; h
     darkest: isDark ? 6 : daylight,
     random,
     noise: createNoise(seed & 0xffff),
-    sheet(depth) {
+    layer(depth) {
       const canvas = createCanvas(width, size.height);
       layers.push({ canvas, depth });
       return canvas.getContext('2d');
@@ -97,8 +101,8 @@ export function shape(sheet: SKRSContext2D, points: readonly (readonly [number, 
 }
 
 /** Where subjects stand, and with what they are drawn. */
-export interface Stage {
-  readonly easel: Easel;
+export interface SubjectContext {
+  readonly easel: Painting;
   readonly sheet: SKRSContext2D;
   /** Middle of the scene. */
   readonly x: number;

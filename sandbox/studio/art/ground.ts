@@ -1,11 +1,11 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
 import { css, shape, tinted } from './easel.ts';
-import type { Colour, Easel } from './easel.ts';
+import type { Colour, Painting } from './easel.ts';
 import type { Scene } from './scene.ts';
 
 /** Paints the ground of the scene, far to near. */
-export function paintGround(easel: Easel): void {
+export function paintGround(easel: Painting): void {
   const { ground } = easel.scene;
   if (ground === 'city') return paintCity(easel);
   if (ground === 'forest') return paintForest(easel);
@@ -15,11 +15,11 @@ export function paintGround(easel: Easel): void {
 }
 
 /** Paints the dark edge of land right in front, where there is land. */
-export function paintForeground(easel: Easel): void {
+export function paintForeground(easel: Painting): void {
   const { scene, height, unit, isDark } = easel;
   if (scene.ground === 'none' || scene.ground === 'sea') return;
   const fill = css(tinted(scene, [230, 25, isDark ? 4 : 9]));
-  ridge(easel, easel.sheet(1), { base: height * 0.93, rise: unit * 0.1, roughness: 2.4, number: 31, fill });
+  ridge(easel, easel.layer(1), { base: height * 0.93, rise: unit * 0.1, roughness: 2.4, number: 31, fill });
 }
 
 interface Ridge {
@@ -32,7 +32,7 @@ interface Ridge {
   readonly fill: string;
 }
 
-function ridge(easel: Easel, sheet: SKRSContext2D, line: Ridge): void {
+function ridge(easel: Painting, sheet: SKRSContext2D, line: Ridge): void {
   const { width, height, unit, noise } = easel;
   const points: [number, number][] = [[0, height]];
   for (let x = 0; x <= width; x += 3) {
@@ -44,11 +44,11 @@ function ridge(easel: Easel, sheet: SKRSContext2D, line: Ridge): void {
   shape(sheet, points);
 }
 
-function paintRidges(easel: Easel): void {
+function paintRidges(easel: Painting): void {
   const { scene, horizon, height, unit } = easel;
   const isMountain = scene.ground === 'mountain';
   for (let number = 0; number < (isMountain ? 4 : 2); number += 1) {
-    ridge(easel, easel.sheet(0.25 + number * 0.2), {
+    ridge(easel, easel.layer(0.25 + number * 0.2), {
       base: scene.ground === 'sea' ? horizon : horizon + number * height * 0.1,
       rise: unit * (isMountain ? 0.42 : 0.12),
       roughness: scene.ground === 'desert' ? 1.2 : 3,
@@ -64,9 +64,9 @@ function ridgeColour({ ground }: Scene, darkest: number, number: number): Colour
   return [225, 28, darkest + 32 - number * 9];
 }
 
-function paintWater(easel: Easel): void {
+function paintWater(easel: Painting): void {
   const { scene, random, width, height, horizon, unit, darkest } = easel;
-  const sheet = easel.sheet(0.55);
+  const sheet = easel.layer(0.55);
   const gradient = sheet.createLinearGradient(0, horizon, 0, height);
   gradient.addColorStop(0, css(tinted(scene, [210, 45, darkest + 40])));
   gradient.addColorStop(1, css(tinted(scene, [220, 60, darkest + 8])));
@@ -81,10 +81,10 @@ function paintWater(easel: Easel): void {
   }
 }
 
-function paintCity(easel: Easel): void {
+function paintCity(easel: Painting): void {
   const { random, width, height, horizon, unit, isDark, scene } = easel;
   for (let row = 0; row < 3; row += 1) {
-    const sheet = easel.sheet(0.25 + row * 0.22);
+    const sheet = easel.layer(0.25 + row * 0.22);
     let x = -random() * unit * 0.1;
     while (x < width) {
       const wide = unit * (0.05 + 0.09 * random()) * (0.7 + row * 0.35);
@@ -102,7 +102,7 @@ function paintCity(easel: Easel): void {
 const NEON_HUES = [320, 190, 275];
 
 function paintWindows(
-  { random, height, isDark, scene }: Easel,
+  { random, height, isDark, scene }: Painting,
   sheet: SKRSContext2D,
   house: { readonly x: number; readonly top: number; readonly wide: number; readonly cell: number },
 ): void {
@@ -118,10 +118,10 @@ function paintWindows(
   }
 }
 
-function paintForest(easel: Easel): void {
+function paintForest(easel: Painting): void {
   const { random, scene, width, horizon, height, unit, darkest } = easel;
   for (let row = 0; row < 4; row += 1) {
-    const sheet = easel.sheet(0.2 + row * 0.2);
+    const sheet = easel.layer(0.2 + row * 0.2);
     const fill = css(tinted(scene, [140, 30, darkest + 26 - row * 8], 0.2));
     const base = horizon + row * height * 0.11;
     ridge(easel, sheet, { base, rise: unit * 0.06, roughness: 2, number: row + 9, fill });

@@ -1,8 +1,8 @@
 import { css, disc, shape } from './easel.ts';
-import type { Stage } from './easel.ts';
+import type { SubjectContext } from './easel.ts';
 
 /** Paints a flock. */
-export function paintBirds({ easel, sheet, ink }: Stage): void {
+export function paintBirds({ easel, sheet, ink }: SubjectContext): void {
   const { unit, random, horizon } = easel;
   sheet.strokeStyle = ink;
   sheet.lineWidth = unit * 0.004;
@@ -20,7 +20,7 @@ export function paintBirds({ easel, sheet, ink }: Stage): void {
 }
 
 /** Paints somebody who stands there. */
-export function paintFigure({ easel, sheet, x, y }: Stage): void {
+export function paintFigure({ easel, sheet, x, y }: SubjectContext): void {
   const high = easel.unit * 0.26;
   const left = x - easel.unit * 0.16;
   const foot = y + easel.unit * 0.16;
@@ -36,7 +36,7 @@ export function paintFigure({ easel, sheet, x, y }: Stage): void {
 }
 
 /** Paints a hot-air balloon in the scene's hue. */
-export function paintBalloon({ easel, sheet, x, ink }: Stage): void {
+export function paintBalloon({ easel, sheet, x, ink }: SubjectContext): void {
   const { unit, horizon, scene } = easel;
   const left = x + unit * 0.1;
   const y = horizon * 0.45;
@@ -52,7 +52,7 @@ export function paintBalloon({ easel, sheet, x, ink }: Stage): void {
 }
 
 /** Paints a sitting cat, from behind. */
-export function paintCat({ easel, sheet, x, y }: Stage): void {
+export function paintCat({ easel, sheet, x, y }: SubjectContext): void {
   const size = easel.unit * 0.1;
   const middle = y + easel.unit * 0.12;
   sheet.beginPath();
@@ -69,7 +69,7 @@ export function paintCat({ easel, sheet, x, y }: Stage): void {
 }
 
 /** Paints a steaming cup. */
-export function paintCup({ easel, sheet, x, y }: Stage): void {
+export function paintCup({ easel, sheet, x, y }: SubjectContext): void {
   const { unit, scene, random } = easel;
   const size = unit * 0.13;
   const top = y - size * 0.3;
@@ -108,7 +108,7 @@ export function paintCup({ easel, sheet, x, y }: Stage): void {
 }
 
 /** Paints a bunch of flowers in the scene's hue. */
-export function paintFlower({ easel, sheet, x, y }: Stage): void {
+export function paintFlower({ easel, sheet, x, y }: SubjectContext): void {
   const { unit, scene, random } = easel;
   const foot = y + unit * 0.12;
   for (let flower = 0; flower < 7; flower += 1) {

@@ -3,8 +3,8 @@ import type { Canvas } from '@napi-rs/canvas';
 
 import type { Size } from '../types/size.ts';
 import { registerFonts, writeCaption } from './caption.ts';
-import { createEasel } from './easel.ts';
-import type { Easel } from './easel.ts';
+import { createPainting } from './easel.ts';
+import type { Painting } from './easel.ts';
 import { finish } from './finish.ts';
 import { paintForeground, paintGround } from './ground.ts';
 import { hashText } from './random.ts';
@@ -56,23 +56,23 @@ export async function paintPicture(
 }
 
 /** The seed that is told, and the one that is painted by: two prompts that mean the same scene still differ, whatever seed is given. */
-export function seedsOf(prompt: string, given: number | null): { seed: number; mixed: number } {
+export function seedsOf(prompt: string, input: number | null): { seed: number; mixed: number } {
   const hash = hashText(prompt);
-  if (given === null) return { seed: hash, mixed: hash };
-  return { seed: given, mixed: (hash ^ Math.imul(given, 0x9e3779b1)) >>> 0 };
+  if (input === null) return { seed: hash, mixed: hash };
+  return { seed: input, mixed: (hash ^ Math.imul(input, 0x9e3779b1)) >>> 0 };
 }
 
 /** Paints the sheets of the prompt's scene; the same prompt and (mixed) seed give the same sheets. */
 export function paintScene(
   { prompt, seed, size }: { readonly prompt: string; readonly seed: number; readonly size: Size },
   onProgress: (percent: number, stage: string) => void,
-): Easel {
-  const easel = createEasel(readPrompt(prompt, seed), seed, size);
+): Painting {
+  const easel = createPainting(readPrompt(prompt, seed), seed, size);
   paintLayers(easel, onProgress);
   return easel;
 }
 
-function paintLayers(easel: Easel, onProgress: (percent: number, stage: string) => void): void {
+function paintLayers(easel: Painting, onProgress: (percent: number, stage: string) => void): void {
   paintSky(easel);
   onProgress(10, 'sky');
   if (easel.scene.time !== 'space') paintClouds(easel);
@@ -86,13 +86,13 @@ function paintLayers(easel: Easel, onProgress: (percent: number, stage: string) 
 }
 
 /** Lays the sheets over each other, the view in the middle. */
-function compose(canvas: Canvas, easel: Easel): void {
+function compose(canvas: Canvas, easel: Painting): void {
   const brush = canvas.getContext('2d');
   for (const layer of easel.layers) brush.drawImage(layer.canvas, -easel.margin, 0);
 }
 
 /** Puts a given picture into the scene: covering, half transparent, then the scene's light over it. */
-async function blend(canvas: Canvas, easel: Easel, reference: Uint8Array): Promise<void> {
+async function blend(canvas: Canvas, easel: Painting, reference: Uint8Array): Promise<void> {
   const image = await loadImage(reference);
   const { width, height } = canvas;
   const scale = Math.max(width / image.width, height / image.height);

@@ -2,7 +2,7 @@ import { createCanvas } from '@napi-rs/canvas';
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
 import { css, disc, tinted } from './easel.ts';
-import type { Colour, Easel } from './easel.ts';
+import type { Colour, Painting } from './easel.ts';
 import type { Scene } from './scene.ts';
 
 /** Top, middle and horizon of the sky. */
@@ -35,9 +35,9 @@ const SKIES: Readonly<Record<Scene['time'], readonly [Colour, Colour, Colour]>> 
 };
 
 /** Paints the sky with its lights. */
-export function paintSky(easel: Easel): void {
+export function paintSky(easel: Painting): void {
   const { scene, width, height } = easel;
-  const sheet = easel.sheet(0);
+  const sheet = easel.layer(0);
   const end = skyEnd(easel);
   const gradient = sheet.createLinearGradient(0, 0, 0, end);
   for (const [index, colour] of SKIES[scene.time].entries()) {
@@ -51,11 +51,11 @@ export function paintSky(easel: Easel): void {
 }
 
 /** Without ground the sky fills the picture. */
-function skyEnd({ scene, height, horizon }: Easel): number {
+function skyEnd({ scene, height, horizon }: Painting): number {
   return scene.ground === 'none' ? height : horizon;
 }
 
-function paintStars(easel: Easel, sheet: SKRSContext2D): void {
+function paintStars(easel: Painting, sheet: SKRSContext2D): void {
   const { random, width, unit } = easel;
   for (let star = 0; star < 420; star += 1) {
     const y = random() * skyEnd(easel);
@@ -64,7 +64,7 @@ function paintStars(easel: Easel, sheet: SKRSContext2D): void {
   }
 }
 
-function paintSunOrMoon(easel: Easel, sheet: SKRSContext2D): void {
+function paintSunOrMoon(easel: Painting, sheet: SKRSContext2D): void {
   const { random, horizon, isDark, unit, width, height, scene } = easel;
   const x = easel.margin + easel.viewWidth * (0.25 + 0.5 * random());
   const sunHeight = scene.time === 'day' ? 0.25 : 0.72;
@@ -80,7 +80,7 @@ function paintSunOrMoon(easel: Easel, sheet: SKRSContext2D): void {
   disc(sheet, x, y, radius);
 }
 
-function paintPlanet(easel: Easel, sheet: SKRSContext2D): void {
+function paintPlanet(easel: Painting, sheet: SKRSContext2D): void {
   const { random, unit, scene } = easel;
   const x = easel.margin + easel.viewWidth * (0.3 + 0.4 * random());
   const y = easel.height * (0.3 + 0.3 * random());
@@ -100,9 +100,9 @@ function paintPlanet(easel: Easel, sheet: SKRSContext2D): void {
 const CLOUD_GRID = 320;
 
 /** Paints clouds: noise on a coarse grid, drawn large. */
-export function paintClouds(easel: Easel): void {
+export function paintClouds(easel: Painting): void {
   const { noise, width, height, horizon, scene } = easel;
-  const sheet = easel.sheet(0.2);
+  const sheet = easel.layer(0.2);
   const rows = Math.max(1, Math.round((CLOUD_GRID * height) / width));
   const grid = createCanvas(CLOUD_GRID, rows);
   const brush = grid.getContext('2d');
@@ -122,7 +122,7 @@ export function paintClouds(easel: Easel): void {
   sheet.drawImage(grid, 0, 0, width, height);
 }
 
-function cloudColour({ isDark, scene }: Easel): readonly [number, number, number] {
+function cloudColour({ isDark, scene }: Painting): readonly [number, number, number] {
   if (isDark) return [86, 96, 143];
   return scene.time === 'day' ? [255, 255, 255] : [245, 216, 202];
 }

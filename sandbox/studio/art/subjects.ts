@@ -1,12 +1,12 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
 import { css, disc, shape, tinted } from './easel.ts';
-import type { Easel, Stage } from './easel.ts';
+import type { Painting, SubjectContext } from './easel.ts';
 import { paintBalloon, paintBirds, paintCat, paintCup, paintFigure, paintFlower } from './living.ts';
 import type { Subject } from './scene.ts';
 
 /** The planet is in the sky already. */
-const PAINTERS: Readonly<Record<Exclude<Subject, 'planet'>, (stage: Stage) => void>> = {
+const PAINTERS: Readonly<Record<Exclude<Subject, 'planet'>, (stage: SubjectContext) => void>> = {
   lighthouse: paintLighthouse,
   boat: paintBoat,
   house: paintHouse,
@@ -23,9 +23,9 @@ const PAINTERS: Readonly<Record<Exclude<Subject, 'planet'>, (stage: Stage) => vo
 const SIDES = [0, 0.3, -0.3, 0.15, -0.15];
 
 /** Paints every subject of the scene onto one sheet. */
-export function paintSubjects(easel: Easel, onSubject: (subject: Subject) => void): void {
+export function paintSubjects(easel: Painting, onSubject: (subject: Subject) => void): void {
   const { scene, random, horizon, height } = easel;
-  const sheet = easel.sheet(0.8);
+  const sheet = easel.layer(0.8);
   const x = easel.margin + easel.viewWidth * (0.3 + 0.4 * random());
   const y = scene.ground === 'sea' ? horizon + (height - horizon) * 0.34 : horizon + height * 0.2;
   const ink = css(tinted(scene, [230, 25, easel.isDark ? 4 : 10]));
@@ -38,7 +38,7 @@ export function paintSubjects(easel: Easel, onSubject: (subject: Subject) => voi
   }
 }
 
-function paintLighthouse({ easel, sheet, x, y, ink }: Stage): void {
+function paintLighthouse({ easel, sheet, x, y, ink }: SubjectContext): void {
   const { unit, isDark } = easel;
   const high = unit * 0.46;
   const wide = unit * 0.075;
@@ -79,7 +79,7 @@ function paintBeam(sheet: SKRSContext2D, x: number, y: number, unit: number): vo
   ]);
 }
 
-function paintBoat({ easel, sheet, x, y }: Stage): void {
+function paintBoat({ easel, sheet, x, y }: SubjectContext): void {
   const left = x + easel.unit * 0.28;
   const water = y + easel.unit * 0.1;
   const size = easel.unit * 0.13;
@@ -97,7 +97,7 @@ function paintBoat({ easel, sheet, x, y }: Stage): void {
   ]);
 }
 
-function paintHouse({ easel, sheet, x, y }: Stage): void {
+function paintHouse({ easel, sheet, x, y }: SubjectContext): void {
   const size = easel.unit * 0.14;
   sheet.fillRect(x - size, y - size, size * 2, size);
   shape(sheet, [
@@ -110,7 +110,7 @@ function paintHouse({ easel, sheet, x, y }: Stage): void {
   sheet.fillRect(x + size * 0.2, y - size * 0.65, size * 0.32, size * 0.35);
 }
 
-function paintTree({ easel, sheet, x, y, ink }: Stage): void {
+function paintTree({ easel, sheet, x, y, ink }: SubjectContext): void {
   const { unit, random, scene, darkest } = easel;
   const foot = y + unit * 0.1;
   const left = x + unit * 0.22;

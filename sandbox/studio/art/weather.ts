@@ -1,15 +1,15 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
 import { disc } from './easel.ts';
-import type { Easel } from './easel.ts';
+import type { Painting } from './easel.ts';
 
 /** Paints rain, snow or fog in front of everything; a clear day has nothing to paint. */
-export function paintWeather(easel: Easel): void {
+export function paintWeather(easel: Painting): void {
   const { weather } = easel.scene;
-  if (weather === 'fog') return paintFog(easel, easel.sheet(1.3));
+  if (weather === 'fog') return paintFog(easel, easel.layer(1.3));
   if (weather !== 'rain' && weather !== 'snow') return;
   const { random, width, height, unit } = easel;
-  const sheet = easel.sheet(1.3);
+  const sheet = easel.layer(1.3);
   for (let drop = 0; drop < 500; drop += 1) {
     const x = random() * width;
     const y = random() * height;
@@ -28,7 +28,7 @@ export function paintWeather(easel: Easel): void {
   }
 }
 
-function paintFog({ horizon, width, height }: Easel, sheet: SKRSContext2D): void {
+function paintFog({ horizon, width, height }: Painting, sheet: SKRSContext2D): void {
   const gradient = sheet.createLinearGradient(0, horizon - height * 0.2, 0, height);
   gradient.addColorStop(0, 'rgba(230,232,240,0)');
   gradient.addColorStop(0.5, 'rgba(230,232,240,.6)');

@@ -3,7 +3,7 @@ import type { Canvas } from '@napi-rs/canvas';
 import { ALL_FORMATS, BufferSource, Input, VideoSampleSink } from 'mediabunny';
 import type { InputVideoTrack, VideoSample } from 'mediabunny';
 
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
 import { canDecode } from './decoders.ts';
 
@@ -38,7 +38,7 @@ export async function openMovingPictures(video: Uint8Array): Promise<MovingPictu
 
 async function openTrack(input: Input): Promise<MovingPictures | null> {
   const track = await input.getPrimaryVideoTrack();
-  if (track === null) throw new StudioRefusal('UNREADABLE_MEDIA', 'the file has no moving pictures');
+  if (track === null) throw new StudioError('UNREADABLE_MEDIA', 'the file has no moving pictures');
   const size = { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
   const codec = (await track.getDecoderConfig())?.codec ?? '';
   const isTaken = PLAIN.test(codec) && size.width * size.height <= MOST_PIXELS;
@@ -53,7 +53,7 @@ async function startsWell(pictures: MovingPictures): Promise<boolean> {
     await pictures.at(0);
     return true;
   } catch (error) {
-    if (error instanceof StudioRefusal) return false;
+    if (error instanceof StudioError) return false;
     throw error;
   }
 }
@@ -151,7 +151,7 @@ function drawTurned(canvas: Canvas, still: Canvas, rotation: number): void {
   brush.drawImage(still, -wide / 2, -high / 2, wide, high);
 }
 
-function unreadable(cause: unknown): StudioRefusal {
-  if (cause instanceof StudioRefusal) return cause;
-  return new StudioRefusal('UNREADABLE_MEDIA', 'the video cannot be read', { cause });
+function unreadable(cause: unknown): StudioError {
+  if (cause instanceof StudioError) return cause;
+  return new StudioError('UNREADABLE_MEDIA', 'the video cannot be read', { cause });
 }

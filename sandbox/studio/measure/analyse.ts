@@ -1,7 +1,7 @@
 import { describePicture } from '../describe/describe.ts';
 import { decodeSound } from '../sound/decode.ts';
 import type { Sound } from '../sound/sound.ts';
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import type { Analysis, MediaFacts } from '../types/media-types.ts';
 import { UnreadablePicture } from '../types/studio.ts';
 import { coverOf } from './cover.ts';
@@ -32,7 +32,7 @@ async function describe(picture: Uint8Array): Promise<string> {
     return `${caption} ${note.charAt(0).toUpperCase()}${note.slice(1)}.`;
   } catch (cause) {
     if (!(cause instanceof UnreadablePicture)) throw cause;
-    throw new StudioRefusal('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
+    throw new StudioError('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
   }
 }
 
@@ -78,7 +78,7 @@ async function soundInWords(media: Uint8Array): Promise<string[]> {
   try {
     return [loudnessInWords(await decodeSound(media, HEARD_SECONDS))];
   } catch (error) {
-    if (error instanceof StudioRefusal) return [`Its sound was not listened to (${error.message}).`];
+    if (error instanceof StudioError) return [`Its sound was not listened to (${error.message}).`];
     throw error;
   }
 }

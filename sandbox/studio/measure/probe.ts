@@ -3,7 +3,7 @@ import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import type { InputAudioTrack, InputVideoTrack } from 'mediabunny';
 import sharp from 'sharp';
 
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import type { MediaFacts } from '../types/media-types.ts';
 
 /** Pictures beyond this are refused before they are decoded. */
@@ -18,7 +18,7 @@ export async function probeMedia(media: Uint8Array): Promise<MediaFacts> {
     const type = await fileTypeFromBuffer(media);
     return type?.mime.startsWith('image/') === true ? await probePicture(media) : await probeTracks(media);
   } catch (cause) {
-    throw new StudioRefusal('UNREADABLE_MEDIA', 'the file is no picture, video or sound that can be read', {
+    throw new StudioError('UNREADABLE_MEDIA', 'the file is no picture, video or sound that can be read', {
       cause,
     });
   }

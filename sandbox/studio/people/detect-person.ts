@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import type { PersonDetection, PersonInPicture } from '../types/media-types.ts';
 import { declaredPeople } from './declared.ts';
 import type { DeclaredPeople } from './declared.ts';
@@ -36,7 +36,7 @@ async function peopleIn(picture: Uint8Array): Promise<DeclaredPeople> {
     const { xmp, orientation } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
     return declaredPeople(xmp?.toString('utf8') ?? '', orientation ?? UPRIGHT);
   } catch (cause) {
-    throw new StudioRefusal('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
+    throw new StudioError('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
   }
 }
 

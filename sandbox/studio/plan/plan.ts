@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { PresenterPlan } from '../presenter/presenter.ts';
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import type { PresenterRequest, SpeechRequest, VideoRequest } from '../types/media-types.ts';
 import { sizeByShortEdge, sizeFor } from '../types/size.ts';
 import type { Size } from '../types/size.ts';
@@ -106,5 +106,5 @@ function within<Limits extends z.ZodType>(limits: Limits, request: object): z.ou
   const checked = limits.safeParse(request);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
-  throw new StudioRefusal('OUT_OF_RANGE', `${issue?.path.join('.') ?? 'request'}: ${issue?.message ?? ''}`);
+  throw new StudioError('OUT_OF_RANGE', `${issue?.path.join('.') ?? 'request'}: ${issue?.message ?? ''}`);
 }

@@ -4,12 +4,12 @@ import { largestFace } from '../people/detect-person.ts';
 import type { PresenterRequest, StudioPresenter } from '../types/media-types.ts';
 import { sizeByShortEdge } from '../types/size.ts';
 import type { Size } from '../types/size.ts';
-import type { Film, SlowFilm } from '../video/film.ts';
+import type { FrameRenderer, AsyncFrameRenderer } from '../video/film.ts';
 import { produceVideo } from '../video/produce.ts';
 import { framesOf, mouthTrack } from './drawing/mouth.ts';
 import { copyVideo } from './films/copied-video.ts';
 import { createDrawnFilm } from './films/drawn-film.ts';
-import type { Performance } from './films/drawn-film.ts';
+import type { VoiceTrack } from './films/drawn-film.ts';
 import { createPictureFilm } from './films/picture-film.ts';
 import { createVideoFilm } from './films/video-film.ts';
 import { copyNote, inOneNote, NO_FACE, NOT_RECOGNISED } from './notes.ts';
@@ -98,15 +98,15 @@ async function copy({ voice, title, seeds }: Scene, video: Uint8Array): Promise<
   return { ...copied, redrawn: false, note };
 }
 
-function perform({ voice, framesPerSecond }: Scene): Performance {
+function perform({ voice, framesPerSecond }: Scene): VoiceTrack {
   const frames = framesOf(voice.sound, framesPerSecond);
   const track = mouthTrack(voice.sound, frames, { framesPerSecond, phones: voice.phones });
   return { track, framesPerSecond };
 }
 
 interface Shot {
-  readonly film: Film | SlowFilm;
-  readonly performance: Performance;
+  readonly film: FrameRenderer | AsyncFrameRenderer;
+  readonly performance: VoiceTrack;
   readonly note: string | null;
 }
 

@@ -4,7 +4,7 @@ import { durationOf } from '../sound/sound.ts';
 import type { Sound } from '../sound/sound.ts';
 import type { Phone } from '../speech/flite.ts';
 import { speakText } from '../speech/speech.ts';
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import type { PresenterRequest } from '../types/media-types.ts';
 
 /** What a talking video says. */
@@ -37,7 +37,7 @@ export async function openVoice(request: PresenterRequest, onProgress: OnProgres
       : { sound: await decodeSound(audio, MOST_SECONDS + 1), phones: null, omitted: null };
   if (durationOf(said.sound) > MOST_SECONDS + PADDING_SECONDS) {
     const what = audio === undefined ? 'text: it takes' : 'audio: it lasts';
-    throw new StudioRefusal('OUT_OF_RANGE', `${what} longer than ${MOST_SECONDS} seconds`);
+    throw new StudioError('OUT_OF_RANGE', `${what} longer than ${MOST_SECONDS} seconds`);
   }
   return { ...said, sound: cut(forAac(said.sound)) };
 }

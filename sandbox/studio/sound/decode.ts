@@ -3,7 +3,7 @@ import type { InputAudioTrack } from 'mediabunny';
 import { MPEGDecoder } from 'mpg123-decoder';
 
 import { canDecode } from '../decode/decoders.ts';
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import { joined } from './sound.ts';
 import type { Sound } from './sound.ts';
 
@@ -18,16 +18,16 @@ export async function decodeSound(media: Uint8Array, mostSeconds: number): Promi
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });
   try {
     const track = await input.getPrimaryAudioTrack();
-    if (track === null) throw new StudioRefusal('UNREADABLE_MEDIA', 'the file has no sound');
+    if (track === null) throw new StudioError('UNREADABLE_MEDIA', 'the file has no sound');
     const sound = await decodeTrack(track, mostSeconds);
-    if (sound.samples.length === 0) throw new StudioRefusal('UNREADABLE_MEDIA', 'the sound is empty');
+    if (sound.samples.length === 0) throw new StudioError('UNREADABLE_MEDIA', 'the sound is empty');
     if (sound.sampleRate < LOWEST_RATE || sound.sampleRate > HIGHEST_RATE) {
-      throw new StudioRefusal('UNREADABLE_MEDIA', `no sound has ${sound.sampleRate} samples a second`);
+      throw new StudioError('UNREADABLE_MEDIA', `no sound has ${sound.sampleRate} samples a second`);
     }
     return sound;
   } catch (cause) {
-    if (cause instanceof StudioRefusal) throw cause;
-    throw new StudioRefusal('UNREADABLE_MEDIA', 'the sound cannot be read', { cause });
+    if (cause instanceof StudioError) throw cause;
+    throw new StudioError('UNREADABLE_MEDIA', 'the sound cannot be read', { cause });
   } finally {
     input.dispose();
   }
@@ -37,7 +37,7 @@ async function decodeTrack(track: InputAudioTrack, mostSeconds: number): Promise
   const codec = await track.getCodec();
   if (codec === 'mp3') return decodeMp3(track, mostSeconds);
   if (await canDecode(track)) return decodePlain(track, mostSeconds);
-  throw new StudioRefusal(
+  throw new StudioError(
     'UNREADABLE_MEDIA',
     `the sound is ${codec ?? 'of an unknown kind'}, which cannot be decoded here: send MP3 or WAV`,
   );

@@ -8,7 +8,7 @@ import { readPcmWav } from '../sound/wav.ts';
 import type { StudioVoiceId } from '../types/media-types.ts';
 
 /** How Flite is to speak. */
-export interface FliteManner {
+export interface FliteSettings {
   readonly voice: StudioVoiceId;
   /** Mean pitch in Hz; the voice's own when null. The voice rms does not listen to it. */
   readonly pitch: number | null;
@@ -49,7 +49,7 @@ function loadFlite(): Promise<WebAssembly.Module> {
 /** Speaks a few sentences of ASCII. A text without anything to speak gives no phones and a moment of silence: the caller has to look. */
 export async function speakPassage(
   text: string,
-  manner: FliteManner,
+  manner: FliteSettings,
 ): Promise<{ sound: Sound; phones: readonly Phone[] }> {
   const settings = [
     ['int_f0_target_mean', manner.pitch],

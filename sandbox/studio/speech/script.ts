@@ -1,4 +1,4 @@
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 
 /** What of a text can be spoken, in pieces that the engine takes. */
 export interface Script {
@@ -54,8 +54,8 @@ export function readScript(text: string): Script {
 }
 
 /** Why a text was refused. */
-export function nothingToSpeak(): StudioRefusal {
-  return new StudioRefusal(
+export function nothingToSpeak(): StudioError {
+  return new StudioError(
     'NOTHING_TO_SPEAK',
     'there is nothing in the text that can be spoken: the voices of the studio speak English only',
   );

@@ -6,7 +6,7 @@ import type { Sound } from '../sound/sound.ts';
 import { writeWav } from '../sound/wav.ts';
 import type { MatchedVoice, SpeechRequest, StudioSpeech } from '../types/media-types.ts';
 import { speakPassage } from './flite.ts';
-import type { FliteManner, Phone } from './flite.ts';
+import type { FliteSettings, Phone } from './flite.ts';
 import { nothingToSpeak, readScript } from './script.ts';
 import { BASE_VOICES } from './voices.ts';
 
@@ -42,20 +42,20 @@ export async function speakText(
   onProgress: OnProgress,
 ): Promise<Spoken> {
   const { passages, omitted } = readScript(request.text);
-  const { sound, phones } = await speak(passages, mannerOf(request), onProgress);
+  const { sound, phones } = await speak(passages, voiceSettingsOf(request), onProgress);
   return { sound, phones, omitted: omitted === '' ? null : omitted };
 }
 
 /** How Flite speaks, and by how much its sound is moved up afterwards. */
-interface Manner extends FliteManner {
+interface VoiceSettings extends FliteSettings {
   readonly shift: number;
 }
 
-function mannerOf(request: Omit<SpeechRequest, 'format'>): Manner {
+function voiceSettingsOf(request: Omit<SpeechRequest, 'format'>): VoiceSettings {
   const factor = 2 ** ((request.pitch ?? 0) / 12);
   const tempo = 1 / (request.speed ?? 1);
   const { voice = 'slt' } = request;
-  if (typeof voice !== 'string') return matchedManner(voice, factor, tempo);
+  if (typeof voice !== 'string') return matchedSettings(voice, factor, tempo);
   const base = BASE_VOICES[voice];
   if (factor === 1 || !base.followsPitch) {
     return { voice, pitch: null, pitchSpread: null, tempo, shift: factor };
@@ -64,7 +64,7 @@ function mannerOf(request: Omit<SpeechRequest, 'format'>): Manner {
 }
 
 /** Moving the resonances moves the pitch along, so Flite has to speak that much lower or higher. */
-function matchedManner(voice: MatchedVoice, factor: number, tempo: number): Manner {
+function matchedSettings(voice: MatchedVoice, factor: number, tempo: number): VoiceSettings {
   return {
     voice: voice.baseVoice,
     pitch: (voice.pitch * factor) / voice.formant,
@@ -76,7 +76,7 @@ function matchedManner(voice: MatchedVoice, factor: number, tempo: number): Mann
 
 async function speak(
   passages: readonly string[],
-  manner: Manner,
+  manner: VoiceSettings,
   onProgress: OnProgress,
 ): Promise<Omit<Spoken, 'omitted'>> {
   const pieces: Float32Array[] = [];

@@ -4,7 +4,7 @@ import { coverOf } from '../measure/cover.ts';
 import { probeMedia } from '../measure/probe.ts';
 import { decodeSound } from '../sound/decode.ts';
 import type { Sound } from '../sound/sound.ts';
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import type { StudioThumbnail } from '../types/media-types.ts';
 import { drawCard } from './card.ts';
 import { drawWaveform } from './waveform.ts';
@@ -36,7 +36,7 @@ async function shrink(picture: Uint8Array, source: 'picture' | 'cover'): Promise
       .toBuffer({ resolveWithObject: true });
     return { bytes: data, contentType: 'image/jpeg', width: info.width, height: info.height, source };
   } catch (cause) {
-    throw new StudioRefusal('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
+    throw new StudioError('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
   }
 }
 
@@ -54,7 +54,7 @@ async function orNull<Value>(read: () => Promise<Value>): Promise<Value | null> 
   try {
     return await read();
   } catch (error) {
-    if (error instanceof StudioRefusal) return null;
+    if (error instanceof StudioError) return null;
     throw error;
   }
 }

@@ -210,10 +210,10 @@ export interface StudioThumbnail {
  * clear voice (NO_VOICE), there is nothing in the text that this engine can speak (NOTHING_TO_SPEAK), or a value is out
  * of its range (OUT_OF_RANGE). The message is fit for whoever asked.
  */
-export class StudioRefusal extends Error {
-  readonly code: StudioRefusalCode;
+export class StudioError extends Error {
+  readonly code: StudioErrorCode;
 
-  constructor(code: StudioRefusalCode, message: string, options?: ErrorOptions) {
+  constructor(code: StudioErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'StudioRefusal';
     this.code = code;
@@ -221,4 +221,4 @@ export class StudioRefusal extends Error {
 }
 
 /** Why the studio can't do what is asked. */
-export type StudioRefusalCode = 'UNREADABLE_MEDIA' | 'NO_VOICE' | 'NOTHING_TO_SPEAK' | 'OUT_OF_RANGE';
+export type StudioErrorCode = 'UNREADABLE_MEDIA' | 'NO_VOICE' | 'NOTHING_TO_SPEAK' | 'OUT_OF_RANGE';

@@ -22,8 +22,8 @@ export function sizeByShortEdge(aspectRatio: string | undefined, shortEdge: numb
 
 function ratioOf(aspectRatio: string | undefined): number {
   const match = RATIO.exec(aspectRatio ?? '1:1');
-  const asked = match === null ? 1 : Number(match[1]) / Number(match[2]);
-  return Number.isFinite(asked) && asked > 0 ? Math.min(4, Math.max(0.25, asked)) : 1;
+  const requested = match === null ? 1 : Number(match[1]) / Number(match[2]);
+  return Number.isFinite(requested) && requested > 0 ? Math.min(4, Math.max(0.25, requested)) : 1;
 }
 
 function even(length: number): number {

@@ -1,13 +1,16 @@
 import { createRandom } from '../art/random.ts';
-import { loadPlanes, shoot } from './camera.ts';
+import { loadPlanes, renderView } from './camera.ts';
 import type { View } from './camera.ts';
 import { eased } from './film.ts';
-import type { Film, FilmPlan } from './film.ts';
+import type { FrameRenderer, FramePlan } from './film.ts';
 
 const RESERVE = 1.4;
 
 /** A camera that moves over one picture: nearer or away, and a little aside; the seed decides which. */
-export async function createCameraFilm({ seed, size }: FilmPlan, picture: Uint8Array): Promise<Film> {
+export async function createCameraFilm(
+  { seed, size }: FramePlan,
+  picture: Uint8Array,
+): Promise<FrameRenderer> {
   const planes = await loadPlanes(picture, size, RESERVE);
   const random = createRandom(seed);
   const goesNearer = random() < 0.6;
@@ -25,7 +28,7 @@ export async function createCameraFilm({ seed, size }: FilmPlan, picture: Uint8A
         y: between(start.y, end.y),
         zoom: between(start.zoom, end.zoom),
       };
-      shoot(planes, view, size, frame);
+      renderView(planes, view, size, frame);
     },
   };
 }

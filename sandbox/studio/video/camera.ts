@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
 import { toPlanes } from './yuv.ts';
 import type { Planes } from './yuv.ts';
@@ -61,12 +61,12 @@ async function readable<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (cause) {
-    throw new StudioRefusal('UNREADABLE_MEDIA', 'a given picture cannot be read', { cause });
+    throw new StudioError('UNREADABLE_MEDIA', 'a input picture cannot be read', { cause });
   }
 }
 
 /** Draws what the camera sees into an I420 frame; views beyond the edge stop at it. */
-export function shoot(picture: Planes, view: View, size: Size, frame: Uint8Array): void {
+export function renderView(picture: Planes, view: View, size: Size, frame: Uint8Array): void {
   const step = Math.min(picture.width / size.width, picture.height / size.height) / view.zoom;
   const left = within(view.x * picture.width - (size.width * step) / 2, picture.width - size.width * step);
   const top = within(view.y * picture.height - (size.height * step) / 2, picture.height - size.height * step);

@@ -1,17 +1,17 @@
 import { createNoise } from '../art/random.ts';
 import type { Size } from '../types/size.ts';
-import { loadPlanes, shoot } from './camera.ts';
+import { loadPlanes, renderView } from './camera.ts';
 import { eased } from './film.ts';
-import type { Film, FilmPlan } from './film.ts';
+import type { FrameRenderer, FramePlan } from './film.ts';
 import { frameBytes } from './yuv.ts';
 
 const ZOOM = 0.18;
 
 /** From one picture to another: the first and the last frame are the pictures themselves, between them one dissolves into the other along drifting patches. */
 export async function createDissolveFilm(
-  { seed, size }: FilmPlan,
+  { seed, size }: FramePlan,
   pictures: { readonly first: Uint8Array; readonly last: Uint8Array },
-): Promise<Film> {
+): Promise<FrameRenderer> {
   const first = await loadPlanes(pictures.first, size, 1);
   const last = await loadPlanes(pictures.last, size, 1);
   const mask = createMask(seed, size);
@@ -19,10 +19,10 @@ export async function createDissolveFilm(
   return {
     draw(moment, frame) {
       const middle = { x: 0.5, y: 0.5 };
-      if (moment <= 0) return shoot(first, { ...middle, zoom: 1 }, size, frame);
-      if (moment >= 1) return shoot(last, { ...middle, zoom: 1 }, size, frame);
-      shoot(first, { ...middle, zoom: 1 + ZOOM * eased(moment) }, size, one);
-      shoot(last, { ...middle, zoom: 1 + ZOOM * (1 - eased(moment)) }, size, other);
+      if (moment <= 0) return renderView(first, { ...middle, zoom: 1 }, size, frame);
+      if (moment >= 1) return renderView(last, { ...middle, zoom: 1 }, size, frame);
+      renderView(first, { ...middle, zoom: 1 + ZOOM * eased(moment) }, size, one);
+      renderView(last, { ...middle, zoom: 1 + ZOOM * (1 - eased(moment)) }, size, other);
       const edge = eased(Math.min(1, Math.max(0, (moment - 0.1) / 0.8))) * 384 - 64;
       dissolve({ one, other, mask, edge }, size, frame);
     },

@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import encoders from 'h264-mp4-encoder';
 
 import type { Size } from '../types/size.ts';
-import type { Film, SlowFilm } from './film.ts';
+import type { FrameRenderer, AsyncFrameRenderer } from './film.ts';
 import { frameBytes, toRgb } from './yuv.ts';
 
 /** Quantization 28 at full speed: 38 dB and about 13 ms a frame at 720p; a key frame every two seconds, so that seeking is quick. */
@@ -13,7 +13,7 @@ const SECONDS_PER_KEY_FRAME = 2;
 
 /** A film to be encoded, frame by frame. */
 export interface FilmRun {
-  readonly film: Film | SlowFilm;
+  readonly film: FrameRenderer | AsyncFrameRenderer;
   readonly size: Size;
   readonly framesPerSecond: number;
   readonly frames: number;

@@ -5,13 +5,13 @@ import { fileDuration } from '../measure/probe.ts';
 import type { Sound } from '../sound/sound.ts';
 import type { StudioVideo } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
-import type { Film, SlowFilm } from './film.ts';
+import type { FrameRenderer, AsyncFrameRenderer } from './film.ts';
 import { encodeFilm } from './h264.ts';
 import { writeEncodedMp4 } from './mp4.ts';
 
 /** A film and everything that makes a video of it. */
 export interface Production {
-  readonly film: Film | SlowFilm;
+  readonly film: FrameRenderer | AsyncFrameRenderer;
   readonly size: Size;
   readonly framesPerSecond: number;
   readonly frames: number;

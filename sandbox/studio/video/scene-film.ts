@@ -3,7 +3,7 @@ import { createCanvas } from '@napi-rs/canvas';
 import { registerFonts, writeCaption } from '../art/caption.ts';
 import { paintScene } from '../art/picture.ts';
 import { eased } from './film.ts';
-import type { Film, FilmPlan } from './film.ts';
+import type { FrameRenderer, FramePlan } from './film.ts';
 import { withoutColour, writeI420 } from './yuv.ts';
 
 const ZOOM = 0.06;
@@ -11,7 +11,7 @@ const ZOOM = 0.06;
 const SWING = 1.8;
 
 /** The scene of the prompt with the view moving past it: near sheets move more than far ones. The prompt shows for a while. */
-export function createSceneFilm({ prompt, seed, size }: FilmPlan): Film {
+export function createSceneFilm({ prompt, seed, size }: FramePlan): FrameRenderer {
   const easel = paintScene({ prompt, seed, size }, () => undefined);
   const { width, height } = size;
   const canvas = createCanvas(width, height);

@@ -5,7 +5,7 @@ import type { StudioVideo, VideoRequest } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
 import { createCameraFilm } from './camera-film.ts';
 import { createDissolveFilm } from './dissolve-film.ts';
-import type { Film, FilmPlan } from './film.ts';
+import type { FrameRenderer, FramePlan } from './film.ts';
 import { produceVideo } from './produce.ts';
 import { createSceneFilm } from './scene-film.ts';
 
@@ -34,7 +34,7 @@ export async function makeVideo(plan: VideoPlan, onProgress: OnProgress): Promis
   );
 }
 
-async function openFilm(request: VideoRequest, plan: FilmPlan): Promise<Film> {
+async function openFilm(request: VideoRequest, plan: FramePlan): Promise<FrameRenderer> {
   const { firstFrame, lastFrame } = request;
   if (lastFrame !== undefined) {
     const first = firstFrame ?? (await paintedFrame(plan));
@@ -44,7 +44,7 @@ async function openFilm(request: VideoRequest, plan: FilmPlan): Promise<Film> {
 }
 
 /** The prompt's own scene: where a video starts that is only told where to end. */
-async function paintedFrame({ prompt, seed, size }: FilmPlan): Promise<Buffer> {
+async function paintedFrame({ prompt, seed, size }: FramePlan): Promise<Buffer> {
   const picture = await paintPicture(
     { prompt, seed, ...size, references: [], hasCaption: false },
     () => undefined,

@@ -1,5 +1,5 @@
 import { decodeSound } from '../sound/decode.ts';
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import type { MatchedVoice, StudioVoiceId, VoiceMeasures } from '../types/media-types.ts';
 import { measureVoice } from './measure-voice.ts';
 
@@ -22,7 +22,7 @@ const BETWEEN_HZ = 150;
 export async function matchVoice(sample: Uint8Array): Promise<MatchedVoice> {
   const measured = measureVoice(await decodeSound(sample, MEASURED_SECONDS));
   if (measured.voicedShare < LEAST_VOICED || measured.pitch === 0) {
-    throw new StudioRefusal('NO_VOICE', 'no clear voice was found in the sample');
+    throw new StudioError('NO_VOICE', 'no clear voice was found in the sample');
   }
   const baseVoice = measured.pitch > BETWEEN_HZ ? 'slt' : 'awb';
   const base = BASES[baseVoice];

@@ -16,28 +16,28 @@ import type { WorkerRequest } from './messages.ts';
 type OnProgress = (percent: number, stage: string) => void;
 
 /** Does what a worker is asked. */
-export async function carryOut(asked: WorkerRequest, onProgress: OnProgress): Promise<unknown> {
-  switch (asked.kind) {
+export async function runRequest(requested: WorkerRequest, onProgress: OnProgress): Promise<unknown> {
+  switch (requested.kind) {
     case 'image':
-      return makeImage(asked, onProgress);
+      return makeImage(requested, onProgress);
     case 'describe':
-      return describePicture(asked.picture);
+      return describePicture(requested.picture);
     case 'video':
-      return makeVideo(await planVideo(asked.request, asked.size), onProgress);
+      return makeVideo(await planVideo(requested.request, requested.size), onProgress);
     case 'speech':
-      return makeSpeech(asked.request, onProgress);
+      return makeSpeech(requested.request, onProgress);
     case 'presenter':
-      return makePresenter(await planPresenter(asked.request, asked.size), onProgress);
+      return makePresenter(await planPresenter(requested.request, requested.size), onProgress);
     case 'detectPerson':
-      return detectPerson(asked.media);
+      return detectPerson(requested.media);
     case 'matchVoice':
-      return matchVoice(asked.media);
+      return matchVoice(requested.media);
     case 'analyse':
-      return analyseMedia(asked.media);
+      return analyseMedia(requested.media);
     case 'thumbnail':
-      return makeThumbnail(asked.media);
+      return makeThumbnail(requested.media);
     case 'probe':
-      return probeMedia(asked.media);
+      return probeMedia(requested.media);
     default: // 'crash', and nothing else: the types have no other kind left here
       return process.abort();
   }

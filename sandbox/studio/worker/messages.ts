@@ -1,10 +1,5 @@
 import type { StudioSize } from '../plan/plan.ts';
-import type {
-  PresenterRequest,
-  SpeechRequest,
-  StudioRefusalCode,
-  VideoRequest,
-} from '../types/media-types.ts';
+import type { PresenterRequest, SpeechRequest, StudioErrorCode, VideoRequest } from '../types/media-types.ts';
 import type { ImageRequest } from '../types/studio.ts';
 
 /** What a worker is asked; one at a time. */
@@ -34,4 +29,4 @@ export type WorkerMessage =
   | { readonly kind: 'failed'; readonly message: string; readonly failure: WorkerFailure };
 
 /** Which error the message is of: errors of our own lose their class on the way between processes. */
-export type WorkerFailure = StudioRefusalCode | 'UNREADABLE_PICTURE' | 'UNKNOWN';
+export type WorkerFailure = StudioErrorCode | 'UNREADABLE_PICTURE' | 'UNKNOWN';

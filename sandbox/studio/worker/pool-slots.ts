@@ -8,7 +8,7 @@ interface Worker {
 }
 
 /** Who may use which rendering process: at most so many, each by one at a time, the others in a bounded line. */
-export interface WorkerPlaces {
+export interface WorkerSlots {
   /** A free process, started when there is none and may be one; waits otherwise. Rejects when the line is full or the signal fires. */
   acquire(signal: AbortSignal): Promise<Worker>;
   /** Gives a process back; one that is worn out is replaced. */
@@ -17,7 +17,7 @@ export interface WorkerPlaces {
   close(): Promise<void>;
 }
 
-export interface WorkerPlacesOptions {
+export interface WorkerSlotsOptions {
   /** Most processes at once. */
   readonly workers: number;
   /** Most requests that wait. */
@@ -29,7 +29,7 @@ export interface WorkerPlacesOptions {
 }
 
 /** No process at first. */
-export function createWorkerPlaces(options: WorkerPlacesOptions): WorkerPlaces {
+export function createWorkerSlots(options: WorkerSlotsOptions): WorkerSlots {
   const idle: Worker[] = [];
   const alive = new Set<Worker>();
   const waiting: ((worker: Worker) => void)[] = [];
@@ -62,9 +62,9 @@ export function createWorkerPlaces(options: WorkerPlacesOptions): WorkerPlaces {
     if (waiting.length >= options.queueLimit)
       return Promise.reject(new Error('too many pictures wait for the renderer'));
     return new Promise((resolve, reject) => {
-      const take = (given: Worker) => {
+      const take = (input: Worker) => {
         signal.removeEventListener('abort', leave);
-        resolve(given);
+        resolve(input);
       };
       const leave = () => {
         waiting.splice(waiting.indexOf(take), 1);

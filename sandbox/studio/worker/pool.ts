@@ -1,6 +1,6 @@
 import type { WorkerRequest } from './messages.ts';
-import { createWorkerPlaces } from './pool-slots.ts';
-import type { WorkerPlacesOptions } from './pool-slots.ts';
+import { createWorkerSlots } from './pool-slots.ts';
+import type { WorkerSlotsOptions } from './pool-slots.ts';
 
 /** Rendering processes: started when they are needed, used one request at a time, replaced when worn out. */
 export interface WorkerPool {
@@ -17,14 +17,14 @@ export interface RunOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface WorkerPoolOptions extends WorkerPlacesOptions {
+export interface WorkerPoolOptions extends WorkerSlotsOptions {
   /** Milliseconds that one request may take, waiting not included; then its process is killed. */
   readonly timeoutMs: number;
 }
 
 /** A pool without processes; the first request starts the first. */
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
-  const places = createWorkerPlaces(options);
+  const places = createWorkerSlots(options);
   const closing = new AbortController();
   return {
     async run(request, { onProgress, signal, timeoutMs = options.timeoutMs }) {

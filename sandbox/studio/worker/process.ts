@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import { UnreadablePicture } from '../types/studio.ts';
 import type { WorkerFailure, WorkerMessage, WorkerRequest } from './messages.ts';
 
@@ -104,5 +104,5 @@ function errorOf(failure: WorkerFailure, message: string): Error {
   if (failure === 'UNKNOWN') return new Error(message);
   return failure === 'UNREADABLE_PICTURE'
     ? new UnreadablePicture(message)
-    : new StudioRefusal(failure, message);
+    : new StudioError(failure, message);
 }

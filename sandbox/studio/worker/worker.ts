@@ -1,6 +1,6 @@
-import { StudioRefusal } from '../types/media-types.ts';
+import { StudioError } from '../types/media-types.ts';
 import { UnreadablePicture } from '../types/studio.ts';
-import { carryOut } from './carry-out.ts';
+import { runRequest } from './carry-out.ts';
 import type { WorkerFailure, WorkerMessage, WorkerRequest } from './messages.ts';
 
 /**
@@ -15,7 +15,7 @@ say({ kind: 'ready' });
 
 async function answer(request: WorkerRequest): Promise<void> {
   try {
-    const value = await carryOut(request, (percent, stage) => say({ kind: 'progress', percent, stage }));
+    const value = await runRequest(request, (percent, stage) => say({ kind: 'progress', percent, stage }));
     say({ kind: 'done', value, rssBytes: process.memoryUsage.rss() });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -24,6 +24,6 @@ async function answer(request: WorkerRequest): Promise<void> {
 }
 
 function failureOf(error: unknown): WorkerFailure {
-  if (error instanceof StudioRefusal) return error.code;
+  if (error instanceof StudioError) return error.code;
   return error instanceof UnreadablePicture ? 'UNREADABLE_PICTURE' : 'UNKNOWN';
 }

@@ -62,7 +62,7 @@ async function startSlowSandbox({ lifecycle }: Workshop): Promise<string> {
   lifecycle.add('sandbox directory', async () => remove());
   const sandbox = await startSandboxProcess(dataDir);
   lifecycle.add('sandbox', () => sandbox.stop());
-  await sandbox.pace({ queuedMs: 600_000 });
+  await sandbox.latency({ queuedMs: 600_000 });
   return sandbox.url;
 }
 

@@ -13,11 +13,11 @@ export interface SandboxProcess {
   /** Starts per reference, as the stand-ins counted them. */
   starts(): Promise<Readonly<Record<string, number>>>;
   jobs(): Promise<readonly SandboxJob[]>;
-  /** Plans a misfortune: { wire, operation, fault, times, delayMs, ... }. */
+  /** Plans a fault: { wire, operation, fault, times, delayMs, ... }. */
   plan(fault: object): Promise<void>;
-  /** Resolves when every planned misfortune has hit. */
+  /** Resolves when every planned fault has hit. */
   untilFaultsAreUsed(): Promise<void>;
-  pace(change: object): Promise<void>;
+  latency(change: object): Promise<void>;
   /** kill -9. */
   kill(): Promise<void>;
   /** Starts it again at the same address over the same journal; what was planned is forgotten. */
@@ -59,7 +59,7 @@ export async function startSandboxProcess(
         (rules) => rules.length === 0,
       );
     },
-    pace: (change) => post('pace', change),
+    latency: (change) => post('latency', change),
     kill: () => end(child, 'SIGKILL'),
     async restart() {
       await end(child, 'SIGKILL');

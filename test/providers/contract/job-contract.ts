@@ -77,7 +77,7 @@ function wellContract({ row, job, can, bench }: Suite): void {
   it('shows a progress that grows, and what can be seen already', async () => {
     const { world, start, follow } = bench();
     // Long enough to be seen waiting by a busy machine, too.
-    await world.pace({ wire: row.provider, queuedMs: 500, runningMs: 500, progressSteps: 4 });
+    await world.latency({ wire: row.provider, queuedMs: 500, runningMs: 500, progressSteps: 4 });
     const seen = await follow(await start(), isOver);
     const running = seen.filter((status) => status.state === 'running');
     const numbers = running.flatMap(({ progress }) => (progress === null ? [] : [progress]));
@@ -354,7 +354,7 @@ function cancelContract({ row, job, bench }: Suite): void {
 
   it.runIf(job.cancelsRunning === false)('while it is running comes too late', async () => {
     const { world, start, follow, cancel } = bench();
-    await world.pace({ wire, queuedMs: 0, runningMs: 60_000, progressSteps: 100 });
+    await world.latency({ wire, queuedMs: 0, runningMs: 60_000, progressSteps: 100 });
     const handle = await start();
     await follow(handle, ({ state }) => state === 'running');
     expect(await cancel(handle)).toBe('too-late');
@@ -363,7 +363,7 @@ function cancelContract({ row, job, bench }: Suite): void {
   it.each(stoppable)('while it is %s ends it', async (state) => {
     const { world, start, follow, cancel, end } = bench();
     const queuedMs = state === 'queued' ? 60_000 : 0;
-    await world.pace({ wire, queuedMs, runningMs: 60_000, progressSteps: 100 });
+    await world.latency({ wire, queuedMs, runningMs: 60_000, progressSteps: 100 });
     const handle = await start();
     await follow(handle, (now) => now.state === state);
     expect(await cancel(handle)).toBe('cancelled');
@@ -389,7 +389,7 @@ function cancelContract({ row, job, bench }: Suite): void {
 
   it.each(['server-error', 'rate-limited'] as const)('can be tried again after %s', async (fault) => {
     const { world, start, cancel } = bench();
-    await world.pace({ wire, queuedMs: 60_000 });
+    await world.latency({ wire, queuedMs: 60_000 });
     const handle = await start();
     await world.plan({ wire, operation: job.operations.cancel, fault });
     expect(await failureOf(cancel(handle))).toMatchObject({ retryable: true });

@@ -70,7 +70,7 @@ function contextFor(name: string): StartContext {
 /** Starts work with an address for notices, and waits for the notice of its end. */
 async function toldBy(name: string, kind: 'IMAGE' | 'VIDEO', words: RegExp) {
   provider = must(world.providers[name], 'provider');
-  await world.pace({ wire: name, queuedMs: 0, runningMs: 50, progressSteps: 2 });
+  await world.latency({ wire: name, queuedMs: 0, runningMs: 50, progressSteps: 2 });
   const request = kind === 'IMAGE' ? imageRequest() : videoRequest();
   const job: JobCapability = must(provider.jobs?.[kind], 'job');
   await job.start(request, contextFor(name));
@@ -105,7 +105,7 @@ describe('the stand-in', () => {
   it('of MiniMax tells nothing where its challenge is not echoed', async () => {
     const own = must(world.providers['minimax'], 'provider');
     provider = { ...own, answerChallenge: () => ({ challenge: 'another' }) };
-    await world.pace({ wire: 'minimax', queuedMs: 0, runningMs: 20 });
+    await world.latency({ wire: 'minimax', queuedMs: 0, runningMs: 20 });
     const context = contextFor('minimax');
     const job = must(own.jobs?.VIDEO, 'job');
     const handle = await job.start(videoRequest(), context);

@@ -81,7 +81,7 @@ async function machines(): Promise<readonly string[]> {
 
 describe('a graph on a pool of two machines', () => {
   it('is shown node by node to whoever follows it', async () => {
-    await world.pace({ wire: 'comfyui', runningMs: 4_000, progressSteps: 14 });
+    await world.latency({ wire: 'comfyui', runningMs: 4_000, progressSteps: 14 });
     const id = await run(textToImage);
     const { events, over } = followers['graphql-ws'](kiln.url, { taskId: id });
     expect(await over).toBeNull();
@@ -97,11 +97,11 @@ describe('a graph on a pool of two machines', () => {
   });
 
   it('ends on the other machine when the one that worked on it dies', async () => {
-    await world.pace({ wire: 'comfyui', runningMs: 60_000 });
+    await world.latency({ wire: 'comfyui', runningMs: 60_000 });
     const id = await run(textToImage);
     const [first] = await until(machines, (all) => all.length === 1, 10_000);
     const dying = must(first, 'machine');
-    await world.pace({ wire: 'comfyui', runningMs: 100 });
+    await world.latency({ wire: 'comfyui', runningMs: 100 });
     await world.plan({ wire: dying, fault: 'node-down', times: 1_000_000 });
     const task = await ended(id);
     expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [{ contentType: 'image/png' }] });

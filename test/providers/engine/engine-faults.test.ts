@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await world.reset();
-  await world.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 100, progressSteps: 2 });
+  await world.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 100, progressSteps: 2 });
 });
 
 interface TaskView {
@@ -179,8 +179,8 @@ describe('a midjourney task', () => {
   it.each([
     ['waits', { queuedMs: 60_000 }],
     ['runs', { runningMs: 60_000, progressSteps: 100 }],
-  ])('that %s upstream is cancelled there too', async (_what, pace) => {
-    await world.pace({ wire, ...pace });
+  ])('that %s upstream is cancelled there too', async (_what, latency) => {
+    await world.latency({ wire, ...latency });
     const id = await submit('imga');
     await until(
       () => read(id),
@@ -267,7 +267,7 @@ describe('an openai task', () => {
   });
 
   it('that is cancelled while it runs hangs up', async () => {
-    await world.pace({ wire, runningMs: 60_000 });
+    await world.latency({ wire, runningMs: 60_000 });
     const id = await submit('union');
     await expect.poll(() => world.starts(), { timeout: 20_000 }).not.toEqual({});
     await graphql(

@@ -59,7 +59,7 @@ describe('work at midjourney', () => {
   });
 
   it('whose worker died between its start and the saving of its handle is found by its reference', async () => {
-    await world.pace({ wire: 'midjourney', queuedMs: 0, runningMs: 3_000 });
+    await world.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 3_000 });
     const { id, attempts, ended } = await submit(bindingOf('test#0'));
     await until(async () => (await attempts())[0]?.state === 'RUNNING');
     await engine.pool.query(

@@ -26,7 +26,7 @@ afterAll(async () => {
   await engine?.stop();
   await world?.close();
 });
-beforeEach(() => world.pace({ queuedMs: 0, runningMs: 40, progressSteps: 1 }));
+beforeEach(() => world.latency({ queuedMs: 0, runningMs: 40, progressSteps: 1 }));
 afterEach(() => world.reset());
 
 let generators = 0;

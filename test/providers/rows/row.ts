@@ -45,7 +45,7 @@ export interface JobRow {
     /** Documented requests that may go along with a start or a status. */
     readonly besides?: readonly string[];
   };
-  /** Misfortunes that this wire has no words for. */
+  /** Faults that this wire has no words for. */
   readonly unplayed?: readonly FaultName[];
   /** What its results are, where they are not pictures that anybody may fetch, that can be seen early and whose addresses expire. */
   readonly results?: ResultTraits;

@@ -17,7 +17,7 @@ afterAll(() => world?.close());
 
 describe('whoever follows a graph', () => {
   it('opens the socket anew when it breaks, and still hears of the end', async () => {
-    await world.pace({ wire: 'comfyui-a', runningMs: 5_000, progressSteps: 40 });
+    await world.latency({ wire: 'comfyui-a', runningMs: 5_000, progressSteps: 40 });
     const job = must(must(world.providers['comfyui'], 'provider').jobs?.COMFY_WORKFLOW, 'job');
     const base = `${world.sandbox.url}/comfyui-a`;
     const context: StartContext = {

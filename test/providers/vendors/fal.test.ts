@@ -161,7 +161,7 @@ describe('fal’s stand-in', () => {
   it('can be followed over its stream until the end', async () => {
     const context = contextFor('fal-ai/flux/schnell');
     const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
-    await world().pace({ wire: 'fal', runningMs: 600 });
+    await world().latency({ wire: 'fal', runningMs: 600 });
     const handle = await job.start(imageRequest(), context);
     const seen: number[] = [];
     await job.watch?.(handle, context, ({ progress }) => seen.push(progress));

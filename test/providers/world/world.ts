@@ -10,7 +10,7 @@ import type { HttpClient } from '../../../platform/http/http-client.ts';
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import type { PaceChange } from '../../../sandbox/control/latency-profiles.ts';
+import type { LatencyChange } from '../../../sandbox/control/latency-profiles.ts';
 import type { FaultInput } from '../../../sandbox/faults/faults.ts';
 import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';
 import { UpstreamError } from '../../../subgraphs/media/domain/failure.ts';
@@ -42,12 +42,12 @@ export interface World {
   /** Where a small file of that kind can be fetched: for upstreams that fetch their inputs. */
   fileUrl(kind: InputKind): string;
   plan(fault: FaultInput): Promise<void>;
-  pace(change: PaceChange): Promise<void>;
+  latency(change: LatencyChange): Promise<void>;
   /** Starts that the stand-in has accepted, by reference. */
   starts(): Promise<Readonly<Record<string, number>>>;
   /** States of all the jobs that the stand-ins keep. */
   jobStates(): Promise<readonly string[]>;
-  /** As new: no jobs, faults, paces, requests. */
+  /** As new: no jobs, faults, latencies, requests. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
@@ -115,7 +115,7 @@ export async function openWorld(): Promise<World> {
     }),
     fileUrl: (kind) => `${inputs.origin}/${kind}`,
     plan: async (fault) => void (await control('POST', '/faults', fault)),
-    pace: async (change) => void (await control('POST', '/pace', change)),
+    latency: async (change) => void (await control('POST', '/latency', change)),
     starts: async () => (await control('GET', '/starts')) as Record<string, number>,
     async jobStates() {
       const jobs = (await control('GET', '/jobs')) as { readonly state: string }[];

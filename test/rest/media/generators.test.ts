@@ -16,7 +16,7 @@ let recording = '';
 
 beforeAll(async () => {
   kiln = await startKiln();
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
   picture = (await post('/api/file/upload', { file: await png() })).body.data;
   const text = 'This is a sample of a voice, and it goes on for as long as anybody could wish for. '.repeat(
     3,

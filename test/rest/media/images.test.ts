@@ -11,7 +11,7 @@ import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 let kiln: KilnUnderTest;
 beforeAll(async () => {
   kiln = await startKiln({ sandbox: { instantImages: false, size: 'small', workers: 2 } });
-  await kiln.control('pace', { queuedMs: 0, runningMs: 300 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 300 });
 });
 afterAll(() => kiln.close());
 

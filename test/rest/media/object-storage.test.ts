@@ -22,7 +22,7 @@ beforeAll(async () => {
   s3 = await startS3Server();
   // What is refused here is a fault of the test's own making, and logged.
   kiln = await startKiln({ settings: s3.settings, logLevel: 'silent' });
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 });
 afterAll(async () => {
   await kiln?.close();

@@ -14,7 +14,7 @@ let recording = '';
 
 beforeAll(async () => {
   kiln = await startKiln();
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
   picture = (await post('/api/file/upload', { file: await png() })).body.data;
   const speech = { text: 'Hello there.', format: 'wav' };
   recording = (await post('/api/agg/speech_router/sync/generate/speech', speech)).body.data.url;

@@ -7,13 +7,13 @@ import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 let kiln: KilnUnderTest;
 beforeAll(async () => {
   kiln = await startKiln();
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 });
 afterAll(() => kiln.close());
 
 describe('the synchronous operation', () => {
   it('answers the running form when its ceiling passes, and the task goes on', async () => {
-    await kiln.control('pace', { runningMs: 4_000 });
+    await kiln.control('latency', { runningMs: 4_000 });
     const path = '/api/agg/imga/sync/image?prompt=slow&max_wait_time=0&poll_interval=99999&mode=warp';
     const { body } = await rest(kiln.url, 'POST', path);
     expect(body).toMatchObject({
@@ -23,7 +23,7 @@ describe('the synchronous operation', () => {
     expect(body.msg).toContain('max_wait_time is limited to 1..3600');
     expect(body.msg).toContain('poll_interval is limited to 1..3600');
     expect(body.msg).toContain('unknown mode ignored, known are fast, turbo');
-    await kiln.control('pace', { runningMs: 0 });
+    await kiln.control('latency', { runningMs: 0 });
     const status = await rest(kiln.url, 'GET', `/api/task/status/${body.data.task_id}`);
     expect(status.body.status).not.toBe(false);
   });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   neighbour = await startReceiver();
   kiln = await startKiln({ settings: { OUTBOUND_ALLOW: receiver.host } });
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 });
 afterAll(async () => {
   await kiln.close();

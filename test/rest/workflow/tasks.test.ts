@@ -11,7 +11,7 @@ import { moment, refusal, told } from './envelopes.ts';
 let kiln: KilnUnderTest;
 beforeAll(async () => {
   kiln = await startKiln();
-  await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 });
 afterAll(() => kiln?.close());
 
@@ -238,7 +238,7 @@ describe('POST /templates/execute/{code}', () => {
 
 describe('a task', () => {
   it('is running while it runs, and failed when it was cancelled', async () => {
-    await kiln.control('pace', { queuedMs: 0, runningMs: 60_000 });
+    await kiln.control('latency', { queuedMs: 0, runningMs: 60_000 });
     try {
       const { data: id } = (await post('/task', { templateCode: 'poster' })).body;
       const going = await until(
@@ -255,7 +255,7 @@ describe('a task', () => {
         result: nothingYet,
       });
     } finally {
-      await kiln.control('pace', { queuedMs: 0, runningMs: 0 });
+      await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
     }
   });
 

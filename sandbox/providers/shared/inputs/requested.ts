@@ -5,27 +5,31 @@ import { givenPicture } from './input-picture.ts';
 
 /** For wires whose models each have fields of their own: a job keeps them under `asked`, without the pictures. */
 export function askedOf({ input }: Job): Readonly<Record<string, unknown>> {
-  const { asked } = input;
-  return typeof asked === 'object' && asked !== null && !Array.isArray(asked) ? (asked as JsonObject) : {};
+  const { requested } = input;
+  return typeof requested === 'object' && requested !== null && !Array.isArray(requested)
+    ? (requested as JsonObject)
+    : {};
 }
 
 type Asked = Readonly<Record<string, unknown>>;
 
 /** What is kept under `asked`: everything but the fields of pictures, which become files. */
-export function withoutPictures(asked: Asked, fields: readonly string[]): JsonObject {
+export function withoutPictures(requested: Asked, fields: readonly string[]): JsonObject {
   // It was parsed from JSON and stays that.
-  return Object.fromEntries(Object.entries(asked).filter(([name]) => !fields.includes(name))) as JsonObject;
+  return Object.fromEntries(
+    Object.entries(requested).filter(([name]) => !fields.includes(name)),
+  ) as JsonObject;
 }
 
 /** The pictures that these fields name, in the fields' order; the first field of which one is not to be had. */
 export async function picturesOf(
   journal: Journal,
-  asked: Asked,
+  requested: Asked,
   fields: readonly string[],
 ): Promise<{ readonly pictures: readonly Buffer[] } | { readonly missing: string }> {
   const pictures: Buffer[] = [];
   for (const field of fields) {
-    const value = asked[field] ?? [];
+    const value = requested[field] ?? [];
     const addresses: readonly unknown[] = Array.isArray(value) ? value : [value];
     for (const address of addresses) {
       const picture = await givenPicture(journal, address);

@@ -31,9 +31,9 @@ const MAX_SENTENCES = 200;
 export function summarise(text: string): string {
   const found = text.match(/[^.!?。！？\n]+[.!?。！？]?/g) ?? [];
   const sentences = found.map((sentence) => sentence.trim()).filter((sentence) => sentence.length > 20);
-  const kept = sentences.slice(0, MAX_SENTENCES);
-  if (kept.length <= SUMMARY_SENTENCES) return kept.length === 0 ? text : kept.join(' ');
-  const bags = kept.map((sentence) => new Set(wordsOf(sentence).filter((word) => !SMALL_WORDS.has(word))));
+  const stored = sentences.slice(0, MAX_SENTENCES);
+  if (stored.length <= SUMMARY_SENTENCES) return stored.length === 0 ? text : stored.join(' ');
+  const bags = stored.map((sentence) => new Set(wordsOf(sentence).filter((word) => !SMALL_WORDS.has(word))));
   const weights = bags.map((bag) =>
     bags.reduce((sum, other) => sum + (other === bag ? 0 : likeness(bag, other)), 0),
   );
@@ -42,7 +42,7 @@ export function summarise(text: string): string {
     .toSorted((one, other) => other.weight - one.weight)
     .slice(0, SUMMARY_SENTENCES)
     .toSorted((one, other) => one.index - other.index)
-    .map(({ index }) => kept[index] ?? '')
+    .map(({ index }) => stored[index] ?? '')
     .join(' ');
 }
 

@@ -6,7 +6,7 @@ import type { Mouth } from './mouth.ts';
 const BARS = 48;
 
 /** A ribbon of bars at the foot of the picture: how loud the last frames were, the newest at its end. */
-export function drawRibbon(
+export function drawLevelBar(
   brush: SKRSContext2D,
   { width, height }: Size,
   track: readonly Mouth[],

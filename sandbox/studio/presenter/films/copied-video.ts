@@ -6,7 +6,7 @@ import { fileDuration } from '../../measure/probe.ts';
 import { durationOf } from '../../sound/sound.ts';
 import type { Sound } from '../../sound/sound.ts';
 import { makeThumbnail } from '../../thumbnail/thumbnail.ts';
-import { StudioRefusal } from '../../types/media-types.ts';
+import { StudioError } from '../../types/media-types.ts';
 import type { StudioVideo } from '../../types/media-types.ts';
 import { writeMp4 } from '../../video/mp4.ts';
 import type { PictureTrack } from '../../video/mp4.ts';
@@ -32,11 +32,11 @@ export async function copyVideo(plan: CopyPlan): Promise<CopiedVideo> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(plan.video) });
   try {
     const track = await input.getPrimaryVideoTrack();
-    if (track === null) throw new StudioRefusal('UNREADABLE_MEDIA', 'the file has no moving pictures');
+    if (track === null) throw new StudioError('UNREADABLE_MEDIA', 'the file has no moving pictures');
     return await copyTrack(track, plan);
   } catch (cause) {
-    if (cause instanceof StudioRefusal) throw cause;
-    throw new StudioRefusal('UNREADABLE_MEDIA', 'the video cannot be read', { cause });
+    if (cause instanceof StudioError) throw cause;
+    throw new StudioError('UNREADABLE_MEDIA', 'the video cannot be read', { cause });
   } finally {
     input.dispose();
   }
@@ -79,17 +79,17 @@ async function packetsWithin(track: InputVideoTrack, seconds: number): Promise<E
     if (packet.type === 'key' && packet.timestamp - (first ?? packet).timestamp >= seconds) break;
     packets.push(packet);
     if (packets.length > MOST_RATE * (seconds + 1)) {
-      throw new StudioRefusal('OUT_OF_RANGE', `video: it has more than ${MOST_RATE} pictures a second`);
+      throw new StudioError('OUT_OF_RANGE', `video: it has more than ${MOST_RATE} pictures a second`);
     }
   }
-  if (packets.length === 0) throw new StudioRefusal('UNREADABLE_MEDIA', 'the video is empty');
+  if (packets.length === 0) throw new StudioError('UNREADABLE_MEDIA', 'the video is empty');
   return packets;
 }
 
 async function picturesOf(track: InputVideoTrack, packets: Iterable<EncodedPacket>): Promise<PictureTrack> {
   const [codec, config] = [await track.getCodec(), await track.getDecoderConfig()];
   if (codec === null || config === null || !new Mp4OutputFormat().getSupportedVideoCodecs().includes(codec)) {
-    throw new StudioRefusal(
+    throw new StudioError(
       'UNREADABLE_MEDIA',
       'the pictures of the video are of a kind that is not known here',
     );

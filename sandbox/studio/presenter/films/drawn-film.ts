@@ -4,15 +4,15 @@ import type { Canvas } from '@napi-rs/canvas';
 import { css, disc } from '../../art/easel.ts';
 import { paintPicture } from '../../art/picture.ts';
 import { createRandom } from '../../art/random.ts';
-import type { Film, FilmPlan } from '../../video/film.ts';
+import type { FrameRenderer, FramePlan } from '../../video/film.ts';
 import { writeI420 } from '../../video/yuv.ts';
 import { drawFigure } from '../drawing/figure.ts';
 import { createLook } from '../drawing/look.ts';
 import type { Mouth } from '../drawing/mouth.ts';
-import { drawRibbon } from '../drawing/ribbon.ts';
+import { drawLevelBar } from '../drawing/ribbon.ts';
 
 /** How a talking film is told the voice. */
-export interface Performance {
+export interface VoiceTrack {
   /** One for each frame. */
   readonly track: readonly Mouth[];
   readonly framesPerSecond: number;
@@ -21,13 +21,13 @@ export interface Performance {
 const SILENT: Mouth = { open: 0, wide: 0.4, round: 0, level: 0 };
 
 /** Which frame a moment is, and how the mouth stands in it. */
-export function frameAt({ track }: Performance, moment: number): { index: number; mouth: Mouth } {
+export function frameAt({ track }: VoiceTrack, moment: number): { index: number; mouth: Mouth } {
   const index = Math.round(moment * Math.max(0, track.length - 1));
   return { index, mouth: track[index] ?? SILENT };
 }
 
 /** A drawn presenter whose mouth follows the voice, before the prompt's scene or, without a prompt, a plain wall. */
-export async function createDrawnFilm(plan: FilmPlan, performance: Performance): Promise<Film> {
+export async function createDrawnFilm(plan: FramePlan, performance: VoiceTrack): Promise<FrameRenderer> {
   const { size, seed } = plan;
   const backdrop = plan.prompt === '' ? paintWall(plan) : await paintScenery(plan);
   const look = createLook(seed);
@@ -40,13 +40,13 @@ export async function createDrawnFilm(plan: FilmPlan, performance: Performance):
       const { index, mouth } = frameAt(performance, moment);
       brush.drawImage(backdrop, 0, 0);
       drawFigure(brush, place, look, { mouth, seconds: index / performance.framesPerSecond });
-      drawRibbon(brush, size, performance.track, index);
+      drawLevelBar(brush, size, performance.track, index);
       writeI420(canvas.data(), size, frame);
     },
   };
 }
 
-function paintWall({ seed, size: { width, height } }: FilmPlan): Canvas {
+function paintWall({ seed, size: { width, height } }: FramePlan): Canvas {
   const random = createRandom(seed ^ 77);
   const hue = random() * 360;
   const canvas = createCanvas(width, height);
@@ -64,7 +64,7 @@ function paintWall({ seed, size: { width, height } }: FilmPlan): Canvas {
 }
 
 /** The scene lies behind a veil, so that the presenter stands before it. */
-async function paintScenery({ prompt, seed, size }: FilmPlan): Promise<Canvas> {
+async function paintScenery({ prompt, seed, size }: FramePlan): Promise<Canvas> {
   const { canvas } = await paintPicture(
     { prompt, seed, ...size, references: [], hasCaption: false },
     () => undefined,

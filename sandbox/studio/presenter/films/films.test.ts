@@ -2,8 +2,8 @@ import { EncodedPacket } from 'mediabunny';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 
-import { StudioRefusal } from '../../types/media-types.ts';
-import type { Film } from '../../video/film.ts';
+import { StudioError } from '../../types/media-types.ts';
+import type { FrameRenderer } from '../../video/film.ts';
 import { frameBytes, toRgb } from '../../video/yuv.ts';
 import { createLook, eyesAt } from '../drawing/look.ts';
 import { framesOf, mouthTrack } from '../drawing/mouth.ts';
@@ -18,7 +18,7 @@ const SHUT: Mouth = { open: 0, wide: 0.4, round: 0, level: 0 };
 const OPEN: Mouth = { open: 1, wide: 0.5, round: 0.1, level: 0 };
 const still = (mouth: Mouth) => ({ track: [mouth], framesPerSecond: 12 });
 
-const drawn = (film: Film, moment = 0) => {
+const drawn = (film: FrameRenderer, moment = 0) => {
   const frame = new Uint8Array(frameBytes(SIZE));
   film.draw(moment, frame);
   return toRgb(frame, SIZE);
@@ -150,6 +150,6 @@ test('repeats no more than fits, however short or large the pictures are', () =>
   const instant = [new EncodedPacket(new Uint8Array(3), 'key', 0, 0)];
   expect([...repeated(instant, 1).packets]).toHaveLength(60);
   const large = [new EncodedPacket(new Uint8Array(9 * 1024 * 1024), 'key', 0, 0.5)];
-  expect(() => repeated(large, 60)).toThrow(StudioRefusal);
+  expect(() => repeated(large, 60)).toThrow(StudioError);
   expect(() => repeated(large, 60)).toThrow('larger than 256 MB');
 });

@@ -4,13 +4,13 @@ import type { Canvas } from '@napi-rs/canvas';
 import type { FaceBox } from '../../types/media-types.ts';
 import type { Size } from '../../types/size.ts';
 import { loadPixels } from '../../video/camera.ts';
-import type { Film } from '../../video/film.ts';
+import type { FrameRenderer } from '../../video/film.ts';
 import { writeI420 } from '../../video/yuv.ts';
 import { drawMouth } from '../drawing/draw-mouth.ts';
 import type { MouthPlace } from '../drawing/draw-mouth.ts';
-import { drawRibbon } from '../drawing/ribbon.ts';
+import { drawLevelBar } from '../drawing/ribbon.ts';
 import { frameAt } from './drawn-film.ts';
-import type { Performance } from './drawn-film.ts';
+import type { VoiceTrack } from './drawn-film.ts';
 
 /** A picture that shall move as long as somebody speaks. */
 export interface PictureFilmPlan {
@@ -23,8 +23,8 @@ export interface PictureFilmPlan {
 /** The picture comes nearer as the voice gets louder, and drifts a little. Throws UNREADABLE_MEDIA. */
 export async function createPictureFilm(
   { picture, face, size }: PictureFilmPlan,
-  performance: Performance,
-): Promise<Film> {
+  performance: VoiceTrack,
+): Promise<FrameRenderer> {
   const { width, height } = size;
   const { canvas: still, whole } = await openPicture(picture, size);
   const place = face === null ? null : mouthIn(face, whole, size);
@@ -42,14 +42,14 @@ export async function createPictureFilm(
       brush.drawImage(still, 0, 0);
       if (place !== null) drawMouth(brush, place, mouth);
       brush.resetTransform();
-      drawRibbon(brush, size, performance.track, index);
+      drawLevelBar(brush, size, performance.track, index);
       writeI420(canvas.data(), size, frame);
     },
   };
 }
 
 /** How near the view is in every frame, after the voice. Never below 1.03: a drift of half a percent may not show an edge. */
-export function zoomTrack({ track }: Performance): number[] {
+export function zoomTrack({ track }: VoiceTrack): number[] {
   let zoom = 1.03;
   return track.map(({ level }) => {
     zoom += (1.03 + 0.045 * level - zoom) * 0.35;

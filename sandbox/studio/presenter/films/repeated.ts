@@ -1,6 +1,6 @@
 import type { EncodedPacket } from 'mediabunny';
 
-import { StudioRefusal } from '../../types/media-types.ts';
+import { StudioError } from '../../types/media-types.ts';
 
 /** The packets of a video, laid one after the other as often as it takes. */
 interface Repeated {
@@ -23,7 +23,7 @@ export function repeated(packets: readonly EncodedPacket[], seconds: number): Re
   const rounds = Math.ceil(seconds / period);
   const bytes = packets.reduce((sum, { byteLength }) => sum + byteLength, 0) * rounds;
   if (bytes > LARGEST_BYTES) {
-    throw new StudioRefusal(
+    throw new StudioError(
       'OUT_OF_RANGE',
       `video: with the new sound it would be larger than ${LARGEST_BYTES / 1024 / 1024} MB`,
     );

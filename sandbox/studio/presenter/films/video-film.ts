@@ -2,15 +2,19 @@ import { createCanvas } from '@napi-rs/canvas';
 
 import type { MovingPictures } from '../../decode/moving-pictures.ts';
 import type { Size } from '../../types/size.ts';
-import type { SlowFilm } from '../../video/film.ts';
+import type { AsyncFrameRenderer } from '../../video/film.ts';
 import { writeI420 } from '../../video/yuv.ts';
-import { drawRibbon } from '../drawing/ribbon.ts';
+import { drawLevelBar } from '../drawing/ribbon.ts';
 import { frameAt } from './drawn-film.ts';
-import type { Performance } from './drawn-film.ts';
+import type { VoiceTrack } from './drawn-film.ts';
 import { zoomTrack } from './picture-film.ts';
 
 /** The video itself, a little nearer as the voice gets louder; it covers the frame. */
-export function createVideoFilm(pictures: MovingPictures, size: Size, performance: Performance): SlowFilm {
+export function createVideoFilm(
+  pictures: MovingPictures,
+  size: Size,
+  performance: VoiceTrack,
+): AsyncFrameRenderer {
   const { width, height } = size;
   const scale = Math.max(width / pictures.size.width, height / pictures.size.height);
   const zooms = zoomTrack(performance);
@@ -23,7 +27,7 @@ export function createVideoFilm(pictures: MovingPictures, size: Size, performanc
       const zoom = scale * (zooms[index] ?? 1);
       const [wide, high] = [picture.width * zoom, picture.height * zoom];
       brush.drawImage(picture, (width - wide) / 2, (height - high) / 2, wide, high);
-      drawRibbon(brush, size, performance.track, index);
+      drawLevelBar(brush, size, performance.track, index);
       writeI420(canvas.data(), size, frame);
     },
   };
