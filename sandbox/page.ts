@@ -4,7 +4,7 @@ import type { Wire } from './http/wire.ts';
 import type { Job } from './jobs/job.ts';
 import type { Journal } from './jobs/journal.ts';
 
-export interface PageOptions {
+export interface StatusPageOptions {
   readonly wires: readonly Wire[];
   readonly journal: Journal;
 }
@@ -12,8 +12,8 @@ export interface PageOptions {
 const SHOWN_JOBS = 50;
 
 /** The page for people, mounted by the gateway: which stand-ins there are, and what they did last. It changes nothing. */
-export function createPage(
-  options: PageOptions,
+export function createStatusPage(
+  options: StatusPageOptions,
 ): (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void {
   return (request, response, next) => {
     const { pathname } = new URL(request.url ?? '/', 'http://sandbox');
@@ -29,7 +29,7 @@ export function createPage(
   };
 }
 
-function pageHtml({ wires, journal }: PageOptions): string {
+function pageHtml({ wires, journal }: StatusPageOptions): string {
   const jobs = journal.all().slice(-SHOWN_JOBS).toReversed();
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Kiln sandbox</title>
 <style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}

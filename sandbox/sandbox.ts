@@ -9,7 +9,7 @@ import type { FaultInput } from './faults/faults.ts';
 import { listen } from './http/listener.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { openJournal } from './jobs/journal.ts';
-import { createPage } from './page.ts';
+import { createStatusPage } from './page.ts';
 import { createBrowserHandler, IDENTITY, openUserPages } from './people.ts';
 import type { BrowserHandler, UserPagesOptions, UserPages } from './people.ts';
 import { createPlatformStandIns, type SandboxPlatforms } from './platforms/platforms.ts';
@@ -119,7 +119,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     identityUrl: `${origin}/${IDENTITY}`,
     platforms: platforms.at(origin),
     stripe,
-    browser: createBrowserHandler(people, createPage({ wires: [...wires.values()], journal }), logger),
+    browser: createBrowserHandler(people, createStatusPage({ wires: [...wires.values()], journal }), logger),
     async close() {
       await listener.close();
       await stripe.close();

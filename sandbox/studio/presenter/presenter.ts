@@ -8,10 +8,10 @@ import type { FrameRenderer, AsyncFrameRenderer } from '../video/film.ts';
 import { produceVideo } from '../video/produce.ts';
 import { framesOf, mouthTrack } from './drawing/mouth.ts';
 import { copyVideo } from './films/copied-video.ts';
-import { createDrawnFilm } from './films/drawn-film.ts';
+import { createDrawnPresenter } from './films/drawn-film.ts';
 import type { VoiceTrack } from './films/drawn-film.ts';
-import { createPictureFilm } from './films/picture-film.ts';
-import { createVideoFilm } from './films/video-film.ts';
+import { createTalkingPicture } from './films/picture-film.ts';
+import { createTalkingVideo } from './films/video-film.ts';
 import { copyNote, inOneNote, NO_FACE, NOT_RECOGNISED } from './notes.ts';
 import { openVoice } from './voice.ts';
 import type { Voice } from './voice.ts';
@@ -57,14 +57,14 @@ export async function makePresenter(plan: PresenterPlan, onProgress: OnProgress)
 async function withNobody(scene: Scene): Promise<StudioPresenter> {
   const { prompt, seeds, size } = scene;
   const performance = perform(scene);
-  const film = await createDrawnFilm({ prompt, seed: seeds.mixed, size }, performance);
+  const film = await createDrawnPresenter({ prompt, seed: seeds.mixed, size }, performance);
   return produce(scene, { film, performance, note: null });
 }
 
 async function withPicture(scene: Scene, picture: Uint8Array): Promise<StudioPresenter> {
   const performance = perform(scene);
   const face = await largestFace(picture);
-  const film = await createPictureFilm({ picture, face, size: scene.size }, performance);
+  const film = await createTalkingPicture({ picture, face, size: scene.size }, performance);
   return produce(scene, { film, performance, note: face === null ? NO_FACE : null });
 }
 
@@ -74,7 +74,7 @@ async function withVideo(scene: Scene, video: Uint8Array): Promise<StudioPresent
   try {
     const performance = perform(scene);
     const size = sizeOf(scene, pictures.size);
-    const film = createVideoFilm(pictures, size, performance);
+    const film = createTalkingVideo(pictures, size, performance);
     return await produce({ ...scene, size }, { film, performance, note: NOT_RECOGNISED });
   } finally {
     await pictures.close();

@@ -7,7 +7,7 @@ import type { FrameRenderer, FramePlan } from './film.ts';
 const RESERVE = 1.4;
 
 /** A camera that moves over one picture: nearer or away, and a little aside; the seed decides which. */
-export async function createCameraFilm(
+export async function createCameraRenderer(
   { seed, size }: FramePlan,
   picture: Uint8Array,
 ): Promise<FrameRenderer> {

@@ -8,7 +8,7 @@ import { frameBytes } from './yuv.ts';
 const ZOOM = 0.18;
 
 /** From one picture to another: the first and the last frame are the pictures themselves, between them one dissolves into the other along drifting patches. */
-export async function createDissolveFilm(
+export async function createDissolveRenderer(
   { seed, size }: FramePlan,
   pictures: { readonly first: Uint8Array; readonly last: Uint8Array },
 ): Promise<FrameRenderer> {

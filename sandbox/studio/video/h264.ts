@@ -12,7 +12,7 @@ const SPEED = 10;
 const SECONDS_PER_KEY_FRAME = 2;
 
 /** A film to be encoded, frame by frame. */
-export interface FilmRun {
+export interface EncodingRun {
   readonly film: FrameRenderer | AsyncFrameRenderer;
   readonly size: Size;
   readonly framesPerSecond: number;
@@ -24,7 +24,7 @@ export interface FilmRun {
 type Encoder = Awaited<ReturnType<typeof encoders.createH264MP4Encoder>>;
 
 /** Draws and encodes the frames of a film: a bare MP4 with H.264 and, as RGB, the frame from its middle. */
-export async function encodeFilm(run: FilmRun): Promise<{ mp4: Uint8Array; middle: Buffer }> {
+export async function encodeFrames(run: EncodingRun): Promise<{ mp4: Uint8Array; middle: Buffer }> {
   const { size, framesPerSecond } = run;
   const encoder = await encoders.createH264MP4Encoder();
   try {
@@ -49,7 +49,7 @@ export async function encodeFilm(run: FilmRun): Promise<{ mp4: Uint8Array; middl
 }
 
 /** Draws the frames into the encoder; answers the one from the middle as RGB. */
-async function addFrames({ film, size, frames, onFrame }: FilmRun, encoder: Encoder): Promise<Buffer> {
+async function addFrames({ film, size, frames, onFrame }: EncodingRun, encoder: Encoder): Promise<Buffer> {
   const frame = new Uint8Array(frameBytes(size));
   let middle: Buffer = Buffer.alloc(0);
   for (let index = 0; index < frames; index += 1) {

@@ -6,7 +6,7 @@ import type { Sound } from '../sound/sound.ts';
 import type { StudioVideo } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
 import type { FrameRenderer, AsyncFrameRenderer } from './film.ts';
-import { encodeFilm } from './h264.ts';
+import { encodeFrames } from './h264.ts';
 import { writeEncodedMp4 } from './mp4.ts';
 
 /** A film and everything that makes a video of it. */
@@ -34,7 +34,7 @@ const LONGEST_TITLE = 120;
 export async function produceVideo(production: Production, onProgress: OnProgress): Promise<StudioVideo> {
   const { film, size, framesPerSecond, frames, sound, seed } = production;
   const onFrame = createFrameProgress(frames, onProgress);
-  const { mp4, middle } = await encodeFilm({ film, size, framesPerSecond, frames, onFrame });
+  const { mp4, middle } = await encodeFrames({ film, size, framesPerSecond, frames, onFrame });
   const picture = sharp(middle, { raw: { ...size, channels: 3 } });
   const cover = await coverFrom(picture.clone());
   const bytes = await writeEncodedMp4(

@@ -11,7 +11,7 @@ const ZOOM = 0.06;
 const SWING = 1.8;
 
 /** The scene of the prompt with the view moving past it: near sheets move more than far ones. The prompt shows for a while. */
-export function createSceneFilm({ prompt, seed, size }: FramePlan): FrameRenderer {
+export function createSceneRenderer({ prompt, seed, size }: FramePlan): FrameRenderer {
   const easel = paintScene({ prompt, seed, size }, () => undefined);
   const { width, height } = size;
   const canvas = createCanvas(width, height);

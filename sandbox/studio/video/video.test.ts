@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createStudio } from '../studio.ts';
 import type { Studio } from '../types/studio.ts';
-import { createCameraFilm } from './camera-film.ts';
-import { createDissolveFilm } from './dissolve-film.ts';
+import { createCameraRenderer } from './camera-film.ts';
+import { createDissolveRenderer } from './dissolve-film.ts';
 import { clearTimes } from './mp4-times.ts';
-import { createSceneFilm } from './scene-film.ts';
+import { createSceneRenderer } from './scene-film.ts';
 import { frameBytes, toRgb } from './yuv.ts';
 
 let studio: Studio;
@@ -177,7 +177,7 @@ const pixels = (file: Buffer) => sharp(file).removeAlpha().raw().toBuffer();
 
 test('a video between two pictures starts with the one and ends with the other', async () => {
   const [first, last] = [await striped(), await plain('#a02030')];
-  const film = await createDissolveFilm(plan, { first, last });
+  const film = await createDissolveRenderer(plan, { first, last });
   // Colour is kept for four pixels together: the edges of the stripe may bleed, plain places may not.
   expect(difference(drawn(film, 0), await pixels(first))).toBeLessThan(2);
   expect(difference(drawn(film, 1), await pixels(last))).toBeLessThan(2);
@@ -187,9 +187,9 @@ test('a video between two pictures starts with the one and ends with the other',
 });
 
 test('the camera moves over a picture, and past the scene of a prompt', async () => {
-  const camera = await createCameraFilm(plan, await striped());
+  const camera = await createCameraRenderer(plan, await striped());
   expect(difference(drawn(camera, 0), drawn(camera, 1))).toBeGreaterThan(5);
-  const scene = createSceneFilm(plan);
+  const scene = createSceneRenderer(plan);
   expect(difference(drawn(scene, 0), drawn(scene, 1))).toBeGreaterThan(2);
   expect(difference(drawn(scene, 0.4), drawn(scene, 0.4))).toBe(0);
 });

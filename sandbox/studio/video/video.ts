@@ -3,11 +3,11 @@ import { paintPicture, seedsOf } from '../art/picture.ts';
 import { composeAmbient } from '../sound/ambient.ts';
 import type { StudioVideo, VideoRequest } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
-import { createCameraFilm } from './camera-film.ts';
-import { createDissolveFilm } from './dissolve-film.ts';
+import { createCameraRenderer } from './camera-film.ts';
+import { createDissolveRenderer } from './dissolve-film.ts';
 import type { FrameRenderer, FramePlan } from './film.ts';
 import { produceVideo } from './produce.ts';
-import { createSceneFilm } from './scene-film.ts';
+import { createSceneRenderer } from './scene-film.ts';
 
 /** What the studio has decided about a video. */
 export interface VideoPlan {
@@ -38,9 +38,9 @@ async function openFilm(request: VideoRequest, plan: FramePlan): Promise<FrameRe
   const { firstFrame, lastFrame } = request;
   if (lastFrame !== undefined) {
     const first = firstFrame ?? (await paintedFrame(plan));
-    return createDissolveFilm(plan, { first, last: lastFrame });
+    return createDissolveRenderer(plan, { first, last: lastFrame });
   }
-  return firstFrame === undefined ? createSceneFilm(plan) : createCameraFilm(plan, firstFrame);
+  return firstFrame === undefined ? createSceneRenderer(plan) : createCameraRenderer(plan, firstFrame);
 }
 
 /** The prompt's own scene: where a video starts that is only told where to end. */

@@ -27,7 +27,7 @@ export function frameAt({ track }: VoiceTrack, moment: number): { index: number;
 }
 
 /** A drawn presenter whose mouth follows the voice, before the prompt's scene or, without a prompt, a plain wall. */
-export async function createDrawnFilm(plan: FramePlan, performance: VoiceTrack): Promise<FrameRenderer> {
+export async function createDrawnPresenter(plan: FramePlan, performance: VoiceTrack): Promise<FrameRenderer> {
   const { size, seed } = plan;
   const backdrop = plan.prompt === '' ? paintWall(plan) : await paintScenery(plan);
   const look = createLook(seed);

@@ -8,8 +8,8 @@ import { frameBytes, toRgb } from '../../video/yuv.ts';
 import { createLook, eyesAt } from '../drawing/look.ts';
 import { framesOf, mouthTrack } from '../drawing/mouth.ts';
 import type { Mouth } from '../drawing/mouth.ts';
-import { createDrawnFilm } from './drawn-film.ts';
-import { createPictureFilm } from './picture-film.ts';
+import { createDrawnPresenter } from './drawn-film.ts';
+import { createTalkingPicture } from './picture-film.ts';
 import { repeated } from './repeated.ts';
 
 const SIZE = { width: 96, height: 96 };
@@ -40,7 +40,10 @@ function changes(one: Buffer, other: Buffer) {
 
 test('only the mouth of a drawn presenter opens when nothing but the mouth does', async () => {
   const plan = { prompt: '', seed: 3, size: SIZE };
-  const [shut, open] = [await createDrawnFilm(plan, still(SHUT)), await createDrawnFilm(plan, still(OPEN))];
+  const [shut, open] = [
+    await createDrawnPresenter(plan, still(SHUT)),
+    await createDrawnPresenter(plan, still(OPEN)),
+  ];
   const { pixels, left, right, top, bottom } = changes(drawn(shut), drawn(open));
   expect(pixels).toBeGreaterThan(20);
   expect(left).toBeGreaterThan(0.35);
@@ -56,7 +59,7 @@ test('a mouth is drawn on a picture in its face box, and nowhere without one', a
     .toBuffer();
   const face = { x: 0.5, y: 0.25, width: 0.4, height: 0.5 };
   const film = (mouth: Mouth, box: typeof face | null) =>
-    createPictureFilm({ picture, face: box, size: SIZE }, still(mouth));
+    createTalkingPicture({ picture, face: box, size: SIZE }, still(mouth));
   const [shut, open] = [await film(SHUT, face), await film(OPEN, face)];
   const { pixels, left, right, top, bottom } = changes(drawn(shut), drawn(open));
   expect(pixels).toBeGreaterThan(10);
@@ -72,7 +75,7 @@ test('a picture comes nearer as the voice gets louder, and never shows what is b
     .png()
     .toBuffer();
   const track = Array.from({ length: 40 }, (_value, index) => ({ ...SHUT, level: index < 20 ? 0 : 1 }));
-  const film = await createPictureFilm(
+  const film = await createTalkingPicture(
     { picture: edge, face: null, size: SIZE },
     { track, framesPerSecond: 12 },
   );

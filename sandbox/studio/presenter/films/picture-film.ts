@@ -13,7 +13,7 @@ import { frameAt } from './drawn-film.ts';
 import type { VoiceTrack } from './drawn-film.ts';
 
 /** A picture that shall move as long as somebody speaks. */
-export interface PictureFilmPlan {
+export interface TalkingPicturePlan {
   readonly picture: Uint8Array;
   /** Where its face is, when that is known: there a mouth is drawn. */
   readonly face: FaceBox | null;
@@ -21,8 +21,8 @@ export interface PictureFilmPlan {
 }
 
 /** The picture comes nearer as the voice gets louder, and drifts a little. Throws UNREADABLE_MEDIA. */
-export async function createPictureFilm(
-  { picture, face, size }: PictureFilmPlan,
+export async function createTalkingPicture(
+  { picture, face, size }: TalkingPicturePlan,
   performance: VoiceTrack,
 ): Promise<FrameRenderer> {
   const { width, height } = size;

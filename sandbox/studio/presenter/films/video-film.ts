@@ -10,7 +10,7 @@ import type { VoiceTrack } from './drawn-film.ts';
 import { zoomTrack } from './picture-film.ts';
 
 /** The video itself, a little nearer as the voice gets louder; it covers the frame. */
-export function createVideoFilm(
+export function createTalkingVideo(
   pictures: MovingPictures,
   size: Size,
   performance: VoiceTrack,
