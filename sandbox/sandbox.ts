@@ -9,17 +9,17 @@ import type { FaultInput } from './faults/faults.ts';
 import { listen } from './http/listener.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { openJournal } from './jobs/journal.ts';
-import { createStatusPage } from './page.ts';
-import { createBrowserHandler, IDENTITY, openUserPages } from './people.ts';
-import type { BrowserHandler, UserPagesOptions, UserPages } from './people.ts';
 import { createPlatformStandIns, type SandboxPlatforms } from './platforms/platforms.ts';
 import { serve, upgrade } from './serve.ts';
 import { INITIAL_LATENCIES, createStandIns } from './stand-ins.ts';
 import type { Secrets } from './stand-ins.ts';
+import { createStatusPage } from './status-page.ts';
 import type { StripeStandIn } from './stripe/stripe.ts';
 import { createInstantStudio } from './studio/instant/instant-studio.ts';
 import { createStudio } from './studio/studio.ts';
 import type { Studio } from './studio/types/studio.ts';
+import { createBrowserHandler, IDENTITY, openUserPages } from './user-pages.ts';
+import type { BrowserHandler, UserPagesOptions, UserPages } from './user-pages.ts';
 
 /**
  * The outside world in one listener: stand-ins of the providers on their own wires, with a journal that survives a

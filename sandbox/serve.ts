@@ -8,8 +8,8 @@ import { BodyTooLarge } from './http/read-body.ts';
 import { sendAnswer } from './http/send.ts';
 import { serveWire } from './http/serve-wire.ts';
 import type { Wire, WireUpgrade } from './http/wire.ts';
-import { serveUserPages } from './people.ts';
-import type { UserPages } from './people.ts';
+import { serveUserPages } from './user-pages.ts';
+import type { UserPages } from './user-pages.ts';
 
 /** First segment of every path of Stripe's API: its SDK can be given an origin only. */
 const STRIPE_API = 'v1';

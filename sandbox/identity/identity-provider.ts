@@ -8,8 +8,8 @@ import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { createInteraction } from './interaction.ts';
 import { errorPage, logoutPage, PAGE_POLICY, signedOutPage } from './pages.ts';
-import { testUserOf } from './people.ts';
 import { createStorage } from './storage.ts';
+import { testUserOf } from './test-users.ts';
 
 /**
  * The sandbox's identity provider: a certified OpenID Connect server (oidc-provider) with a login page of invented

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type Provider from 'oidc-provider';
 
 import { errorPage, loginPage, PAGE_POLICY } from './pages.ts';
-import { testUserOf } from './people.ts';
+import { testUserOf } from './test-users.ts';
 
 const MAX_FORM = 10_000;
 

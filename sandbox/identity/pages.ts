@@ -1,4 +1,4 @@
-import { testUsers } from './people.ts';
+import { testUsers } from './test-users.ts';
 
 /** The pages of the sandbox's identity provider. They load nothing and need no script. */
 

@@ -1,11 +1,11 @@
 import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import { createJobQueue } from './job-queue.ts';
+import type { JobQueue, Slot } from './job-queue.ts';
 import { hasEnded } from './job.ts';
 import type { Job } from './job.ts';
 import type { Journal } from './journal.ts';
 import type { LatencyProfile } from './latency-profile.ts';
-import { createJobQueue } from './line.ts';
-import type { JobQueue, Slot } from './line.ts';
 import { runJob } from './run-job.ts';
 import type { Perform } from './run-job.ts';
 import { createWaiters } from './waiters.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { writeDurably } from './durable-file.ts';
 import { hasEnded } from './job.ts';
 import type { Job } from './job.ts';
-import { createSerialWrites } from './write-order.ts';
+import { createSerialWrites } from './serial-writes.ts';
 
 /**
  * The stand-ins' memory: one JSON file per job and the pictures beside them, so that a killed process does not make the

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import { LRUCache } from 'lru-cache';
 
-import { testUsers } from '../identity/people.ts';
-import type { TestUser } from '../identity/people.ts';
+import { testUsers } from '../identity/test-users.ts';
+import type { TestUser } from '../identity/test-users.ts';
 
 /**
  * The codes that a mini-program would get from its platform. Here everybody makes their own: the first name of one of

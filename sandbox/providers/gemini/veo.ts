@@ -8,11 +8,11 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { UrlExpiry } from '../shared/expiry.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
+import type { UrlExpiry } from '../shared/url-expiry.ts';
 import { exhausted, googleError, invalid, noFile } from './errors.ts';
 import { MODERATED, noModel, problemOf } from './generate.ts';
 

@@ -6,9 +6,9 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { fileName, createUpload, receiveUpload } from '../shared/hand-over.ts';
 import { readForm } from '../shared/inputs/multipart.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
+import { fileName, createUpload, receiveUpload } from '../shared/uploads.ts';
 
 interface Store {
   readonly runner: JobRunner;

@@ -3,8 +3,8 @@ import type { WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { createUrlExpiry } from '../shared/expiry.ts';
 import { previewName } from '../shared/perform.ts';
+import { createUrlExpiry } from '../shared/url-expiry.ts';
 
 /** Where this wire's pictures are fetched. An address may expire; the next status then carries another edition of it. */
 export interface Pictures {

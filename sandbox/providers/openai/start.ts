@@ -7,9 +7,9 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { UrlExpiry } from '../shared/expiry.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import { storeInputs } from '../shared/perform.ts';
+import type { UrlExpiry } from '../shared/url-expiry.ts';
 import { invalid, moderated, openaiError, refuse } from './errors.ts';
 
 /** What every handler of this wire works with. */

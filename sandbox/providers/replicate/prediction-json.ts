@@ -1,6 +1,6 @@
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
-import { progressBar } from '../shared/bar.ts';
+import { progressBar } from '../shared/progress-bar.ts';
 import type { Results } from '../shared/results.ts';
 
 const STATUS: Readonly<Record<JobState, string>> = {

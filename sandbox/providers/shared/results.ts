@@ -3,7 +3,7 @@ import type { WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { createUrlExpiry } from './expiry.ts';
+import { createUrlExpiry } from './url-expiry.ts';
 
 /** Where a wire's results are fetched: addresses of their own that need no key and may expire. */
 export interface Results {

@@ -1,7 +1,7 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-import { css, shape, tinted } from './easel.ts';
-import type { Colour, Painting } from './easel.ts';
+import { css, shape, tinted } from './painting.ts';
+import type { Colour, Painting } from './painting.ts';
 import type { Scene } from './scene.ts';
 
 /** Paints the ground of the scene, far to near. */

@@ -1,5 +1,5 @@
-import { css, disc, shape } from './easel.ts';
-import type { SubjectContext } from './easel.ts';
+import { css, disc, shape } from './painting.ts';
+import type { SubjectContext } from './painting.ts';
 
 /** Paints a flock. */
 export function paintBirds({ easel, sheet, ink }: SubjectContext): void {

@@ -3,10 +3,10 @@ import type { Canvas } from '@napi-rs/canvas';
 
 import type { Size } from '../types/size.ts';
 import { registerFonts, writeCaption } from './caption.ts';
-import { createPainting } from './easel.ts';
-import type { Painting } from './easel.ts';
 import { finish } from './finish.ts';
 import { paintForeground, paintGround } from './ground.ts';
+import { createPainting } from './painting.ts';
+import type { Painting } from './painting.ts';
 import { hashText } from './random.ts';
 import { readPrompt } from './scene.ts';
 import { paintClouds, paintSky } from './sky.ts';

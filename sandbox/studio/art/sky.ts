@@ -1,8 +1,8 @@
 import { createCanvas } from '@napi-rs/canvas';
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-import { css, disc, tinted } from './easel.ts';
-import type { Colour, Painting } from './easel.ts';
+import { css, disc, tinted } from './painting.ts';
+import type { Colour, Painting } from './painting.ts';
 import type { Scene } from './scene.ts';
 
 /** Top, middle and horizon of the sky. */

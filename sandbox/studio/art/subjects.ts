@@ -1,8 +1,8 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-import { css, disc, shape, tinted } from './easel.ts';
-import type { Painting, SubjectContext } from './easel.ts';
 import { paintBalloon, paintBirds, paintCat, paintCup, paintFigure, paintFlower } from './living.ts';
+import { css, disc, shape, tinted } from './painting.ts';
+import type { Painting, SubjectContext } from './painting.ts';
 import type { Subject } from './scene.ts';
 
 /** The planet is in the sky already. */

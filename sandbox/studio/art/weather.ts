@@ -1,7 +1,7 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-import { disc } from './easel.ts';
-import type { Painting } from './easel.ts';
+import { disc } from './painting.ts';
+import type { Painting } from './painting.ts';
 
 /** Paints rain, snow or fog in front of everything; a clear day has nothing to paint. */
 export function paintWeather(easel: Painting): void {

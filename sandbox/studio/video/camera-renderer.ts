@@ -1,8 +1,8 @@
 import { createRandom } from '../art/random.ts';
 import { loadPlanes, renderView } from './camera.ts';
 import type { View } from './camera.ts';
-import { eased } from './film.ts';
-import type { FrameRenderer, FramePlan } from './film.ts';
+import { eased } from './frame-renderer.ts';
+import type { FrameRenderer, FramePlan } from './frame-renderer.ts';
 
 const RESERVE = 1.4;
 

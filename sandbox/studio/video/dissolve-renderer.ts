@@ -1,8 +1,8 @@
 import { createNoise } from '../art/random.ts';
 import type { Size } from '../types/size.ts';
 import { loadPlanes, renderView } from './camera.ts';
-import { eased } from './film.ts';
-import type { FrameRenderer, FramePlan } from './film.ts';
+import { eased } from './frame-renderer.ts';
+import type { FrameRenderer, FramePlan } from './frame-renderer.ts';
 import { frameBytes } from './yuv.ts';
 
 const ZOOM = 0.18;

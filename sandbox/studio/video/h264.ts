@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import encoders from 'h264-mp4-encoder';
 
 import type { Size } from '../types/size.ts';
-import type { FrameRenderer, AsyncFrameRenderer } from './film.ts';
+import type { FrameRenderer, AsyncFrameRenderer } from './frame-renderer.ts';
 import { frameBytes, toRgb } from './yuv.ts';
 
 /** Quantization 28 at full speed: 38 dB and about 13 ms a frame at 720p; a key frame every two seconds, so that seeking is quick. */

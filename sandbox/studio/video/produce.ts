@@ -5,7 +5,7 @@ import { fileDuration } from '../measure/probe.ts';
 import type { Sound } from '../sound/sound.ts';
 import type { StudioVideo } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
-import type { FrameRenderer, AsyncFrameRenderer } from './film.ts';
+import type { FrameRenderer, AsyncFrameRenderer } from './frame-renderer.ts';
 import { encodeFrames } from './h264.ts';
 import { writeEncodedMp4 } from './mp4.ts';
 

@@ -2,8 +2,8 @@ import { createCanvas } from '@napi-rs/canvas';
 
 import { registerFonts, writeCaption } from '../art/caption.ts';
 import { paintScene } from '../art/picture.ts';
-import { eased } from './film.ts';
-import type { FrameRenderer, FramePlan } from './film.ts';
+import { eased } from './frame-renderer.ts';
+import type { FrameRenderer, FramePlan } from './frame-renderer.ts';
 import { withoutColour, writeI420 } from './yuv.ts';
 
 const ZOOM = 0.06;

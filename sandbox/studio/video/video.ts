@@ -3,11 +3,11 @@ import { paintPicture, seedsOf } from '../art/picture.ts';
 import { composeAmbient } from '../sound/ambient.ts';
 import type { StudioVideo, VideoRequest } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
-import { createCameraRenderer } from './camera-film.ts';
-import { createDissolveRenderer } from './dissolve-film.ts';
-import type { FrameRenderer, FramePlan } from './film.ts';
+import { createCameraRenderer } from './camera-renderer.ts';
+import { createDissolveRenderer } from './dissolve-renderer.ts';
+import type { FrameRenderer, FramePlan } from './frame-renderer.ts';
 import { produceVideo } from './produce.ts';
-import { createSceneRenderer } from './scene-film.ts';
+import { createSceneRenderer } from './scene-renderer.ts';
 
 /** What the studio has decided about a video. */
 export interface VideoPlan {

@@ -1,6 +1,6 @@
 import type { WorkerRequest } from './messages.ts';
-import { createWorkerSlots } from './pool-slots.ts';
-import type { WorkerSlotsOptions } from './pool-slots.ts';
+import { createWorkerSlots } from './worker-slots.ts';
+import type { WorkerSlotsOptions } from './worker-slots.ts';
 
 /** Rendering processes: started when they are needed, used one request at a time, replaced when worn out. */
 export interface WorkerPool {

@@ -1,7 +1,7 @@
 import { StudioError } from '../types/media-types.ts';
 import { UnreadablePicture } from '../types/studio.ts';
-import { runRequest } from './carry-out.ts';
 import type { WorkerFailure, WorkerMessage, WorkerRequest } from './messages.ts';
+import { runRequest } from './run-request.ts';
 
 /**
  * One rendering process. It does one request per message and may be killed at any moment (that is how cancelling works);

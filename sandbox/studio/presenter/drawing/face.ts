@@ -1,6 +1,6 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-import { css, disc } from '../../art/easel.ts';
+import { css, disc } from '../../art/painting.ts';
 import { drawMouth } from './draw-mouth.ts';
 import { eyesAt } from './look.ts';
 import type { Look, Pose } from './look.ts';

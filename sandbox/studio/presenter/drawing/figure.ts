@@ -1,7 +1,7 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-import { css } from '../../art/easel.ts';
-import type { Colour } from '../../art/easel.ts';
+import { css } from '../../art/painting.ts';
+import type { Colour } from '../../art/painting.ts';
 import { drawFace } from './face.ts';
 import type { Look, Pose } from './look.ts';
 

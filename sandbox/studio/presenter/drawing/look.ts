@@ -1,4 +1,4 @@
-import type { Colour } from '../../art/easel.ts';
+import type { Colour } from '../../art/painting.ts';
 import { createRandom } from '../../art/random.ts';
 import type { Mouth } from './mouth.ts';
 

@@ -1,15 +1,15 @@
 import { createCanvas } from '@napi-rs/canvas';
 import type { Canvas } from '@napi-rs/canvas';
 
-import { css, disc } from '../../art/easel.ts';
+import { css, disc } from '../../art/painting.ts';
 import { paintPicture } from '../../art/picture.ts';
 import { createRandom } from '../../art/random.ts';
-import type { FrameRenderer, FramePlan } from '../../video/film.ts';
+import type { FrameRenderer, FramePlan } from '../../video/frame-renderer.ts';
 import { writeI420 } from '../../video/yuv.ts';
 import { drawFigure } from '../drawing/figure.ts';
+import { drawLevelBar } from '../drawing/level-bar.ts';
 import { createLook } from '../drawing/look.ts';
 import type { Mouth } from '../drawing/mouth.ts';
-import { drawLevelBar } from '../drawing/ribbon.ts';
 
 /** How a talking film is told the voice. */
 export interface VoiceTrack {

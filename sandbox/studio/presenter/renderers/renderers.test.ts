@@ -3,14 +3,14 @@ import sharp from 'sharp';
 import { expect, test } from 'vitest';
 
 import { StudioError } from '../../types/media-types.ts';
-import type { FrameRenderer } from '../../video/film.ts';
+import type { FrameRenderer } from '../../video/frame-renderer.ts';
 import { frameBytes, toRgb } from '../../video/yuv.ts';
 import { createLook, eyesAt } from '../drawing/look.ts';
 import { framesOf, mouthTrack } from '../drawing/mouth.ts';
 import type { Mouth } from '../drawing/mouth.ts';
-import { createDrawnPresenter } from './drawn-film.ts';
-import { createTalkingPicture } from './picture-film.ts';
+import { createDrawnPresenter } from './drawn-presenter.ts';
 import { repeated } from './repeated.ts';
+import { createTalkingPicture } from './talking-picture.ts';
 
 const SIZE = { width: 96, height: 96 };
 const SHUT: Mouth = { open: 0, wide: 0.4, round: 0, level: 0 };

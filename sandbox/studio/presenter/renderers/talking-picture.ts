@@ -4,13 +4,13 @@ import type { Canvas } from '@napi-rs/canvas';
 import type { FaceBox } from '../../types/media-types.ts';
 import type { Size } from '../../types/size.ts';
 import { loadPixels } from '../../video/camera.ts';
-import type { FrameRenderer } from '../../video/film.ts';
+import type { FrameRenderer } from '../../video/frame-renderer.ts';
 import { writeI420 } from '../../video/yuv.ts';
 import { drawMouth } from '../drawing/draw-mouth.ts';
 import type { MouthPlace } from '../drawing/draw-mouth.ts';
-import { drawLevelBar } from '../drawing/ribbon.ts';
-import { frameAt } from './drawn-film.ts';
-import type { VoiceTrack } from './drawn-film.ts';
+import { drawLevelBar } from '../drawing/level-bar.ts';
+import { frameAt } from './drawn-presenter.ts';
+import type { VoiceTrack } from './drawn-presenter.ts';
 
 /** A picture that shall move as long as somebody speaks. */
 export interface TalkingPicturePlan {

@@ -2,12 +2,12 @@ import { createCanvas } from '@napi-rs/canvas';
 
 import type { MovingPictures } from '../../decode/moving-pictures.ts';
 import type { Size } from '../../types/size.ts';
-import type { AsyncFrameRenderer } from '../../video/film.ts';
+import type { AsyncFrameRenderer } from '../../video/frame-renderer.ts';
 import { writeI420 } from '../../video/yuv.ts';
-import { drawLevelBar } from '../drawing/ribbon.ts';
-import { frameAt } from './drawn-film.ts';
-import type { VoiceTrack } from './drawn-film.ts';
-import { zoomTrack } from './picture-film.ts';
+import { drawLevelBar } from '../drawing/level-bar.ts';
+import { frameAt } from './drawn-presenter.ts';
+import type { VoiceTrack } from './drawn-presenter.ts';
+import { zoomTrack } from './talking-picture.ts';
 
 /** The video itself, a little nearer as the voice gets louder; it covers the frame. */
 export function createTalkingVideo(
