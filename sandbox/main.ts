@@ -5,7 +5,7 @@ import { createLogger } from '../platform/process/logger.ts';
 import { createSandbox } from './sandbox.ts';
 
 /**
- * The sandbox as a process of its own, so that "at most one start" can be measured outside of what a test kills.
+ * The sandbox as a process of its own, so that it survives when a test kills Kiln.
  * `node sandbox/main.ts --port 0 --data DIR [--kiln URL] [--instant] [--small] [--log LEVEL]` prints one JSON line when
  * it is ready: {"url", "wires": {"midjourney", ...}, "issuer"}. Log lines go to the standard error.
  */

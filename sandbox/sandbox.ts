@@ -22,25 +22,25 @@ import { createBrowserHandler, IDENTITY, openUserPages } from './user-pages.ts';
 import type { BrowserHandler, UserPagesOptions, UserPages } from './user-pages.ts';
 
 /**
- * The outside world in one listener: stand-ins of the providers on their own wires, with a journal that survives a
- * crash, faults on demand, and a studio that makes real pictures. It listens on loopback only.
+ * All stand-ins behind one listener: the providers' wire protocols, with a journal that survives a crash, fault injection,
+ * and a studio that makes real media. It listens on loopback only.
  */
 export interface Sandbox {
   /** Origin of the listener. */
   readonly url: string;
   /** Base URL of each stand-in, as its provider's setting takes it. */
   readonly wires: SandboxAddresses;
-  /** Address of the identity provider's discovery document, up to /.well-known. Reached at `identityUrl`, too. */
+  /** The identity provider's issuer. Also served at `identityUrl`. */
   readonly issuer: string;
-  /** The identity provider behind this listener, for Kiln itself, whatever browsers call it. */
+  /** The identity provider's address at this listener, for Kiln itself. */
   readonly identityUrl: string;
   /** The platforms of mini-programs. */
   readonly platforms: SandboxPlatforms;
   /** The stand-in for Stripe. */
   readonly stripe: StripeStandIn;
-  /** The part for people, to be mounted under /sandbox by the gateway. Never reaches /_control. */
+  /** The pages for browsers, mounted under /sandbox by the gateway. It never reaches /_control. */
   readonly browser: BrowserHandler;
-  /** Stops accepting, stops the jobs (they stay open in the journal) and ends the workers. */
+  /** Stops listening, stops the jobs (they stay open in the journal) and ends the workers. */
   close(): Promise<void>;
 }
 
@@ -57,9 +57,9 @@ export interface SandboxOptions extends UserPagesOptions {
   readonly size?: 'normal' | 'small';
   /** Serve one plain tiny picture instead of rendering: for tests with hundreds of tasks. */
   readonly instantImages?: boolean;
-  /** Secrets that the stand-ins demand; without one every caller is let in. */
+  /** The credentials that the stand-ins require; without one every caller is accepted. */
   readonly secrets?: Secrets;
-  /** latencies and faults from the beginning, as /_control takes them. */
+  /** Initial latencies and faults, as /_control takes them. */
   readonly latencies?: readonly LatencyChange[];
   readonly faults?: readonly FaultInput[];
   /** Ended jobs kept (default 10,000) and for how many milliseconds (default 7 days). */
@@ -68,7 +68,7 @@ export interface SandboxOptions extends UserPagesOptions {
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** Opens the journal, takes up what an earlier process left open, and listens. */
+/** Opens the journal, resumes the open jobs of an earlier process, and listens. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { logger } = options;
   const journal = await openJournal({

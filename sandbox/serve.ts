@@ -15,7 +15,7 @@ import type { UserPages } from './user-pages.ts';
 const STRIPE_API = 'v1';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** What requests are led to. */
+/** The targets of routing. */
 export interface Routing {
   readonly wires: ReadonlyMap<string, Wire>;
   readonly faults: Faults;
@@ -25,7 +25,7 @@ export interface Routing {
   readonly logger: Logger;
 }
 
-/** A request for a WebSocket, led to the stand-in that it is for. */
+/** Routes a WebSocket upgrade to its stand-in. */
 export function upgrade(
   { wires, faults, origin }: Pick<Routing, 'wires' | 'faults' | 'origin'>,
   { request, socket, head }: Pick<WireUpgrade, 'request' | 'socket' | 'head'>,
@@ -38,7 +38,7 @@ export function upgrade(
   wire.upgrade({ path, query: url.searchParams, request, socket, head });
 }
 
-/** The first path segment says which stand-in; `_control` is the tests' door. */
+/** Routes a request by its first path segment: a stand-in's mount, or `_control`. */
 export async function serve(
   serving: Routing,
   request: IncomingMessage,

@@ -22,15 +22,15 @@ export interface StandInsOptions {
   readonly journal: Journal;
   readonly logger: Logger;
   readonly latencyOf: (wire: string) => LatencyProfile;
-  /** Where a mount is reached; only asked once the listener is up. */
+  /** The address of a mount; valid once the sandbox listens. */
   readonly baseUrl: (mount: string) => string;
   readonly secrets: Secrets;
 }
 
-/** What each stand-in demands of its callers, by wire; without one everybody is let in. */
+/** The required credential by wire; without one every caller is accepted. */
 export type Secrets = Readonly<Record<string, string>>;
 
-/** Every stand-in there is. A new one is a folder in providers/, a line here and its first latency. */
+/** Creates all stand-ins. A new one is a folder in providers/, a line here and its initial latency. */
 export function createStandIns(options: StandInsOptions): StandIn[] {
   const { studio, journal, logger, secrets } = options;
   const partsOf = (wire: string, secret = wire) => ({
@@ -56,21 +56,21 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
   ];
 }
 
-/** A machine does one thing after the other. */
+/** A machine runs one job at a time. */
 const COMFYUI_LATENCY = { queuedMs: 0, progressSteps: 8, concurrency: 1 };
 
-/** How fast each wire works unless it is told otherwise. */
+/** The initial latency of each wire. */
 export const INITIAL_LATENCIES: Readonly<Record<string, Partial<LatencyProfile>>> = {
   [MIDJOURNEY]: {},
   ...Object.fromEntries(COMFYUI.map((machine) => [machine, COMFYUI_LATENCY])),
-  // Answered at once, as long as the work itself takes.
+  // Synchronous: no latency beyond the work itself.
   [OPENAI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [MINIMAX]: {},
   [KLING]: {},
   [HEDRA]: {},
   [HIGGSFIELD]: {},
   [FAL]: {},
-  // Nothing is done with a file.
+  // Uploads need no work.
   [FAL_REST]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [REPLICATE]: {},
   [VOLCENGINE]: {},

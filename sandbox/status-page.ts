@@ -11,7 +11,7 @@ export interface StatusPageOptions {
 
 const SHOWN_JOBS = 50;
 
-/** The page for people, mounted by the gateway: which stand-ins there are, and what they did last. It changes nothing. */
+/** The status page, mounted by the gateway: the stand-ins and their last jobs. Read-only. */
 export function createStatusPage(
   options: StatusPageOptions,
 ): (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void {

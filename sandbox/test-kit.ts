@@ -8,7 +8,7 @@ import type { FaultInput } from './faults/faults.ts';
 import { createSandbox } from './sandbox.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 
-/** What the sandbox's own tests share. Not for anything else. */
+/** Helpers of the sandbox's own tests. */
 
 /** A temporary folder and its removal. */
 export async function temporaryFolder(): Promise<{ folder: string; remove: () => Promise<void> }> {

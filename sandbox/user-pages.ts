@@ -12,38 +12,38 @@ export const IDENTITY = 'identity';
 /** Path of the pages of checkouts. */
 const CHECKOUT = 'stripe/pay';
 
-/** Whom the pages for people send back to, and where they are. */
+/** The addresses of the identity provider and the checkout pages. */
 export interface UserPagesOptions {
-  /** Where payments are kept. */
+  /** Where payments are stored. */
   readonly dataDir: string;
   readonly logger: Logger;
-  /** Address of the one Kiln that this is the outside world of: payments are told of there, browsers sent back to it. */
+  /** Address of the Kiln that uses this sandbox: receives webhooks of payments, and browsers are redirected to it. */
   readonly kilnUrl?: string;
-  /** Where browsers find the identity provider, and where it sends them back; without it, at the sandbox's own address. */
+  /** The identity provider's public address and redirects; defaults to the sandbox's own address. */
   readonly identity?: Omit<IdentityOptions, 'logger'>;
-  /** Where browsers find a checkout's page, and where its events go; without it at the sandbox, and to `kilnUrl`. */
+  /** Address of the checkout pages, and of the webhook; defaults to the sandbox, and to `kilnUrl`. */
   readonly stripe?: Pick<StripeOptions, 'pageUrl' | 'webhookUrl'>;
 }
 
-/** Answers a request of a browser, or hands it on. */
+/** Handles a browser's request, or calls `next`. */
 export type BrowserHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   next?: (error?: unknown) => void,
 ) => void;
 
-/** Where a Kiln on this machine may be. */
+/** Default addresses of a Kiln on this machine. */
 function loopbackUrls(at: string): readonly string[] {
   return ['127.0.0.1', 'localhost', '[::1]'].map((host) => `http://${host}:4000${at}`);
 }
 
-/** What people meet: where they sign in, and where they pay. */
+/** The stand-ins that users see in a browser: identity provider and checkout. */
 export interface UserPages {
   readonly identity: IdentityStandIn;
   readonly stripe: StripeStandIn;
 }
 
-/** Opens both at an origin; without a Kiln named, every Kiln on this machine may use them. */
+/** Creates both at an origin; without `kilnUrl` any Kiln on this machine may use them. */
 export async function openUserPages(
   { identity, stripe, kilnUrl, dataDir, logger }: UserPagesOptions,
   origin: string,
@@ -68,7 +68,7 @@ export async function openUserPages(
   };
 }
 
-/** Answers a page for people; false when the path is none of theirs. */
+/** Serves their pages; false when the path is another. */
 export function serveUserPages(
   { identity, stripe }: UserPages,
   path: string,
@@ -86,7 +86,7 @@ export function serveUserPages(
   return true;
 }
 
-/** What the gateway mounts below /sandbox: the pages for people, and the sandbox's own. */
+/** Creates the handler that the gateway mounts below /sandbox: these pages and the status page. */
 export function createBrowserHandler(
   people: UserPages,
   page: BrowserHandler,

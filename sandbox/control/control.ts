@@ -11,7 +11,7 @@ import type { Job } from '../jobs/job.ts';
 import type { Journal } from '../jobs/journal.ts';
 import type { LatencyProfiles } from './latency-profiles.ts';
 
-/** The tests' door to the stand-ins, /_control on the sandbox's own listener: faults, latency, and what has been started. */
+/** The control API for tests, /_control on the sandbox's own listener: faults, latencies, started jobs. */
 export interface Control {
   /** Answers one request below /_control; `path` is what follows that. */
   serve(path: string, request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -21,13 +21,13 @@ export interface ControlOptions {
   readonly faults: Faults;
   readonly latencies: LatencyProfiles;
   readonly journal: Journal;
-  /** Stops every job and forgets everything: jobs, starts, faults, latencies. */
+  /** Stops every job and deletes all jobs, starts, faults and latencies. */
   readonly reset: () => Promise<void>;
 }
 
 const MAX_BODY_BYTES = 100_000;
 
-/** Makes the control door. */
+/** Creates the control API. */
 export function createControl(options: ControlOptions): Control {
   return {
     async serve(path, request, response) {

@@ -14,19 +14,19 @@ const latencyChange = z.strictObject({
   queueSize: z.number().int().min(0).max(100_000).optional(),
 });
 
-/** What is sent to /_control/latency: the wire, and what changes. */
+/** The body of a request to /_control/latency. */
 export type LatencyChange = z.input<typeof latencyChange>;
 
-/** Each wire's latency. */
+/** The latency profiles of all wires. */
 export interface LatencyProfiles {
   of(wire: string): LatencyProfile;
-  /** Changes one wire's latency, or all; jobs that run keep the steps they began. Throws ZodError. */
+  /** Changes the profile of one wire, or of all; a running step is not affected. Throws ZodError. */
   change(change: unknown): Record<string, LatencyProfile>;
   list(): Record<string, LatencyProfile>;
   reset(): void;
 }
 
-/** Every wire starts at its own first latency. */
+/** Creates the profiles with their initial values. */
 export function createLatencyProfiles(
   first: Readonly<Record<string, Partial<LatencyProfile>>>,
 ): LatencyProfiles {

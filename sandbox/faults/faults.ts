@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
-/** Faults that can be asked for. Each rule is used up after `times` uses. */
+/** The faults that can be injected, and when each takes effect. A rule is used up after `times` uses. */
 export const FAULTS = {
   /** 429 with Retry-After, before anything happens. */
   'rate-limited': 'door',
   /** 500; with `accepted` after the request was carried out. */
   'server-error': 'door',
-  /** The connection is reset before anything happens, and so are the open ones: the machine is gone. */
+  /** The machine is down: this connection is reset before anything happens, and so are all open ones. */
   'node-down': 'door',
-  /** The answer comes `delayMs` late. */
+  /** The answer is delayed by `delayMs`. */
   slow: 'door',
   /** Carried out, then the connection is reset without an answer. */
   cut: 'answer',
   /** Carried out; the body is JSON (or a picture) cut in half. */
   malformed: 'answer',
-  /** Carried out; called text/html and being that. */
+  /** Carried out; the answer is an HTML page. */
   'wrong-content-type': 'answer',
   /** Carried out; Content-Length is larger than the body, then the connection ends. */
   'wrong-length': 'answer',
@@ -26,13 +26,13 @@ export const FAULTS = {
   'upstream-error': 'wire',
   /** The job fails half-way for its content. */
   'late-moderation': 'wire',
-  /** The start is refused: the upstream's waiting line is full. */
+  /** The start is refused: the upstream's queue is full. */
   'queue-full': 'wire',
-  /** The job is not known any more: 404. */
+  /** The job is unknown: 404. */
   lost: 'wire',
   /** As lost, answered 200 with an empty body (novicezk/midjourney-proxy answers unknown ids so). */
   'lost-silently': 'wire',
-  /** The result's address is refused once; the next status carries a fresh one. */
+  /** The result's URL expires; the next status has a new one. */
   'expired-url': 'wire',
 } as const satisfies Record<string, 'door' | 'answer' | 'wire'>;
 
@@ -47,7 +47,7 @@ const faultRule = z.strictObject({
   fault: z.enum(Object.keys(FAULTS) as [FaultName, ...FaultName[]]),
   /** How many requests it hits. */
   times: z.number().int().min(1).max(1_000_000).default(1),
-  /** Requests that pass unharmed before the first hit. */
+  /** Requests that pass before the first hit. */
   after: z.number().int().min(0).max(1_000_000).default(0),
   /** Milliseconds of `slow`. */
   delayMs: z.number().int().min(0).max(600_000).default(2_000),
@@ -57,16 +57,16 @@ const faultRule = z.strictObject({
   accepted: z.boolean().default(false),
 });
 
-/** One fault as it hits a request. */
+/** One injected fault. */
 export type Fault = z.output<typeof faultRule>;
-/** What is sent to /_control/faults. */
+/** The body of a request to /_control/faults. */
 export type FaultInput = z.input<typeof faultRule>;
 
-/** The faults that are planned; at most 1,000 rules. */
+/** The planned faults; at most 1,000 rules. */
 export interface Faults {
   /** Plans one. Throws ZodError when it is not a fault rule, RangeError when there are too many. */
   add(rule: unknown): Fault;
-  /** The fault of this request, if any; used up by asking. */
+  /** Takes the fault of a request, if any; this uses up the rule. */
   take(wire: string, operation: string): Fault | null;
   list(): readonly Fault[];
   clear(): void;
@@ -74,7 +74,7 @@ export interface Faults {
 
 const MAX_RULES = 1_000;
 
-/** No fault at first. */
+/** Creates an empty list of faults. */
 export function createFaults(): Faults {
   let rules: { fault: Fault; passed: number; used: number }[] = [];
   return {
@@ -104,7 +104,7 @@ export function createFaults(): Faults {
   };
 }
 
-/** Whether a rule for `pattern` is for this wire: all, itself, or the pool that it is a machine of. */
+/** Whether a rule covers this wire: `*`, its name, or the pool of machines that it belongs to. */
 export function coversWire(pattern: string, wire: string): boolean {
   return covers(pattern, wire) || wire.startsWith(`${pattern}-`);
 }

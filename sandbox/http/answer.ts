@@ -1,4 +1,4 @@
-/** What a stand-in answers, before faults and sockets come in. */
+/** An answer of a stand-in, before faults are applied. */
 export interface Answer {
   readonly status: number;
   /** Lower-case names. */

@@ -23,7 +23,7 @@ export interface ListenerOptions {
   readonly logger: Logger;
 }
 
-/** Listens. A request whose Host is not a loopback name is refused: a page elsewhere may have re-bound its name to us. */
+/** Listens. A request whose Host is not a loopback name is refused, against DNS rebinding. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = createServer((request, response) => {
     if (!isLoopbackName(request.headers.host)) {
@@ -36,7 +36,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   });
   const upgraded = new Set<Duplex>();
   server.on('upgrade', (request, socket, head) => {
-    socket.on('error', () => socket.destroy()); // the other side went away: nothing is to be done
+    socket.on('error', () => socket.destroy()); // the peer disconnected
     if (!isLoopbackName(request.headers.host)) {
       socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
       return;
@@ -65,9 +65,9 @@ async function close(server: Server, upgraded: ReadonlySet<Duplex>): Promise<voi
   });
 }
 
-/** Ends a request that failed by our own fault. */
+/** Answers 500 to a request that failed unexpectedly. */
 export function failRequest(response: ServerResponse, thrown: unknown, logger: Logger): void {
-  if (response.destroyed) return; // the caller hung up, and whatever failed failed because of that
+  if (response.destroyed) return; // the client disconnected
   logger.error({ error: toError(thrown) }, 'a sandbox request failed');
   if (response.headersSent) response.destroy();
   else response.writeHead(500, { connection: 'close' }).end();

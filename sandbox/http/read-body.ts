@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A request body is larger than the stand-in takes. */
+/** The request body is too large. */
 export class BodyTooLarge extends Error {
   constructor(maxBytes: number) {
     super(`the request body is larger than ${maxBytes} bytes`);

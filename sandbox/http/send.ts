@@ -20,7 +20,7 @@ export async function sendAnswer(response: ServerResponse, answer: Answer): Prom
   response.end();
 }
 
-/** Writes an answer the way the fault spoils it. */
+/** Sends an answer broken by a fault. */
 export async function sendWithFault(
   response: ServerResponse,
   answer: Answer,
@@ -42,7 +42,7 @@ export async function sendWithFault(
   }
   const half = whole.subarray(0, Math.floor(whole.length / 2));
   if (fault === 'malformed') return sendAnswer(response, { ...answer, body: half });
-  // wrong-length: the whole content is promised, half of it comes, then the connection ends.
+  // wrong-length: the header announces the whole content, half of it is sent, then the connection ends.
   response.writeHead(answer.status, { ...answer.headers, 'content-length': whole.length + 10 });
   response.write(half, () => response.socket?.destroySoon());
 }

@@ -21,7 +21,7 @@ export interface ServeOptions {
   readonly maxBodyBytes: number;
 }
 
-/** Answers one request of a wire, through the faults that are planned for it. */
+/** Answers one request of a wire, and injects the faults planned for it. */
 export async function serveWire(
   options: ServeOptions,
   request: IncomingMessage,
@@ -65,7 +65,7 @@ function cutOff(wire: Wire, response: ServerResponse): void {
   wire.cutOff?.();
 }
 
-/** What happens before the request is carried out; an answer ends it there. */
+/** Injects a fault before the request is handled; null when it is to be handled. */
 async function faultBeforeHandling(
   wire: Wire,
   fault: Fault | null,
@@ -76,7 +76,7 @@ async function faultBeforeHandling(
     return { ...refusal, headers: { ...refusal.headers, 'retry-after': String(fault.retryAfter) } };
   }
   if (fault?.fault === 'server-error' && !fault.accepted) return serverError(wire);
-  // A caller who hangs up has still sent the request: it is carried out then, as a real server would.
+  // A client that disconnects has still sent the request: it is handled, as a real server would.
   if (fault?.fault === 'slow') await delay(fault.delayMs, undefined, { signal }).catch(() => undefined);
   return null;
 }

@@ -4,14 +4,14 @@ import type { Duplex } from 'node:stream';
 import type { Fault } from '../faults/faults.ts';
 import type { Answer } from './answer.ts';
 
-/** One stand-in: an upstream's routes under a mount, spoken exactly as the real one speaks. */
+/** One stand-in: an upstream's routes under a mount, with the real wire protocol. */
 export interface Wire {
   /** midjourney, openai: how faults and latency name it. */
   readonly name: string;
   /** First path segment on the sandbox's listener; the rest is the upstream's own path. */
   readonly mount: string;
   readonly routes: readonly WireRoute[];
-  /** Looks at every request before its route: an answer (a missing key), or the path to route and what it says besides. */
+  /** Runs before routing: checks the credential and may rewrite the path. Answers the request, or the path to route. */
   readonly authorize?: (
     request: WireRequest,
   ) =>
@@ -19,13 +19,13 @@ export interface Wire {
     | { readonly answer: Answer };
   /** Takes a WebSocket; absent where the wire has none. */
   readonly upgrade?: (upgrade: WireUpgrade) => void;
-  /** The machine is down (fault `node-down`): whoever is connected is cut off. */
+  /** Called by the fault `node-down`: closes all connections. */
   readonly cutOff?: () => void;
-  /** The upstream's own form of an HTTP-level refusal; with 429 come the seconds to wait, for wires that say them in the body. */
+  /** An HTTP error in the upstream's format; with 429 also the seconds to wait, for wires that have them in the body. */
   readonly refuse: (status: 404 | 413 | 429 | 500, message: string, retryAfter?: number) => Answer;
 }
 
-/** A request for a WebSocket, as node:http hands it out. */
+/** A WebSocket upgrade request of node:http. */
 export interface WireUpgrade {
   /** The upstream's own path, without the mount. */
   readonly path: string;
@@ -42,11 +42,11 @@ export interface WireRoute {
   readonly path: string;
   /** How faults name it. */
   readonly operation: string;
-  /** Does what is asked for. `fault` is one of those that only the wire itself can play (Fault, wire faults). */
+  /** Handles a request. `fault` is one that only the wire itself can inject (FAULTS, `wire`). */
   readonly handle: (request: WireRequest, fault: Fault | null) => Promise<Answer> | Answer;
 }
 
-/** A request to a wire, read whole. */
+/** A request to a wire, with its whole body. */
 export interface WireRequest {
   readonly method: string;
   /** The upstream's own path, without the mount. */
@@ -56,9 +56,9 @@ export interface WireRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
-  /** Where this wire is reached: origin and mount, for the URLs that it answers. */
+  /** Origin and mount of this wire, for the URLs in its answers. */
   readonly baseUrl: string;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -96,6 +96,6 @@ export function jsonObject(request: WireRequest): Record<string, unknown> | null
       ? (value as Record<string, unknown>)
       : null;
   } catch {
-    return null; // the wire says in its own words that this is no JSON
+    return null; // the wire answers its own error for invalid JSON
   }
 }

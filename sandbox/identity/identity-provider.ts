@@ -12,8 +12,8 @@ import { createStorage } from './storage.ts';
 import { testUserOf } from './test-users.ts';
 
 /**
- * The sandbox's identity provider: a certified OpenID Connect server (oidc-provider) with a login page of invented
- * people. Its keys and memory are of this process; after a restart people sign in again.
+ * The sandbox's identity provider: a certified OpenID Connect server (oidc-provider) with a login page of test users. Its
+ * keys and sessions are in memory; after a restart users sign in again.
  */
 export interface IdentityStandIn {
   readonly issuer: string;
@@ -22,26 +22,26 @@ export interface IdentityStandIn {
 }
 
 export interface IdentityOptions {
-  /** Address that browsers know it by, without a trailing slash. */
+  /** Its public address, without a trailing slash. */
   readonly issuer: string;
-  /** Where its one client is sent back to. */
+  /** Redirect addresses of its only client. */
   readonly redirectUris: readonly string[];
   readonly postLogoutUris: readonly string[];
-  /** Whether any port of the loopback addresses among these will do: a Kiln may listen on whichever is free. */
+  /** Whether loopback redirects may have any port: Kiln may listen on a free one. */
   readonly anyLoopbackPort?: boolean;
   readonly logger: Logger;
 }
 
-/** The client that Kiln is at the sandbox. The secret guards nothing: the people are invented. */
+/** Kiln's client. The secret protects nothing. */
 const IDENTITY_CLIENT = { id: 'kiln', secret: 'kiln-sandbox-client' } as const;
 
 const DAY = 86_400;
 
-/** Makes the provider. */
+/** Creates the provider. */
 export async function createIdentityStandIn(options: IdentityOptions): Promise<IdentityStandIn> {
   const { issuer, logger } = options;
   const provider = new Provider(issuer, await configurationOf(options));
-  // What the issuer's address says is what holds, whoever passed the request on (see `handle`).
+  // The forwarded headers are set in `handle` from the issuer's address.
   provider.proxy = true;
   provider.on('server_error', (_, error) =>
     logger.error({ error: toError(error) }, 'the identity stand-in failed'),
@@ -52,7 +52,7 @@ export async function createIdentityStandIn(options: IdentityOptions): Promise<I
   return {
     issuer,
     async handle(request, response) {
-      // The discovery document and the cookies are made from these; the Host of the request says nothing reliable.
+      // The discovery document and the cookies depend on these; the request's Host is not reliable.
       request.headers['x-forwarded-host'] = place.host;
       request.headers['x-forwarded-proto'] = place.protocol.slice(0, -1);
       Object.assign(request, { originalUrl: `${place.pathname.replace(/\/$/, '')}${request.url ?? '/'}` });
@@ -73,7 +73,7 @@ async function configurationOf(options: IdentityOptions): Promise<Configuration>
     cookies: { keys: [randomBytes(32).toString('hex')] },
     clients: [clientOf(options)],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-    // The profile is in the ID token too, as the large providers have it.
+    // The profile is in the ID token too, as at large providers.
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     findAccount: (_, subject) => {

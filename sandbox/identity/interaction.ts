@@ -8,7 +8,7 @@ import { testUserOf } from './test-users.ts';
 
 const MAX_FORM = 10_000;
 
-/** The login page: shows who can sign in, takes the answer. What is asked for is granted at once, without a second page. */
+/** The login page. Consent is granted without a second page. */
 export function createInteraction(
   provider: Provider,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {

@@ -2,10 +2,10 @@ import { testUsers } from './test-users.ts';
 
 /** The pages of the sandbox's identity provider. They load nothing and need no script. */
 
-/** What the pages may do: their own style, and their own form. */
+/** The content security policy of the pages: their own style, and their own form. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-/** Who shall sign in: one button for each. */
+/** The login page: one button per user. */
 export function loginPage({ client, scope }: { readonly client: string; readonly scope: string }): string {
   const buttons = testUsers.map(
     ({ subject, name, email }) =>
@@ -20,12 +20,12 @@ Set IDP_ISSUER to use a real one.</p>`,
   );
 }
 
-/** What went wrong, in the provider's own words. */
+/** The error page. */
 export function errorPage(what: string): string {
   return page('Sign-in failed (sandbox)', `<p>${escape(what)}</p>`);
 }
 
-/** Whether to sign out here, too; `form` is the provider's own form. */
+/** The page that asks whether to sign out; `form` is the provider's form. */
 export function logoutPage(form: string): string {
   return page(
     'Sign out (sandbox)',
@@ -35,7 +35,7 @@ export function logoutPage(form: string): string {
   );
 }
 
-/** The end of signing out. */
+/** The page after signing out. */
 export function signedOutPage(): string {
   return page('Signed out (sandbox)', '<p>You have signed out.</p>');
 }

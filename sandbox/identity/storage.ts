@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 
-/** Most things of one provider that are kept; it is for development, and starts empty. */
+/** Most entries that are stored. */
 const MAX_KEPT = 10_000;
 
 interface Entry {
@@ -9,7 +9,7 @@ interface Entry {
   isConsumed: boolean;
 }
 
-/** What the identity provider remembers (codes, tokens, sessions): in memory, bounded, of this one provider only. */
+/** The storage of the identity provider (codes, tokens, sessions): in memory and bounded. */
 export function createStorage(): AdapterFactory {
   const stored = new LRUCache<string, Entry>({ max: MAX_KEPT });
   return (model) => storeOf(stored, model);

@@ -1,4 +1,4 @@
-/** Somebody who can sign in at the sandbox. Invented, and of no domain that exists. */
+/** A user who can sign in at the sandbox; the domain of the address does not exist. */
 export interface TestUser {
   /** The subject that the identity provider gives out. */
   readonly subject: string;
@@ -6,7 +6,7 @@ export interface TestUser {
   readonly email: string;
 }
 
-/** The people of the login page, in its order. */
+/** The users of the login page, in its order. */
 export const testUsers: readonly TestUser[] = [
   { subject: 'sandbox-ada', name: 'Ada', email: 'ada@sandbox.example' },
   { subject: 'sandbox-ben', name: 'Ben', email: 'ben@sandbox.example' },
@@ -15,7 +15,7 @@ export const testUsers: readonly TestUser[] = [
 
 const bySubject = new Map(testUsers.map((person) => [person.subject, person]));
 
-/** Who has this subject. */
+/** The user with this subject. */
 export function testUserOf(subject: string): TestUser | undefined {
   return bySubject.get(subject);
 }

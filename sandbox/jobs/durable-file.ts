@@ -3,8 +3,8 @@ import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Writes a file so that after a crash at any moment there is either the old or the new content, never a part: a
- * temporary file, fsync, rename, fsync of the folder.
+ * Writes a file atomically and durably: after a crash it has the old or the new content, never a part. Temporary file,
+ * fsync, rename, fsync of the folder.
  */
 export async function writeDurably(file: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}.part`;

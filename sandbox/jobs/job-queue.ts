@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { LatencyProfile } from './latency-profile.ts';
 
-/** The waiting line of one wire: who may run now, in the order of coming. Holds ids, never jobs. */
+/** The queue of one wire: runs jobs by id, in order, with limited concurrency. */
 export interface JobQueue {
-  /** Lines a job up; it runs once its waiting time is over and a slot is free. */
+  /** Adds a job; it runs when its delay is over and a slot is free. */
   enqueue(id: string): void;
-  /** Takes a job out, aborting its run when it had begun. */
+  /** Removes a job and aborts its run. */
   remove(id: string): void;
-  /** A job's slot; null when it is not in the queue. */
+  /** The state of a queued or running job; null for any other. */
   slotOf(id: string): Readonly<Slot> | null;
-  /** Jobs in the queue or running. */
+  /** Number of queued and running jobs. */
   size(): number;
-  /** Aborts every run and resolves when each has let go. */
+  /** Aborts all runs; resolves when they have ended. */
   stop(): Promise<void>;
 }
 
-/** What is known of a job that is in the queue or running. */
+/** The state of a queued or running job. */
 export interface Slot {
   readonly abort: AbortController;
   /** 0 to 99. */
@@ -30,7 +30,7 @@ export interface JobQueueOptions {
   readonly run: (id: string, slot: Slot) => Promise<void>;
 }
 
-/** An empty queue. */
+/** Creates an empty queue. */
 export function createJobQueue(options: JobQueueOptions): JobQueue {
   const slots = new Map<string, Slot>();
   const ready: string[] = [];

@@ -11,29 +11,29 @@ import type { Perform } from './run-job.ts';
 import { createWaiters } from './waiters.ts';
 import type { Waiters } from './waiters.ts';
 
-/** Runs one wire's jobs at its latency, in the order they came; each step that must survive a crash is journalled. */
+/** Runs one wire's jobs in order, with its latency. Each step that must survive a crash is written to the journal. */
 export interface JobRunner {
-  /** Accepts a job: journalled before this resolves. Null when the queue is full; nothing is kept then. */
+  /** Accepts a job: it is in the journal before this resolves. Null when the queue is full. */
   submit(job: NewJob): Promise<Job | null>;
   /** The job, unless the stand-in has forgotten it or another wire has it. */
   get(id: string): Job | null;
   /** Every job of this wire that is not forgotten, newest first. */
   list(): readonly Job[];
-  /** How many waiting jobs a new one would have before it. */
+  /** The number of waiting jobs. */
   queueLength(): number;
   /** 0 to 100; moves only while the job runs. */
   progressOf(job: Job): number;
-  /** Whether something of the running job can be shown already. */
+  /** Whether the running job has a preview. */
   hasPreview(id: string): boolean;
   /** Resolves with the job once it has ended; rejects when the signal fires first or there is no such job. */
   ended(id: string, signal: AbortSignal): Promise<Job>;
   /** Stops a job. False when it had ended already. */
   cancel(id: string): Promise<boolean>;
-  /** Pretends not to know the job any more. */
+  /** Makes the job unknown to callers. */
   forget(id: string): Promise<void>;
-  /** Calls back at each visible change of a job. */
+  /** Adds a listener that is called at each visible change of a job. */
   onChange(listener: (job: Job) => void): void;
-  /** Runs what an earlier process left open. */
+  /** Runs the open jobs of an earlier process. */
   resume(): void;
   /** Stops working; open jobs stay open in the journal. resume() goes on. */
   stop(): Promise<void>;
@@ -44,16 +44,16 @@ type NewJob = Pick<Job, 'id' | 'operation' | 'reference' | 'input' | 'fault'>;
 export interface JobRunnerOptions {
   readonly wire: string;
   readonly journal: Journal;
-  /** Asked anew at each step, so that a change holds at once. */
+  /** Read at each step, so that a change takes effect at once. */
   readonly latency: () => LatencyProfile;
   /** Does the work. Must obey the signal. */
   readonly perform: Perform;
-  /** The wire's words for a job that was refused half-way for its content, and for one that failed. */
+  /** The wire's messages for a job that was refused half-way for its content, and for one that failed. */
   readonly words: { readonly moderate: string; readonly fail: string };
   readonly logger: Logger;
 }
 
-/** What the verbs of one runner share. */
+/** The state of a runner. */
 interface Runner extends JobRunnerOptions {
   readonly queue: JobQueue;
   readonly waiters: Waiters;
@@ -61,7 +61,7 @@ interface Runner extends JobRunnerOptions {
   isStopped: boolean;
 }
 
-/** Makes the runner of one wire. Nothing of an earlier process runs before resume(). */
+/** Creates the runner of one wire. Jobs of an earlier process do not run before resume(). */
 export function createJobRunner(options: JobRunnerOptions): JobRunner {
   const queue = createJobQueue({ latency: options.latency, run: (id, slot) => runInSlot(runner, id, slot) });
   const runner: Runner = { ...options, queue, waiters: createWaiters(), listeners: [], isStopped: false };
@@ -132,7 +132,7 @@ async function forget(runner: Runner, id: string): Promise<void> {
   await runner.journal.save({ ...job, isForgotten: true });
 }
 
-/** Journals a change and tells whoever listens; nothing happens to a job that has ended or when the runner stops. */
+/** Writes a change to the journal and notifies listeners, unless the job has ended or the runner stops. */
 async function update(runner: Runner, id: string, change: Partial<Job>): Promise<void> {
   const job = get(runner, id);
   if (job === null || hasEnded(job) || runner.isStopped) return;
@@ -172,7 +172,7 @@ async function runInSlot(runner: Runner, id: string, slot: Slot): Promise<void> 
         : { state: 'failed', failure: runner.words[outcome.fault] };
     await update(runner, id, { ...end, endedAt: Date.now() });
   } catch (thrown) {
-    if (signal.aborted) return; // cancelled, forgotten or stopping: whoever did that has said so
+    if (signal.aborted) return; // cancelled, forgotten or stopping: written by the code that did it
     await fail(runner, id, toError(thrown));
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../platform/json.ts';
 
-/** One piece of work that a stand-in has accepted: what the journal keeps of it. */
+/** A job that a stand-in has accepted, as the journal stores it. */
 export interface Job {
   /** The id that the wire shows to its callers. */
   readonly id: string;
@@ -8,31 +8,31 @@ export interface Job {
   readonly wire: string;
   /** The wire's operation: imagine, describe, images, ... */
   readonly operation: string;
-  /** The caller's own mark in the wire's field for it; starts are counted by it. */
+  /** The caller's reference in the wire's field for it; starts are counted by it. */
   readonly reference: string | null;
-  /** What was asked for, as the wire understood it. Pictures are files, named here. */
+  /** The parsed input. Pictures are files, named here. */
   readonly input: JsonObject;
   readonly state: JobState;
-  /** Milliseconds since 1970, as are the two below. */
+  /** Milliseconds since 1970, like the two below. */
   readonly submittedAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly result: JobResult | null;
   /** Why it failed, in the wire's words. */
   readonly failure: string | null;
-  /** A planned fault of this job: it survives a crash of the stand-in like the rest. */
+  /** The planned fault of this job. */
   readonly fault: JobFault | null;
-  /** The stand-in pretends not to know this job any more. Its start still counts. */
+  /** The job is unknown to callers. Its start still counts. */
   readonly isForgotten: boolean;
 }
 
-/** Where a job stands, whatever its wire calls that. */
+/** The state of a job, independent of the wire's names. */
 export type JobState = 'queued' | 'running' | 'finished' | 'failed' | 'cancelled';
 
 /** `stall` stops half-way for ever; `fail` ends half-way as a failure; `moderate` ends half-way as refused content. */
 export type JobFault = 'stall' | 'fail' | 'moderate';
 
-/** What a job made. */
+/** The result of a job. */
 export interface JobResult {
   readonly files: readonly ResultFile[];
   readonly texts: readonly string[];
@@ -50,7 +50,7 @@ interface ResultFile {
   readonly duration?: number;
 }
 
-/** Whether nothing will happen to this job any more. */
+/** Whether the job has ended. */
 export function hasEnded(job: Job): boolean {
   return job.state === 'finished' || job.state === 'failed' || job.state === 'cancelled';
 }

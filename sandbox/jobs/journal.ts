@@ -8,8 +8,8 @@ import type { Job } from './job.ts';
 import { createSerialWrites } from './serial-writes.ts';
 
 /**
- * The stand-ins' memory: one JSON file per job and the pictures beside them, so that a killed process does not make the
- * upstream forget. A start is counted by its job's file, which is on disk before the caller hears of it.
+ * The storage of the stand-ins: one JSON file per job, and the pictures beside them, so that jobs survive a killed process.
+ * A start is counted by its job's file, which is on disk before the caller gets an answer.
  */
 export interface Journal {
   /** Every kept job, oldest first. */
@@ -23,9 +23,9 @@ export interface Journal {
   readPicture(name: string): Promise<Buffer | null>;
   /** How many starts each reference has, over the kept jobs. */
   starts(): Record<string, number>;
-  /** Forgets everything that was written before, on disk too. Running jobs must be stopped first. */
+  /** Deletes everything. Running jobs must be stopped first. */
   clear(): Promise<void>;
-  /** Resolves when every write that was begun is done. */
+  /** Resolves when all writes are done. */
   settle(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       try {
         await serialized(job.id, () => writeDurably(fileOf(job.id), JSON.stringify(job)));
       } catch (error) {
-        // A start that is not on disk has not happened; whoever waits for it hears of the error.
+        // A start that is not on disk has not happened; its caller gets the error.
         if (jobs.get(job.id) === job && before === undefined) jobs.delete(job.id);
         throw error;
       }
@@ -90,7 +90,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     writePicture: (name, bytes) => serialized(name, () => writeDurably(pictureOf(name), bytes)),
     readPicture: (name) => readIfThere(pictureOf(name)),
     starts: () => countStarts(jobs.values()),
-    // Nothing may be written meanwhile: a folder that fills up while it is removed can't be removed.
+    // Writes must wait: a folder can't be removed while files are added.
     clear() {
       jobs.clear();
       return exclusive(async () => {
@@ -122,7 +122,7 @@ async function readJobs(folder: string, logger: Logger): Promise<Map<string, Job
   for (const name of await readdir(folder)) {
     const file = path.join(folder, name);
     if (!name.endsWith('.json')) {
-      // A write that a crash interrupted: its job was never accepted, or its older content is still there.
+      // A write interrupted by a crash: the job was never accepted, or its previous content is still there.
       await rm(file, { force: true });
       continue;
     }
@@ -146,7 +146,7 @@ function picturesOf(job: Job): string[] {
 function surplus(jobs: readonly Job[], limits: { maxJobs: number; maxAgeMs: number }): Job[] {
   const ended = jobs.filter(hasEnded);
   const tooMany = Math.max(0, jobs.length - limits.maxJobs);
-  // A tenth more than necessary, so that a full journal is not pruned again at every start.
+  // A tenth more than necessary, so that a full journal is not pruned at every start.
   const drop = tooMany === 0 ? 0 : tooMany + Math.floor(limits.maxJobs / 10);
   const oldest = Date.now() - limits.maxAgeMs;
   return ended.filter((job, index) => index < drop || (job.endedAt ?? 0) < oldest);

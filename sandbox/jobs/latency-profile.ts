@@ -1,18 +1,18 @@
-/** How fast a stand-in works. Changed at run time over /_control/latency. */
+/** The simulated timing of a wire. Can be changed at run time over /_control/latency. */
 export interface LatencyProfile {
   /** Milliseconds every job waits before it may run. */
   readonly queuedMs: number;
-  /** Milliseconds a job runs at least; rendering may take longer. */
+  /** Minimum milliseconds that a job runs; rendering may take longer. */
   readonly runningMs: number;
-  /** How many growing progress values a job shows while it runs. */
+  /** Number of progress values while a job runs. */
   readonly progressSteps: number;
   /** Most jobs running at once. */
   readonly concurrency: number;
-  /** Most jobs waiting for a place; beyond it a start is refused. */
+  /** Most waiting jobs; beyond it a start is refused. */
   readonly queueSize: number;
 }
 
-/** The default: about 1.2 s for one job, five progress values on the way. */
+/** The default: about 1.2 s per job, with five progress values. */
 export const DEFAULT_LATENCY: LatencyProfile = {
   queuedMs: 200,
   runningMs: 1_000,

@@ -4,29 +4,29 @@ import { toError } from '../../platform/errors.ts';
 import type { Job, JobResult } from './job.ts';
 import type { LatencyProfile } from './latency-profile.ts';
 
-/** What running one job needs from its runner. */
+/** The dependencies of a run. */
 export interface JobRun {
   readonly job: Job;
   readonly signal: AbortSignal;
   readonly latency: () => LatencyProfile;
   readonly perform: Perform;
-  /** Something can be shown already. */
+  /** Called when the preview is in the journal. */
   readonly onPreview: () => void;
-  /** Shows a growing progress, 1 to 99. */
+  /** Reports progress, 1 to 99. */
   readonly progress: (percent: number) => void;
 }
 
 /** Does the work of a job; calls `onPreview` once its preview is in the journal. */
 export type Perform = (job: Job, signal: AbortSignal, onPreview: () => void) => Promise<JobResult>;
 
-/** How a run ended: with a result, or by the fault that was planned for it. */
+/** The end of a run: a result, or its planned fault. */
 export type RunOutcome = { readonly result: JobResult } | { readonly fault: 'fail' | 'moderate' };
 
-/** Does the work of a job while showing its progress at the wire's latency. Rejects when the work fails or the signal fires. */
+/** Runs a job and reports progress with the wire's latency. Rejects when the work fails or the signal is aborted. */
 export async function runJob(run: JobRun): Promise<RunOutcome> {
   const { fault } = run.job;
   const performing = run.perform(run.job, run.signal, run.onPreview);
-  // Awaited below; until then a failure must not count as unhandled.
+  // Awaited below; until then a rejection must not be unhandled.
   performing.catch(() => undefined);
   try {
     await showProgress(run);
@@ -34,12 +34,12 @@ export async function runJob(run: JobRun): Promise<RunOutcome> {
     if (fault === 'fail' || fault === 'moderate') return { fault };
     return { result: await performing };
   } finally {
-    // Whoever stops the runner may remove its folder next: nothing may still be writing then.
+    // The caller of stop() may remove the folder: no write may be pending.
     await Promise.allSettled([performing]);
   }
 }
 
-/** An unlucky job gets half of the way. */
+/** Reports progress; a job with a planned fault stops half-way. */
 async function showProgress({ job, signal, latency, progress }: JobRun): Promise<void> {
   const { runningMs, progressSteps } = latency();
   const steps = Math.max(1, Math.floor(progressSteps));

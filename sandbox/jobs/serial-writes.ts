@@ -1,14 +1,14 @@
-/** Makes the writes of one thing happen one after the other; those of different things go side by side. */
+/** Serializes the writes of each name; writes of different names run in parallel. */
 export interface SerialWrites {
-  /** Runs `write` after the earlier writes of the same name; its failure is its own caller's alone. */
+  /** Runs `write` after earlier writes of the same name; a failure does not affect later ones. */
   readonly serialized: (name: string, write: () => Promise<void>) => Promise<void>;
-  /** Runs `work` while no write is under way: those begun have ended, later ones wait for it. */
+  /** Runs `work` when all earlier writes have ended; later writes wait for it. */
   readonly exclusive: (work: () => Promise<void>) => Promise<void>;
-  /** Resolves when every write that was begun has ended, well or not. */
+  /** Resolves when all writes have ended, successfully or not. */
   readonly settled: () => Promise<void>;
 }
 
-/** No write is under way at first. */
+/** Creates the serializer. */
 export function createSerialWrites(): SerialWrites {
   const last = new Map<string, Promise<void>>();
   let gate: Promise<unknown> = Promise.resolve();

@@ -1,15 +1,15 @@
 import { toError } from '../../platform/errors.ts';
 import type { Job } from './job.ts';
 
-/** Whoever waits for the end of a job. */
+/** The callers that wait for the end of jobs. */
 export interface Waiters {
   /** Resolves with the ended job; rejects when the signal fires first. */
   wait(id: string, signal: AbortSignal): Promise<Job>;
-  /** Tells everybody who waits for this job. */
+  /** Resolves the waits for this job. */
   ended(job: Job): void;
 }
 
-/** An empty list of waiters. */
+/** Creates an empty list. */
 export function createWaiters(): Waiters {
   const waiting = new Map<string, Set<(job: Job) => void>>();
   return {

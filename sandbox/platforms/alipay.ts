@@ -5,10 +5,10 @@ import { json, type Answer } from '../http/answer.ts';
 import type { Wire, WireRequest } from '../http/wire.ts';
 import { createCodes, idFor, type Codes } from './codes.ts';
 
-/** The mini-program that the stand-in knows. */
+/** The stand-in's app. */
 const ALIPAY_APP_ID = '2021000000000001';
 
-/** Alipay's gateway with one method, and what its one app needs to talk to it. */
+/** Alipay's gateway with one method, and the keys of its app. */
 export interface AlipayStandIn {
   readonly wire: Wire;
   /** The app's own key. */
@@ -21,8 +21,7 @@ const NODE = 'alipay_system_oauth_token_response';
 const makePair = promisify(generateKeyPair);
 
 /**
- * The keys are of this process. A Kiln beside the sandbox asks for them at /keys, which the real platform has not: there
- * they are made, and shown, on its console.
+ * The keys are created at the start. Kiln fetches them at /keys, which the real platform does not have.
  */
 export async function createAlipayStandIn(): Promise<AlipayStandIn> {
   const pair = () => makePair('rsa', { modulusLength: 2_048 });
@@ -82,7 +81,7 @@ function answer({ codes, appKey, ownKey }: Gateway, { body }: WireRequest): Answ
   const person = codes.take(ALIPAY_APP_ID, input['code'] ?? '');
   if (typeof person === 'string') return refused('40002', 'Invalid Arguments', 'isv.code-invalid');
   const token = () => `sandboxB${randomBytes(16).toString('hex')}`;
-  // Blanks and an escaped slash: who parses this and writes it again gets another text, and another signature.
+  // Blanks and an escaped slash: reserialized JSON would be another text with another signature.
   const node = JSON.stringify({
     access_token: token(),
     auth_start: '2026-01-01 00:00:00',

@@ -6,23 +6,22 @@ import { testUsers } from '../identity/test-users.ts';
 import type { TestUser } from '../identity/test-users.ts';
 
 /**
- * The codes that a mini-program would get from its platform. Here everybody makes their own: the first name of one of
- * the sandbox's people, a dash, and anything that is new (`ada-1`, `ben-2026`); `blocked-1` is somebody who may not
- * sign in. A code is good once.
+ * The codes that a mini-program gets from its platform. Here callers make them up: the first name of a test user, a dash,
+ * and anything new (`ada-1`, `ben-2026`); `blocked-1` is a blocked user. A code is single-use.
  */
 export interface Codes {
-  /** Whose code it is; it is used up. `unknown` is no code, `used` was one, `blocked` is of who may not. */
+  /** Redeems a code: the user, or `unknown`, `used`, or `blocked`. */
   take(appId: string, code: string): TestUser | 'unknown' | 'used' | 'blocked';
 }
 
-/** Codes remembered as used; the platforms forget theirs after minutes. */
+/** Most used codes that are stored. */
 const MAX_USED = 10_000;
 
 const NAMES: ReadonlyMap<string, TestUser> = new Map(
   testUsers.map((person) => [person.name.toLowerCase(), person]),
 );
 
-/** Makes it; the newest used codes are remembered. */
+/** Creates the store of used codes. */
 export function createCodes(): Codes {
   const used = new LRUCache<string, true>({ max: MAX_USED });
   return {
@@ -39,7 +38,7 @@ export function createCodes(): Codes {
   };
 }
 
-/** An id that a platform gives somebody: the same every time, another one for every purpose. */
+/** A user's id at a platform: stable, and different for each purpose. */
 export function idFor(purpose: string, { subject }: TestUser): string {
   return createHash('sha256').update(`${purpose} ${subject}`).digest('base64url');
 }

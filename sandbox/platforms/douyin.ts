@@ -5,10 +5,10 @@ import type { Answer } from '../http/answer.ts';
 import { jsonObject, type Wire, type WireRequest } from '../http/wire.ts';
 import { createCodes, idFor, type Codes } from './codes.ts';
 
-/** The mini-program that the stand-in knows. The secret guards nothing. */
+/** The stand-in's app. The secret protects nothing. */
 const DOUYIN_APP = { appId: 'tt00000000sandbox1', secret: 'kiln-sandbox-douyin' } as const;
 
-/** Douyin's v2 jscode2session: HTTP 200 whatever came of it. */
+/** Douyin's v2 jscode2session: HTTP 200 for errors too. */
 export function createDouyinStandIn(): Wire {
   const codes = createCodes();
   return {

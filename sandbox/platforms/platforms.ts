@@ -5,7 +5,7 @@ import { createAlipayStandIn } from './alipay.ts';
 import { createDouyinStandIn } from './douyin.ts';
 import { createWechatStandIn } from './wechat.ts';
 
-/** Where the platforms of mini-programs are reached, as their settings take it. */
+/** The addresses of the platforms, as their settings take them. */
 export interface SandboxPlatforms {
   readonly wechat: string;
   readonly douyin: string;
@@ -18,14 +18,14 @@ export interface SandboxPlatforms {
   };
 }
 
-/** The stand-ins of the platforms: they answer at once, and no job is behind them. */
+/** The stand-ins of the platforms; they have no jobs. */
 export interface PlatformStandIns {
   readonly wires: readonly Wire[];
-  /** Where they are at this origin. */
+  /** Their addresses at this origin. */
   at(origin: string): SandboxPlatforms;
 }
 
-/** Every platform there is. A new one is a file here and a line. */
+/** Creates all platforms. A new one is a file here and a line. */
 export async function createPlatformStandIns(): Promise<PlatformStandIns> {
   const { wire: alipay, privateKey, platformKey } = await createAlipayStandIn();
   return {

@@ -4,7 +4,7 @@ import type { Answer } from '../http/answer.ts';
 import type { Wire, WireRequest } from '../http/wire.ts';
 import { createCodes, idFor, type Codes } from './codes.ts';
 
-/** The mini-program that the stand-in knows. The secret guards nothing. */
+/** The stand-in's app. The secret protects nothing. */
 const WECHAT_APP = { appId: 'wx00000000sandbox1', secret: 'kiln-sandbox-wechat' } as const;
 
 /** WeChat's jscode2session. */
@@ -57,7 +57,7 @@ function refused(errcode: number, errmsg: string): Answer {
   return said({ errcode, errmsg: `${errmsg}, rid: ${randomBytes(4).toString('hex')}` });
 }
 
-/** JSON that says it is plain text, as WeChat's does. */
+/** JSON with the content type text/plain, like WeChat's. */
 function said(value: object, status = 200): Answer {
   return { status, headers: { 'content-type': 'text/plain' }, body: JSON.stringify(value) };
 }

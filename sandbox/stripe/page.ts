@@ -6,7 +6,7 @@ import { StripeFailure } from './objects/failure.ts';
 import { pay, settle, type PayMethod } from './objects/money.ts';
 import type { StripeObject } from './objects/state.ts';
 
-/** The hosted page of a checkout: what is bought, and buttons instead of a card. It loads nothing and needs no script. */
+/** The hosted page of a checkout, with buttons instead of a card. It loads nothing and needs no script. */
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 const MAX_FORM = 10_000;
@@ -47,19 +47,19 @@ export async function serveCheckoutPage(
   leave(response, (textOf(session['success_url']) ?? '/').replaceAll('{CHECKOUT_SESSION_ID}', sessionId));
 }
 
-/** Which button was pressed; null for a form that is too large. */
+/** The pressed button; null for a form that is too large. */
 async function choiceOf(request: IncomingMessage): Promise<string | null> {
   if (Number(request.headers['content-length'] ?? Infinity) > MAX_FORM) return null;
   return new URLSearchParams((await buffer(request)).toString('utf8')).get('do') ?? '';
 }
 
-/** Paid by a method that takes its time. */
+/** Whether a delayed payment is pending. */
 function isWithTheBank({ state }: StripeContext, session: StripeObject): boolean {
   const intent = state.find('payment_intent', String(session['payment_intent']));
   return session['status'] === 'complete' && intent?.['status'] === 'processing';
 }
 
-/** The bank's answer, which takes days in earnest, by a button. */
+/** The page that completes a delayed payment. */
 async function serveBank(
   world: StripeContext,
   session: StripeObject,
@@ -70,7 +70,7 @@ async function serveBank(
     return send(response, 200, `<h1>Waiting for the bank</h1><form method="post">${buttons}</form>`);
   }
   const choice = await choiceOf(request);
-  // As for any other checkout that is over.
+  // Like any other completed checkout.
   if (choice !== 'settle' && choice !== 'refuse') {
     return send(response, 410, '<h1>This checkout is complete</h1>');
   }

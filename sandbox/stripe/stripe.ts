@@ -14,20 +14,20 @@ import { openState, type State } from './objects/state.ts';
 import { serveCheckoutPage } from './page.ts';
 
 /**
- * The sandbox's stand-in for Stripe: what the adapter needs of its API, with state that survives a crash, signed
- * webhooks that come again, idempotency keys, and a hosted page where people press buttons instead of paying. Stripe's
- * SDK knows a host and a port but no path: the API has a listener of its own, and is at /v1 of the sandbox's.
+ * The sandbox's stand-in for Stripe: the part of its API that the adapter uses, durable state, signed webhooks with
+ * retries, idempotency keys, and a hosted page with buttons instead of a card. Stripe's SDK takes a host and a port but no
+ * path: the API has its own listener, and is also at /v1 of the sandbox.
  */
 export interface StripeStandIn {
   /** Origin of the API, for the adapter's host override. */
   readonly url: string;
-  /** The key that the API takes. */
+  /** The API key. */
   readonly secretKey: string;
-  /** What signs its webhooks. */
+  /** The secret of its webhooks. */
   readonly webhookSecret: string;
   readonly state: State;
   readonly events: Events;
-  /** What tests do in the place of people and banks. */
+  /** Controls for tests: buyers, banks, failures. */
   readonly control: StripeControl;
   /** Serves the API; the path begins with /v1/. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -38,33 +38,33 @@ export interface StripeStandIn {
 
 interface StripeControl {
   pay(sessionId: string, method?: PayMethod): Promise<void>;
-  /** Pays by card where that is still possible; else nothing happens. */
+  /** Pays an open session by card. */
   payIfOpen(sessionId: string): Promise<void>;
   settle(sessionId: string, isGood: boolean): Promise<void>;
   failRefund(id: string): Promise<void>;
   dispute(sessionId: string, end?: 'won' | 'lost'): Promise<void>;
   /** The next `times` requests that match fail. */
   fail(fault: ApiFault): void;
-  /** No request fails any more. */
+  /** Removes all planned failures. */
   heal(): void;
-  /** Requests since the beginning: `POST checkout/sessions`. */
+  /** All requests so far, such as `POST checkout/sessions`. */
   readonly requests: readonly string[];
 }
 
 export interface StripeOptions {
   readonly dataDir: string;
-  /** Where browsers find a session's page: `${pageUrl}/<session>`. */
+  /** Address of the hosted pages: `${pageUrl}/<session>`. */
   readonly pageUrl: string;
-  /** Where events go; null: nobody listens. */
+  /** Address of the webhook; null for none. */
   readonly webhookUrl: string | null;
   readonly logger: Logger;
   /** Id of the account: another one is another merchant. */
   readonly accountId?: string;
-  /** Milliseconds between the tries of a webhook. */
+  /** Milliseconds between the attempts of a webhook. */
   readonly pausesMs?: readonly number[];
 }
 
-/** The stand-in's own secrets: they guard nothing, and say so. */
+/** The stand-in's secrets; they protect nothing. */
 const STRIPE_SANDBOX = {
   secretKey: 'sk_test_kilnsandbox',
   webhookSecret: 'whsec_kilnsandbox',
@@ -73,7 +73,7 @@ const STRIPE_SANDBOX = {
 const PAUSES_MS = [500, 2_000, 10_000, 60_000, 300_000, 1_800_000];
 const EXPIRY_MS = 5_000;
 
-/** Makes the stand-in; what was there before, it reads from `dataDir`. */
+/** Creates the stand-in; it loads earlier state from `dataDir`. */
 export async function createStripeStandIn(options: StripeOptions): Promise<StripeStandIn> {
   const { logger, pageUrl, webhookUrl, pausesMs = PAUSES_MS } = options;
   const state = await openState(path.join(options.dataDir, 'stripe.json'));

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { StripeFailure } from '../objects/failure.ts';
 import { nowSeconds, type State, type StripeObject } from '../objects/state.ts';
 
-/** The first answer of an idempotency key, given again to whoever repeats the request: for a day, and after a crash. */
+/** Caches the first answer of an idempotency key for a day; survives a crash. */
 export interface Idempotency {
   /**
-   * Runs it once for each key; what it did and its answer are written together. Another request under the same key, or
-   * one that is still being written, is refused.
+   * Runs an operation once per key; its effect and its answer are written together. Another request with the same key, or
+   * a concurrent one, is refused.
    */
   once(
     request: KeyedRequest,
@@ -21,7 +21,7 @@ interface KeyedRequest {
   readonly body: string;
 }
 
-/** What was answered under a key. */
+/** The cached answer of a key. */
 export interface CachedResponse {
   readonly status: number;
   readonly body: unknown;
@@ -36,7 +36,7 @@ interface Kept extends StripeObject {
 
 const DAY = 86_400;
 
-/** Makes it; answers are kept for a day, with the rest of the state. */
+/** Creates the cache; it is stored with the rest of the state. */
 export function createIdempotency(state: State): Idempotency {
   const writing = new Set<string>();
   return {
@@ -52,9 +52,9 @@ export function createIdempotency(state: State): Idempotency {
         }
         return { ...stored.answer, isReplayed: true };
       }
-      // What is refused here, before anything happened, may be sent again, corrected.
+      // A request refused by validation may be corrected and sent again.
       const answer = run();
-      // A copy: the object goes on living, the answer does not.
+      // A copy: later changes of the object must not change the answer.
       const copy = { ...answer, body: structuredClone(answer.body) };
       state.add('idempotency_key', {
         id: key,

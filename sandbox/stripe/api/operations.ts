@@ -15,7 +15,7 @@ import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from '../
 import { createRefund } from '../objects/money.ts';
 import { published, type Kind, type StripeObject } from '../objects/state.ts';
 
-/** The operations of the API that Kiln needs, and the parameters each takes: an unknown one is refused, as at Stripe. */
+/** The API operations that Kiln uses, with their parameters: unknown ones are refused, as at Stripe. */
 export interface OperationScene extends StripeContext {
   readonly form: Form;
   /** The id in the path; empty where there is none. */
@@ -161,7 +161,7 @@ function one(kind: Kind): Operation {
   return { takes: [], run: ({ state, id }) => state.get(kind, id) };
 }
 
-/** Those whose members are what the request says. */
+/** Parameters with arbitrary members. */
 function many(kind: Kind, members: readonly string[]): Operation {
   return {
     takes: [...members, ...PAGE],
@@ -192,7 +192,7 @@ function eventsOf(events: readonly StripeObject[], form: Form): readonly StripeO
   );
 }
 
-/** Runs what a method and path name. Throws StripeFailure. */
+/** Runs the operation of a method and path. Throws StripeFailure. */
 export function runOperation(method: string, path: string, scene: Omit<OperationScene, 'id'>): unknown {
   const parts = path.split('/');
   const at = parts[0] === 'checkout' ? 2 : 1;
@@ -235,7 +235,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   default_price: 'price',
 };
 
-/** A copy with the ids of `expand` replaced by what they name. */
+/** A copy with the ids of `expand` replaced by their objects. */
 function expanded({ state, form }: Pick<OperationScene, 'state' | 'form'>, found: object): unknown {
   const copy = structuredClone(published(found));
   for (const path of listIn(form, 'expand')) {

@@ -9,16 +9,16 @@ import { newId } from '../objects/state.ts';
 import { createIdempotency, type CachedResponse } from './idempotency.ts';
 import { runOperation } from './operations.ts';
 
-/** The API over HTTP: keys, idempotency, faults. Every refusal has Stripe's own shape: its SDK reads nothing else. */
+/** The API over HTTP: keys, idempotency, faults. Errors have Stripe's format, which its SDK needs. */
 export interface Api {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
   fail(fault: ApiFault): void;
-  /** No request fails any more. */
+  /** Removes all planned failures. */
   heal(): void;
   readonly requests: readonly string[];
 }
 
-/** Requests that fail: with a status, or by a connection that breaks; before or after the work was done. */
+/** A planned failure: a status or a broken connection, before or after the operation. */
 export interface ApiFault {
   /** Of `POST checkout/sessions`. */
   readonly match: RegExp;
@@ -37,7 +37,7 @@ export interface ApiOptions {
 const MAX_BODY = 1 << 20;
 const MAX_REQUESTS = 10_000;
 
-/** Makes the API over what is there. */
+/** Creates the API. */
 export function createApi(world: StripeContext, options: ApiOptions): Api {
   const idempotency = createIdempotency(world.state);
   const requests: string[] = [];

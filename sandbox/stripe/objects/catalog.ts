@@ -4,7 +4,7 @@ import { invalid } from './failure.ts';
 import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from './form.ts';
 import { newId, nowSeconds, type State, type StripeObject } from './state.ts';
 
-/** Products and prices. Amounts never change, a default price can't be archived, a lookup key is one price's. */
+/** Products and prices. Amounts can't change, a default price can't be archived, a lookup key belongs to one price. */
 export interface StripeContext {
   readonly state: State;
   readonly events: Events;

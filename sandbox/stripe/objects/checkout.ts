@@ -4,9 +4,9 @@ import { invalid } from './failure.ts';
 import { integerIn, listIn, metadataIn, textIn, type Form, type FormValue } from './form.ts';
 import { newId, nowSeconds, published, type StripeObject } from './state.ts';
 
-/** Checkout sessions: a page that is open until it is paid or its time is over. */
+/** Checkout sessions: open until paid or expired. */
 
-/** Earliest and latest end, in seconds from now, with a little patience for the way here. */
+/** Earliest and latest expiry, in seconds from now, with some tolerance. */
 const SHORTEST = 30 * 60 - 5;
 const LONGEST = 24 * 3_600 + 5;
 /** Least amount, in minor units, by currency. */
@@ -18,7 +18,7 @@ interface Item {
   readonly currency: string;
 }
 
-/** Opens one. `pageOf` gives the address of its page. */
+/** Creates a session. `pageOf` gives the address of its page. */
 export function createSession(
   world: StripeContext,
   form: Form,
@@ -115,7 +115,7 @@ function itemOf({ state }: StripeContext, value: FormValue, index: number): Item
   };
 }
 
-/** Ends an open one; nobody can pay it any more. */
+/** Expires an open session. */
 export function expireSession({ state, events }: StripeContext, id: string): StripeObject {
   const session = state.get('checkout.session', id);
   if (session['status'] !== 'open') {
@@ -129,7 +129,7 @@ export function expireSession({ state, events }: StripeContext, id: string): Str
   return session;
 }
 
-/** Ends those whose time is over. */
+/** Expires overdue sessions. */
 export function expireOverdue(world: StripeContext): boolean {
   const now = nowSeconds();
   const overdue = world.state

@@ -1,8 +1,8 @@
 import type { Stripe } from 'stripe';
 
-/** Members of the API's objects that are always there, as they are where nothing was said; held to the SDK's types. */
+/** Default members of the API's objects, checked against the SDK's types. */
 
-/** The members of a product where nothing was said. */
+/** Default members of a product. */
 export const DEFAULT_PRODUCT = {
   images: [],
   marketing_features: [],
@@ -16,7 +16,7 @@ export const DEFAULT_PRODUCT = {
   url: null,
 } satisfies Partial<Stripe.Product>;
 
-/** The members of a checkout session where nothing was said. */
+/** Default members of a checkout session. */
 export const DEFAULT_SESSION = {
   adaptive_pricing: null,
   after_expiration: null,
@@ -71,7 +71,7 @@ export const DEFAULT_SESSION = {
   wallet_options: null,
 } satisfies Partial<Stripe.Checkout.Session>;
 
-/** The members of a payment intent where nothing was said. */
+/** Default members of a payment intent. */
 export const DEFAULT_INTENT = {
   allowed_payment_method_types: null,
   amount_capturable: 0,
@@ -110,7 +110,7 @@ export const DEFAULT_INTENT = {
   transfer_group: null,
 } satisfies Partial<Stripe.PaymentIntent>;
 
-/** The members of a charge where nothing was said. */
+/** Default members of a charge. */
 export const DEFAULT_CHARGE = {
   amount_refunded: 0,
   application: null,
@@ -145,7 +145,7 @@ export const DEFAULT_CHARGE = {
   transfer_group: null,
 } satisfies Partial<Stripe.Charge>;
 
-/** The members of a refund where nothing was said. */
+/** Default members of a refund. */
 export const DEFAULT_REFUND = {
   customer: null,
   customer_account: null,
@@ -155,7 +155,7 @@ export const DEFAULT_REFUND = {
   transfer_reversal: null,
 } satisfies Partial<Stripe.Refund>;
 
-/** The members of a dispute where nothing was said. */
+/** Default members of a dispute. */
 export const DEFAULT_DISPUTE = {
   balance_transactions: [],
   enhanced_eligibility_types: [],

@@ -3,39 +3,39 @@ import { Stripe } from 'stripe';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { newId, nowSeconds, published, type State, type StripeObject } from './state.ts';
 
-/** Where events go, and how they are signed. */
+/** The webhook's address and secret. */
 export interface WebhookTarget {
   readonly url: string;
   readonly secret: string;
 }
 
-/** Tells of everything that happens, and delivers it until it is taken. */
+/** Records events and delivers them, with retries. */
 export interface Events {
   emit(type: string, thing: StripeObject): void;
   /** Delivers an event again. */
   resend(id: string): void;
-  /** Collects events instead of delivering them, until `release` delivers them in an order of the test's own. */
+  /** Holds events back until `release` delivers them in the test's order. */
   hold(): void;
   release(order?: (ids: readonly string[]) => readonly string[]): void;
-  /** Takes up what an earlier process left undelivered. */
+  /** Resumes the undelivered events of an earlier process. */
   resume(): void;
   stop(): void;
 }
 
 export interface EventsOptions {
   readonly state: State;
-  /** Asked for at each delivery. Null: nobody listens. */
+  /** Read at each delivery. Null: no webhook. */
   readonly target: () => WebhookTarget | null;
-  /** Milliseconds between the tries of a delivery. */
+  /** Milliseconds between the attempts of a delivery. */
   readonly pausesMs: readonly number[];
   readonly logger: Logger;
 }
 
 const TIMEOUT_MS = 10_000;
-/** The version of the API whose shapes events have. */
+/** The API version of events. */
 const API_VERSION = '2026-10-28.endive';
 
-/** Makes it; what was not taken is tried again after each of `pausesMs`. */
+/** Creates it; a failed delivery is retried after each of `pausesMs`. */
 export function createEvents({ state, target, pausesMs, logger }: EventsOptions): Events {
   const stopping = new AbortController();
   let held: string[] | null = null;
@@ -132,6 +132,6 @@ async function post(
     await answer.body?.cancel();
     return answer.status;
   } catch {
-    return 0; // nobody there, or too slow: it comes again
+    return 0; // unreachable or too slow: it is retried
   }
 }

@@ -1,4 +1,4 @@
-/** A refusal as Stripe words it: the body under `error`, with its HTTP status. */
+/** An error in Stripe's format: the body under `error`, and the HTTP status. */
 export class StripeFailure extends Error {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export class StripeFailure extends Error {
   }
 }
 
-/** A request that is wrong, naming the parameter. */
+/** An invalid request, with the parameter. */
 export function invalid(message: string, param?: string, code?: string): StripeFailure {
   return new StripeFailure(400, {
     type: 'invalid_request_error',
@@ -21,7 +21,7 @@ export function invalid(message: string, param?: string, code?: string): StripeF
   });
 }
 
-/** An id that names nothing. */
+/** An unknown id. */
 export function missing(kind: string, id: string, param = 'id'): StripeFailure {
   return new StripeFailure(404, {
     type: 'invalid_request_error',

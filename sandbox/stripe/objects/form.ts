@@ -1,15 +1,15 @@
 import { invalid } from './failure.ts';
 
-/** What a form holds: texts, lists and groups of them. */
+/** A value of a form: text, list or group. */
 export type FormValue = string | FormValue[] | { [name: string]: FormValue };
 
-/** A form with Stripe's brackets, as nested values. */
+/** A parsed form. */
 export type Form = { [name: string]: FormValue };
 
 const MAX_FIELDS = 1_000;
 const MAX_DEPTH = 8;
 
-/** Reads `a[b][0][c]=v` as Stripe does. Names that would reach into JavaScript's own objects are refused. */
+/** Parses `a[b][0][c]=v` as Stripe does. Names such as `__proto__` are refused. */
 export function readForm(text: string): Form {
   const root: Form = Object.create(null) as Form;
   const pairs = [...new URLSearchParams(text)];
@@ -66,7 +66,7 @@ export function integerIn(form: Form, name: string): number | undefined {
   throw invalid(`Invalid integer: ${value}`, name, 'parameter_invalid_integer');
 }
 
-/** A truth value; undefined when absent. */
+/** A boolean; undefined when absent. */
 export function booleanIn(form: Form, name: string): boolean | undefined {
   const value = textIn(form, name);
   if (value === undefined || value === 'true') return value === 'true' ? true : undefined;
@@ -90,7 +90,7 @@ const MAX_KEYS = 50;
 const MAX_KEY = 40;
 const MAX_VALUE = 500;
 
-/** Metadata as it is after a change: an empty value takes a key away. */
+/** Merges metadata: an empty value removes a key. */
 export function metadataIn(
   form: Form,
   before: Readonly<Record<string, string>> = {},

@@ -4,9 +4,9 @@ import { invalid, StripeFailure } from './failure.ts';
 import { integerIn, metadataIn, textIn, type Form } from './form.ts';
 import { newId, nowSeconds, type StripeObject } from './state.ts';
 
-/** What moves money: paying a session, giving back, disputes. No real money is anywhere near. */
+/** Payments, refunds and disputes. */
 
-/** How somebody pays on the hosted page. */
+/** The payment methods of the hosted page. */
 export type PayMethod = 'card' | 'decline' | 'delayed';
 
 /** Pays a session. A declined card leaves it open. Throws when it is not open. */
@@ -84,7 +84,7 @@ function charge({ state, events }: StripeContext, intent: StripeObject): void {
   events.emit('payment_intent.succeeded', intent);
 }
 
-/** A bank answers at last. */
+/** Completes a delayed payment. */
 export function settle(world: StripeContext, sessionId: string, isGood: boolean): StripeObject {
   const { state, events } = world;
   const session = state.get('checkout.session', sessionId);
@@ -160,7 +160,7 @@ function chargeOf({ state }: StripeContext, form: Form): StripeObject {
   throw invalid(`This PaymentIntent (${intentId}) does not have a successful charge to refund.`);
 }
 
-/** A refund that the bank sends back: the money is where it was. */
+/** Fails a refund; the charge is no longer refunded. */
 export function failRefund({ state, events }: StripeContext, id: string): StripeObject {
   const refund = state.get('refund', id);
   const paid = state.get('charge', String(refund['charge']));
@@ -171,7 +171,7 @@ export function failRefund({ state, events }: StripeContext, id: string): Stripe
   return refund;
 }
 
-/** Somebody takes their money back at their bank; later it is decided who was right. */
+/** Opens or closes a dispute. */
 export function dispute(
   { state, events }: StripeContext,
   sessionId: string,
@@ -201,7 +201,7 @@ export function dispute(
   return made;
 }
 
-/** An outage that a test has asked for. */
+/** A failure injected by a test. */
 export function outage(status: number): StripeFailure {
   return new StripeFailure(status, {
     type: 'api_error',

@@ -5,14 +5,14 @@ import path from 'node:path';
 import { writeDurably } from '../../jobs/durable-file.ts';
 import { missing } from './failure.ts';
 
-/** An object of the API. Names that begin with an underscore are ours and never leave. */
+/** An object of the API. Members that begin with an underscore are internal. */
 export interface StripeObject {
   readonly id: string;
   readonly object: string;
   [name: string]: unknown;
 }
 
-/** What there is of a thing at Stripe. */
+/** The types of objects. */
 export type Kind =
   | 'product'
   | 'price'
@@ -24,23 +24,23 @@ export type Kind =
   | 'event'
   | 'idempotency_key';
 
-/** Everything the stand-in knows, kept in one file that is whole after a crash. */
+/** All objects, stored in one file that is written atomically. */
 export interface State {
   add<Added extends StripeObject>(kind: Kind, thing: Added): Added;
-  /** `param` is the request's parameter that named it. Throws resource_missing. */
+  /** `param` is the request's parameter. Throws resource_missing. */
   get(kind: Kind, id: string, param?: string): StripeObject;
   find(kind: Kind, id: string): StripeObject | undefined;
   /** Newest first. */
   all(kind: Kind): readonly StripeObject[];
   remove(kind: Kind, id: string): void;
-  /** Writes what has changed; resolves when it is on the disk. */
+  /** Writes changes; resolves when they are on disk. */
   save(): Promise<void>;
 }
 
-/** Most things of a kind that are kept; the oldest go first. */
+/** Most objects of a type; the oldest are deleted first. */
 const MAX_OF_A_KIND = 5_000;
 
-/** Opens the file of an earlier process, or begins anew. */
+/** Reads the file of an earlier process, or starts empty. */
 export async function openState(file: string): Promise<State> {
   await mkdir(path.dirname(file), { recursive: true });
   const kinds = await read(file);
@@ -53,7 +53,7 @@ export async function openState(file: string): Promise<State> {
   };
   let writing: Promise<void> | null = null;
   let isStale = false;
-  /** One writer at a time; what changes meanwhile is written by the next round. */
+  /** One write at a time; later changes are written by the next one. */
   const save = async (): Promise<void> => {
     isStale = true;
     writing ??= (async () => {
@@ -72,7 +72,7 @@ export async function openState(file: string): Promise<State> {
   return {
     add(kind, thing) {
       const things = ofKind(kind);
-      // A new one is the newest, also under an old id.
+      // Reinserted, so that it is the newest.
       things.delete(thing.id);
       things.set(thing.id, thing);
       const [oldest] = things.keys();
@@ -103,7 +103,7 @@ async function read(file: string): Promise<Map<Kind, Map<string, StripeObject>>>
   return new Map(entries.map(([kind, things]) => [kind, new Map(things.map((thing) => [thing.id, thing]))]));
 }
 
-/** An id as Stripe's look. */
+/** An id in Stripe's format. */
 export function newId(prefix: string, length = 24): string {
   const random = randomBytes(length).toString('base64url').replaceAll(/[-_]/g, 'x');
   return `${prefix}${random.slice(0, length)}`;
@@ -114,7 +114,7 @@ export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** A thing without what is ours. */
+/** An object without internal members. */
 export function published(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(published);
   if (typeof value !== 'object' || value === null) return value;
