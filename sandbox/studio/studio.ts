@@ -23,7 +23,7 @@ export interface StudioOptions {
   readonly workers?: number;
   /** Long edge of pictures without an exact size: 1024 (normal, default) or 512 (small); small videos have at most 360 lines and 12 frames a second. */
   readonly size?: StudioSize;
-  /** Milliseconds that one piece of work may take, waiting not included (default 5 minutes). */
+  /** Milliseconds that one request may take, without waiting (default 5 minutes). */
   readonly timeoutMs?: number;
   /** Requests after which a rendering process is replaced (default 50). */
   readonly requestsPerWorker?: number;
@@ -31,11 +31,11 @@ export interface StudioOptions {
 }
 
 const QUEUE_LIMIT = 5_000;
-/** Reading a file takes milliseconds; a few bytes in an MP4's index, changed on purpose, make it minutes. */
+/** Timeout for reading files: normally milliseconds, but a manipulated MP4 index can take minutes. */
 const READING_MS = 30_000;
 const MAX_RSS_BYTES = 700 * 1024 * 1024;
 
-/** The studio: procedural pictures, videos and voices and measured facts, made in processes of their own. None runs before it is needed. */
+/** The studio: procedural pictures, videos and voices, and measurements, in worker processes that start when needed. */
 export function createStudio(options: StudioOptions): Studio {
   const pool = createWorkerPool({
     workers: options.workers ?? 1,
@@ -71,7 +71,7 @@ export function createStudio(options: StudioOptions): Studio {
     matchVoice: (media, call) => read<MatchedVoice>({ kind: 'matchVoice', media }, call),
     async presenter(request, call) {
       checkPresenter(request);
-      // Given files are read on their own first, so that one made to keep its reader busy is given up early.
+      // Input files are probed first, so that a manipulated one is given up early.
       for (const media of [request.audio, request.video]) {
         if (media !== undefined) await read({ kind: 'probe', media }, signalOf(call));
       }
@@ -88,7 +88,7 @@ export function createStudio(options: StudioOptions): Studio {
   };
 }
 
-/** The same without progress: there is none in reading. */
+/** The same without progress. */
 function signalOf({ signal }: StudioCallOptions = {}): StudioCallOptions {
   return signal === undefined ? {} : { signal };
 }
@@ -97,7 +97,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'TimeoutError';
 }
 
-/** What comes from another process has plain arrays where buffers were. */
+/** Messages of another process have plain arrays instead of buffers. */
 function withBuffers(value: unknown): unknown {
   const entries = Object.entries(value as object).map(([name, part]: [string, unknown]) => [
     name,

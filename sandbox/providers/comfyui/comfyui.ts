@@ -19,7 +19,7 @@ export const COMFYUI = ['comfyui-a', 'comfyui-b'] as const;
 export interface ComfyuiOptions extends StandInOptions {
   /** One of COMFYUI. */
   readonly machine: string;
-  /** When set, `X-API-Key` must carry it, as behind a proxy: the server itself knows no keys. */
+  /** The required `X-API-Key`, as behind a proxy: ComfyUI itself has no keys. */
   readonly secret: string | null;
 }
 
@@ -112,7 +112,7 @@ async function dequeue(runner: JobRunner, request: WireRequest): Promise<Answer>
   return empty(200);
 }
 
-/** Answers 200 whatever it did, as the real one. */
+/** Always answers 200, like the real server. */
 async function interrupt(runner: JobRunner, request: WireRequest): Promise<Answer> {
   const wanted = jsonObject(request)?.['prompt_id'] ?? null;
   const running = runner.list().filter(({ state }) => state === 'running');

@@ -1,7 +1,7 @@
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Files } from './files.ts';
 
-/** What the handlers of one machine work with. */
+/** The context of one machine's handlers. */
 export interface ComfyuiContext {
   readonly runner: JobRunner;
   readonly files: Files;

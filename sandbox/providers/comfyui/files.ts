@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 
 import type { Journal } from '../../jobs/journal.ts';
 
-/** A machine's input, output and temp folders, kept in the journal's folder under names of its own. */
+/** A machine's input, output and temp folders, stored in the journal's folder. */
 export interface Files {
-  /** The name under which the journal keeps a file. */
+  /** A file's name in the journal. */
   keptName(place: FilePlace): string;
   read(place: FilePlace): Promise<Buffer | null>;
-  /** Keeps an uploaded file; without `overwrite` another one of the same name gets a number. */
+  /** Stores an uploaded file; without `overwrite` a second file of the same name gets a number. */
   upload(file: FilePlace & { readonly bytes: Buffer; readonly overwrite: boolean }): Promise<FilePlace>;
 }
 
-/** Where a file is, in ComfyUI's words. */
+/** The location of a file, in ComfyUI's terms. */
 export interface FilePlace {
   readonly filename: string;
   readonly subfolder: string;
@@ -21,7 +21,7 @@ export interface FilePlace {
 
 const MAX_NUMBER = 1_000;
 
-/** Makes the folders of one machine; the journal keeps what is in them. */
+/** Creates the folders of one machine. */
 export function createFiles(machine: string, journal: Journal): Files {
   const keptName = ({ filename, subfolder, type }: FilePlace) => {
     const hash = createHash('sha256')
@@ -54,7 +54,7 @@ function numbered(filename: string, number: number): string {
   return `${stem} (${number})${ending}`;
 }
 
-/** A file as graphs name it: `subfolder/name`, and `[output]` behind it where it is no input. */
+/** Parses a graph's file name: `subfolder/name`, with `[output]` behind it when it is not an input. */
 export function placeOf(name: string): FilePlace {
   const [, path = name, type = 'input'] = /^(.*?)(?: \[(input|output|temp)\])?$/.exec(name) ?? [];
   const slash = path.lastIndexOf('/');

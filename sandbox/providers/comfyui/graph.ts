@@ -7,7 +7,7 @@ export interface GraphNode {
   readonly title: string | null;
 }
 
-/** A graph that was read: nodes by id. */
+/** A parsed graph: nodes by id. */
 export type Graph = ReadonlyMap<string, GraphNode>;
 
 /** Reads a graph; nodes without a class have the empty one. Null when it is no object of nodes. */
@@ -32,7 +32,7 @@ export function linkOf(value: Json | undefined): string | null {
   return isLink && typeof value[0] === 'string' ? value[0] : null;
 }
 
-/** A node and everything it needs, what is needed first. A circle is cut where it closes. */
+/** A node and its dependencies, dependencies first. A cycle is cut where it closes. */
 export function orderFrom(graph: Graph, ends: readonly string[]): readonly string[] {
   const order = new Set<string>();
   const entered = new Set<string>();

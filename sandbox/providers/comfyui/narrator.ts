@@ -4,11 +4,11 @@ import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
 import { endMessage, executionOrder } from './views.ts';
 
-/** What the machine's socket says of a job: its nodes in the order in which they run, spread over its progress. */
+/** Builds the socket messages of a job: its nodes in execution order, spread over its progress. */
 export interface Narrator {
-  /** The messages of a change. An interruption is told to everybody, all else to the client of the job alone. */
+  /** The messages of a change. An interruption goes to every client, anything else only to the job's client. */
   tell(job: Job): readonly Message[];
-  /** What runs now: all that is told to a client who comes again. */
+  /** The current node: the only message for a client that reconnects. */
   now(job: Job): Message;
 }
 
@@ -19,12 +19,12 @@ export interface Message {
   readonly isForAll?: boolean;
 }
 
-/** Steps that a node counts while it runs. */
+/** Progress steps of a node. */
 const STEPS = 20;
 
-/** Makes the narrator of one machine. */
+/** Creates the narrator of one machine. */
 export function createNarrator(runner: JobRunner): Narrator {
-  /** How many nodes of a running job have been told. */
+  /** Number of reported nodes of each running job. */
   const told = new Map<string, number>();
   const advance = (job: Job): Message[] => {
     const order = executionOrder(job);
@@ -52,7 +52,7 @@ export function createNarrator(runner: JobRunner): Narrator {
     }));
     const last = endMessage(job);
     const isForAll = last.type === 'execution_interrupted';
-    // An error ends without it, and whoever waits for it waits for ever.
+    // After an error this message never comes, as in ComfyUI.
     const done = last.type === 'execution_success' ? [executing(job, null)] : [];
     return [...executed, { ...last, isForAll }, ...done];
   };

@@ -9,7 +9,7 @@ import type { FilePlace, Files } from './files.ts';
 import { linkOf, readGraph } from './graph.ts';
 import type { Graph } from './graph.ts';
 
-/** Executes a graph roughly: what a sampler would dream up is painted by the studio, everything else is done. */
+/** Executes a graph: the studio renders what a sampler would; other nodes are approximated. */
 export interface Executor {
   readonly studio: Studio;
   readonly journal: Journal;
@@ -22,7 +22,7 @@ interface Execution extends Executor {
   readonly signal: AbortSignal;
 }
 
-/** The result's `facts.outputs` is what the history tells of it. */
+/** The result's `facts.outputs` become the outputs of the history. */
 export async function perform(executor: Executor, job: Job, signal: AbortSignal): Promise<JobResult> {
   const graph = readGraph(job.input['graph']);
   if (graph === null) throw new Error('the job has no graph');
@@ -62,7 +62,7 @@ async function executeOutput(execution: Execution, id: string): Promise<Made> {
   return { output: { images: items }, files };
 }
 
-/** Core puts its MP4 under `images` and says it moves; VideoHelperSuite puts it under `gifs` with its path. */
+/** Core nodes list an MP4 under `images` with `animated`; VideoHelperSuite under `gifs` with its path. */
 async function saveVideo(execution: Execution, id: string, list: 'images' | 'gifs'): Promise<Made> {
   const { graph, studio, journal, signal } = execution;
   const { inputs } = must(graph.get(id), id);
@@ -96,7 +96,7 @@ async function saveVideo(execution: Execution, id: string, list: 'images' | 'gif
   return { output, files: [{ name, contentType: 'video/mp4' }] };
 }
 
-/** `<prefix>_<number>_.png`; the number is made of the prompt's id, so that it stays the same after a crash. */
+/** `<prefix>_<number>_.png`; the number is derived from the prompt's id, so that it is the same after a crash. */
 function resultPlace(
   { graph, job }: Execution,
   result: { readonly id: string; readonly index: number; readonly type: string; readonly ending: string },
@@ -125,7 +125,7 @@ async function picturesAt(execution: Execution, id: string): Promise<readonly Bu
   }
 }
 
-/** What a sampler makes of its latent: an empty one of a size, or an encoded picture. */
+/** The latent of a sampler: an empty one with a size, or an encoded picture. */
 async function sampled(execution: Execution, id: string): Promise<readonly Buffer[]> {
   const { graph, studio, signal } = execution;
   const { classType, inputs } = must(graph.get(id), id);

@@ -15,7 +15,7 @@ import { validate } from './validate.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** POST /prompt. Starts are counted by the prompt_id that was asked for. */
+/** POST /prompt. Starts are counted by the requested prompt_id. */
 export async function submitPrompt(
   { runner, files }: ComfyuiContext,
   request: WireRequest,
@@ -30,7 +30,7 @@ export async function submitPrompt(
   }
   const verdict = await validate(graph, async (name) => (await files.read(placeOf(name))) !== null);
   if ('error' in verdict) return json({ error: verdict.error, node_errors: verdict.nodeErrors }, 400);
-  // The real server runs a prompt_id twice when it comes twice; here each start stays visible.
+  // The real server runs a repeated prompt_id again; here each start gets its own id, so that it stays visible.
   const id = wanted === null || runner.get(wanted) !== null ? randomUUID() : wanted;
   const job = await runner.submit({
     id,
@@ -53,14 +53,14 @@ function refused({ type, message }: { readonly type: string; readonly message: s
   return json({ error: { type, message, details: message, extra_info: {} }, node_errors: {} }, 400);
 }
 
-/** The journal drops them together with their job. */
+/** The input files of a graph; the journal deletes them together with the job. */
 function inputNames(graph: Graph): string[] {
   return [...graph.values()].flatMap(({ classType, inputs }) =>
     classType === 'LoadImage' && typeof inputs['image'] === 'string' ? [inputs['image']] : [],
   );
 }
 
-/** The first text of a graph, for the page that people look at. */
+/** The first text of a graph, for the status page. */
 function promptIn(graph: Graph): string {
   const texts = [...graph.values()].map(({ inputs }) => inputs['text']);
   return texts.find((text) => typeof text === 'string') ?? '';

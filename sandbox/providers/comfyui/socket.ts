@@ -11,18 +11,18 @@ import { createNarrator } from './narrator.ts';
 import type { Message } from './narrator.ts';
 
 /**
- * The machine's socket. Messages of a prompt go to the client that started it and to nobody else, but for an
- * interruption; a client that comes again throws its old socket out, and hears only of the node that runs now.
+ * The machine's WebSocket. Messages of a prompt go only to the client that started it, except an interruption. A client
+ * that reconnects replaces its old socket and gets only the current node.
  */
 export interface Sockets {
   accept(upgrade: WireUpgrade): void;
-  /** Breaks every connection. */
+  /** Closes all connections. */
   cutOff(): void;
 }
 
 const MAX_PAYLOAD = 1 << 20;
 
-/** Makes the sockets of one machine. */
+/** Creates the sockets of one machine. */
 export function createSockets(runner: JobRunner): Sockets {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_PAYLOAD });
   const clients = new Map<string, WebSocket>();
@@ -43,7 +43,7 @@ export function createSockets(runner: JobRunner): Sockets {
   const welcome = (socket: WebSocket, client: string) => {
     clients.get(client)?.terminate();
     clients.set(client, socket);
-    socket.on('error', () => socket.terminate()); // it broke: nothing is to be done
+    socket.on('error', () => socket.terminate()); // the connection broke
     socket.on('close', () => {
       if (clients.get(client) === socket) clients.delete(client);
     });

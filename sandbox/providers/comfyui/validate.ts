@@ -4,7 +4,7 @@ import type { InputType } from './classes.ts';
 import { linkOf, orderFrom } from './graph.ts';
 import type { Graph, GraphNode } from './graph.ts';
 
-/** What ComfyUI checks before it queues a graph (execution.py, validate_prompt), in its own words. */
+/** ComfyUI's validation of a graph (execution.py, validate_prompt), with its messages. */
 export type Verdict =
   | { readonly error: object; readonly nodeErrors: object }
   | { readonly outputs: readonly string[]; readonly nodeErrors: object };
@@ -16,7 +16,7 @@ interface NodeProblem {
   readonly extra_info: object;
 }
 
-/** Accepts when at least one output can be made; what is wrong with the others is told along. */
+/** Accepts a graph with at least one valid output; errors of the others are reported too. */
 export async function validate(graph: Graph, hasFile: (name: string) => Promise<boolean>): Promise<Verdict> {
   for (const [id, node] of graph) {
     if (!Object.hasOwn(CLASSES, node.classType)) return { error: missingClass(id, node), nodeErrors: {} };
@@ -43,7 +43,7 @@ export async function validate(graph: Graph, hasFile: (name: string) => Promise<
   const nodeErrors = Object.fromEntries(
     [...problems].flatMap(([id, errors]) => {
       const dependent = ends.filter((end) => reach.get(end)?.includes(id) ?? false);
-      // A node that no output needs is not looked at.
+      // A node that no output depends on is not validated.
       if (dependent.length === 0) return [];
       return [[id, { errors, dependent_outputs: dependent, class_type: graph.get(id)?.classType }]];
     }),

@@ -4,10 +4,10 @@ import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
 import { orderFrom, readGraph } from './graph.ts';
 
-/** The words of a job that failed half-way. */
+/** The message of a job that failed half-way. */
 export const FAILED = 'Allocation on device ran out of luck';
 
-/** GET /queue: what runs and what waits, the latter in no order worth relying on. */
+/** GET /queue: running and waiting jobs, the latter in no particular order. */
 export function queueJson(runner: JobRunner): object {
   const open = runner.list().filter((job) => !hasEnded(job));
   return {
@@ -21,7 +21,7 @@ function queueItem({ id, submittedAt, input }: Job): Json {
   return [submittedAt, id, input['graph'] ?? {}, extra, input['outputs'] ?? []];
 }
 
-/** GET /history/{id}: an empty object until the job has ended, and for ever when it never began. */
+/** GET /history/{id}: an empty object until the job has ended; always empty when it never started. */
 export function historyJson(job: Job | null): object {
   if (job === null || !hasEnded(job)) return {};
   if (job.state === 'cancelled' && job.startedAt === null) return {};
@@ -67,7 +67,7 @@ export function endMessage(job: Job): { readonly type: string; readonly data: ob
   return { type: 'execution_error', data };
 }
 
-/** The node that is at work when this much is done. */
+/** The running node at this progress. */
 function nodeAt(job: Job, percent: number): { readonly node_id: string; readonly node_type: string } {
   const order = executionOrder(job);
   const id = order[Math.min(order.length - 1, Math.floor((percent / 100) * order.length))] ?? '';

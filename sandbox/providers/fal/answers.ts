@@ -3,14 +3,14 @@ import type { Answer } from '../../http/answer.ts';
 
 /** Errors of a model are a list of problems; errors of the platform are a sentence with an `error_type`. */
 
-/** Why a job was refused half-way for its content, and why one failed, as the journal keeps it. */
+/** The failures in the journal: refused for its content, and failed. */
 export const MODERATED =
   'The content could not be processed because it contained material flagged by a content checker.';
 
-/** What a model says that broke. */
+/** The error of a failed model. */
 export const FAILED = 'Internal Server Error';
 
-/** A model's refusal of its input. */
+/** A model's error for invalid input. */
 export function invalid(loc: readonly (string | number)[], msg: string, type: string): Answer {
   const url = `https://docs.fal.ai/errors#${type}`;
   return json({ detail: [{ loc: ['body', ...loc], msg, type, url }] }, 422, { 'x-fal-retryable': 'false' });

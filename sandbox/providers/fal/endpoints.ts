@@ -78,7 +78,7 @@ export const ENDPOINTS: readonly FalEndpoint[] = [
   },
 ];
 
-/** The part of an endpoint below which its requests are asked for: status and cancel leave the sub-path out. */
+/** The endpoint without its sub-path, as in the URLs of status and cancel. */
 export function appOf(path: string): string {
   return path.split('/').slice(0, 3).join('/');
 }

@@ -31,7 +31,7 @@ export interface FalOptions extends WebhookStandInOptions {
   readonly secret: string | null;
 }
 
-/** fal's two services: the queue of its models, and its storage, which also publishes the key that notices are signed with. */
+/** fal's two services: the queue of its models, and its storage, which also publishes the key of its webhooks. */
 export function createFal(options: FalOptions): readonly [queue: StandIn, storage: StandIn] {
   const { journal, secret, logger } = options;
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
@@ -140,7 +140,7 @@ async function known(runner: JobRunner, { params }: WireRequest, fault: Fault | 
 
 const STREAM_PAUSE_MS = 100;
 
-/** The status again and again, as it changes, until the request is completed. */
+/** Streams the status until the request is completed. */
 async function* follow(
   runner: JobRunner,
   views: FalViews,
@@ -159,7 +159,7 @@ async function* follow(
   }
 }
 
-/** The end of a request, signed. */
+/** Starts the signed webhooks at the end of requests. */
 function sendNotices(
   { baseUrl, logger }: FalOptions,
   { runner, views, privateKey }: { runner: JobRunner; views: FalViews; privateKey: KeyObject },

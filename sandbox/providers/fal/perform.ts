@@ -7,7 +7,7 @@ import { inputPictures } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
 
-/** The shapes that the names of `image_size` stand for. */
+/** The sizes of the names of `image_size`. */
 const SHAPES: Readonly<Record<string, string>> = {
   square_hd: '1:1',
   square: '1:1',
@@ -17,7 +17,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   landscape_16_9: '16:9',
 };
 
-/** Makes what the endpoint of a job was asked for. */
+/** Renders the result of a job. */
 export async function perform(
   workshop: MediaTools,
   job: Job,

@@ -13,20 +13,20 @@ import { textOf } from '../shared/inputs/text-of.ts';
 import type { StandIn } from '../shared/stand-in.ts';
 import { invalid, platformError } from './answers.ts';
 
-/** The name of fal's other service in faults and latencies, and its mount: storage, and the keys of its notices. */
+/** The name of fal's other service in faults and latencies, and its mount: storage, and the keys of its webhooks. */
 export const FAL_REST = 'fal-rest';
 
 export interface FalStorageOptions {
   readonly journal: Journal;
   readonly latency: () => LatencyProfile;
-  /** When set, the key that starting an upload demands. */
+  /** The key required for starting an upload. */
   readonly secret: string | null;
-  /** The public key that notices are signed with, as a JWK. */
+  /** The public key of webhooks, as a JWK. */
   readonly publicKey: object;
   readonly logger: Logger;
 }
 
-/** Files of callers, with addresses that need no key, and the set of keys. An upload is a job without work, so that it is forgotten like one. */
+/** Uploaded files, with URLs that need no key, and the key set. An upload is stored as a job without work, so that it is deleted like one. */
 export function createFalStorage(options: FalStorageOptions): StandIn {
   const { journal, secret } = options;
   const runner = createJobRunner({

@@ -17,14 +17,14 @@ import { invalid, platformError } from './answers.ts';
 import type { FalEndpoint } from './endpoints.ts';
 import type { FalViews } from './views.ts';
 
-/** What a submission needs. */
+/** The dependencies of a submission. */
 export interface Submitting {
   readonly runner: JobRunner;
   readonly journal: Journal;
   readonly views: FalViews;
 }
 
-/** POST to an endpoint: accepted into the queue, with the addresses at which the request is asked for. */
+/** POST to an endpoint: queues a request and answers its URLs. */
 export async function submit(
   { runner, journal, views }: Submitting,
   { path, operation, input: schema }: FalEndpoint,
@@ -48,13 +48,13 @@ export async function submit(
   const id = randomUUID();
   const input: JsonObject = {
     path,
-    // Pictures are files of their own; what else was asked for is kept as it is.
+    // Pictures are stored as files; the rest of the input is stored as it is.
     requested: withoutPictures(parsed.data, PICTURE_FIELDS),
     webhook: request.query.get('fal_webhook'),
     pictures: await storeInputs(journal, id, inputs.pictures),
   };
   const isBanned = bannedWordOf(textOf(parsed.data['prompt']) ?? '') !== null;
-  // Content is looked at by the model, which runs behind the queue: nothing is refused for it here.
+  // Content is checked by the model, which runs after the queue.
   const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
   const job = await runner.submit({ id, operation, reference: null, input, fault: jobFault });
   return job === null ? tooMany() : json(views.status(job, request.baseUrl, false));

@@ -9,20 +9,20 @@ import type { Results } from '../shared/results.ts';
 import { invalid, MODERATED, platformError } from './answers.ts';
 import { appOf } from './endpoints.ts';
 
-/** How fal shows a request: where it is in the queue, and what came of it. */
+/** fal's JSON of a request: its queue status, and its result. */
 export interface FalViews {
-  /** The queue's answer about a request; with logs when they were asked for. */
+  /** The queue status of a request; with logs when requested. */
   status(job: Job, baseUrl: string, hasLogs: boolean): object;
-  /** The payload of a completed request, or the error that it ended with. */
+  /** The result of a completed request, or its error. */
   result(job: Job, baseUrl: string): Answer;
 }
 
-/** Whether the queue is done with a job, whatever came of it. */
+/** Whether the job has left the queue, successfully or not. */
 export function isCompleted({ state }: Job): boolean {
   return state !== 'queued' && state !== 'running';
 }
 
-/** Makes the views of this queue's jobs. */
+/** Creates the views. */
 export function createFalViews(runner: JobRunner, results: Results): FalViews {
   return {
     status(job, baseUrl, hasLogs) {

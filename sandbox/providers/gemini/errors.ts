@@ -27,7 +27,7 @@ export function invalid(message: string): Answer {
   return googleError('INVALID_ARGUMENT', message);
 }
 
-/** 429 with the pause that Google asks for, in the body: this wire has no Retry-After. */
+/** 429 with the retry delay in the body: this wire has no Retry-After. */
 export function exhausted(seconds: number): Answer {
   return googleError('RESOURCE_EXHAUSTED', 'You exceeded your current quota, please check your plan.', [
     {
@@ -46,7 +46,7 @@ export function noKey(): Answer {
   );
 }
 
-/** 400: a key, but not ours. */
+/** 400: a wrong key. */
 export function wrongKey(): Answer {
   return googleError('INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.', [
     {
@@ -58,7 +58,7 @@ export function wrongKey(): Answer {
   ]);
 }
 
-/** 403: a file of somebody else's, or none. */
+/** 403: an unknown file, or another caller's. */
 export function noFile(id: string): Answer {
   return googleError(
     'PERMISSION_DENIED',

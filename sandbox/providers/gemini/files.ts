@@ -14,13 +14,13 @@ import { exhausted, googleError, invalid, noFile } from './errors.ts';
 
 /** The Files API: a file is PROCESSING until its job has ended, and gone after two days. */
 export interface Files {
-  /** POST /upload/v1beta/files: says what will come. */
+  /** POST /upload/v1beta/files: starts an upload. */
   begin(request: WireRequest): Answer;
-  /** POST to the address of an upload: the bytes, in one piece. */
+  /** POST to an upload's URL: the bytes, in one piece. */
   finish(request: WireRequest, fault: Fault | null): Promise<Answer>;
   /** GET /v1beta/files/{id}. */
   show(request: WireRequest, fault: Fault | null): Promise<Answer>;
-  /** The journal's name of what lies at an address, or why it can't be used. */
+  /** The journal's name of the file at a URL, or why it can't be used. */
   contentOf(uri: string): { readonly name: string } | { readonly answer: Answer };
 }
 
@@ -31,17 +31,17 @@ interface Announced {
 }
 
 const KEPT_MS = 48 * 3_600_000;
-/** Uploads that were begun and not finished; the oldest is forgotten beyond it. */
+/** Most unfinished uploads; the oldest is dropped beyond it. */
 const MAX_BEGUN = 1_000;
 
 interface Shelf {
   readonly runner: JobRunner;
   readonly journal: Journal;
-  /** Uploads whose bytes have not come yet, by their id. */
+  /** Unfinished uploads by id. */
   readonly begun: Map<string, Announced>;
 }
 
-/** Makes the files of one runner. */
+/** Creates the files of one runner. */
 export function createFiles(parts: Omit<Shelf, 'begun'>): Files {
   const shelf: Shelf = { ...parts, begun: new Map() };
   return {
@@ -121,7 +121,7 @@ function displayNameOf(request: WireRequest): string | null {
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Twelve small letters and digits, as Google names files. */
+/** A file id in Google's format: twelve lower-case letters and digits. */
 function newFileId(): string {
   return Array.from({ length: 12 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }

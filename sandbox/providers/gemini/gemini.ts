@@ -17,7 +17,7 @@ import type { VeoContext } from './veo.ts';
 export const GEMINI = 'gemini';
 
 export interface GeminiOptions extends StandInOptions {
-  /** When set, the key must equal it; some key must be there in any case, as on the real wire. */
+  /** The required key; without one any key is accepted, but there must be one. */
   readonly secret: string | null;
 }
 
@@ -46,7 +46,7 @@ export function createGemini(options: GeminiOptions): StandIn {
   return { wire, runner };
 }
 
-/** The key (not for the bytes of an upload, whose address is good by itself), and `:verb` as a segment of its own. */
+/** Checks the key (not for the bytes of an upload, whose URL is unguessable), and makes `:verb` a path segment. */
 function openDoor(
   { path, headers, query }: WireRequest,
   secret: string | null,
@@ -56,7 +56,7 @@ function openDoor(
   if (key === undefined || key === null || key === '') return { answer: noKey() };
   if (secret !== null && key !== secret) return { answer: wrongKey() };
   const routed = path.replace(/:([A-Za-z]+)$/, '/$1');
-  // One path to Google; faults tell answers in pictures from those in words.
+  // One path at Google, two operations for faults: pictures and texts.
   return { path: routed.replace(/-image(-\w+)*\/generateContent$/, '$&/picture'), params: {} };
 }
 

@@ -16,19 +16,19 @@ import type { Files } from './files.ts';
 import { generateRequest, mediaIn, textIn } from './request.ts';
 import type { GenerateRequest } from './request.ts';
 
-/** What the handlers of this wire work with. */
+/** The context of this wire's handlers. */
 export interface GeminiContext {
   readonly runner: JobRunner;
   readonly journal: Journal;
   readonly files: Files;
 }
 
-/** The words of a job that was refused half-way for its content. */
+/** The failure of a job that was refused half-way for its content. */
 export const MODERATED = 'moderated';
-/** How the failure of a job begins whose media can't be read. */
+/** Prefix of the failure of a job with unreadable media. */
 export const UNREADABLE = 'unreadable: ';
 
-/** A finished or refused answer of a model, as both generateContent and the stream put it on the wire. */
+/** A finished or refused answer of a model, before it is formatted. */
 export interface GeneratedAnswer {
   readonly id: string;
   readonly model: string;
@@ -48,7 +48,7 @@ export async function generateContent(
   return 'answer' in outcome ? outcome.answer : json(generatedJson(outcome));
 }
 
-/** Does what is asked for and waits for its end; the answer is what the wire says when there is no result. */
+/** Runs a request to its end; `answer` is the error when there is no result. */
 export async function generate(
   context: GeminiContext,
   request: WireRequest,
@@ -95,7 +95,7 @@ async function submit(
     aspectRatio: generationConfig?.imageConfig?.aspectRatio ?? null,
     seed: generationConfig?.seed ?? null,
     pictures,
-    // What was uploaded before stays the file's own: it does not go when this job goes.
+    // Uploaded files are not deleted together with this job.
     media: [...pictures, ...media],
   };
   const operation = isImage ? 'image' : 'generate';
@@ -138,7 +138,7 @@ async function endOf(
   return { id, model, parts: [{ text }], finishReason, promptTokens, tokens: countTokens(text) };
 }
 
-/** The body of an answer, or of one piece of it; `finishReason` null while more comes. */
+/** The body of an answer, or of one chunk; `finishReason` is null while more follows. */
 export function generatedJson(
   { id, model, promptTokens, tokens, ...whole }: GeneratedAnswer,
   piece: { readonly parts: readonly object[]; readonly finishReason: string | null } = whole,
@@ -174,13 +174,13 @@ function promptTokensOf({ contents, systemInstruction }: GenerateRequest): numbe
   return texts.reduce((sum, text) => sum + countTokens(text), 0);
 }
 
-/** 404 as Google says it. */
+/** 404 in Google's format. */
 export function noModel(model: string, method: string): Answer {
   const message = `models/${model} is not found for API version v1beta, or is not supported for ${method}. Call ListModels to see the list of available models and their supported methods.`;
   return googleError('NOT_FOUND', message);
 }
 
-/** What is wrong with a body, and where. */
+/** The validation error of a body. */
 export function problemOf(
   issue: { readonly message: string; readonly path: readonly PropertyKey[] } | undefined,
 ): string {

@@ -10,7 +10,7 @@ import { UNREADABLE } from './generate.ts';
 const REMEDY = 'set GEMINI_API_KEY for real answers';
 const NO_RESULT: JobResult = { files: [], texts: [], facts: {} };
 
-/** Does the work of a job of this wire. */
+/** Runs a job of this wire. */
 export async function perform(
   workshop: MediaTools,
   job: Job,
@@ -63,7 +63,7 @@ async function answer(workshop: MediaTools, { input }: Job, signal: AbortSignal)
   return { ...NO_RESULT, texts: [text] };
 }
 
-/** The studio draws at most 1080 lines. */
+/** Most lines that the studio renders. */
 const LINES: Readonly<Record<string, number>> = { '720p': 720, '1080p': 1_080, '4k': 1_080 };
 
 async function performVideo(
@@ -86,7 +86,7 @@ async function performVideo(
   return renderVideo(workshop, id, request, signal);
 }
 
-/** The files that these names stand for in the journal. */
+/** The files of these names in the journal. */
 async function readAll({ journal }: MediaTools, names: unknown): Promise<Buffer[]> {
   const list = Array.isArray(names) ? names.map(String) : [];
   const files = await Promise.all(list.map((name) => journal.readPicture(name)));

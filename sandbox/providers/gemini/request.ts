@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Requests of generateContent as Google reads them: a name it does not know is refused. */
+/** The schema of generateContent; unknown fields are refused, as by Google. */
 
 const blob = z.strictObject({ mimeType: z.string().min(1), data: z.base64() });
 const fileData = z.strictObject({ mimeType: z.string().optional(), fileUri: z.string().min(1) });
@@ -43,7 +43,7 @@ export type GenerateRequest = z.output<typeof generateRequest>;
 type Part = z.output<typeof part>;
 type Medium = { readonly bytes: Buffer } | { readonly uri: string };
 
-/** What was said: every text of these parts, in lines. */
+/** The texts of these parts, one per line. */
 export function textIn(parts: readonly Part[] = []): string {
   return parts
     .flatMap((one) => ('text' in one ? [one.text] : []))
@@ -51,7 +51,7 @@ export function textIn(parts: readonly Part[] = []): string {
     .trim();
 }
 
-/** The files of these parts: inside the request, or by their address. */
+/** The files of these parts: inline, or by URL. */
 export function mediaIn(parts: readonly Part[]): readonly Medium[] {
   return parts.flatMap((one): Medium[] => {
     if ('inlineData' in one) return [{ bytes: Buffer.from(one.inlineData.data, 'base64') }];

@@ -6,8 +6,8 @@ import { generate, generatedJson } from './generate.ts';
 import type { GeminiContext, GeneratedAnswer } from './generate.ts';
 
 /**
- * POST /v1beta/models/{model}:streamGenerateContent: with `alt=sse` as events, a few words each and the reason of the
- * end in the last; without it as one JSON list.
+ * POST /v1beta/models/{model}:streamGenerateContent: with `alt=sse` as events of a few words each, with the finish reason
+ * in the last one; without it as one JSON list.
  */
 export async function streamGenerateContent(
   context: GeminiContext,
@@ -17,7 +17,7 @@ export async function streamGenerateContent(
   const outcome = await generate(context, request, fault);
   if ('answer' in outcome) {
     const { answer } = outcome;
-    // A refused prompt is an answer of the model, and comes as an event.
+    // A refused prompt is an answer of the model, sent as an event.
     const { status, body } = answer;
     return status === 200 && typeof body === 'string' ? events(once(JSON.parse(body) as object)) : answer;
   }
@@ -39,7 +39,7 @@ async function* once(piece: object): AsyncGenerator<object> {
   yield await Promise.resolve(piece);
 }
 
-/** Lets other work happen between pieces, so that they leave one by one. */
+/** Yields between chunks, so that they are sent one by one. */
 async function* pause(pieces: Iterable<object>): AsyncGenerator<object> {
   for (const piece of pieces) {
     await new Promise((resolve) => setImmediate(resolve));

@@ -16,7 +16,7 @@ import type { UrlExpiry } from '../shared/url-expiry.ts';
 import { exhausted, googleError, invalid, noFile } from './errors.ts';
 import { MODERATED, noModel, problemOf } from './generate.ts';
 
-/** Videos: an operation is started, asked for until it is done, and its file fetched with the key. */
+/** Videos: an operation is started and polled, then its file is downloaded with the key. */
 export interface VeoContext {
   readonly runner: JobRunner;
   readonly journal: Journal;
@@ -34,7 +34,7 @@ const videoRequest = z.strictObject({
   ]),
   parameters: z
     .strictObject({
-      // One at a time is all that this stand-in makes; the vendor has up to four.
+      // This stand-in makes one video; the vendor up to four.
       sampleCount: z.literal(1).optional(),
       aspectRatio: z.enum(['16:9', '9:16']).optional(),
       resolution: z.enum(['720p', '1080p', '4k']).optional(),
@@ -118,7 +118,7 @@ function operationJson(job: Job, uri: string): object {
   if (job.state === 'failed') {
     return { name, done: true, error: { code: 13, message: job.failure ?? 'Internal error.' } };
   }
-  // No field `done` until it is: false is left out, as in all of Google's JSON.
+  // `done` is absent while false, as in all of Google's JSON.
   return { name };
 }
 

@@ -17,7 +17,7 @@ interface Store {
 
 const TYPES = ['image', 'audio', 'video', 'voice'];
 
-/** Assets: made first, filled afterwards; a video is PUT to an address of its own. */
+/** Assets: created first, uploaded afterwards; a video is PUT to its own URL. */
 export function assetRoutes(store: Store): WireRoute[] {
   return [
     {

@@ -20,7 +20,7 @@ import { assetOf } from './assets.ts';
 import { generationJson } from './generation-json.ts';
 import { voicesOf } from './voices.ts';
 
-/** What Hedra's routes work with. */
+/** The context of Hedra's routes. */
 export interface HedraParts {
   readonly studio: Studio;
   readonly runner: JobRunner;
@@ -75,7 +75,7 @@ function full(): Answer {
   return detail(429, 'Too many concurrent generations');
 }
 
-/** The first field that names something which is not there. */
+/** The first field with an unknown id. */
 function missingOf({ studio, runner }: HedraParts, requested: Asked): string | null {
   if (assetOf(runner, requested.start_keyframe_id)?.input['type'] !== 'image') return 'start_keyframe_id';
   if (requested.audio_id)
@@ -90,7 +90,7 @@ interface Accepting {
   readonly fault: Fault | null;
 }
 
-/** Its start counts from here on, whatever becomes of the answer. */
+/** Accepts the job: its start counts from here on, even if the answer is lost. */
 async function accept({ studio, runner }: HedraParts, { id, requested, fault }: Accepting): Promise<Answer> {
   const { generated_video_inputs: inputs, audio_generation: spoken } = requested;
   const voice = voicesOf(studio).find(({ wireId }) => wireId === spoken?.voice_id);

@@ -1,8 +1,8 @@
 import type { Job, JobState } from '../../jobs/job.ts';
 
-/** What a job that was refused for its content failed with. */
+/** The failure of a job that was refused for its content. */
 export const MODERATED = 'This content was refused by moderation';
-/** Begins the failure of a job whose inputs can't be used. */
+/** Prefix of the failure of a job with unusable inputs. */
 export const INVALID = 'invalid: ';
 
 const STATUS: Readonly<Record<JobState, string>> = {
@@ -13,7 +13,7 @@ const STATUS: Readonly<Record<JobState, string>> = {
   cancelled: 'error',
 };
 
-/** From this percentage on, a generation is being put together. */
+/** From this percentage on the status is `finalizing`. */
 const FINALIZING = 90;
 
 /** A generation as its status shows it. */

@@ -27,7 +27,7 @@ export interface HedraOptions extends StandInOptions {
   readonly secret: string | null;
 }
 
-/** Hedra's API: assets, voices, and generations in which somebody in a picture talks. It has no cancel. */
+/** Hedra's API: assets, voices, and videos of talking pictures. It has no cancel. */
 export function createHedra(options: HedraOptions): StandIn {
   const { studio, journal, secret } = options;
   const runner = createJobRunner({
@@ -49,7 +49,7 @@ export function createHedra(options: HedraOptions): StandIn {
   return { wire, runner };
 }
 
-/** Addresses of files carry their own permission. */
+/** Checks the key; the URLs of files need none. */
 const OPEN = /^\/(results|upload)\//;
 
 function openDoor({ path, headers }: WireRequest, secret: string | null) {
@@ -103,7 +103,7 @@ async function status(
   return json(generationJson(job, { url, percent: runner.progressOf(job) }));
 }
 
-/** Makes the picture talk; an asset needs nothing done. */
+/** Renders the talking picture; an asset needs no work. */
 async function perform({ studio, journal }: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
   if (job.operation !== 'generate') return { files: [], texts: [], facts: {} };
   try {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Studio } from '../../studio/types/studio.ts';
 
-/** The voices, as this wire knows them: with ids of its own form. */
+/** The voices, with ids in this wire's format. */
 export function voicesOf(
   studio: Studio,
 ): readonly { readonly wireId: string; readonly id: string; readonly name: string }[] {

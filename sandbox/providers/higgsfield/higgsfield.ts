@@ -27,7 +27,7 @@ export interface HiggsfieldOptions extends WebhookStandInOptions {
   readonly secret: string | null;
 }
 
-/** Higgsfield's API: characters learned from pictures, pictures of them, files of callers. */
+/** Higgsfield's API: characters made from pictures, pictures of them, uploaded files. */
 export function createHiggsfield(options: HiggsfieldOptions): StandIn {
   const { journal, secret, logger, baseUrl } = options;
   const runner: JobRunner = createJobRunner({
@@ -57,7 +57,7 @@ export function createHiggsfield(options: HiggsfieldOptions): StandIn {
   return { wire, runner };
 }
 
-/** Addresses of files carry their own permission. */
+/** Checks the key; the URLs of files need none. */
 const OPEN = /^\/(results|upload|files)\/(?!generate-upload-url)/;
 
 function openDoor({ path, headers }: WireRequest, secret: string | null) {
@@ -140,7 +140,7 @@ async function known(
   return job?.operation === operation ? job : null;
 }
 
-/** Draws pictures, with those of the character blended in; a character itself needs nothing done but to be kept. */
+/** Renders pictures, with those of the character blended in; a character itself needs no work. */
 async function perform(
   workshop: MediaTools,
   { id, operation, input }: Job,

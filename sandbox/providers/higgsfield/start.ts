@@ -19,7 +19,7 @@ import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
 import { characterJson, requestJson } from './views.ts';
 
-/** What Higgsfield's routes work with. */
+/** The context of Higgsfield's routes. */
 export interface HiggsfieldParts {
   readonly runner: JobRunner;
   readonly journal: Journal;
@@ -103,7 +103,7 @@ export async function startSoul(
   return job === null ? full() : json(requestJson(job, parts.results, request.baseUrl));
 }
 
-/** Words that make the account look empty. */
+/** Prompts that simulate an account without credits. */
 const NO_CREDITS = 'no-credits-test';
 
 function refusalOf(words: string, fault: Fault | null): Answer | null {
@@ -119,7 +119,7 @@ function invalid({ issues: [issue] }: z.ZodError): Answer {
   return invalidField(issue?.path ?? [], issue?.message ?? 'invalid');
 }
 
-/** What the same key began before. */
+/** The earlier job of the same key. */
 function knownBy(runner: JobRunner, { headers }: WireRequest, operation: string): Job | null {
   const key = headers['idempotency-key'];
   if (key === undefined) return null;
@@ -134,7 +134,7 @@ interface Submitting {
   readonly isBanned?: boolean;
 }
 
-/** Its start counts from here on, whatever becomes of the answer. */
+/** Accepts the job: its start counts from here on, even if the answer is lost. */
 function submit(
   { runner }: HiggsfieldParts,
   { headers }: WireRequest,

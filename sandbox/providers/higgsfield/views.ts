@@ -1,7 +1,7 @@
 import type { Job, JobState } from '../../jobs/job.ts';
 import type { Results } from '../shared/results.ts';
 
-/** What a job that was refused for its content failed with. */
+/** The failure of a job that was refused for its content. */
 export const NSFW = 'nsfw';
 
 const STATUS: Readonly<Record<JobState, string>> = {
@@ -12,7 +12,7 @@ const STATUS: Readonly<Record<JobState, string>> = {
   cancelled: 'canceled',
 };
 
-/** A request for pictures as submissions, single questions and notices show it. */
+/** The JSON of a request for pictures, in submissions, status answers and webhooks. */
 export function requestJson(job: Job, results: Results, baseUrl: string): object {
   const at = `${baseUrl}/requests/${job.id}`;
   const images = (job.result?.files ?? []).map((_file, index) => ({
@@ -28,7 +28,7 @@ export function requestJson(job: Job, results: Results, baseUrl: string): object
   };
 }
 
-/** A character as its creation and single questions show it. */
+/** The JSON of a character. */
 export function characterJson(job: Job): object {
   const at = (time: number | null) => (time === null ? null : new Date(time).toISOString());
   return {

@@ -23,7 +23,7 @@ const STATUS = {
 /** Codes that this stand-in answers. */
 export type KlingCode = keyof typeof STATUS;
 
-/** A refusal: the HTTP status and the code in the body say it both. */
+/** An error, with an HTTP status and a code in the body. */
 export function refusal(code: Exclude<KlingCode, 0>, message: string): Answer {
   return json({ code, message, request_id: randomUUID() }, STATUS[code]);
 }

@@ -28,7 +28,7 @@ export interface KlingOptions extends WebhookStandInOptions {
   readonly secret: string | null;
 }
 
-/** The Kling wire: videos from words and from pictures, each asked for on its own path. It has no cancel. */
+/** The Kling wire: videos from texts and from pictures, each with its own path. It has no cancel. */
 export function createKling(options: KlingOptions): StandIn {
   const { journal, secret } = options;
   const runner = createJobRunner({
@@ -103,7 +103,7 @@ function routesOf(parts: Parts, action: KlingAction): WireRoute[] {
   ];
 }
 
-/** By the vendor's id or by the caller's own; a task of the other path is not known here. */
+/** Finds a task by the vendor's id or the caller's own; a task of the other path is unknown here. */
 async function query(
   { runner, results }: Parts,
   action: KlingAction,

@@ -4,8 +4,8 @@ import type { Answer } from '../../http/answer.ts';
 import { refusal } from './codes.ts';
 
 /**
- * Who may ask: the API key itself, or a token signed with it (HS256). Without a secret every key is good, but there must
- * be one. Null lets the caller in.
+ * Checks the credential: the API key, or a token signed with it (HS256). Without a secret any key is accepted, but there
+ * must be one. Null when the caller is accepted.
  */
 export async function loginRefusal(
   authorization: string | undefined,

@@ -27,7 +27,7 @@ const common = {
   negative_prompt: prompt.nullish(),
   cfg_scale: z.number().min(0).max(1).nullish(),
   mode: z.enum(['std', 'pro']).default('std'),
-  // The wire takes the seconds as a text.
+  // Seconds are a string on this wire.
   duration: z.enum(['5', '10']).default('5'),
   external_task_id: z.string().min(1).nullish(),
   callback_url: z.string().nullish(),
@@ -51,7 +51,7 @@ const forms = {
     }),
 };
 
-/** What a start of Kling's works with. */
+/** The context of a start. */
 export interface KlingParts {
   readonly runner: JobRunner;
   readonly journal: Journal;
@@ -93,7 +93,7 @@ interface Accepting {
   readonly fault: Fault | null;
 }
 
-/** Its start counts from here on, whatever becomes of the answer. */
+/** Accepts the job: its start counts from here on, even if the answer is lost. */
 async function accept(
   { runner, journal }: KlingParts,
   { action, requested, reference, fault }: Accepting,

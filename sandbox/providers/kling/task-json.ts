@@ -9,7 +9,7 @@ const STATUS: Readonly<Record<JobState, string>> = {
   cancelled: 'failed',
 };
 
-/** A task as submissions, single queries and listings show it. */
+/** The JSON of a task. */
 export function taskJson(job: Job, url: string | null): object {
   return {
     task_id: job.id,

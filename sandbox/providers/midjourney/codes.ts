@@ -2,8 +2,8 @@ import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 
 /**
- * The proxy's own result codes (ReturnCode.java of novicezk/midjourney-proxy): a submission is answered with HTTP 200
- * whatever came of it.
+ * The proxy's result codes (ReturnCode.java of novicezk/midjourney-proxy): a submission is answered with HTTP 200 even
+ * when it failed.
  */
 export const CODE = {
   success: 1,

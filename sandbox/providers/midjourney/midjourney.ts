@@ -27,7 +27,7 @@ import { taskJson } from './task-json.ts';
 export const MIDJOURNEY = 'midjourney';
 
 export interface MidjourneyOptions extends WebhookStandInOptions {
-  /** When set, `mj-api-secret` (or a bearer token) must equal it. */
+  /** The required `mj-api-secret` (or bearer token). */
   readonly secret: string | null;
 }
 
@@ -122,7 +122,7 @@ function routesOf({ runner, journal, pictures, view }: Parts): WireRoute[] {
 
 const SPEED = /^\/(?:mj-)?(fast|turbo|relax)(\/mj\/.*)$/;
 
-/** The secret, and the speed that some deployments put in front of the path. */
+/** Checks the secret, and removes the speed prefix of some deployments from the path. */
 function openDoor(
   { path, headers }: WireRequest,
   secret: string | null,
@@ -149,7 +149,7 @@ async function perform(
   return renderPicture(workshop, { id: job.id, index: 0, onPreview }, request, signal);
 }
 
-/** Five seconds without sound, 480 or 720 lines, in the shape of the first frame. */
+/** Renders five silent seconds, 480 or 720 lines, with the aspect ratio of the first frame. */
 function videoRequest(input: JsonObject, pictures: readonly Buffer[]): VideoRequest {
   const { text: prompt, seed, parameters } = parsePrompt(textOf(input['prompt']) ?? '');
   const [firstFrame, lastFrame] = input['hasFirstFrame'] === true ? pictures : [undefined, ...pictures];
@@ -176,7 +176,7 @@ function imageRequest(input: JsonObject, references: readonly Buffer[]): ImageRe
   };
 }
 
-/** The job, or how the wire says that it knows none. */
+/** The job, or the wire's answer for an unknown one. */
 async function known(runner: JobRunner, id: string, fault: Fault | null): Promise<Job | Answer> {
   if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
   if (fault?.fault === 'lost-silently') return text('');

@@ -6,14 +6,14 @@ import type { Journal } from '../../jobs/journal.ts';
 import { previewName } from '../shared/perform.ts';
 import { createUrlExpiry } from '../shared/url-expiry.ts';
 
-/** Where this wire's pictures are fetched. An address may expire; the next status then carries another edition of it. */
+/** The URLs of this wire's pictures. A URL may expire; the next status then has a new one. */
 export interface Pictures {
   /** The picture, its preview while the job runs, the input of a describe job; null while there is none. */
   urlOf(job: Job, baseUrl: string): string | null;
   readonly download: WireRoute['handle'];
 }
 
-/** Makes the picture addresses of one runner's jobs. */
+/** Creates the picture URLs of one runner's jobs. */
 export function createPictures(journal: Journal, runner: JobRunner): Pictures {
   const expiry = createUrlExpiry();
   return {

@@ -1,4 +1,4 @@
-/** A Midjourney prompt, taken apart: what to draw, and the `--name value` parameters behind it. */
+/** A parsed Midjourney prompt: the text, and its `--name value` parameters. */
 export interface MidjourneyPrompt {
   /** Without parameters. */
   readonly text: string;
@@ -10,7 +10,7 @@ export interface MidjourneyPrompt {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Takes a prompt apart. Parameters that nobody knows are kept, not judged. */
+/** Parses a prompt. Unknown parameters are kept. */
 export function parsePrompt(prompt: string): MidjourneyPrompt {
   const start = /(^|\s)--\w/.exec(prompt)?.index ?? prompt.length;
   const parameters: Record<string, string> = {};
@@ -27,7 +27,7 @@ export function parsePrompt(prompt: string): MidjourneyPrompt {
   };
 }
 
-/** Why the wire refuses a parameter, in its words; null when all are good. */
+/** The wire's message for an invalid parameter; null when all are valid. */
 export function invalidParameter({ parameters }: MidjourneyPrompt): string | null {
   const ratio = parameters['ar'] ?? parameters['aspect'];
   if (ratio !== undefined && !/^[1-9]\d{0,3}:[1-9]\d{0,3}$/.test(ratio)) {

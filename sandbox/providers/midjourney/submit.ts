@@ -30,7 +30,7 @@ export interface SubmissionsOptions {
 
 const MAX_PICTURES = 5;
 
-/** Makes the submission handlers. */
+/** Creates the submission handlers. */
 export function createSubmissions(options: SubmissionsOptions): Submissions {
   return {
     imagine: async (request, fault) => {
@@ -66,7 +66,7 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
   };
 }
 
-/** A video of a prompt and, mostly, a first frame; of what may be extended this stand-in has nothing. */
+/** A video of a prompt and usually a first frame; extending videos is not supported. */
 async function video(
   options: SubmissionsOptions,
   request: WireRequest,
@@ -120,7 +120,7 @@ interface Start {
   readonly more?: JsonObject;
 }
 
-/** Accepts a job, unless the line is full. Its start counts from here on, whatever becomes of the answer. */
+/** Accepts a job, unless the queue is full. Its start counts from here on, even if the answer is lost. */
 async function start({ runner, journal }: SubmissionsOptions, begun: Start): Promise<Answer> {
   const ahead = runner.queueLength();
   const id = newTaskId();

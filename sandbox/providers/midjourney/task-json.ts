@@ -1,7 +1,7 @@
 import type { Job, JobState } from '../../jobs/job.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 
-/** What a job looks like on the wire besides what the journal keeps of it. */
+/** What the JSON of a job needs besides the job. */
 export interface TaskView {
   readonly job: Job;
   /** 0 to 100. */
@@ -24,9 +24,9 @@ export function taskJson({ job, progress, imageUrl }: TaskView): object {
     submitTime: job.submittedAt,
     startTime: job.startedAt,
     finishTime: job.endedAt,
-    // The proxy has no progress at all before it has handed the task to Discord.
+    // The proxy has no progress before the task is at Discord.
     progress: job.state === 'queued' ? null : `${progress}%`,
-    // A video lies where pictures do; videoUrl is filled only by proxies that are told to.
+    // A video has the URL of a picture; videoUrl is filled only by some proxies.
     imageUrl,
     videoUrl: null,
     videoUrls: null,

@@ -3,14 +3,14 @@ import type { Answer } from '../../http/answer.ts';
 import type { Job } from '../../jobs/job.ts';
 
 /**
- * Everything that this wire says itself comes with HTTP 200; `base_resp.status_code` tells success from refusal
- * (platform.minimax.io/docs/api-reference/errorcode). Only what stands before it (the fault control: 429, 500) is HTTP.
+ * This wire answers errors with HTTP 200 and `base_resp.status_code` (platform.minimax.io/docs/api-reference/errorcode).
+ * Only injected faults (429, 500) use the HTTP status.
  */
 export function success(body: object): Answer {
   return json({ ...body, base_resp: { status_code: 0, status_msg: 'success' } });
 }
 
-/** What this stand-in refuses with, and the vendor's message for it. */
+/** The vendor's error codes and messages. */
 const MESSAGES = {
   1000: 'unknown error',
   1002: 'rate limit',
@@ -26,18 +26,18 @@ const MESSAGES = {
 /** Codes that this stand-in answers. */
 export type MinimaxCode = keyof typeof MESSAGES;
 
-/** A refusal in the wire's words: HTTP 200 all the same. */
+/** An error of the wire, with HTTP 200. */
 export function refusal(code: MinimaxCode, detail = '', more: object = {}): Answer {
   const message = detail === '' ? MESSAGES[code] : `${MESSAGES[code]}, ${detail}`;
   return json({ ...more, base_resp: { status_code: code, status_msg: message } });
 }
 
-/** The words of a job that was refused half-way for its content. */
+/** The failure of a job that was refused half-way for its content. */
 export const MODERATED = 'output new_sensitive';
-/** The words of one that failed. */
+/** The failure of a job that failed. */
 export const FAILED = 'unknown error';
 
-/** What a call answers whose work has ended without a result. What the studio refuses is the caller's to change. */
+/** The error of a job without a result. An error of the studio is a fault of the request. */
 export function refusalOf(job: Job): Answer {
   if (job.failure === MODERATED) return refusal(1026);
   const [, reason] = /^refused: ([^]*)$/.exec(job.failure ?? '') ?? [];

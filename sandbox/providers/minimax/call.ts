@@ -10,7 +10,7 @@ import { refusal, refusalOf } from './answers.ts';
 import { ID } from './parts.ts';
 import type { MinimaxParts } from './parts.ts';
 
-/** Work that is answered at once. */
+/** A synchronous call. */
 export interface MinimaxCall {
   readonly operation: 'speech' | 'clone';
   readonly request: WireRequest;
@@ -19,7 +19,7 @@ export interface MinimaxCall {
   readonly samples: readonly Uint8Array[];
 }
 
-/** Does it and waits for its end; the answer is what the wire says when there is no result. */
+/** Runs a call to its end; `answer` is the error when there is no result. */
 export async function runCall(
   { runner, journal }: MinimaxParts,
   { operation, request, fault, input, samples }: MinimaxCall,

@@ -23,7 +23,7 @@ export interface MinimaxOptions extends StandInOptions {
   readonly secret: string | null;
 }
 
-/** The MiniMax wire, v1: videos, speech, samples and clones of voices. HTTP 200 whatever came of it. */
+/** The MiniMax wire, v1: videos, speech, samples and clones of voices. HTTP 200 for errors too. */
 export function createMinimax(options: MinimaxOptions): StandIn {
   const { journal, studio, secret } = options;
   const runner: JobRunner = createJobRunner({
@@ -47,7 +47,7 @@ export function createMinimax(options: MinimaxOptions): StandIn {
   return { wire, runner };
 }
 
-/** Unsigned, at each change of a video's state, to an address that echoes a challenge. */
+/** Starts the unsigned webhooks at each change of a video's state, to URLs that echo a challenge. */
 function tellOfVideos({ logger }: MinimaxOptions, runner: JobRunner): void {
   startWebhooks({
     runner,
@@ -78,7 +78,7 @@ async function echoes(hook: URL): Promise<boolean> {
     const echoed = (await answer.json()) as { challenge?: unknown };
     return echoed.challenge === challenge;
   } catch {
-    return false; // unreachable, too slow, or no JSON: then nothing is told there
+    return false; // unreachable, too slow, or no JSON: no webhook is sent there
   }
 }
 

@@ -9,7 +9,7 @@ import { inputPictures } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { voiceOf } from './voices.ts';
 
-/** Does the work of one job. What the studio will not do is told as the caller's to change. */
+/** Runs a job. An error of the studio is reported as a fault of the request. */
 export async function perform(
   workshop: MediaTools & { readonly runner: JobRunner },
   job: Job,
@@ -47,7 +47,7 @@ async function clone(workshop: MediaTools, job: Job, signal: AbortSignal): Promi
   const text = textOf(job.input['text']);
   const demo =
     text === null ? null : await speak(workshop, job, { request: { text, voice, format: 'mp3' }, signal });
-  // Plain JSON by its own promise.
+  // MatchedVoice is plain JSON.
   const facts = { ...demo?.facts, voice: voice as unknown as JsonObject };
   return { files: demo?.files ?? [], texts: [], facts };
 }

@@ -40,7 +40,7 @@ const speechRequest = z.object({
     .default({ format: 'mp3' }),
 });
 
-/** POST /v1/t2a_v2. Volume and emotion are checked, but not heard. */
+/** POST /v1/t2a_v2. Volume and emotion are validated, but have no effect. */
 export async function synthesize(
   parts: MinimaxParts,
   request: WireRequest,

@@ -69,12 +69,12 @@ export async function startVideo(
     ),
   };
   const jobFault = jobFaultOf(fault);
-  // The wire has no field for a caller's mark: what was started is told by /_control/jobs alone.
+  // The wire has no field for a caller's reference: starts are listed by /_control/jobs only.
   const job = await parts.runner.submit({ id, operation: 'video', reference: null, input, fault: jobFault });
   return job === null ? refusal(1002, '', NO_TASK) : success({ task_id: id });
 }
 
-/** A refused start names its task with nothing. */
+/** A refused start has an empty task id. */
 const NO_TASK = { task_id: '' };
 
 const STATUS: Readonly<Record<JobState, string>> = {
@@ -99,7 +99,7 @@ export async function queryVideo(
   return videoAnswer(job);
 }
 
-/** A video as a question and as a notice tells it. */
+/** The JSON of a video, in queries and webhooks. */
 export function videoAnswer(job: Job): Answer {
   const { id } = job;
   const body = { task_id: id, status: statusOf(job), file_id: '', video_width: 0, video_height: 0 };
@@ -114,7 +114,7 @@ export function videoAnswer(job: Job): Answer {
   });
 }
 
-/** Accepted a moment ago means that it is being prepared. */
+/** A recently accepted task is `Preparing`. */
 function statusOf(job: Job): string {
   const isNew = job.state === 'queued' && Date.now() - job.submittedAt < PREPARING_MS;
   return isNew ? 'Preparing' : STATUS[job.state];
@@ -122,7 +122,7 @@ function statusOf(job: Job): string {
 
 const PREPARING_MS = 100;
 
-/** A failed task is told as `Fail`, with the reason as the code of the answer. */
+/** A failed task has the status `Fail`, and its reason as the code of the answer. */
 function failureOf({ failure }: Job, body: object): Answer {
   if (failure === MODERATED) return refusal(1027, '', body);
   const [, reason] = /^refused: ([^]*)$/.exec(failure ?? '') ?? [];
@@ -130,7 +130,7 @@ function failureOf({ failure }: Job, body: object): Answer {
   return refusal(1000, failure === FAILED ? '' : (failure ?? ''), body);
 }
 
-/** GET /v1/files/retrieve?file_id= : videos have an address, samples of voices have none. */
+/** GET /v1/files/retrieve?file_id= : videos have a URL, samples of voices have none. */
 export function retrieveFile({ runner, results }: MinimaxParts, { query, baseUrl }: WireRequest): Answer {
   const fileId = query.get('file_id') ?? '';
   const upload = runner.get(fileId);

@@ -22,7 +22,7 @@ interface SystemVoice {
   readonly voice_name: string;
   readonly description: readonly string[];
   readonly base: StudioVoiceId;
-  /** Semitones on top of what is asked for. */
+  /** Semitones added to the requested pitch. */
   readonly pitch: number;
 }
 
@@ -45,7 +45,7 @@ function systemVoice(
   return { voice_id: id, voice_name: name, description, base, pitch };
 }
 
-/** A voice that can be spoken with. */
+/** A usable voice. */
 export interface KnownVoice {
   readonly voice: StudioVoiceId | MatchedVoice;
   readonly pitch: number;
@@ -57,7 +57,7 @@ export function voiceOf(runner: JobRunner, id: string): KnownVoice | null {
   if (own !== undefined) return { voice: own.base, pitch: own.pitch };
   const clone = clones(runner).find((job) => job.input['voiceId'] === id);
   const matched = clone?.result?.facts['voice'];
-  // What perform() put there: a matched voice is plain JSON.
+  // Written by perform(): MatchedVoice is plain JSON.
   return matched === undefined ? null : { voice: matched as unknown as MatchedVoice, pitch: 0 };
 }
 
@@ -79,13 +79,13 @@ export function getVoices({ runner }: MinimaxParts, request: WireRequest): Answe
   });
 }
 
-/** The wire gives clones no name. */
+/** Clones have no name on this wire. */
 function clonedVoice({ input, submittedAt }: Job): object {
   const created = new Date(submittedAt).toISOString().slice(0, 10);
   return { voice_id: input['voiceId'], description: [], created_time: created };
 }
 
-/** POST /v1/files/upload: multipart with `purpose` and `file`. Kept like a job that has ended, and dropped like one. */
+/** POST /v1/files/upload: multipart with `purpose` and `file`. Stored as an ended job, so that it is deleted like one. */
 export async function uploadFile(
   { journal }: MinimaxParts,
   request: WireRequest,

@@ -1,6 +1,6 @@
 import type { Answer } from '../../http/answer.ts';
 
-/** A finished chat, ready to be put on the wire whole or in pieces. */
+/** A finished chat, to be sent whole or as a stream. */
 export interface Completion {
   readonly id: string;
   /** Seconds since 1970. */
@@ -15,7 +15,7 @@ export interface Completion {
   };
 }
 
-/** A chat in pieces: server-sent events, one word each, `[DONE]` last; usage in a piece of its own when it was asked for. */
+/** Streams a chat: server-sent events of one word each, then `[DONE]`; usage in a chunk of its own when requested. */
 export function streamChat(completion: Completion, includeUsage: boolean): Answer {
   return {
     status: 200,
@@ -32,7 +32,7 @@ async function* events(completion: Completion, includeUsage: boolean): AsyncGene
     event({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
   yield chunk({ role: 'assistant', content: '' }, null);
   for (const word of completion.text.split(/(?<=\s)/)) {
-    // Lets other work happen between pieces, so that they leave one by one.
+    // Yields between chunks, so that they are sent one by one.
     await new Promise((resolve) => setImmediate(resolve));
     yield chunk({ content: word }, null);
   }

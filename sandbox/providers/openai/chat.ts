@@ -63,7 +63,7 @@ export async function chat(
     fault,
     pictures: media,
     input: {
-      // Pictures come first; only without any is it the sound that is answered about.
+      // Pictures take precedence over sounds.
       isSound: pictures.length === 0 && sounds.length > 0,
       prompt: textOfMessage(requested.messages.findLast(({ role }) => role === 'user')),
       system: requested.messages

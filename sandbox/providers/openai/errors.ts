@@ -28,7 +28,7 @@ export function moderated(): Answer {
   });
 }
 
-/** 401: a key is demanded and this is not it. */
+/** 401: a wrong key. */
 export function wrongKey(): Answer {
   return openaiError(401, {
     message: 'Incorrect API key provided.',

@@ -18,7 +18,7 @@ import { showVideo, startVideo, videoContent } from './videos.ts';
 export const OPENAI = 'openai';
 
 export interface OpenaiOptions extends StandInOptions {
-  /** When set, `Authorization: Bearer` must carry it. */
+  /** The required `Authorization: Bearer`. */
   readonly secret: string | null;
 }
 

@@ -9,7 +9,7 @@ import type { MediaTools } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { UNSPEAKABLE } from './start.ts';
 
-/** Does the work of a job of this wire. */
+/** Runs a job of this wire. */
 export async function perform(
   workshop: MediaTools,
   job: Job,

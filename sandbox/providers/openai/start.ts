@@ -12,16 +12,16 @@ import { storeInputs } from '../shared/perform.ts';
 import type { UrlExpiry } from '../shared/url-expiry.ts';
 import { invalid, moderated, openaiError, refuse } from './errors.ts';
 
-/** What every handler of this wire works with. */
+/** The context of this wire's handlers. */
 export interface OpenaiContext {
   readonly runner: JobRunner;
   readonly journal: Journal;
   readonly expiry: UrlExpiry;
-  /** Starts whose job is not accepted yet, by their Idempotency-Key. */
+  /** Pending starts by Idempotency-Key. */
   readonly starting: Map<string, Promise<unknown>>;
 }
 
-/** Work to be done before it is answered. */
+/** A synchronous piece of work. */
 export interface OpenaiStart {
   readonly operation: 'chat' | 'images' | 'edits' | 'speech' | 'videos';
   readonly request: WireRequest;
@@ -32,7 +32,7 @@ export interface OpenaiStart {
 
 const IDEMPOTENCY_HEADER = 'idempotency-key';
 
-/** Does a piece of work and waits for its end; the answer is what the wire says when there is no result. */
+/** Runs a piece of work to its end; `answer` is the error when there is no result. */
 export async function startAndWait(context: OpenaiContext, start: OpenaiStart): Promise<Started> {
   const accepted = await accept(context, start);
   if ('answer' in accepted) return accepted;
@@ -40,12 +40,12 @@ export async function startAndWait(context: OpenaiContext, start: OpenaiStart): 
   return endOf(await runner.ended(accepted.job.id, start.request.signal), runner);
 }
 
-/** The job of a start, or why there is none. */
+/** The job of a start, or the error. */
 export type Started = { readonly job: Job } | { readonly answer: Answer };
 
 /**
- * Accepts a piece of work. The same Idempotency-Key again gives the same work, also after a crash of the stand-in;
- * with another body it is refused.
+ * Accepts a piece of work. Idempotent by Idempotency-Key, also after a crash of the stand-in; the same key with another
+ * body is refused.
  */
 export async function accept(context: OpenaiContext, start: OpenaiStart): Promise<Started> {
   const { runner, starting } = context;
@@ -54,7 +54,7 @@ export async function accept(context: OpenaiContext, start: OpenaiStart): Promis
   if (fault?.fault === 'queue-full') return { answer: refuse(429, 'Too many requests wait already.') };
   const reference = request.headers[IDEMPOTENCY_HEADER] ?? null;
   const fingerprint = fingerprintOf(start);
-  // Two requests with one key at the same moment: the second waits until the first is accepted or refused.
+  // A concurrent request with the same key waits until the first is accepted or refused.
   await (reference === null ? undefined : starting.get(reference));
   const earlier = reference === null ? undefined : runner.list().find((job) => job.reference === reference);
   if (earlier !== undefined) {
@@ -88,7 +88,7 @@ async function submit(
   });
 }
 
-/** Of what is asked, not of the bytes that ask it: a repeated form has another boundary. */
+/** Fingerprint of the parsed input, not of the bytes: a repeated form has another boundary. */
 function fingerprintOf({ operation, input, pictures }: OpenaiStart): string {
   const hash = createHash('sha256').update(operation).update(JSON.stringify(input));
   for (const picture of pictures) hash.update(picture);
@@ -105,9 +105,9 @@ function endOf(job: Job, runner: JobRunner): Started {
   return { answer: refuse(500, runner.get(job.id) === null ? 'The request was lost.' : message) };
 }
 
-/** The words of a job that was refused half-way for its content. */
+/** The failure of a job that was refused half-way for its content. */
 export const MODERATED = 'moderated';
-/** How the failure of a job begins whose text cannot be spoken. */
+/** Prefix of the failure of a job whose text can't be spoken. */
 export const UNSPEAKABLE = 'unspeakable: ';
 
 function keyConflict(): Answer {

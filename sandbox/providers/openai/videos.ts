@@ -11,7 +11,7 @@ import { invalid, openaiError } from './errors.ts';
 import { MODERATED, accept } from './start.ts';
 import type { OpenaiContext } from './start.ts';
 
-/** The /videos operations: start, status, content. Nothing here stops a video, as on the real wire. */
+/** The /videos operations: start, status, content. There is no cancel, as on the real wire. */
 
 const videoRequest = z.object({
   prompt: z.string().min(1).max(32_000),
@@ -23,7 +23,7 @@ const videoRequest = z.object({
   size: z.enum(['720x1280', '1280x720', '1024x1792', '1792x1024']).default('720x1280'),
 });
 
-/** Seconds that a finished video is said to be kept. */
+/** Seconds until `expires_at` of a finished video. */
 const KEPT_SECONDS = 3_600;
 
 /** POST /v1/videos: multipart (with `input_reference`) or JSON. */

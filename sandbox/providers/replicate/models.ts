@@ -6,7 +6,7 @@ export interface ReplicateModel {
   /** How faults name a start. */
   readonly operation: 'image' | 'video';
   readonly input: z.ZodType<Record<string, unknown>>;
-  /** Whether it answers a list of addresses or one. */
+  /** Whether the output is a list of URLs or one URL. */
   readonly answersList: boolean;
 }
 

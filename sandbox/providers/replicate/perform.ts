@@ -6,7 +6,7 @@ import { inputPictures } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
 
-/** Makes what the model of a job was asked for; a file that was handed over needs nothing done. */
+/** Renders the result of a job; an uploaded file needs no work. */
 export async function perform(
   workshop: MediaTools,
   job: Job,

@@ -11,10 +11,10 @@ const STATUS: Readonly<Record<JobState, string>> = {
   cancelled: 'canceled',
 };
 
-/** What was made through the API is deleted an hour after its end. */
+/** Outputs are deleted an hour after the end of a prediction. */
 const KEPT_MS = 3_600_000;
 
-/** A prediction as starts, single questions and notices show it. */
+/** The JSON of a prediction. */
 export function predictionJson(
   { runner, results }: { readonly runner: JobRunner; readonly results: Results },
   job: Job,

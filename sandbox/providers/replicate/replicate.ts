@@ -28,7 +28,7 @@ export interface ReplicateOptions extends WebhookStandInOptions {
   readonly secret: string | null;
 }
 
-/** Replicate's API: predictions of some models, files of callers, the secret of the account's notices. */
+/** Replicate's API: predictions of some models, uploaded files, the secret of webhooks. */
 export function createReplicate(options: ReplicateOptions): StandIn {
   const { journal, secret, logger } = options;
   const key = `whsec_${randomBytes(24).toString('base64')}`;
@@ -139,7 +139,7 @@ async function known(runner: JobRunner, { params }: WireRequest, fault: Fault | 
   return job?.operation === 'file' ? null : job;
 }
 
-/** Files are jobs without work, so that they are forgotten like jobs. */
+/** Files are stored as jobs without work, so that they are deleted like jobs. */
 function fileRoutes({ runner, journal }: ReplicateParts): WireRoute[] {
   return [
     {
@@ -171,7 +171,7 @@ function fileRoutes({ runner, journal }: ReplicateParts): WireRoute[] {
   ];
 }
 
-/** What the caller asked to be told (`start` and `completed` here), signed as Standard Webhooks says. */
+/** Starts the requested webhooks (`start` and `completed`), signed by Standard Webhooks. */
 function sendNotices({ baseUrl, logger }: ReplicateOptions, parts: ReplicateParts, signer: Webhook): void {
   startWebhooks({
     runner: parts.runner,

@@ -17,14 +17,14 @@ import type { Results } from '../shared/results.ts';
 import { MODELS, type ReplicateModel } from './models.ts';
 import { predictionJson } from './prediction-json.ts';
 
-/** What Replicate's routes work with. */
+/** The context of Replicate's routes. */
 export interface ReplicateParts {
   readonly runner: JobRunner;
   readonly journal: Journal;
   readonly results: Results;
 }
 
-/** An error as this API tells it. */
+/** An error in this API's format. */
 export function problem(status: number, title: string, detail: string): Answer {
   return json({ title, detail, status }, status);
 }
@@ -44,7 +44,7 @@ export function startOfModel(
   return start(parts, { model, body: jsonObject(request), request, fault });
 }
 
-/** POST /v1/predictions: a model by one of its versions; here every version is good. */
+/** POST /v1/predictions: a model by version; any version is accepted. */
 export async function startOfVersion(
   parts: ReplicateParts,
   request: WireRequest,
@@ -88,7 +88,7 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
     pictures: await storeInputs(journal, id, inputs.pictures),
   };
   const isBanned = bannedWordOf(textOf(parsed.data['prompt']) ?? '') !== null;
-  // Content is looked at by the model, when it runs.
+  // Content is checked by the model when it runs.
   const jobFault = isBanned ? 'moderate' : jobFaultOf(fault);
   const job = await runner.submit({
     id,

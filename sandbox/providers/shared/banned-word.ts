@@ -1,7 +1,7 @@
-/** Words that real services refuse too, and a harmless one for tests. */
+/** Banned words: some that real services refuse, and a harmless one for tests. */
 const BANNED_WORDS = ['nsfw-test-banned', 'nude', 'gore', 'bloodbath'];
 
-/** The first banned word of a prompt: whole words, whatever their case. */
+/** The first banned word of a prompt: whole words, case-insensitive. */
 export function bannedWordOf(prompt: string): string | null {
   const words = prompt.toLowerCase().split(/[^\w-]+/);
   return BANNED_WORDS.find((banned) => words.includes(banned)) ?? null;

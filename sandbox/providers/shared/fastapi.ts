@@ -1,7 +1,7 @@
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 
-/** A refusal of a service made with FastAPI, with its one sentence. */
+/** An error of a FastAPI service. */
 export function detail(status: number, message: string): Answer {
   return json({ detail: message }, status);
 }

@@ -1,7 +1,7 @@
 import type { Fault } from '../../faults/faults.ts';
 import type { JobFault } from '../../jobs/job.ts';
 
-/** The fault that a fault at a start plans for its job; null for every other fault. */
+/** The job fault that an injected fault plans; null for other faults. */
 export function jobFaultOf(fault: Fault | null): JobFault | null {
   switch (fault?.fault) {
     case 'stall':

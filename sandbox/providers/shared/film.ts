@@ -2,7 +2,7 @@ import type { JobResult } from '../../jobs/job.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
 import type { MediaTools } from './perform.ts';
 
-/** Renders a video and keeps it under the job's id. */
+/** Renders a video and stores it under the job's id. */
 export async function renderVideo(
   { studio, journal }: MediaTools,
   id: string,

@@ -3,7 +3,7 @@ import type { JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { ImageRequest, Studio } from '../../studio/types/studio.ts';
 
-/** What turns a job into files and texts. */
+/** What renders the result of a job. */
 export interface MediaTools {
   readonly studio: Studio;
   readonly journal: Journal;
@@ -11,7 +11,7 @@ export interface MediaTools {
 
 const SUFFIXES = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
 
-/** Renders a picture and keeps it and its preview under the job's id. */
+/** Renders a picture and stores it with its preview under the job's id. */
 export async function renderPicture(
   { studio, journal }: MediaTools,
   job: { readonly id: string; readonly index: number; readonly onPreview: () => void },
@@ -42,7 +42,7 @@ export async function describePicture(
   return { files: [], texts: prompts, facts: { caption } };
 }
 
-/** The pictures that came with a job. */
+/** The input pictures of a job. */
 export async function inputPictures(journal: Journal, input: JsonObject): Promise<Buffer[]> {
   const names = Array.isArray(input['pictures']) ? input['pictures'].map(String) : [];
   const pictures = await Promise.all(names.map((name) => journal.readPicture(name)));
@@ -50,7 +50,7 @@ export async function inputPictures(journal: Journal, input: JsonObject): Promis
   return pictures.filter((picture) => picture !== null);
 }
 
-/** Keeps the pictures that came with a start; the job names them under `pictures`. */
+/** Stores the input pictures of a job, which names them under `pictures`. */
 export async function storeInputs(
   journal: Journal,
   id: string,

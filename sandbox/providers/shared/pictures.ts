@@ -3,7 +3,7 @@ import type { ImageRequest } from '../../studio/types/studio.ts';
 import { renderPicture } from './perform.ts';
 import type { MediaTools } from './perform.ts';
 
-/** Renders several pictures of one request, each a little different, and keeps them under the job's id. */
+/** Renders several pictures of one request, each with its own seed, and stores them under the job's id. */
 export async function renderPictures(
   workshop: MediaTools,
   { id, count, onPreview }: { readonly id: string; readonly count: number; readonly onPreview: () => void },

@@ -5,7 +5,7 @@ import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { createUrlExpiry } from './url-expiry.ts';
 
-/** Where a wire's results are fetched: addresses of their own that need no key and may expire. */
+/** The URLs of a wire's results; they need no key and may expire. */
 export interface Results {
   /** The address of one result of a finished job; null when it has none. */
   urlOf(job: Job, baseUrl: string, index?: number): string | null;
@@ -13,7 +13,7 @@ export interface Results {
   readonly route: WireRoute;
 }
 
-/** Makes the result addresses of one runner's jobs. */
+/** Creates the result URLs of one runner's jobs. */
 export function createResults(journal: Journal, runner: JobRunner): Results {
   const expiry = createUrlExpiry();
   return {

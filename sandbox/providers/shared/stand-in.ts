@@ -5,13 +5,13 @@ import type { Journal } from '../../jobs/journal.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
 import type { Studio } from '../../studio/types/studio.ts';
 
-/** A stand-in: what it answers, and what works behind it. */
+/** A stand-in: its wire and its job runner. */
 export interface StandIn {
   readonly wire: Wire;
   readonly runner: JobRunner;
 }
 
-/** What every stand-in works with; each says by itself what it demands of its callers. */
+/** The options of every stand-in. */
 export interface StandInOptions {
   readonly studio: Studio;
   readonly journal: Journal;
@@ -19,8 +19,8 @@ export interface StandInOptions {
   readonly logger: Logger;
 }
 
-/** The same for a wire that tells its callers when something has happened. */
+/** The options of a wire with webhooks. */
 export interface WebhookStandInOptions extends StandInOptions {
-  /** Where the wire is reached, for the addresses in notices. */
+  /** The wire's address, for the URLs in webhooks. */
   readonly baseUrl: () => string;
 }

@@ -15,15 +15,15 @@ interface Store {
 }
 
 /**
- * Files of callers that are PUT to an address with a permission of its own (`PUT /upload/:id`) and found at another
- * (`GET /files/:id`). A file is a job without work, so that it is forgotten like one.
+ * Presigned uploads: a file is PUT to an unguessable URL (`PUT /upload/:id`) and served at another (`GET /files/:id`). It is
+ * stored as a job without work, so that it is deleted like one.
  */
 export function uploadRoutes(
   store: Store,
   wire: {
-    /** Where the two addresses are asked for, by content type. */
+    /** Path of the request that creates an upload. */
     readonly begin: string;
-    /** The wire's own words for both. */
+    /** The wire's answer with both URLs. */
     readonly answer: (id: string, baseUrl: string) => Answer;
   },
 ): WireRoute[] {
@@ -57,7 +57,7 @@ export function uploadRoutes(
   ];
 }
 
-/** Makes a place for a file; what it is called with stays with it. */
+/** Creates an upload; the facts are stored with it. */
 export async function createUpload(
   { runner }: Store,
   facts: Readonly<Record<string, string>>,
@@ -68,7 +68,7 @@ export async function createUpload(
   return id;
 }
 
-/** Takes the bytes that belong to a place. */
+/** Stores the bytes of an upload. */
 export async function receiveUpload(
   { runner, journal }: Store,
   { params, body }: WireRequest,
@@ -79,7 +79,7 @@ export async function receiveUpload(
   return empty(200);
 }
 
-/** How the journal names the file of a place. */
+/** The journal's name of an uploaded file. */
 export function fileName(id: string): string {
   return `${id}-input-0`;
 }

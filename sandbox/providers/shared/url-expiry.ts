@@ -1,15 +1,15 @@
-/** Result addresses that expire: each job's address has an edition, and only the newest one is good. */
+/** Result URLs that expire: each has a version, and only the newest is valid. */
 export interface UrlExpiry {
-  /** The edition that is good now. */
+  /** The valid version. */
   versionOf(id: string): number;
-  /** Makes the job's present address bad; the next one to be answered is good. */
+  /** Invalidates the current URL of a job; the next answer has a new one. */
   expire(id: string): void;
 }
 
-/** Most jobs whose addresses have expired that are remembered; older ones start anew. */
+/** Most jobs with expired URLs that are stored; older ones start again at the first version. */
 const MAX_REMEMBERED = 1_000;
 
-/** Every address is good at first. */
+/** Creates the versions; every URL is valid at first. */
 export function createUrlExpiry(): UrlExpiry {
   const editions = new Map<string, number>();
   const editionOf = (id: string) => editions.get(id) ?? 1;

@@ -9,27 +9,27 @@ import { loopbackUrl } from './inputs/loopback.ts';
 
 export interface WebhooksOptions {
   readonly runner: JobRunner;
-  /** The address that the caller gave with this job, as it was given. */
+  /** The webhook URL of a job, unvalidated. */
   readonly urlOf: (job: Job) => unknown;
-  /** What a change of a job is told with; null when this wire does not tell it. */
+  /** The body for a change of a job; null for no webhook. */
   readonly payloadOf: (job: Job) => object | null;
-  /** Further headers, made anew for each try: signatures carry their time. */
+  /** More headers, computed for each attempt, because signatures contain the time. */
   readonly sign?: (body: string, job: Job) => Readonly<Record<string, string>>;
-  /** Whether an address takes notices, asked once for each job before its first one (default: it does). */
+  /** Verifies a URL once per job before the first webhook (default: accepted). */
   readonly verify?: (hook: URL) => Promise<boolean>;
-  /** How often a notice is sent at most until somebody takes it (default 1). */
+  /** Most attempts of a webhook (default 1). */
   readonly tries?: number;
   readonly logger: Logger;
 }
 
 const TIMEOUT_MS = 5_000;
 const RETRY_MS = 500;
-/** Jobs with notices on their way; further ones are not told, as real services drop what they can not send. */
+/** Most jobs with pending webhooks; further ones are dropped, as by real services. */
 const MAX_OPEN = 200;
 
 /**
- * Posts changes of jobs to the addresses that came with them, those of one job in order. Only loopback addresses are
- * called, because a stand-in must not reach into the network.
+ * Posts changes of jobs to their webhook URLs, in order per job. Only loopback URLs are called, because a stand-in must not
+ * call other machines.
  */
 export function startWebhooks(options: WebhooksOptions): void {
   const { verify: admit = () => Promise.resolve(true) } = options;
@@ -90,7 +90,7 @@ async function post(
   }
 }
 
-/** Whether this change is one of the job's state, and not only of its progress. */
+/** Whether the state has changed, and not only the progress. */
 export function isStateChange(job: Job, runner: JobRunner): boolean {
   return hasEnded(job) || (job.state === 'running' && runner.progressOf(job) === 0);
 }

@@ -5,7 +5,7 @@ import type { Answer } from '../../http/answer.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Unsigned } from './signature.ts';
 
-/** The two forms in which Volcengine answers: codes of the visual service, and the metadata of all others. */
+/** The two answer formats of Volcengine: codes of the visual service, and metadata of the others. */
 
 /** The picture is refused for its content. */
 export const CONTENT = '50411 Pre Img Risk Not Pass';
@@ -15,11 +15,11 @@ export const CONCURRENCY = '50430 Request Has Reached API Concurrent Limit, Plea
 export const LIMIT = '50429 Request Has Reached API Limit, Please Try Later';
 /** The service itself failed. */
 export const INTERNAL = '50500 Internal Error';
-/** How a job ends that failed for no reason of its caller's: refused checks are told with 400, as the work's own end. */
+/** The failure of a job that is not the caller's fault; failed checks answer 400, as the result of the work. */
 export const BROKEN = '50520 Risk Internal Error';
-/** An input that can't be had or used begins so. */
+/** Prefix of the failure of an unusable input. */
 export const NOT_FETCHED = '50220 Asset can not be downloaded';
-/** The input is none for this service. */
+/** The input is invalid for this service. */
 export const UNFIT = '50215 Input invalid for this service.';
 
 /** A success of the visual service. */
@@ -27,7 +27,7 @@ export function visual(data: object): Answer {
   return json({ code: 10_000, data, message: 'Success', ...trace(10_000) });
 }
 
-/** A refusal of the visual service: `<code> <message>`. */
+/** An error of the visual service: `<code> <message>`. */
 export function visualError(words: string, headers: Readonly<Record<string, string>> = {}): Answer {
   const { code, message } = codeOf(words);
   return json({ code, data: null, message, ...trace(code) }, statusOf(code), headers);
@@ -52,7 +52,7 @@ export function vod(request: WireRequest, result: object): Answer {
   return json({ ResponseMetadata: metadata(request, 'vod'), Result: result });
 }
 
-/** A refusal by the door before every service. */
+/** An error of the gateway in front of all services. */
 export function doorError(
   request: WireRequest | null,
   service: 'cv' | 'vod',

@@ -7,19 +7,19 @@ import type { MediaTools } from '../shared/perform.ts';
 import { NOT_FETCHED, UNFIT } from './answers.ts';
 import { videoOf, type VodStore } from './vod.ts';
 
-/** What the work needs: the studio, and the videos that were uploaded. */
+/** The studio, and access to uploaded videos. */
 export interface VisualWorkshop extends MediaTools {
   readonly vod: VodStore;
-  /** The training that made an avatar; null when none did. */
+  /** The training job of an avatar; null for an unknown one. */
   readonly trainingOf: (resource: unknown) => Job | null;
 }
 
 const MAX_PICTURE = 10 * 1024 * 1024;
 const MAX_SOUND = 50 * 1024 * 1024;
-/** The vendor's own avatar, for everybody to try. */
+/** The vendor's trial avatar. */
 export const TRIAL_AVATAR = '250623-zhibo-linyunzhi';
 
-/** Does the work of a task; its inputs are fetched now, by their addresses. */
+/** Runs a task; its inputs are downloaded now. */
 export async function perform(workshop: VisualWorkshop, job: Job, signal: AbortSignal): Promise<JobResult> {
   try {
     switch (job.operation) {
@@ -45,20 +45,20 @@ async function detect({ studio }: VisualWorkshop, job: Job, signal: AbortSignal)
   const { hasPerson, reason, subjects } = await studio.detectPerson(await inputOf(job, 'image', signal), {
     signal,
   });
-  // The wire has but 0 and 1: what is not known is told as null, and why in a field of our own.
+  // The wire has only 0 and 1: unknown is null, with the reason in a field of our own.
   const status = hasPerson === null ? null : Number(hasPerson);
   const told = subjects.map(({ name, box }) => ({ name, box: box && { ...box } }));
   return { files: [], texts: [], facts: { code: 0, status, reason, subjects: told } };
 }
 
-/** There is nothing to learn here: an avatar is its video. */
+/** Training stores nothing more: an avatar is its video. */
 async function train({ vod }: VisualWorkshop, { input }: Job): Promise<JobResult> {
   if ((await videoOf(vod, input['vid'])) === null) throw new Error(`${UNFIT} vid not found`);
   const facts = { code: 0, msg: 'success', resource_id: input['resource'] ?? '' };
   return { files: [], texts: [], facts };
 }
 
-/** The video that an avatar is; nothing for the vendor's own, which is drawn. */
+/** The video of an avatar; none for the trial avatar, which is drawn. */
 async function avatarOf({ vod, trainingOf }: VisualWorkshop, { input }: Job): Promise<{ video?: Buffer }> {
   const { resource } = input;
   if (resource === TRIAL_AVATAR) return {};

@@ -4,14 +4,14 @@ import { z } from 'zod';
 
 import type { JsonObject } from '../../../platform/json.ts';
 
-/** The services behind CVSubmitTask that this stand-in has, each with its own inputs, by the keys that name them. */
+/** The services of CVSubmitTask that this stand-in has, by key, each with its own inputs. */
 
-/** How faults and jobs call a service. */
+/** The name of a service in faults and jobs. */
 export type ServiceName = 'detect' | 'humanVideo' | 'train' | 'talk';
 
 interface Service {
   readonly name: ServiceName;
-  /** Reads what a job keeps of a request. */
+  /** The schema of the stored input. */
   readonly read: z.ZodType<JsonObject>;
 }
 

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 import type { WireRequest } from '../../http/wire.ts';
 
-/** What is wrong with a request's signature, in the vendor's words. */
+/** A signature error, with the vendor's code and message. */
 export interface Unsigned {
   readonly number: number;
   readonly code: string;
@@ -10,12 +10,12 @@ export interface Unsigned {
 }
 
 const REGION = 'cn-north-1';
-/** Longest that a signature is good for. */
+/** Lifetime of a signature. */
 const MAX_AGE_MS = 15 * 60_000;
 const FORM =
   /^HMAC-SHA256 Credential=(?<key>[^/\s]+)\/(?<scope>\S+), SignedHeaders=(?<names>[a-z0-9;-]+), Signature=(?<signature>[0-9a-f]{64})$/;
 
-/** Computes the signature anew of what came in. Null when it is right. */
+/** Verifies the signature of a request. Null when it is valid. */
 export function signatureProblem(
   request: WireRequest,
   { service, secret }: { readonly service: 'cv' | 'vod'; readonly secret: string },

@@ -31,7 +31,7 @@ export interface VodOptions {
   readonly logger: Logger;
 }
 
-/** Videos by their addresses: an upload is a job, its video is named by a Vid. */
+/** Videos imported by URL: an import is a job, its video has a Vid. */
 export function createVod(options: VodOptions): StandIn {
   const { journal, secret } = options;
   const runner = createJobRunner({
@@ -71,14 +71,14 @@ export function createVod(options: VodOptions): StandIn {
   return { wire, runner };
 }
 
-/** The bytes of a video that was uploaded; null when there is none of that name. */
+/** The bytes of an imported video; null when there is none of that name. */
 export async function videoOf({ runner, journal }: VodStore, vid: unknown): Promise<Buffer | null> {
   if (typeof vid !== 'string' || !vid.startsWith(VID)) return null;
   const job = runner.get(vid.slice(VID.length));
   return job?.state === 'finished' ? journal.readPicture(fileOf(job.id)) : null;
 }
 
-/** Where the visual service finds videos. */
+/** Access to imported videos for the visual service. */
 export interface VodStore {
   readonly runner: JobRunner;
   readonly journal: Journal;

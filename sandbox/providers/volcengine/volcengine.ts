@@ -24,7 +24,7 @@ import { createVod } from './vod.ts';
 export const VOLCENGINE = 'volcengine';
 
 const VERSION = '2022-08-31';
-/** The secret key of whoever calls, unless the sandbox is told another: it is needed to check what is signed. */
+/** The caller's default secret key, for verifying signatures. */
 const SECRET = 'sandbox-secret-key';
 
 export interface VolcengineOptions extends StandInOptions {
@@ -33,7 +33,7 @@ export interface VolcengineOptions extends StandInOptions {
   readonly secret: string | null;
 }
 
-/** Volcengine's visual service, and the storage of videos beside it. Neither has a cancel, nor a field for a reference. */
+/** Volcengine's visual service and its storage of videos. Neither has a cancel, nor a field for a reference. */
 export function createVolcengine(options: VolcengineOptions): StandIn[] {
   const { studio, journal, logger } = options;
   const secret = options.secret ?? SECRET;
@@ -65,7 +65,7 @@ function trainingOf(runner: JobRunner, resource: unknown): Job | null {
   return runner.list().find(isIt) ?? null;
 }
 
-/** One path for all: what is asked for stands in the query, and its service in the body. Results need no signature. */
+/** One path for everything: the action is in the query, the service in the body. Results need no signature. */
 function openDoor(request: WireRequest, secret: string) {
   if (request.path.startsWith('/results/')) return { path: request.path, params: {} };
   const error = signatureProblem(request, { service: 'cv', secret });
@@ -135,7 +135,7 @@ function resultRoute(runner: JobRunner, results: Results): WireRoute {
   };
 }
 
-/** A cloned avatar's video is told inside `resp_data`, OmniHuman's beside it. */
+/** A cloned avatar's video is inside `resp_data`, OmniHuman's beside it. */
 function taskJson({ state, operation, result }: Job, url: string | null): object {
   if (state !== 'finished') return { status: state === 'queued' ? 'in_queue' : 'generating' };
   const facts =

@@ -13,7 +13,7 @@ const FAMILIES = {
   'Kiln CJK': ['noto-sans-sc-chinese-simplified-500-normal.woff2'],
 } as const;
 
-/** Makes the bundled fonts known; a machine without any font draws them all the same. Once per process is enough. */
+/** Registers the bundled fonts, once per process; system fonts are not needed. */
 export function registerFonts(): void {
   for (const [family, files] of Object.entries(FAMILIES)) {
     if (GlobalFonts.has(family)) continue;
@@ -27,9 +27,9 @@ export function registerFonts(): void {
 
 const MAX_LINES = 4;
 
-/** Writes a text at the foot of the picture, over a shadow; as large as three lines allow. */
+/** Draws a caption at the bottom of the picture, over a shadow; as large as three lines allow. */
 export function writeCaption(canvas: Canvas, text: string): void {
-  // Emoji have no glyph in the bundled fonts; an empty box would be worse than nothing.
+  // The bundled fonts have no emoji.
   const clean = text.replaceAll(/\p{Extended_Pictographic}|\uFE0F|\u200D/gu, '').trim();
   if (clean === '') return;
   const { width, height } = canvas;
@@ -71,7 +71,7 @@ function fit(
   return { lines, size };
 }
 
-/** A caption never needs more than this many characters; measuring a novel would take seconds. */
+/** Longest caption, because measuring long texts is slow. */
 const MAX_CHARACTERS = 600;
 
 function wrap(brush: SKRSContext2D, text: string, size: number, width: number): string[] {

@@ -5,7 +5,7 @@ import { createNoise } from './random.ts';
 import type { Noise } from './random.ts';
 import type { Scene } from './scene.ts';
 
-/** Gives the whole picture its look: large pixels, a glow, paper, ink, or a film's grain. */
+/** Applies the finish of the scene: large pixels, glow, paper, ink, or grain. */
 export function finish(canvas: Canvas, scene: Scene, seed: number): void {
   if (scene.finish === 'pixel') enlargePixels(canvas);
   if (scene.finish === 'neon') glow(canvas);
@@ -39,7 +39,7 @@ function glow(canvas: Canvas): void {
   brush.globalCompositeOperation = 'source-over';
 }
 
-/** Darkens the corners and adds grain or paper; takes the colour out for ink and noir. Works in place on RGBA. */
+/** Adds vignette, grain or paper; removes the colour for ink and noir. In place, RGBA. */
 function shadePixels(
   data: Uint8ClampedArray,
   { width, height }: { readonly width: number; readonly height: number },

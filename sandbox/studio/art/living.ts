@@ -19,7 +19,7 @@ export function paintBirds({ easel, sheet, ink }: SubjectContext): void {
   }
 }
 
-/** Paints somebody who stands there. */
+/** Paints a standing person. */
 export function paintFigure({ easel, sheet, x, y }: SubjectContext): void {
   const high = easel.unit * 0.26;
   const left = x - easel.unit * 0.16;

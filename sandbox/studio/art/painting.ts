@@ -8,16 +8,16 @@ import type { Scene } from './scene.ts';
 /** A colour: hue in degrees, saturation and lightness in percent. */
 export type Colour = readonly [hue: number, saturation: number, lightness: number];
 
-/** One sheet of the picture: nearer ones (depth to 1 and beyond) move more when the view moves. */
+/** One layer of the picture: nearer ones (greater depth) move more when the camera moves (parallax). */
 interface Layer {
   readonly canvas: Canvas;
   readonly depth: number;
 }
 
-/** Everything a painter needs: the measures of the picture, its randomness, and sheets to paint on. */
+/** A picture being painted: its measures, random numbers, and layers. */
 export interface Painting {
   readonly scene: Scene;
-  /** Size of every sheet; wider than the picture by a margin on both sides, so that the view can move. */
+  /** Size of every layer; wider than the picture by a margin on both sides, so that the camera can move. */
   readonly width: number;
   readonly height: number;
   /** Width of the margin on each side. */
@@ -33,12 +33,12 @@ export interface Painting {
   readonly darkest: number;
   readonly random: () => number;
   readonly noise: Noise;
-  /** A fresh sheet in front of the ones before. */
+  /** Adds an empty layer in front of the others. */
   layer(depth: number): SKRSContext2D;
   readonly layers: readonly Layer[];
 }
 
-/** An easel for a picture of this size. */
+/** Creates an empty painting of this size. */
 export function createPainting(
   scene: Scene,
   seed: number,
@@ -76,7 +76,7 @@ export function css([hue, saturation, lightness]: Colour, alpha = 1): string {
   return `hsla(${((hue % 360) + 360) % 360},${saturation}%,${lightness}%,${alpha})`;
 }
 
-/** The colour turned towards the scene's hue by this share of the way. */
+/** The colour with its hue shifted towards the scene's by this share. */
 export function tinted(scene: Scene, [hue, saturation, lightness]: Colour, share = 0.35): Colour {
   const way = ((scene.hue - hue + 540) % 360) - 180;
   return [hue + way * share, saturation, lightness];
@@ -100,7 +100,7 @@ export function shape(sheet: SKRSContext2D, points: readonly (readonly [number, 
   sheet.fill();
 }
 
-/** Where subjects stand, and with what they are drawn. */
+/** Where a subject is painted, and on which layer. */
 export interface SubjectContext {
   readonly easel: Painting;
   readonly sheet: SKRSContext2D;

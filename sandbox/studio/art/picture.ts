@@ -31,8 +31,8 @@ export interface Picture {
 }
 
 /**
- * Paints a picture: the prompt's words choose palette, layers and finish, the seed the rest. This is procedural art
- * (engine: local-procedural), no image model; the same request makes the same pixels.
+ * Paints a picture: the prompt chooses palette, layers and finish, the seed the rest. Procedural (engine:
+ * local-procedural), no image model; the same request makes the same pixels.
  */
 export async function paintPicture(
   request: PictureRequest,
@@ -55,14 +55,14 @@ export async function paintPicture(
   return { canvas, seed };
 }
 
-/** The seed that is told, and the one that is painted by: two prompts that mean the same scene still differ, whatever seed is given. */
+/** The reported seed, and the one used for painting: it depends on the prompt too, so that different prompts give different pictures. */
 export function seedsOf(prompt: string, input: number | null): { seed: number; mixed: number } {
   const hash = hashText(prompt);
   if (input === null) return { seed: hash, mixed: hash };
   return { seed: input, mixed: (hash ^ Math.imul(input, 0x9e3779b1)) >>> 0 };
 }
 
-/** Paints the sheets of the prompt's scene; the same prompt and (mixed) seed give the same sheets. */
+/** Paints the layers of the prompt's scene; deterministic. */
 export function paintScene(
   { prompt, seed, size }: { readonly prompt: string; readonly seed: number; readonly size: Size },
   onProgress: (percent: number, stage: string) => void,
@@ -85,13 +85,13 @@ function paintLayers(easel: Painting, onProgress: (percent: number, stage: strin
   onProgress(65, 'weather');
 }
 
-/** Lays the sheets over each other, the view in the middle. */
+/** Composites the layers with the camera in the middle. */
 function compose(canvas: Canvas, easel: Painting): void {
   const brush = canvas.getContext('2d');
   for (const layer of easel.layers) brush.drawImage(layer.canvas, -easel.margin, 0);
 }
 
-/** Puts a given picture into the scene: covering, half transparent, then the scene's light over it. */
+/** Blends a reference picture into the scene. */
 async function blend(canvas: Canvas, easel: Painting, reference: Uint8Array): Promise<void> {
   const image = await loadImage(reference);
   const { width, height } = canvas;

@@ -1,4 +1,4 @@
-/** Randomness that is the same everywhere: integers only, no Math.sin, so a seed makes the same picture on every machine. */
+/** Deterministic random numbers: integers only, no Math.sin, so that a seed gives the same picture on every machine. */
 
 /** A 32-bit hash of a text (FNV-1a). */
 export function hashText(text: string): number {
@@ -10,7 +10,7 @@ export function hashText(text: string): number {
   return hash >>> 0;
 }
 
-/** Numbers from 0 to below 1 in an order that the seed decides (mulberry32). */
+/** A generator of numbers from 0 to below 1 (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -21,7 +21,7 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** Smooth noise from 0 to 1 over the plane; `octaves` says how rough it is. */
+/** Smooth noise from 0 to 1; more `octaves` are rougher. */
 export type Noise = (x: number, y: number, octaves: number) => number;
 
 /** Value noise in octaves, for this seed. */

@@ -1,6 +1,6 @@
 import { createRandom } from './random.ts';
 
-/** What a prompt asks for, as far as this renderer understands it. */
+/** The scene of a prompt, as far as this renderer understands it. */
 export interface Scene {
   readonly time: 'day' | 'dawn' | 'dusk' | 'night' | 'space';
   readonly ground: 'sea' | 'mountain' | 'city' | 'forest' | 'desert' | 'field' | 'none';
@@ -90,7 +90,7 @@ const BASE_HUE: Readonly<Record<Scene['time'], number>> = {
 const ANY_GROUND = ['mountain', 'sea', 'field', 'city', 'forest'] as const;
 const ANY_TIME = ['dawn', 'dusk', 'day', 'night'] as const;
 
-/** Reads a prompt (English and Chinese words); the seed decides what the prompt leaves open. */
+/** Parses a prompt (English and Chinese words); the seed decides what it leaves open. */
 export function readPrompt(prompt: string, seed: number): Scene {
   const text = prompt.toLowerCase();
   const random = createRandom(seed);

@@ -19,10 +19,10 @@ const PAINTERS: Readonly<Record<Exclude<Subject, 'planet'>, (stage: SubjectConte
   flower: paintFlower,
 };
 
-/** Where one subject after the other stands, in units from the middle. */
+/** Horizontal positions of subjects, in units from the middle. */
 const SIDES = [0, 0.3, -0.3, 0.15, -0.15];
 
-/** Paints every subject of the scene onto one sheet. */
+/** Paints every subject of the scene onto one layer. */
 export function paintSubjects(easel: Painting, onSubject: (subject: Subject) => void): void {
   const { scene, random, horizon, height } = easel;
   const sheet = easel.layer(0.8);
@@ -31,7 +31,7 @@ export function paintSubjects(easel: Painting, onSubject: (subject: Subject) => 
   const ink = css(tinted(scene, [230, 25, easel.isDark ? 4 : 10]));
   for (const [index, subject] of scene.subjects.entries()) {
     sheet.fillStyle = ink;
-    // Side by side, or one would hide the other.
+    // Side by side, so that none hides another.
     const place = x + (SIDES[index % SIDES.length] ?? 0) * easel.unit;
     if (subject !== 'planet') PAINTERS[subject]({ easel, sheet, x: place, y, ink });
     onSubject(subject);

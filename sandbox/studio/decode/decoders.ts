@@ -3,11 +3,10 @@ import { createRequire } from 'node:module';
 import type { InputAudioTrack, InputVideoTrack } from 'mediabunny';
 
 /**
- * Decoders for H.264, H.265, VP9, AV1, AAC, Opus and others are not on board. They are there when whoever runs Kiln has
- * put this package beside it; nothing is missing without it.
+ * Optional decoders for H.264, H.265, VP9, AV1, AAC, Opus and others, used when this package is installed beside Kiln.
  */
 const OPTIONAL_PACKAGE = 'node-webcodecs';
-/** What decoding needs of WebCodecs. Encoders stay our own: the same request makes the same bytes with and without the package. */
+/** The decoders of WebCodecs. The encoders are not used, so that the output is the same with and without the package. */
 const NEEDED = [
   'VideoDecoder',
   'AudioDecoder',
@@ -18,7 +17,7 @@ const NEEDED = [
   'VideoColorSpace',
 ] as const;
 
-/** Whether what is in a track can be decoded here. */
+/** Whether a track can be decoded. */
 export async function canDecode(track: InputVideoTrack | InputAudioTrack): Promise<boolean> {
   if (await track.canDecode()) return true;
   return loadDecoders() && track.canDecode();
@@ -26,7 +25,7 @@ export async function canDecode(track: InputVideoTrack | InputAudioTrack): Promi
 
 let areLoaded = false;
 
-/** Makes the optional decoders known, once for each process; false when they are not installed. */
+/** Registers the optional decoders, once per process; false when they are not installed. */
 function loadDecoders(): boolean {
   if (areLoaded) return true;
   const found = optionalPackage();
@@ -43,7 +42,7 @@ function optionalPackage(): Partial<Record<(typeof NEEDED)[number], unknown>> | 
   try {
     return require(OPTIONAL_PACKAGE) as Partial<Record<(typeof NEEDED)[number], unknown>>;
   } catch (error) {
-    // One that is installed and does not start is an error of the installation: let it be seen.
+    // An installed package that does not load is an error of the installation.
     if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return null;
     throw error;
   }

@@ -7,23 +7,23 @@ import { StudioError } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
 import { canDecode } from './decoders.ts';
 
-/** The decoded pictures of a video, one after the other, from its beginning again after its end. */
+/** The decoded frames of a video, in a loop. */
 export interface MovingPictures {
-  /** As shown: turned, with square pixels. */
+  /** The display size: rotated, with square pixels. */
   readonly size: Size;
-  /** The picture that is shown at this time, in seconds; times may only grow. Throws UNREADABLE_MEDIA. */
+  /** The frame at this time in seconds; times must not decrease. Throws UNREADABLE_MEDIA. */
   at(seconds: number): Promise<Canvas>;
   /** Ends the decoding. */
   close(): Promise<void>;
 }
 
-/** Larger ones take too much memory and time. */
+/** Limit for memory and time. */
 const MOST_PIXELS = 4_096 * 2_304;
-/** Eight bits a colour, in the profiles that people's devices make: of others the optional decoders give noise and call it a picture. */
+/** Supported profiles, 8 bits per colour: the optional decoders return noise for others. */
 const PLAIN = /^(avc[13]\.(42|4d|58|64)|(hvc|hev)1\.1\.|vp8$|vp09\.00\.|av01\.0\.[^.]+\.08)/i;
 const SHORTEST_SECONDS = 1 / 60;
 
-/** Opens a video to be decoded; null when there is no decoder that takes it, or it is too large for one. Throws UNREADABLE_MEDIA. */
+/** Opens a video for decoding; null when no decoder supports it, or it is too large. Throws UNREADABLE_MEDIA. */
 export async function openMovingPictures(video: Uint8Array): Promise<MovingPictures | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(video) });
   try {
@@ -47,7 +47,7 @@ async function openTrack(input: Input): Promise<MovingPictures | null> {
   return (await startsWell(pictures)) ? pictures : null;
 }
 
-/** Decoders say of some videos that they take them, and then do not. */
+/** Some decoders claim support and then fail. */
 async function startsWell(pictures: MovingPictures): Promise<boolean> {
   try {
     await pictures.at(0);
@@ -60,11 +60,11 @@ async function startsWell(pictures: MovingPictures): Promise<boolean> {
 
 interface Shown {
   readonly sample: VideoSample;
-  /** Seconds from the very beginning, all rounds counted. */
+  /** Seconds since the start, including all loops. */
   readonly from: number;
 }
 
-/** The pictures in the order they are shown, round after round. */
+/** The frames in display order, in a loop. */
 async function createLoop(track: InputVideoTrack): Promise<AsyncGenerator<Shown, void>> {
   const start = await track.getFirstTimestamp();
   const period = Math.max(SHORTEST_SECONDS, (await track.computeDuration()) - start);
@@ -86,7 +86,7 @@ function createReader(input: Input, size: Size, loop: AsyncGenerator<Shown, void
   const paint = createPainter(canvas);
   let next: Shown | null = null;
   const take = async () => (await loop.next()).value ?? null;
-  /** The last picture that has begun by then; the very first one whenever it begins. */
+  /** The frame at this time; before the first frame, the first one. */
   const due = async (seconds: number): Promise<VideoSample | null> => {
     let found: VideoSample | null = null;
     if (next === null) {
@@ -120,17 +120,17 @@ function createReader(input: Input, size: Size, loop: AsyncGenerator<Shown, void
   };
 }
 
-/** A format is part of WebCodecs, but not yet of its types here. */
+/** `format` is part of WebCodecs, but missing in the types. */
 const AS_RGBA: VideoFrameCopyToOptions & { readonly format: string } = { format: 'RGBA' };
 
-/** Puts pictures onto the canvas, turned as the file says. */
+/** Draws frames onto the canvas, with the file's rotation. */
 function createPainter(canvas: Canvas): (sample: VideoSample) => Promise<void> {
   let still = createCanvas(1, 1);
   let rgba = new Uint8ClampedArray(4);
   return async (sample) => {
     const { width, height } = sample.visibleRect;
     if (width * height > MOST_PIXELS) throw new Error('a picture is too large');
-    // Pictures of one video are as large as each other: their memory is used again.
+    // All frames of a video have the same size: the buffer is reused.
     if (still.width !== width || still.height !== height) {
       still = createCanvas(width, height);
       rgba = new Uint8ClampedArray(width * height * 4);

@@ -59,7 +59,7 @@ const NAMED: readonly (readonly [string, Lab])[] = (
   ] as const
 ).map(([name, red, green, blue]) => [name, toLab(red, green, blue)]);
 
-/** The name that comes nearest; hue counts twice as much as lightness. */
+/** The nearest colour name; hue counts twice as much as lightness. */
 export function nameOf(colour: Lab): string {
   const unlikeness = (named: Lab) => 2 * distance(colour, named) - (colour[0] - named[0]) ** 2;
   return NAMED.reduce((best, next) => (unlikeness(next[1]) < unlikeness(best[1]) ? next : best))[0];

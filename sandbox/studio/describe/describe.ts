@@ -7,13 +7,13 @@ import { ownDescription } from './own-description.ts';
 import { paletteOf } from './palette.ts';
 import { captionOf, promptsOf } from './words.ts';
 
-/** Pictures beyond this are refused before they are decoded. */
+/** Most pixels that are decoded. */
 const MAX_PIXELS = 50_000_000;
 const SMALL_EDGE = 160;
 
 /**
- * Describes a picture by measuring it: size, colours, light, detail. It recognises nothing; what the file says about
- * itself is quoted. Throws UnreadablePicture.
+ * Describes a picture by measurements: size, colours, light, detail. Nothing is recognized; the file's own description is
+ * quoted. Throws UnreadablePicture.
  */
 export async function describePicture(picture: Uint8Array): Promise<Description> {
   const { width, height, format, small, metadata } = await read(picture);

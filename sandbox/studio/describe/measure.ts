@@ -7,7 +7,7 @@ export interface Pixels {
   readonly height: number;
 }
 
-/** What was counted. All from 0 to 1 unless said otherwise. */
+/** The measurements; from 0 to 1 unless noted. */
 export interface Measures {
   readonly brightness: number;
   /** Standard deviation of the brightness. */
@@ -24,7 +24,7 @@ export interface Measures {
   readonly fall: number;
 }
 
-/** Counts what there is to count. */
+/** Measures a picture. */
 export function measure(pixels: Pixels): Measures {
   const { data } = pixels;
   const count = pixels.width * pixels.height;

@@ -11,7 +11,7 @@ interface Metadata {
   readonly iptc?: Buffer | undefined;
 }
 
-/** What a file says about itself in XMP, EXIF or IPTC; null when it says nothing that can be read. */
+/** A file's own description in XMP, EXIF or IPTC; null when there is none. */
 export function ownDescription({ xmp, exif, iptc }: Metadata): string | null {
   return (
     quote(xmp && descriptionInXmp(xmp.toString('utf8'))) ??
@@ -30,11 +30,11 @@ function descriptionInXmp(xmp: string): string | null {
 function descriptionInExif(exif: Buffer): string | null {
   try {
     const description: unknown = readExif(exif).Image?.ImageDescription;
-    // Bytes beyond ASCII are handed out as they are.
+    // exif-reader returns text with bytes beyond ASCII as a buffer.
     if (Buffer.isBuffer(description)) return description.toString('utf8');
     return typeof description === 'string' ? description : null;
   } catch {
-    return null; // broken metadata: the picture itself is fine
+    return null; // broken metadata
   }
 }
 

@@ -13,7 +13,7 @@ const CLUSTERS = 6;
 const ROUNDS = 12;
 const SMALLEST_SHARE = 0.02;
 
-/** The main colours of RGB pixels, largest share first: k-means with fixed starts, so the same picture gives the same answer. */
+/** The main colours of RGB pixels, largest share first: k-means with fixed starts, so that it is deterministic. */
 export function paletteOf(rgb: Uint8Array): Swatch[] {
   const colours: Lab[] = [];
   for (let at = 0; at + 2 < rgb.length; at += 3) {
@@ -31,7 +31,7 @@ export function paletteOf(rgb: Uint8Array): Swatch[] {
     .toSorted((one, other) => other.share - one.share);
 }
 
-/** The first pixel, then always the one that is furthest from those taken. */
+/** The first pixel, then repeatedly the one furthest from those chosen. */
 function firstCentres(colours: readonly Lab[]): Lab[] {
   const centres = colours.slice(0, 1);
   while (centres.length < Math.min(CLUSTERS, colours.length)) {
@@ -63,7 +63,7 @@ function nearestOf(colour: Lab, centres: readonly Lab[]): number {
   return best;
 }
 
-/** The mean of each cluster; an empty one stays where it was. */
+/** The mean of each cluster; an empty one does not move. */
 function middles(colours: readonly Lab[], nearest: readonly number[], centres: readonly Lab[]): Lab[] {
   const sums = centres.map(() => [0, 0, 0, 0] as [number, number, number, number]);
   for (const [index, colour] of colours.entries()) {

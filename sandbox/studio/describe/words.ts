@@ -1,7 +1,7 @@
 import type { Measures } from './measure.ts';
 import type { Swatch } from './palette.ts';
 
-/** What is put into words. */
+/** The facts of a description. */
 export interface Facts {
   readonly width: number;
   readonly height: number;
@@ -12,7 +12,7 @@ export interface Facts {
   readonly ownDescription: string | null;
 }
 
-/** One sentence of what was measured. */
+/** A sentence with the measurements. */
 export function captionOf(facts: Facts): string {
   const { width, height, format, measures } = facts;
   const { x, y } = measures.centre;
@@ -67,7 +67,7 @@ export function promptsOf(facts: Facts): string[] {
 
 type Steps = readonly (readonly [below: number, word: string])[];
 
-/** The word of the first step that the value is below; else the last word. */
+/** The word of the first threshold above the value, else the last word. */
 function level(value: number, steps: Steps, otherwise: string): string {
   return steps.find(([below]) => value < below)?.[1] ?? otherwise;
 }
@@ -150,7 +150,7 @@ function listed(words: readonly string[]): string {
   return words.length > 1 ? `${words.slice(0, -1).join(', ')} and ${words.at(-1)}` : (words[0] ?? 'grey');
 }
 
-/** The ratio in small whole numbers where half a percent is near enough: 1024x682 is 3:2. */
+/** The ratio in small integers, with half a percent tolerance: 1024x682 is 3:2. */
 function ratioOf(width: number, height: number): string {
   const ratio = width / height;
   for (let high = 1; high <= 20; high += 1) {

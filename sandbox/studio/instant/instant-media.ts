@@ -16,20 +16,20 @@ import type {
   VideoRequest,
 } from '../types/media-types.ts';
 
-/** The videos and voices of the instant studio: real files that the studio made once and that lie beside this one. */
+/** The media of the instant studio: prerendered files beside this one. */
 
-/** As players see it, padding of the encoder included. */
+/** As players report it, including the encoder's padding. */
 const SPEECH_SECONDS = 1.332;
 
 const load = (name: string) => readFile(path.join(import.meta.dirname, name));
 
-/** A video of two seconds with sound, 128x72, whatever is asked for within the limits. */
+/** A video of two seconds with sound, 128x72, for any valid request. */
 export async function instantVideo(request: VideoRequest): Promise<StudioVideo> {
   checkVideo(request);
   return clip(request.seed);
 }
 
-/** The same video as somebody talking; a text that cannot be spoken is refused as ever. */
+/** The same video for talking videos; an unspeakable text is refused. */
 export async function instantPresenter(request: PresenterRequest): Promise<StudioPresenter> {
   checkPresenter(request);
   if (request.text !== undefined) readScript(request.text);
@@ -54,7 +54,7 @@ async function clip(seed = 0): Promise<StudioVideo> {
   };
 }
 
-/** "This is a test" as MP3, a tone as WAV; a text that cannot be spoken is refused as ever. */
+/** "This is a test" as MP3, a tone as WAV; an unspeakable text is refused. */
 export async function instantSpeech(request: SpeechRequest): Promise<StudioSpeech> {
   checkSpeech(request);
   const { omitted } = readScript(request.text);
@@ -92,7 +92,7 @@ export const INSTANT_VOICE: MatchedVoice = {
   },
 };
 
-/** The poster of the one video, for everything. */
+/** The poster of the video, for every file. */
 export async function instantThumbnail(): Promise<StudioThumbnail> {
   return {
     bytes: await load('poster.jpg'),

@@ -14,8 +14,8 @@ import {
 } from './instant-media.ts';
 
 /**
- * A studio for tests with hundreds of tasks at once: one tiny plain picture per aspect ratio and format, made once; one
- * small video; one sentence. The prompt is not looked at; limits and refusals are the real ones, and so are `probe` and `detectPerson`.
+ * A studio for tests with hundreds of concurrent tasks: one tiny plain picture per aspect ratio and format, one small video,
+ * one sentence. The prompt is ignored; limits, errors, `probe` and `detectPerson` are the real ones.
  */
 export function createInstantStudio(): Studio {
   const made = new Map<string, Promise<StudioImage>>();

@@ -7,10 +7,10 @@ import { UnreadablePicture } from '../types/studio.ts';
 import { coverOf } from './cover.ts';
 import { probeMedia } from './probe.ts';
 
-/** Sound beyond this is not listened to. */
+/** Seconds of sound that are analysed. */
 const HEARD_SECONDS = 120;
 
-/** What can be measured in a picture, video or sound, in sentences. Throws UNREADABLE_MEDIA. */
+/** Describes the measurements of a picture, video or sound in sentences. Throws UNREADABLE_MEDIA. */
 export async function analyseMedia(media: Uint8Array): Promise<Analysis> {
   const facts = await probeMedia(media);
   if (facts.kind === 'image') return { facts, summary: await describe(media) };
@@ -36,7 +36,7 @@ async function describe(picture: Uint8Array): Promise<string> {
   }
 }
 
-/** One sentence with what the file is. */
+/** A sentence with the file's type and size. */
 function factsInWords(facts: MediaFacts): string {
   const { container, duration, width, height, framesPerSecond, channels, sampleRate } = facts;
   const seconds = duration === null ? '' : secondsInWords(duration);
@@ -69,7 +69,7 @@ async function coverInWords(media: Uint8Array): Promise<string[]> {
     const { caption } = await describePicture(cover);
     return [`Its cover: ${caption}`];
   } catch (error) {
-    if (error instanceof UnreadablePicture) return []; // somebody else's broken cover: the rest still stands
+    if (error instanceof UnreadablePicture) return []; // a broken cover is ignored
     throw error;
   }
 }

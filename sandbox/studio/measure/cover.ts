@@ -2,7 +2,7 @@ import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 
 const LARGEST_COVER_BYTES = 10 * 1024 * 1024;
 
-/** The picture that a video or sound carries to stand for it; null when there is none. Our own videos carry one. */
+/** The cover picture of a video or sound; null when there is none. Our own videos have one. */
 export async function coverOf(media: Uint8Array): Promise<Uint8Array | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });
   try {

@@ -6,13 +6,13 @@ import sharp from 'sharp';
 import { StudioError } from '../types/media-types.ts';
 import type { MediaFacts } from '../types/media-types.ts';
 
-/** Pictures beyond this are refused before they are decoded. */
+/** Most pixels that are decoded. */
 const MAX_PIXELS = 50_000_000;
 /** Packets that the frame rate is measured by. */
 const COUNTED_PACKETS = 60;
 const LONGEST_TITLE = 500;
 
-/** Reads what a picture, video or sound is from its bytes. Throws UNREADABLE_MEDIA. */
+/** Reads the facts of a picture, video or sound. Throws UNREADABLE_MEDIA. */
 export async function probeMedia(media: Uint8Array): Promise<MediaFacts> {
   try {
     const type = await fileTypeFromBuffer(media);

@@ -5,11 +5,11 @@ import type { PersonDetection, PersonInPicture } from '../types/media-types.ts';
 import { declaredPeople } from './declared.ts';
 import type { DeclaredPeople } from './declared.ts';
 
-/** Pictures beyond this are refused before they are decoded. */
+/** Most pixels that are decoded. */
 const MAX_PIXELS = 50_000_000;
 const UPRIGHT = 1;
 
-/** What a picture's file says about the people in it; nothing is recognised. Throws UNREADABLE_MEDIA. */
+/** The people that a picture's metadata declares; nothing is recognized. Throws UNREADABLE_MEDIA. */
 export async function detectPerson(picture: Uint8Array): Promise<PersonDetection> {
   const { faces, names } = await peopleIn(picture);
   const nameless = names.filter((name) => faces.every((face) => face.name !== name));

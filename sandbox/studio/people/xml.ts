@@ -1,4 +1,4 @@
-/** One element of an XML text: what XMP is read by. */
+/** An XML element, for XMP. */
 export interface XmlElement {
   /** With its prefix: `mwg-rs:Regions`. */
   readonly name: string;
@@ -13,12 +13,12 @@ interface OpenElement extends XmlElement {
   text: string;
 }
 
-/** Beyond these a file is no description of a picture any more; what follows is left out. */
+/** Limits of the parser; the rest of a larger text is ignored. */
 const MOST_CHARACTERS = 1_000_000;
 const MOST_ELEMENTS = 20_000;
 const DEEPEST = 64;
 
-/** What is between these is no element; an unclosed one ends the reading, so that a hostile text is not searched again and again. */
+/** Comments, CDATA and the like are skipped; an unclosed one ends the parsing, so that a hostile text is not searched repeatedly. */
 const ASIDES = [
   { start: '<!--', end: '-->', isText: false },
   { start: '<![CDATA[', end: ']]>', isText: true },
@@ -29,7 +29,7 @@ const TAG =
   /<(?<end>\/)?(?<name>[\w:.-]+)(?![\w:.-])(?<attributes>[^>"']*(?:"[^"]*"[^>"']*|'[^']*'[^>"']*)*)>/y;
 const ATTRIBUTE = /(?<![\w:.-])(?<name>[\w:.-]+)\s*=\s*(?:"(?<double>[^"]*)"|'(?<single>[^']*)')/g;
 
-/** Reads an XML text as far as it can be read: end tags that fit nothing are passed over, open elements end with the text. */
+/** Parses XML leniently: unmatched end tags are ignored, open elements end with the text. */
 export function readXml(xml: string): XmlElement {
   const text = xml.slice(0, MOST_CHARACTERS);
   const root = emptyElement('', new Map());
@@ -54,7 +54,7 @@ export function readXml(xml: string): XmlElement {
   return root;
 }
 
-/** Reads the tag that starts here; answers where it ends, or -1 when it is none. */
+/** Parses the tag that starts here; returns its end, or -1 when it is none. */
 function readTag(text: string, start: number, open: OpenElement[]): number {
   TAG.lastIndex = start;
   const match = TAG.exec(text);

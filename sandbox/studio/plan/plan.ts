@@ -9,7 +9,7 @@ import type { ImageRequest } from '../types/studio.ts';
 import { frameRatio } from '../video/camera.ts';
 import type { VideoPlan } from '../video/video.ts';
 
-/** How large the studio makes things. */
+/** The size of the studio's media. */
 export type StudioSize = 'normal' | 'small';
 
 const LONG_EDGE = { normal: 1_024, small: 512 } as const;
@@ -51,7 +51,7 @@ const speechLimits = z.object({
   pitch: z.number().min(-12).max(12).optional(),
 });
 
-/** How large a picture becomes. Throws when it would be too large. */
+/** The size of a picture. Throws OUT_OF_RANGE when it is too large. */
 export function planImage(request: ImageRequest, size: StudioSize): Size {
   if ((request.references?.length ?? 0) > MAX_REFERENCES) {
     throw new RangeError(`at most ${MAX_REFERENCES} pictures can be blended in`);
@@ -66,7 +66,7 @@ export function checkVideo(request: VideoRequest): void {
   within(videoLimits, request);
 }
 
-/** How large and long a video becomes; its frame's shape counts when no other is asked for. Throws OUT_OF_RANGE and UNREADABLE_MEDIA. */
+/** Plans the size and duration of a video; without an aspect ratio the frame's is used. Throws OUT_OF_RANGE and UNREADABLE_MEDIA. */
 export async function planVideo(request: VideoRequest, size: StudioSize): Promise<VideoPlan> {
   const { durationSeconds, resolution } = within(videoLimits, request);
   const framesPerSecond = FRAMES_PER_SECOND[size];
@@ -80,12 +80,12 @@ export async function planVideo(request: VideoRequest, size: StudioSize): Promis
   };
 }
 
-/** Throws OUT_OF_RANGE when a talking video would be too large, or when it is not clear who is to talk or what. */
+/** Validates a talking video: its size, and exactly one speaker and one voice. Throws OUT_OF_RANGE. */
 export function checkPresenter(request: PresenterRequest): void {
   within(presenterLimits, request);
 }
 
-/** How large a talking video becomes; a given picture's shape counts when no other is asked for. Throws OUT_OF_RANGE and UNREADABLE_MEDIA. */
+/** Plans the size of a talking video; without an aspect ratio the picture's is used. Throws OUT_OF_RANGE and UNREADABLE_MEDIA. */
 export async function planPresenter(request: PresenterRequest, size: StudioSize): Promise<PresenterPlan> {
   const { resolution } = within(presenterLimits, request);
   const { aspectRatio, picture } = request;

@@ -1,16 +1,16 @@
-/** What a talking video does not show, for whoever asked for it. */
+/** Notes for callers about what a talking video does not show. */
 
-/** Said of a picture whose face is not known. */
+/** The note of a picture without a known face. */
 export const NO_FACE =
   'The file of the picture declares no face region, and faces are not recognised here: the picture moves with the voice, no mouth is drawn.';
 
-/** Said of a video. */
+/** The note of a video. */
 export const NOT_RECOGNISED =
   'Faces are not recognised here: the video moves with the voice, no mouth is drawn.';
 
 const CODECS: Readonly<Record<string, string>> = { avc: 'H.264', hevc: 'H.265' };
 
-/** Of a video whose pictures were copied. */
+/** The note of a video with copied frames. */
 export function copyNote(codec: string): string {
   const kind = CODECS[codec] ?? codec.toUpperCase();
   return `The pictures of the video (${kind}) cannot be decoded here: they were copied under the new sound, repeated or cut to its length, and no mouth moves.`;

@@ -16,7 +16,7 @@ import { createTalkingVideo } from './renderers/talking-video.ts';
 import { openVoice } from './voice.ts';
 import type { Voice } from './voice.ts';
 
-/** What the studio has decided about a talking video. */
+/** The plan of a talking video. */
 export interface PresenterPlan {
   readonly request: PresenterRequest;
   /** Even edges. */
@@ -26,21 +26,21 @@ export interface PresenterPlan {
 
 type OnProgress = (percent: number, stage: string) => void;
 
-/** What is known once the voice is. */
+/** The plan together with its voice. */
 interface Scene extends PresenterPlan {
   readonly voice: Voice;
   readonly prompt: string;
-  /** The seed that is told, and the one that is drawn by. */
+  /** The reported seed, and the one used for drawing. */
   readonly seeds: { readonly seed: number; readonly mixed: number };
   readonly title: string;
   readonly onProgress: OnProgress;
 }
 
-/** Percent that is reached when the text is spoken. */
+/** Progress in percent when the speech is done. */
 const SPOKEN = 6;
 const DEFAULT_TITLE = 'A presenter';
 
-/** Makes somebody talk. The same plan gives the same bytes. */
+/** Renders a talking video. Deterministic. */
 export async function makePresenter(plan: PresenterPlan, onProgress: OnProgress): Promise<StudioPresenter> {
   const { request } = plan;
   const voice = await openVoice(request, (percent, stage) =>
@@ -81,7 +81,7 @@ async function withVideo(scene: Scene, video: Uint8Array): Promise<StudioPresent
   }
 }
 
-/** The video's own shape when no other is asked for, and never larger than it is. */
+/** The video's own size by default, and never larger. */
 function sizeOf({ request, size }: Scene, own: Size): Size {
   const shortEdge = Math.min(size.width, size.height, own.width, own.height);
   return sizeByShortEdge(request.aspectRatio ?? `${own.width}:${own.height}`, shortEdge);

@@ -7,11 +7,11 @@ import { speakText } from '../speech/speech.ts';
 import { StudioError } from '../types/media-types.ts';
 import type { PresenterRequest } from '../types/media-types.ts';
 
-/** What a talking video says. */
+/** The voice of a talking video. */
 export interface Voice {
   /** At most 60 seconds, at a rate that AAC has. */
   readonly sound: Sound;
-  /** What is said when; null when only the sound is known. */
+  /** The phones with their times; null when only the sound is known. */
   readonly phones: readonly Phone[] | null;
   /** Letters of the text that could not be spoken; null when there are none. */
   readonly omitted: string | null;
@@ -20,15 +20,15 @@ export interface Voice {
 type OnProgress = (percent: number, stage: string) => void;
 
 const MOST_SECONDS = 60;
-/** Encoders pad: a sound that was cut at the limit is a little longer. */
+/** Tolerance for the padding of encoders. */
 const PADDING_SECONDS = 0.2;
-/** Samples a second that AAC has. */
+/** Sample rates of AAC. */
 const AAC_RATES: ReadonlySet<number> = new Set([
   8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000,
 ]);
 const [LOW_RATE, HIGH_RATE] = [16_000, 48_000] as const;
 
-/** The given sound, or the text spoken. Throws OUT_OF_RANGE when it is too long, UNREADABLE_MEDIA and NOTHING_TO_SPEAK. */
+/** The input sound, or the spoken text. Throws OUT_OF_RANGE when it is too long, UNREADABLE_MEDIA and NOTHING_TO_SPEAK. */
 export async function openVoice(request: PresenterRequest, onProgress: OnProgress): Promise<Voice> {
   const { audio, text = '', voice } = request;
   const said: Voice =

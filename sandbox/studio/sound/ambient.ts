@@ -3,7 +3,7 @@ import type { Sound } from './sound.ts';
 
 const SAMPLE_RATE = 32_000;
 const CHORD_SECONDS = 2.5;
-/** A chord sounds on a little into the next one. */
+/** Overlap of chords in seconds. */
 const RING_SECONDS = 3;
 /** Semitones above the root. */
 const CHORDS = [
@@ -12,7 +12,7 @@ const CHORDS = [
   [-3, 4, 9, 12],
   [-5, 2, 7, 11],
 ] as const;
-/** Each note is this many times its pitch, that loud. */
+/** Partials of a note: frequency factor and loudness. */
 const OVERTONES = [
   [1, 1],
   [2.003, 0.35],
@@ -20,7 +20,7 @@ const OVERTONES = [
 ] as const;
 const LOUDNESS = 0.055;
 
-/** Quiet chords in a key that the seed chooses. */
+/** Composes quiet chords; the seed chooses the key. */
 export function composeAmbient(seed: number, seconds: number): Sound {
   const random = createRandom(seed);
   const samples = new Float32Array(Math.round(seconds * SAMPLE_RATE));

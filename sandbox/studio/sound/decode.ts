@@ -7,12 +7,12 @@ import { StudioError } from '../types/media-types.ts';
 import { joined } from './sound.ts';
 import type { Sound } from './sound.ts';
 
-/** Beyond these a rate is a mistake or an attack: a second of sound would become hours of work. */
+/** Accepted sample rates; others would make a second of sound too expensive. */
 const [LOWEST_RATE, HIGHEST_RATE] = [4_000, 384_000] as const;
 
 /**
- * The sound of a WAV (any plain samples) or an MP3, also inside a video, mixed into one channel; no more than so many
- * seconds of it. AAC, Opus and others are read where the optional decoders are installed. Throws UNREADABLE_MEDIA.
+ * Decodes WAV (PCM) or MP3, also inside a video, mixed to one channel and limited in length. AAC, Opus and others need the
+ * optional decoders. Throws UNREADABLE_MEDIA.
  */
 export async function decodeSound(media: Uint8Array, mostSeconds: number): Promise<Sound> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(media) });

@@ -7,7 +7,7 @@ registerMp3Encoder();
 
 const BITS_PER_SECOND = 64_000;
 
-/** The sound as an MP3. */
+/** Encodes a sound as MP3. */
 export async function writeMp3({ samples, sampleRate }: Sound): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new Mp3OutputFormat(), target });

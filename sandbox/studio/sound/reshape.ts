@@ -1,6 +1,6 @@
 import type { Sound } from './sound.ts';
 
-/** How many neighbours on each side a sample is made of. */
+/** Half width of the sinc window, in samples. */
 const REACH = 12;
 
 /** The same sound at another sample rate, by windowed sinc. */
@@ -9,7 +9,7 @@ export function resample(sound: Sound, sampleRate: number): Sound {
   return { samples: rescale(sound.samples, sampleRate / sound.sampleRate), sampleRate };
 }
 
-/** As many times as many samples. */
+/** Resamples by this factor. */
 function rescale(samples: Float32Array, ratio: number): Float32Array {
   const scaled = new Float32Array(Math.floor(samples.length * ratio));
   const cutoff = Math.min(1, ratio);
@@ -33,7 +33,7 @@ function sinc(value: number): number {
   return Math.abs(angle) < 1e-9 ? 1 : Math.sin(angle) / angle;
 }
 
-/** Moves resonances and pitch together by this factor; the sound lasts as long as before. */
+/** Shifts formants and pitch by this factor and keeps the duration. */
 export function shiftFormants(sound: Sound, factor: number): Sound {
   if (Math.abs(factor - 1) < 0.01) return sound;
   const { sampleRate } = sound;
@@ -46,7 +46,7 @@ export function shiftFormants(sound: Sound, factor: number): Sound {
 const WINDOW_SECONDS = 0.03;
 const SEARCH_SECONDS = 0.008;
 
-/** Makes the sound this many times as long and keeps its pitch (WSOLA: pieces are laid where they continue each other best). */
+/** Stretches the sound by this factor and keeps its pitch (WSOLA). */
 function stretch({ samples, sampleRate }: Sound, factor: number): Float32Array {
   const size = Math.round((sampleRate * WINDOW_SECONDS) / 2) * 2;
   const hop = size / 2;
@@ -65,7 +65,7 @@ function stretch({ samples, sampleRate }: Sound, factor: number): Float32Array {
   return stretched.subarray(0, length);
 }
 
-/** Near the wanted place, the one that sounds most like what would have come next. */
+/** The position near the target with the best correlation to the natural continuation. */
 function bestStart(
   samples: Float32Array,
   search: {

@@ -6,12 +6,12 @@ export interface Sound {
   readonly sampleRate: number;
 }
 
-/** How long it lasts, in seconds. */
+/** The duration in seconds. */
 export function durationOf({ samples, sampleRate }: Sound): number {
   return samples.length / sampleRate;
 }
 
-/** One piece after the other. */
+/** Concatenates samples. */
 export function joined(pieces: readonly Float32Array[]): Float32Array {
   const whole = new Float32Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;

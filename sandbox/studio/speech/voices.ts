@@ -1,14 +1,14 @@
 import type { StudioVoice, StudioVoiceId } from '../types/media-types.ts';
 
-/** A voice and what was measured of it. */
+/** A voice with its measurements. */
 interface BaseVoice extends StudioVoice {
   /** Mean pitch in Hz. */
   readonly pitch: number;
-  /** Whether it follows a given pitch; otherwise the sound itself has to be changed. */
+  /** Whether it supports a pitch setting; otherwise the sound is shifted. */
   readonly followsPitch: boolean;
 }
 
-/** The voices that the engine brings. */
+/** The voices of the engine. */
 export const BASE_VOICES: Readonly<Record<StudioVoiceId, BaseVoice>> = {
   slt: {
     id: 'slt',
@@ -57,7 +57,7 @@ export const BASE_VOICES: Readonly<Record<StudioVoiceId, BaseVoice>> = {
   },
 };
 
-/** What callers see of the voices. */
+/** The voices as callers see them. */
 export const VOICES: readonly StudioVoice[] = Object.values(BASE_VOICES).map(
   ({ id, name, language, gender, description }) => ({ id, name, language, gender, description }),
 );

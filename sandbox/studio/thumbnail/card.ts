@@ -7,7 +7,7 @@ import type { MediaFacts } from '../types/media-types.ts';
 const LONG_EDGE = 320;
 const SHORTEST_EDGE = 120;
 
-/** A card with what is known of a file whose pictures or sound cannot be decoded here, in the shape of its pictures. */
+/** Draws a card with the facts of a file that can't be decoded, with the aspect ratio of its pictures. */
 export function drawCard(facts: MediaFacts): Canvas {
   const { width, height } = cardSize(facts);
   const canvas = createCanvas(width, height);
@@ -34,7 +34,7 @@ export function drawCard(facts: MediaFacts): Canvas {
   return canvas;
 }
 
-/** A triangle for what plays pictures, bars for what sounds. */
+/** A triangle for videos, bars for sounds. */
 function drawSign(canvas: Canvas, kind: MediaFacts['kind']): void {
   const { width, height } = canvas;
   const brush = canvas.getContext('2d');

@@ -10,12 +10,12 @@ import { drawCard } from './card.ts';
 import { drawWaveform } from './waveform.ts';
 
 const EDGE = 320;
-/** Pictures beyond this are refused before they are decoded. */
+/** Most pixels that are decoded. */
 const MAX_PIXELS = 50_000_000;
-/** A longer sound is drawn by its beginning. */
+/** Seconds of sound that are drawn. */
 const DRAWN_SECONDS = 600;
 
-/** A small picture that stands for a file. Throws UNREADABLE_MEDIA. */
+/** The thumbnail of a file. Throws UNREADABLE_MEDIA. */
 export async function makeThumbnail(media: Uint8Array): Promise<StudioThumbnail> {
   const facts = await probeMedia(media);
   if (facts.kind === 'image') return shrink(media, 'picture');
@@ -40,7 +40,7 @@ async function shrink(picture: Uint8Array, source: 'picture' | 'cover'): Promise
   }
 }
 
-/** A broken cover is as good as none: there is still the card. */
+/** A broken cover counts as none. */
 async function readableCover(media: Uint8Array): Promise<StudioThumbnail | null> {
   const cover = await coverOf(media);
   return cover === null ? null : orNull(() => shrink(cover, 'cover'));

@@ -1,4 +1,4 @@
-/** What the studio makes and measures besides pictures: moving pictures, speech, voices, facts. */
+/** The media that the studio makes and measures besides pictures: videos, speech, voices, facts. */
 
 /** A video to be rendered. */
 export interface VideoRequest {
@@ -15,11 +15,11 @@ export interface VideoRequest {
   readonly firstFrame?: Uint8Array;
   /** The last picture; alone the video leads to it. */
   readonly lastFrame?: Uint8Array;
-  /** Quiet seeded chords; silent (without an audio track) when absent or null. */
+  /** Adds quiet chords; no audio track when absent or null. */
   readonly soundtrack?: 'ambient' | null;
 }
 
-/** An MP4 with H.264, and AAC when there is a soundtrack; it starts playing before it is loaded whole. */
+/** An MP4 with H.264, and AAC when there is a soundtrack; it can be played while it loads. */
 export interface StudioVideo {
   readonly bytes: Buffer;
   readonly contentType: 'video/mp4';
@@ -35,13 +35,13 @@ export interface StudioVideo {
   readonly poster: Buffer;
 }
 
-/** Who talks, and what is said: exactly one of `audio` and `text`, at most one of `picture` and `video`. */
+/** A talking video: exactly one of `audio` and `text`, at most one of `picture` and `video`. */
 export interface PresenterRequest {
-  /** PNG, JPEG or WebP; it is moved by the voice. */
+  /** PNG, JPEG or WebP; it moves with the voice. */
   readonly picture?: Uint8Array;
   /** An MP4, WebM or another file with pictures; it gets the new sound, repeated or cut to its length. */
   readonly video?: Uint8Array;
-  /** MP3 or WAV (others as far as they can be decoded), at most 60 seconds. */
+  /** MP3 or WAV (others with the optional decoders), at most 60 seconds. */
   readonly audio?: Uint8Array;
   /** What is spoken when there is no audio; at most 60 seconds of speech. */
   readonly text?: string;

@@ -85,7 +85,7 @@ export interface StudioImage {
 export interface Description {
   /** Four prompts that could lead to a picture like this. */
   readonly prompts: readonly string[];
-  /** One sentence of what was measured. */
+  /** A sentence with the measurements. */
   readonly caption: string;
   /** What this renderer does not do, or the file's own description. */
   readonly note: string;

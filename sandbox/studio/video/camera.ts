@@ -13,7 +13,7 @@ export interface View {
   readonly zoom: number;
 }
 
-/** Pictures beyond this are refused before they are decoded. */
+/** Most pixels that are decoded. */
 const MAX_PIXELS = 50_000_000;
 
 /** A picture cut to the frame's shape, larger by this factor so that the camera can move. Throws UNREADABLE_MEDIA. */

@@ -4,8 +4,8 @@ const TIMEOUT_MS = 15_000;
 const MAX_REDIRECTS = 3;
 
 /**
- * The bytes behind an address of this machine, as an upstream that fetches its inputs has them. Null when there are
- * none, more than `maxBytes`, or when the address (or one that it points to) is another machine's.
+ * Downloads an input, as upstreams do that take URLs. Null when there is none, when it is larger than `maxBytes`, or when
+ * the URL (or a redirect) leads to another machine.
  */
 export async function fetched(
   address: unknown,
@@ -27,7 +27,7 @@ export async function fetched(
     return null;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof TypeError || within.aborted) return null; // nobody there, cut off, or too slow
+    if (error instanceof TypeError || within.aborted) return null; // unreachable, broken off, or too slow
     throw error;
   }
 }
@@ -41,7 +41,7 @@ async function wholeOf(response: Response, maxBytes: number): Promise<Buffer | n
   let size = 0;
   for await (const chunk of response.body) {
     size += chunk.byteLength;
-    if (size > maxBytes) return null; // leaving the loop cancels the rest
+    if (size > maxBytes) return null; // returning cancels the download
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);

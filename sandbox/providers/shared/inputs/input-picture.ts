@@ -1,13 +1,13 @@
 import type { Journal } from '../../../jobs/journal.ts';
 import { pictureOfDataUrl } from './data-url.ts';
 
-/** Address of a file at this sandbox. */
+/** URL of a file in this sandbox. */
 const OWN_PLACE =
   /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?\/(?:fal-rest|replicate\/v1|higgsfield)\/files\/[\w-]+$/;
 
 /**
- * The bytes of a picture that a caller names: inside a data: URL, or a file that was handed to this stand-in's own storage.
- * Null for everything else: a stand-in fetches nothing from anywhere.
+ * The bytes of an input picture: a data: URL, or a file uploaded to this stand-in. Null for everything else, because a
+ * stand-in makes no outbound request.
  */
 export async function givenPicture(journal: Journal, address: unknown): Promise<Buffer | null> {
   const inline = pictureOfDataUrl(address);

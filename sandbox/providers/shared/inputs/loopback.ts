@@ -1,4 +1,4 @@
-/** The address, when it is one of this machine: a stand-in must not reach into the network. */
+/** The URL, if it is a loopback address: a stand-in must not call other machines. */
 export function loopbackUrl(value: unknown): URL | null {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return null;

@@ -33,7 +33,7 @@ export function readForm(request: WireRequest): Promise<Form | null> {
       parser.on('close', () => resolve({ fields, files }));
       parser.end(request.body);
     } catch {
-      resolve(null); // busboy throws on a content type that is no form: the wire says so in its own words
+      resolve(null); // busboy throws on other content types: the wire answers its own error
     }
   });
 }

@@ -3,7 +3,7 @@ import type { Job } from '../../../jobs/job.ts';
 import type { Journal } from '../../../jobs/journal.ts';
 import { givenPicture } from './input-picture.ts';
 
-/** For wires whose models each have fields of their own: a job keeps them under `asked`, without the pictures. */
+/** For wires with different fields per model: a job stores them under `requested`, without the pictures. */
 export function askedOf({ input }: Job): Readonly<Record<string, unknown>> {
   const { requested } = input;
   return typeof requested === 'object' && requested !== null && !Array.isArray(requested)
@@ -13,15 +13,15 @@ export function askedOf({ input }: Job): Readonly<Record<string, unknown>> {
 
 type Asked = Readonly<Record<string, unknown>>;
 
-/** What is kept under `asked`: everything but the fields of pictures, which become files. */
+/** The fields stored under `requested`: all but the pictures, which become files. */
 export function withoutPictures(requested: Asked, fields: readonly string[]): JsonObject {
-  // It was parsed from JSON and stays that.
+  // It was parsed from JSON.
   return Object.fromEntries(
     Object.entries(requested).filter(([name]) => !fields.includes(name)),
   ) as JsonObject;
 }
 
-/** The pictures that these fields name, in the fields' order; the first field of which one is not to be had. */
+/** The pictures of these fields, in order; or the first field with a missing picture. */
 export async function picturesOf(
   journal: Journal,
   requested: Asked,

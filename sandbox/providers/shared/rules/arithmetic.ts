@@ -1,6 +1,6 @@
 const TOKENS = /\d+(?:\.\d+)?|[-+*/()^]/g;
 const QUESTION = /\b(?:what is|what's|calculate|compute|equals?|please)\b|多少|等于|计算|是|[?=？]/gi;
-/** Longer texts are no sums. This also bounds how deep brackets can go. */
+/** Longest arithmetic question; also bounds the depth of brackets. */
 const MAX_LENGTH = 200;
 
 /** The value of an arithmetic question ("what is (2+3)*4?"); null when the text is something else. */
@@ -51,7 +51,7 @@ function readPower(reader: Reader): number {
   return take(reader, '^') === null ? base : base ** readPower(reader);
 }
 
-/** NaN where a number is missing, which makes the whole no sum. */
+/** NaN when a number is missing, which makes the whole invalid. */
 function readNumber(reader: Reader): number {
   if (take(reader, '-') !== null) return -readNumber(reader);
   if (take(reader, '(') !== null) {

@@ -3,11 +3,11 @@ import { readPrompt } from '../../../studio/art/scene.ts';
 import { calculate } from './arithmetic.ts';
 import { keywordsOf, summarise } from './text.ts';
 
-/** What somebody said, and what they were told to be before. */
+/** The input of a reply. */
 export interface Question {
   readonly system: string;
   readonly user: string;
-  /** How real answers are had; OpenAI's setting when absent. */
+  /** How to configure a real model; OpenAI's setting when absent. */
   readonly remedy?: string;
 }
 
@@ -19,8 +19,8 @@ const PROMPT =
   /\b(?:improve|expand|rewrite|enhance|optimi[sz]e)\b[^.]{0,60}\bprompts?\b|\bprompt for\b|提示词/i;
 
 /**
- * What `local-rules` answers. It is no language model: it adds up, picks sentences, lists words and spells out picture
- * prompts; to everything else it says honestly what it is.
+ * The answer of `local-rules`, which is not a language model: it does arithmetic, summaries, keywords and picture prompts;
+ * to anything else it answers what it is.
  */
 export function replyTo({ system, user, remedy = OPENAI_REMEDY }: Question): string {
   const value = calculate(user);
@@ -33,7 +33,7 @@ export function replyTo({ system, user, remedy = OPENAI_REMEDY }: Question): str
   return whatIAm(user, remedy);
 }
 
-/** "Summarise this: ..." has its instruction before the first colon or line; without one the whole is both. */
+/** The text after an instruction such as "Summarise this:"; the whole text without one. */
 function split(text: string): { instruction: string; body: string } {
   const match = /^([^:：\n]{0,120})[:：\n]([\s\S]+)$/.exec(text.trim());
   const [, instruction, body] = match ?? [];
@@ -59,7 +59,7 @@ function whatIAm(text: string, remedy: string): string {
   );
 }
 
-/** About four characters a token: an estimate, as usage figures of a stand-in can only be. */
+/** An estimate: four characters per token. */
 export function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }

@@ -11,7 +11,7 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 }
 
-/** The most frequent words that say something, at most `count`. */
+/** The most frequent words without stop words, at most `count`. */
 export function keywordsOf(text: string, count: number): string[] {
   const frequency = new Map<string, number>();
   for (const word of wordsOf(text)) {
@@ -24,10 +24,10 @@ export function keywordsOf(text: string, count: number): string[] {
 }
 
 const SUMMARY_SENTENCES = 3;
-/** Comparing every sentence with every other grows with the square; beyond this the rest is left out. */
+/** Most sentences that are compared, because the cost is quadratic. */
 const MAX_SENTENCES = 200;
 
-/** The sentences of a text that have most in common with the others, in their order (TextRank in its simplest form). */
+/** An extractive summary: the sentences with most words in common with the others (a simple TextRank). */
 export function summarise(text: string): string {
   const found = text.match(/[^.!?。！？\n]+[.!?。！？]?/g) ?? [];
   const sentences = found.map((sentence) => sentence.trim()).filter((sentence) => sentence.length > 20);

@@ -15,7 +15,7 @@ const INSIDE = '#5a1d22';
 const TEETH = '#f3efe8';
 const TONGUE = '#c4595f';
 const ROUND = Math.PI * 2;
-/** As far open, teeth and tongue are seen. */
+/** From this opening on teeth and tongue are drawn. */
 const SEEN = 0.25;
 
 /** A mouth: lips, and behind them teeth and tongue when it is open. */

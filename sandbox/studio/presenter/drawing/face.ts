@@ -54,7 +54,7 @@ function drawEye(
   brush.stroke();
 }
 
-/** Brows go up with the voice. */
+/** The brows rise with the voice. */
 function drawBrow(
   brush: SKRSContext2D,
   side: number,

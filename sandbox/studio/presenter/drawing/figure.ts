@@ -26,7 +26,7 @@ export function drawFigure(brush: SKRSContext2D, place: FigurePlace, look: Look,
   brush.save();
   brush.translate(place.x, place.y + Math.sin(pose.seconds * 1.9) * radius * 0.012);
   if (look.hairStyle === 'long') {
-    // Behind neck and shoulders: before them it would be a beard.
+    // Behind neck and shoulders.
     brush.save();
     turnHead(brush, radius, pose);
     brush.fillStyle = css(lighter(look.hair, -4));

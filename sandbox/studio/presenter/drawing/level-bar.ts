@@ -5,7 +5,7 @@ import type { Mouth } from './mouth.ts';
 
 const BARS = 48;
 
-/** A ribbon of bars at the foot of the picture: how loud the last frames were, the newest at its end. */
+/** Draws a level meter at the bottom of the picture: the loudness of the last frames, newest last. */
 export function drawLevelBar(
   brush: SKRSContext2D,
   { width, height }: Size,

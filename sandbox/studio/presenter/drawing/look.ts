@@ -14,7 +14,7 @@ export interface Look {
   readonly blinks: readonly number[];
 }
 
-/** How the presenter stands at a moment. */
+/** The pose of the presenter at a time. */
 export interface Pose {
   readonly mouth: Mouth;
   readonly seconds: number;
@@ -23,7 +23,7 @@ export interface Pose {
 const STYLES = ['short', 'long', 'bun'] as const;
 const BLINKS = 16;
 
-/** A look of its own for every seed. */
+/** A look for each seed. */
 export function createLook(seed: number): Look {
   const random = createRandom(seed ^ 0x51ed270b);
   const between = (least: number, most: number) => least + (most - least) * random();

@@ -2,12 +2,12 @@ import { durationOf } from '../../sound/sound.ts';
 import type { Sound } from '../../sound/sound.ts';
 import type { Phone } from '../../speech/flite.ts';
 
-/** How a mouth stands in one frame; everything from 0 to 1. */
+/** The shape of the mouth in one frame; all values from 0 to 1. */
 export interface Mouth {
   readonly open: number;
   readonly wide: number;
   readonly round: number;
-  /** How loud the voice is, relative to its own loud places. */
+  /** Loudness, relative to the loud parts of the voice. */
   readonly level: number;
 }
 
@@ -20,7 +20,7 @@ const [NARROW, TEETH, HISS]: readonly Shape[] = [
   [0.12, 0.5, 0],
   [0.2, 0.2, 0.7],
 ];
-/** Phones of Flite's voices (CMU's set) and how the mouth stands for them. */
+/** Mouth shapes by phone of Flite's voices (CMU's set). */
 const SHAPES: Readonly<Record<string, Shape | undefined>> = {
   aa: [1, 0.5, 0.1],
   ae: [0.85, 0.7, 0],
@@ -56,7 +56,7 @@ const SHAPES: Readonly<Record<string, Shape | undefined>> = {
   jh: HISS,
 };
 
-/** How the mouth stands in every frame: by the phones when they are known, else by how loud and how hissing the sound is. */
+/** The mouth shape of every frame: from phones if known, else from loudness and zero crossings. */
 export function mouthTrack(
   sound: Sound,
   frames: number,
@@ -72,10 +72,10 @@ export function mouthTrack(
   return softened(shapes);
 }
 
-/** Below this there is nothing to hear, only noise to make louder. */
+/** Silence threshold: normalizing below this would amplify noise. */
 const QUIETEST = 0.002;
 
-/** Loudness (root of the mean square) of a frame and the share of samples where the sound changes its sign. */
+/** The loudness (RMS) of a frame, and its share of zero crossings. */
 function hear(sound: Sound, frame: number, framesPerSecond: number): { loudness: number; crossings: number } {
   const { samples, sampleRate } = sound;
   const start = Math.round((frame * sampleRate) / framesPerSecond);
@@ -91,15 +91,15 @@ function hear(sound: Sound, frame: number, framesPerSecond: number): { loudness:
   return { loudness: Math.sqrt(energy / length), crossings: (signs * sampleRate) / length / HEARD_AS };
 }
 
-/** The rate that shares of crossings are told for. */
+/** The sample rate that the shares of zero crossings are normalized to. */
 const HEARD_AS = 16_000;
 
-/** Louder than 95 of 100 frames: a single bang does not make all the rest quiet. */
+/** The 95th percentile of loudness, so that a single bang does not make the rest quiet. */
 function loudPlace(levels: readonly number[]): number {
   return levels.toSorted((one, other) => one - other)[Math.floor(levels.length * 0.95)] ?? 0;
 }
 
-/** Vowels are loud with few crossings, hissing sounds have many. */
+/** Vowels are loud with few zero crossings, fricatives have many. */
 function heardShape(level: number, crossings: number): Shape {
   if (level < 0.06) return CLOSED;
   const open = Math.min(1, level ** 0.7) * (crossings > 0.25 ? 0.35 : 1);
@@ -111,7 +111,7 @@ function spokenShape(phones: readonly Phone[], seconds: number): Shape {
   return phone === undefined ? CLOSED : (SHAPES[phone.name] ?? UNKNOWN);
 }
 
-/** A mouth needs time: every frame goes part of the way. */
+/** Smooths the movement over frames. */
 function softened(frames: readonly { readonly shape: Shape; readonly level: number }[]): Mouth[] {
   let [open, wide, round] = CLOSED;
   return frames.map(({ shape, level }) => {

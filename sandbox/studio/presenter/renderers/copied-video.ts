@@ -13,7 +13,7 @@ import type { PictureTrack } from '../../video/mp4.ts';
 import { coverFrom, labelsFor } from '../../video/produce.ts';
 import { repeated } from './repeated.ts';
 
-/** A video that gets another sound. */
+/** A video and its new sound. */
 export interface CopyPlan {
   readonly video: Uint8Array;
   readonly sound: Sound;
@@ -21,13 +21,13 @@ export interface CopyPlan {
   readonly seed: number;
 }
 
-/** A video with its own pictures as they are coded, which needs no decoder. */
+/** A video with copied packets, which needs no decoder. */
 export interface CopiedVideo extends StudioVideo {
   /** avc, hevc, vp9, ... */
   readonly codec: string;
 }
 
-/** The pictures of a video under another sound, repeated or cut to its length. Throws UNREADABLE_MEDIA and OUT_OF_RANGE. */
+/** Replaces the sound of a video and repeats or cuts the frames to its length. Throws UNREADABLE_MEDIA and OUT_OF_RANGE. */
 export async function copyVideo(plan: CopyPlan): Promise<CopiedVideo> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(plan.video) });
   try {
@@ -67,10 +67,10 @@ async function copyTrack(track: InputVideoTrack, plan: CopyPlan): Promise<Copied
   };
 }
 
-/** More pictures a second than any screen shows are a mistake or an attack. */
+/** Highest accepted frame rate. */
 const MOST_RATE = 240;
 
-/** The packets that are shown within so many seconds, and those they need; in the order of decoding, from the first key picture on. */
+/** The packets of the first seconds and their dependencies, in decoding order, from the first key frame on. */
 async function packetsWithin(track: InputVideoTrack, seconds: number): Promise<EncodedPacket[]> {
   const packets: EncodedPacket[] = [];
   for await (const packet of new EncodedPacketSink(track).packets()) {
@@ -101,7 +101,7 @@ async function* inTurn(packets: Iterable<EncodedPacket>) {
   yield* packets;
 }
 
-/** Nothing is decoded: the cover inside the file, or a card that tells what it is. */
+/** The poster without decoding: the file's cover, or a card with its facts. */
 async function posterOf(video: Uint8Array): Promise<Buffer> {
   const { bytes } = await makeThumbnail(video);
   return sharp(bytes).flatten({ background: '#fff' }).jpeg({ quality: 82 }).toBuffer();

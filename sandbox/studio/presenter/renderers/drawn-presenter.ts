@@ -11,22 +11,22 @@ import { drawLevelBar } from '../drawing/level-bar.ts';
 import { createLook } from '../drawing/look.ts';
 import type { Mouth } from '../drawing/mouth.ts';
 
-/** How a talking film is told the voice. */
+/** The voice as mouth shapes. */
 export interface VoiceTrack {
-  /** One for each frame. */
+  /** One per frame. */
   readonly track: readonly Mouth[];
   readonly framesPerSecond: number;
 }
 
 const SILENT: Mouth = { open: 0, wide: 0.4, round: 0, level: 0 };
 
-/** Which frame a moment is, and how the mouth stands in it. */
+/** The frame index and mouth shape at a moment. */
 export function frameAt({ track }: VoiceTrack, moment: number): { index: number; mouth: Mouth } {
   const index = Math.round(moment * Math.max(0, track.length - 1));
   return { index, mouth: track[index] ?? SILENT };
 }
 
-/** A drawn presenter whose mouth follows the voice, before the prompt's scene or, without a prompt, a plain wall. */
+/** A drawn presenter whose mouth follows the voice, in front of the prompt's scene or a plain wall. */
 export async function createDrawnPresenter(plan: FramePlan, performance: VoiceTrack): Promise<FrameRenderer> {
   const { size, seed } = plan;
   const backdrop = plan.prompt === '' ? paintWall(plan) : await paintScenery(plan);
@@ -63,7 +63,7 @@ function paintWall({ seed, size: { width, height } }: FramePlan): Canvas {
   return canvas;
 }
 
-/** The scene lies behind a veil, so that the presenter stands before it. */
+/** The scene is darkened, so that the presenter stands out. */
 async function paintScenery({ prompt, seed, size }: FramePlan): Promise<Canvas> {
   const { canvas } = await paintPicture(
     { prompt, seed, ...size, references: [], hasCaption: false },

@@ -2,20 +2,20 @@ import type { EncodedPacket } from 'mediabunny';
 
 import { StudioError } from '../../types/media-types.ts';
 
-/** The packets of a video, laid one after the other as often as it takes. */
+/** The repeated packets of a video. */
 interface Repeated {
   readonly packets: Iterable<EncodedPacket>;
   /** Pictures a second. */
   readonly rate: number;
 }
 
-/** A shorter video is taken for one of this length: nothing is shown more often than a screen can. */
+/** Minimum duration of a loop. */
 const SHORTEST_SECONDS = 1 / 60;
-/** Times are no round numbers: what begins this near to the end does not begin any more. */
+/** Tolerance for rounding at the end. */
 const NOTHING = 0.001;
 const LARGEST_BYTES = 256 * 1024 * 1024;
 
-/** Repeats packets (in the order of decoding, the first a key picture) until so many seconds are full. Throws OUT_OF_RANGE when the file would become too large. */
+/** Repeats packets (in decoding order, the first a key frame) up to a duration. Throws OUT_OF_RANGE when the file would be too large. */
 export function repeated(packets: readonly EncodedPacket[], seconds: number): Repeated {
   const start = packets.reduce((least, { timestamp }) => Math.min(least, timestamp), Infinity);
   const end = packets.reduce((most, { timestamp, duration }) => Math.max(most, timestamp + duration), start);
@@ -39,7 +39,7 @@ function* rounded(
   const end = seconds - NOTHING;
   for (let round = 0; round * period < end; round += 1) {
     const from = round * period;
-    // Packets lie in the order of decoding: one that is shown late may still be needed by those after it.
+    // In decoding order: a packet shown after the end may be needed by later packets.
     const last = packets.findLastIndex(({ timestamp }) => timestamp - start + from < end);
     for (const packet of packets.slice(0, last + 1)) {
       const timestamp = packet.timestamp - start + from;

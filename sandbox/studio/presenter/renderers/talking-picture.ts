@@ -12,15 +12,15 @@ import { drawLevelBar } from '../drawing/level-bar.ts';
 import { frameAt } from './drawn-presenter.ts';
 import type { VoiceTrack } from './drawn-presenter.ts';
 
-/** A picture that shall move as long as somebody speaks. */
+/** The plan of a talking picture. */
 export interface TalkingPicturePlan {
   readonly picture: Uint8Array;
-  /** Where its face is, when that is known: there a mouth is drawn. */
+  /** The known face: a mouth is drawn there. */
   readonly face: FaceBox | null;
   readonly size: Size;
 }
 
-/** The picture comes nearer as the voice gets louder, and drifts a little. Throws UNREADABLE_MEDIA. */
+/** A picture that zooms with the loudness of the voice and drifts a little. Throws UNREADABLE_MEDIA. */
 export async function createTalkingPicture(
   { picture, face, size }: TalkingPicturePlan,
   performance: VoiceTrack,
@@ -48,7 +48,7 @@ export async function createTalkingPicture(
   };
 }
 
-/** How near the view is in every frame, after the voice. Never below 1.03: a drift of half a percent may not show an edge. */
+/** The zoom of every frame, by the voice. At least 1.03, so that the drift shows no edge. */
 export function zoomTrack({ track }: VoiceTrack): number[] {
   let zoom = 1.03;
   return track.map(({ level }) => {
@@ -57,7 +57,7 @@ export function zoomTrack({ track }: VoiceTrack): number[] {
   });
 }
 
-/** The picture covering the frame, and how large it would be uncut. */
+/** The picture scaled to cover the frame, and its uncropped size. */
 async function openPicture(picture: Uint8Array, size: Size): Promise<{ canvas: Canvas; whole: Size }> {
   const { rgba, whole } = await loadPixels(picture, size);
   const canvas = createCanvas(size.width, size.height);
@@ -65,7 +65,7 @@ async function openPicture(picture: Uint8Array, size: Size): Promise<{ canvas: C
   return { canvas, whole };
 }
 
-/** The mouth is three quarters down a face, a third as wide: measured from the middle, which stays when a picture is cut to a frame. */
+/** The position of the mouth in a face: three quarters down, a third as wide. Relative to the middle, which cropping keeps. */
 function mouthIn(face: FaceBox, whole: Size, size: Size): MouthPlace {
   return {
     x: size.width / 2 + (face.x + face.width / 2 - 0.5) * whole.width,

@@ -9,7 +9,7 @@ import { frameAt } from './drawn-presenter.ts';
 import type { VoiceTrack } from './drawn-presenter.ts';
 import { zoomTrack } from './talking-picture.ts';
 
-/** The video itself, a little nearer as the voice gets louder; it covers the frame. */
+/** A video that covers the frame and zooms with the loudness of the voice. */
 export function createTalkingVideo(
   pictures: MovingPictures,
   size: Size,
