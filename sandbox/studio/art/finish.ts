@@ -28,9 +28,9 @@ function enlargePixels(canvas: Canvas): void {
 
 function glow(canvas: Canvas): void {
   const blurred = createCanvas(canvas.width, canvas.height);
-  const sheet = blurred.getContext('2d');
-  sheet.filter = `blur(${Math.max(1, Math.round(canvas.width / 60))}px)`;
-  sheet.drawImage(canvas, 0, 0);
+  const layer = blurred.getContext('2d');
+  layer.filter = `blur(${Math.max(1, Math.round(canvas.width / 60))}px)`;
+  layer.drawImage(canvas, 0, 0);
   const brush = canvas.getContext('2d');
   brush.globalCompositeOperation = 'lighter';
   brush.globalAlpha = 0.55;

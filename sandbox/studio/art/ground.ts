@@ -5,21 +5,27 @@ import type { Colour, Painting } from './painting.ts';
 import type { Scene } from './scene.ts';
 
 /** Paints the ground of the scene, far to near. */
-export function paintGround(easel: Painting): void {
-  const { ground } = easel.scene;
-  if (ground === 'city') return paintCity(easel);
-  if (ground === 'forest') return paintForest(easel);
+export function paintGround(painting: Painting): void {
+  const { ground } = painting.scene;
+  if (ground === 'city') return paintCity(painting);
+  if (ground === 'forest') return paintForest(painting);
   if (ground === 'none') return;
-  paintRidges(easel);
-  if (ground === 'sea') paintWater(easel);
+  paintRidges(painting);
+  if (ground === 'sea') paintWater(painting);
 }
 
 /** Paints the dark edge of land right in front, where there is land. */
-export function paintForeground(easel: Painting): void {
-  const { scene, height, unit, isDark } = easel;
+export function paintForeground(painting: Painting): void {
+  const { scene, height, unit, isDark } = painting;
   if (scene.ground === 'none' || scene.ground === 'sea') return;
   const fill = css(tinted(scene, [230, 25, isDark ? 4 : 9]));
-  ridge(easel, easel.layer(1), { base: height * 0.93, rise: unit * 0.1, roughness: 2.4, number: 31, fill });
+  ridge(painting, painting.layer(1), {
+    base: height * 0.93,
+    rise: unit * 0.1,
+    roughness: 2.4,
+    number: 31,
+    fill,
+  });
 }
 
 interface Ridge {
@@ -32,28 +38,28 @@ interface Ridge {
   readonly fill: string;
 }
 
-function ridge(easel: Painting, sheet: SKRSContext2D, line: Ridge): void {
-  const { width, height, unit, noise } = easel;
+function ridge(painting: Painting, layer: SKRSContext2D, line: Ridge): void {
+  const { width, height, unit, noise } = painting;
   const points: [number, number][] = [[0, height]];
   for (let x = 0; x <= width; x += 3) {
     const wave = noise((x / unit) * line.roughness + line.number * 17, line.number * 3.1, 5);
     points.push([x, line.base - line.rise * (wave - 0.35)]);
   }
   points.push([width, height]);
-  sheet.fillStyle = line.fill;
-  shape(sheet, points);
+  layer.fillStyle = line.fill;
+  shape(layer, points);
 }
 
-function paintRidges(easel: Painting): void {
-  const { scene, horizon, height, unit } = easel;
+function paintRidges(painting: Painting): void {
+  const { scene, horizon, height, unit } = painting;
   const isMountain = scene.ground === 'mountain';
   for (let number = 0; number < (isMountain ? 4 : 2); number += 1) {
-    ridge(easel, easel.layer(0.25 + number * 0.2), {
+    ridge(painting, painting.layer(0.25 + number * 0.2), {
       base: scene.ground === 'sea' ? horizon : horizon + number * height * 0.1,
       rise: unit * (isMountain ? 0.42 : 0.12),
       roughness: scene.ground === 'desert' ? 1.2 : 3,
       number,
-      fill: css(tinted(scene, ridgeColour(scene, easel.darkest, number), 0.25)),
+      fill: css(tinted(scene, ridgeColour(scene, painting.darkest, number), 0.25)),
     });
   }
 }
@@ -64,36 +70,36 @@ function ridgeColour({ ground }: Scene, darkest: number, number: number): Colour
   return [225, 28, darkest + 32 - number * 9];
 }
 
-function paintWater(easel: Painting): void {
-  const { scene, random, width, height, horizon, unit, darkest } = easel;
-  const sheet = easel.layer(0.55);
-  const gradient = sheet.createLinearGradient(0, horizon, 0, height);
+function paintWater(painting: Painting): void {
+  const { scene, random, width, height, horizon, unit, darkest } = painting;
+  const layer = painting.layer(0.55);
+  const gradient = layer.createLinearGradient(0, horizon, 0, height);
   gradient.addColorStop(0, css(tinted(scene, [210, 45, darkest + 40])));
   gradient.addColorStop(1, css(tinted(scene, [220, 60, darkest + 8])));
-  sheet.fillStyle = gradient;
-  sheet.fillRect(0, horizon, width, height - horizon);
+  layer.fillStyle = gradient;
+  layer.fillRect(0, horizon, width, height - horizon);
   for (let glint = 0; glint < 600; glint += 1) {
     const nearness = random() ** 2;
     const length = unit * (0.01 + 0.12 * nearness) * random();
-    sheet.fillStyle = `rgba(255,245,230,${0.05 + 0.22 * random() * (1 - nearness * 0.5)})`;
+    layer.fillStyle = `rgba(255,245,230,${0.05 + 0.22 * random() * (1 - nearness * 0.5)})`;
     const thickness = Math.max(1, unit * 0.003 * (0.4 + nearness * 2));
-    sheet.fillRect(random() * width, horizon + nearness * (height - horizon), length, thickness);
+    layer.fillRect(random() * width, horizon + nearness * (height - horizon), length, thickness);
   }
 }
 
-function paintCity(easel: Painting): void {
-  const { random, width, height, horizon, unit, isDark, scene } = easel;
+function paintCity(painting: Painting): void {
+  const { random, width, height, horizon, unit, isDark, scene } = painting;
   for (let row = 0; row < 3; row += 1) {
-    const sheet = easel.layer(0.25 + row * 0.22);
+    const layer = painting.layer(0.25 + row * 0.22);
     let x = -random() * unit * 0.1;
     while (x < width) {
       const wide = unit * (0.05 + 0.09 * random()) * (0.7 + row * 0.35);
       const high = height * (0.14 + 0.34 * random() ** 1.5) * (1.15 - row * 0.18);
       const top = horizon + height * 0.1 * row - high;
-      sheet.fillStyle = css(tinted(scene, [230, 30, isDark ? 24 - row * 7 : 52 - row * 14]));
-      sheet.fillRect(x, top, wide, height - top);
-      if (random() < 0.25) sheet.fillRect(x + wide * 0.45, top - unit * 0.06, wide * 0.06, unit * 0.06);
-      paintWindows(easel, sheet, { x, top, wide, cell: unit * 0.0135 * (1 + row * 0.3) });
+      layer.fillStyle = css(tinted(scene, [230, 30, isDark ? 24 - row * 7 : 52 - row * 14]));
+      layer.fillRect(x, top, wide, height - top);
+      if (random() < 0.25) layer.fillRect(x + wide * 0.45, top - unit * 0.06, wide * 0.06, unit * 0.06);
+      paintWindows(painting, layer, { x, top, wide, cell: unit * 0.0135 * (1 + row * 0.3) });
       x += wide + unit * 0.006 * random();
     }
   }
@@ -103,7 +109,7 @@ const NEON_HUES = [320, 190, 275];
 
 function paintWindows(
   { random, height, isDark, scene }: Painting,
-  sheet: SKRSContext2D,
+  layer: SKRSContext2D,
   house: { readonly x: number; readonly top: number; readonly wide: number; readonly cell: number },
 ): void {
   const { x: left, top, wide, cell } = house;
@@ -112,36 +118,36 @@ function paintWindows(
       if (random() >= (isDark ? 0.34 : 0.12)) continue;
       const neon = NEON_HUES[Math.floor(random() * NEON_HUES.length)] ?? 320;
       const warm = `rgba(255,${190 + Math.floor(random() * 50)},120,${0.35 + 0.5 * random()})`;
-      sheet.fillStyle = scene.finish === 'neon' ? css([neon, 95, 65], 0.9) : warm;
-      sheet.fillRect(x, y, cell * 0.7, cell * 0.85);
+      layer.fillStyle = scene.finish === 'neon' ? css([neon, 95, 65], 0.9) : warm;
+      layer.fillRect(x, y, cell * 0.7, cell * 0.85);
     }
   }
 }
 
-function paintForest(easel: Painting): void {
-  const { random, scene, width, horizon, height, unit, darkest } = easel;
+function paintForest(painting: Painting): void {
+  const { random, scene, width, horizon, height, unit, darkest } = painting;
   for (let row = 0; row < 4; row += 1) {
-    const sheet = easel.layer(0.2 + row * 0.2);
+    const layer = painting.layer(0.2 + row * 0.2);
     const fill = css(tinted(scene, [140, 30, darkest + 26 - row * 8], 0.2));
     const base = horizon + row * height * 0.11;
-    ridge(easel, sheet, { base, rise: unit * 0.06, roughness: 2, number: row + 9, fill });
+    ridge(painting, layer, { base, rise: unit * 0.06, roughness: 2, number: row + 9, fill });
     for (let tree = 0; tree < 60; tree += 1) {
-      fir(sheet, random() * width, base, unit * (0.14 + 0.16 * random()) * (0.7 + row * 0.3));
+      fir(layer, random() * width, base, unit * (0.14 + 0.16 * random()) * (0.7 + row * 0.3));
     }
   }
 }
 
-/** One fir in the colour that the sheet has. */
-function fir(sheet: SKRSContext2D, x: number, base: number, high: number): void {
+/** One fir in the colour that the layer has. */
+function fir(layer: SKRSContext2D, x: number, base: number, high: number): void {
   const wide = high * 0.36;
   for (let branch = 0; branch < 4; branch += 1) {
     const top = base - high + branch * high * 0.22;
     const reach = (wide * (0.3 + branch * 0.24)) / 2;
-    shape(sheet, [
+    shape(layer, [
       [x, top],
       [x + reach, top + high * 0.36],
       [x - reach, top + high * 0.36],
     ]);
   }
-  sheet.fillRect(x - wide * 0.05, base - high * 0.15, wide * 0.1, high * 0.4);
+  layer.fillRect(x - wide * 0.05, base - high * 0.15, wide * 0.1, high * 0.4);
 }

@@ -83,27 +83,27 @@ export function tinted(scene: Scene, [hue, saturation, lightness]: Colour, share
 }
 
 /** A filled circle. */
-export function disc(sheet: SKRSContext2D, x: number, y: number, radius: number): void {
-  sheet.beginPath();
-  sheet.arc(x, y, radius, 0, Math.PI * 2);
-  sheet.fill();
+export function disc(layer: SKRSContext2D, x: number, y: number, radius: number): void {
+  layer.beginPath();
+  layer.arc(x, y, radius, 0, Math.PI * 2);
+  layer.fill();
 }
 
 /** A filled shape through these points. */
-export function shape(sheet: SKRSContext2D, points: readonly (readonly [number, number])[]): void {
-  sheet.beginPath();
+export function shape(layer: SKRSContext2D, points: readonly (readonly [number, number])[]): void {
+  layer.beginPath();
   for (const [index, [x, y]] of points.entries()) {
-    if (index === 0) sheet.moveTo(x, y);
-    else sheet.lineTo(x, y);
+    if (index === 0) layer.moveTo(x, y);
+    else layer.lineTo(x, y);
   }
-  sheet.closePath();
-  sheet.fill();
+  layer.closePath();
+  layer.fill();
 }
 
 /** Where a subject is painted, and on which layer. */
 export interface SubjectContext {
-  readonly easel: Painting;
-  readonly sheet: SKRSContext2D;
+  readonly painting: Painting;
+  readonly layer: SKRSContext2D;
   /** Middle of the scene. */
   readonly x: number;
   /** The ground they stand on, from the top. */

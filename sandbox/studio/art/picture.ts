@@ -40,12 +40,12 @@ export async function paintPicture(
 ): Promise<Picture> {
   const { prompt, width, height } = request;
   const { seed, mixed } = seedsOf(prompt, request.seed);
-  const easel = paintScene({ prompt, seed: mixed, size: { width, height } }, onProgress);
+  const painting = paintScene({ prompt, seed: mixed, size: { width, height } }, onProgress);
   const canvas = createCanvas(width, height);
-  compose(canvas, easel);
+  compose(canvas, painting);
   onProgress(72, 'composing');
-  for (const reference of request.references) await blend(canvas, easel, reference);
-  finish(canvas, easel.scene, mixed);
+  for (const reference of request.references) await blend(canvas, painting, reference);
+  finish(canvas, painting.scene, mixed);
   onProgress(90, 'finishing');
   if (request.hasCaption) {
     registerFonts();
@@ -67,32 +67,32 @@ export function paintScene(
   { prompt, seed, size }: { readonly prompt: string; readonly seed: number; readonly size: Size },
   onProgress: (percent: number, stage: string) => void,
 ): Painting {
-  const easel = createPainting(readPrompt(prompt, seed), seed, size);
-  paintLayers(easel, onProgress);
-  return easel;
+  const painting = createPainting(readPrompt(prompt, seed), seed, size);
+  paintLayers(painting, onProgress);
+  return painting;
 }
 
-function paintLayers(easel: Painting, onProgress: (percent: number, stage: string) => void): void {
-  paintSky(easel);
+function paintLayers(painting: Painting, onProgress: (percent: number, stage: string) => void): void {
+  paintSky(painting);
   onProgress(10, 'sky');
-  if (easel.scene.time !== 'space') paintClouds(easel);
+  if (painting.scene.time !== 'space') paintClouds(painting);
   onProgress(25, 'clouds');
-  paintGround(easel);
-  onProgress(45, easel.scene.ground);
-  paintSubjects(easel, (subject) => onProgress(55, subject));
-  paintForeground(easel);
-  paintWeather(easel);
+  paintGround(painting);
+  onProgress(45, painting.scene.ground);
+  paintSubjects(painting, (subject) => onProgress(55, subject));
+  paintForeground(painting);
+  paintWeather(painting);
   onProgress(65, 'weather');
 }
 
 /** Composites the layers with the camera in the middle. */
-function compose(canvas: Canvas, easel: Painting): void {
+function compose(canvas: Canvas, painting: Painting): void {
   const brush = canvas.getContext('2d');
-  for (const layer of easel.layers) brush.drawImage(layer.canvas, -easel.margin, 0);
+  for (const layer of painting.layers) brush.drawImage(layer.canvas, -painting.margin, 0);
 }
 
 /** Blends a reference picture into the scene. */
-async function blend(canvas: Canvas, easel: Painting, reference: Uint8Array): Promise<void> {
+async function blend(canvas: Canvas, painting: Painting, reference: Uint8Array): Promise<void> {
   const image = await loadImage(reference);
   const { width, height } = canvas;
   const scale = Math.max(width / image.width, height / image.height);
@@ -103,7 +103,7 @@ async function blend(canvas: Canvas, easel: Painting, reference: Uint8Array): Pr
   brush.drawImage(image, (width - wide) / 2, (height - high) / 2, wide, high);
   brush.globalAlpha = 0.35;
   brush.globalCompositeOperation = 'soft-light';
-  compose(canvas, easel);
+  compose(canvas, painting);
   brush.globalCompositeOperation = 'source-over';
   brush.globalAlpha = 1;
 }

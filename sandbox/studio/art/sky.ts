@@ -35,19 +35,19 @@ const SKIES: Readonly<Record<Scene['time'], readonly [Colour, Colour, Colour]>> 
 };
 
 /** Paints the sky with its lights. */
-export function paintSky(easel: Painting): void {
-  const { scene, width, height } = easel;
-  const sheet = easel.layer(0);
-  const end = skyEnd(easel);
-  const gradient = sheet.createLinearGradient(0, 0, 0, end);
+export function paintSky(painting: Painting): void {
+  const { scene, width, height } = painting;
+  const layer = painting.layer(0);
+  const end = skyEnd(painting);
+  const gradient = layer.createLinearGradient(0, 0, 0, end);
   for (const [index, colour] of SKIES[scene.time].entries()) {
     gradient.addColorStop(index / 2, css(tinted(scene, colour)));
   }
-  sheet.fillStyle = gradient;
-  sheet.fillRect(0, 0, width, height);
-  if (easel.isDark || scene.weather === 'stars') paintStars(easel, sheet);
-  if (scene.time !== 'space') paintSunOrMoon(easel, sheet);
-  if (scene.time === 'space' || scene.subjects.includes('planet')) paintPlanet(easel, sheet);
+  layer.fillStyle = gradient;
+  layer.fillRect(0, 0, width, height);
+  if (painting.isDark || scene.weather === 'stars') paintStars(painting, layer);
+  if (scene.time !== 'space') paintSunOrMoon(painting, layer);
+  if (scene.time === 'space' || scene.subjects.includes('planet')) paintPlanet(painting, layer);
 }
 
 /** Without ground the sky fills the picture. */
@@ -55,59 +55,59 @@ function skyEnd({ scene, height, horizon }: Painting): number {
   return scene.ground === 'none' ? height : horizon;
 }
 
-function paintStars(easel: Painting, sheet: SKRSContext2D): void {
-  const { random, width, unit } = easel;
+function paintStars(painting: Painting, layer: SKRSContext2D): void {
+  const { random, width, unit } = painting;
   for (let star = 0; star < 420; star += 1) {
-    const y = random() * skyEnd(easel);
-    sheet.fillStyle = `rgba(255,255,255,${0.3 + 0.7 * random()})`;
-    disc(sheet, random() * width, y, unit * (0.0008 + 0.0022 * random() ** 4));
+    const y = random() * skyEnd(painting);
+    layer.fillStyle = `rgba(255,255,255,${0.3 + 0.7 * random()})`;
+    disc(layer, random() * width, y, unit * (0.0008 + 0.0022 * random() ** 4));
   }
 }
 
-function paintSunOrMoon(easel: Painting, sheet: SKRSContext2D): void {
-  const { random, horizon, isDark, unit, width, height, scene } = easel;
-  const x = easel.margin + easel.viewWidth * (0.25 + 0.5 * random());
+function paintSunOrMoon(painting: Painting, layer: SKRSContext2D): void {
+  const { random, horizon, isDark, unit, width, height, scene } = painting;
+  const x = painting.margin + painting.viewWidth * (0.25 + 0.5 * random());
   const sunHeight = scene.time === 'day' ? 0.25 : 0.72;
   const y = horizon * (isDark ? 0.2 + 0.25 * random() : sunHeight);
   const radius = unit * (isDark ? 0.06 : 0.09);
-  const glow = sheet.createRadialGradient(x, y, radius * 0.6, x, y, radius * 5);
+  const glow = layer.createRadialGradient(x, y, radius * 0.6, x, y, radius * 5);
   const colour: Colour = isDark ? [210, 30, 85] : [42, 95, 78];
   glow.addColorStop(0, css(colour, 0.75));
   glow.addColorStop(1, css(colour, 0));
-  sheet.fillStyle = glow;
-  sheet.fillRect(0, 0, width, height);
-  sheet.fillStyle = css(isDark ? [50, 25, 92] : [45, 100, 88]);
-  disc(sheet, x, y, radius);
+  layer.fillStyle = glow;
+  layer.fillRect(0, 0, width, height);
+  layer.fillStyle = css(isDark ? [50, 25, 92] : [45, 100, 88]);
+  disc(layer, x, y, radius);
 }
 
-function paintPlanet(easel: Painting, sheet: SKRSContext2D): void {
-  const { random, unit, scene } = easel;
-  const x = easel.margin + easel.viewWidth * (0.3 + 0.4 * random());
-  const y = easel.height * (0.3 + 0.3 * random());
+function paintPlanet(painting: Painting, layer: SKRSContext2D): void {
+  const { random, unit, scene } = painting;
+  const x = painting.margin + painting.viewWidth * (0.3 + 0.4 * random());
+  const y = painting.height * (0.3 + 0.3 * random());
   const radius = unit * 0.2;
-  const ball = sheet.createRadialGradient(x - radius * 0.4, y - radius * 0.4, radius * 0.1, x, y, radius);
+  const ball = layer.createRadialGradient(x - radius * 0.4, y - radius * 0.4, radius * 0.1, x, y, radius);
   ball.addColorStop(0, css([scene.hue, 70, 75]));
   ball.addColorStop(1, css([scene.hue + 30, 70, 14]));
-  sheet.fillStyle = ball;
-  disc(sheet, x, y, radius);
-  sheet.strokeStyle = css([scene.hue + 40, 60, 75], 0.7);
-  sheet.lineWidth = unit * 0.012;
-  sheet.beginPath();
-  sheet.ellipse(x, y, radius * 1.7, radius * 0.4, -0.35, 0, Math.PI * 2);
-  sheet.stroke();
+  layer.fillStyle = ball;
+  disc(layer, x, y, radius);
+  layer.strokeStyle = css([scene.hue + 40, 60, 75], 0.7);
+  layer.lineWidth = unit * 0.012;
+  layer.beginPath();
+  layer.ellipse(x, y, radius * 1.7, radius * 0.4, -0.35, 0, Math.PI * 2);
+  layer.stroke();
 }
 
 const CLOUD_GRID = 320;
 
 /** Paints clouds: noise on a coarse grid, drawn large. */
-export function paintClouds(easel: Painting): void {
-  const { noise, width, height, horizon, scene } = easel;
-  const sheet = easel.layer(0.2);
+export function paintClouds(painting: Painting): void {
+  const { noise, width, height, horizon, scene } = painting;
+  const layer = painting.layer(0.2);
   const rows = Math.max(1, Math.round((CLOUD_GRID * height) / width));
   const grid = createCanvas(CLOUD_GRID, rows);
   const brush = grid.getContext('2d');
   const image = brush.createImageData(CLOUD_GRID, rows);
-  const [red, green, blue] = cloudColour(easel);
+  const [red, green, blue] = cloudColour(painting);
   const density = scene.weather === 'clear' ? 0.8 : 1.3;
   for (let y = 0; y < rows; y += 1) {
     const fade = Math.min(1, Math.max(0, 1 - y / rows / (horizon / height)) * 2.2);
@@ -117,9 +117,9 @@ export function paintClouds(easel: Painting): void {
     }
   }
   brush.putImageData(image, 0, 0);
-  sheet.imageSmoothingEnabled = true;
-  sheet.imageSmoothingQuality = 'high';
-  sheet.drawImage(grid, 0, 0, width, height);
+  layer.imageSmoothingEnabled = true;
+  layer.imageSmoothingQuality = 'high';
+  layer.drawImage(grid, 0, 0, width, height);
 }
 
 function cloudColour({ isDark, scene }: Painting): readonly [number, number, number] {

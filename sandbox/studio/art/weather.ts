@@ -4,35 +4,35 @@ import { disc } from './painting.ts';
 import type { Painting } from './painting.ts';
 
 /** Paints rain, snow or fog in front of everything; a clear day has nothing to paint. */
-export function paintWeather(easel: Painting): void {
-  const { weather } = easel.scene;
-  if (weather === 'fog') return paintFog(easel, easel.layer(1.3));
+export function paintWeather(painting: Painting): void {
+  const { weather } = painting.scene;
+  if (weather === 'fog') return paintFog(painting, painting.layer(1.3));
   if (weather !== 'rain' && weather !== 'snow') return;
-  const { random, width, height, unit } = easel;
-  const sheet = easel.layer(1.3);
+  const { random, width, height, unit } = painting;
+  const layer = painting.layer(1.3);
   for (let drop = 0; drop < 500; drop += 1) {
     const x = random() * width;
     const y = random() * height;
     const size = unit * (0.002 + 0.004 * random());
     if (weather === 'snow') {
-      sheet.fillStyle = `rgba(255,255,255,${0.4 + 0.6 * random()})`;
-      disc(sheet, x, y, size);
+      layer.fillStyle = `rgba(255,255,255,${0.4 + 0.6 * random()})`;
+      disc(layer, x, y, size);
     } else {
-      sheet.strokeStyle = `rgba(210,225,255,${0.15 + 0.3 * random()})`;
-      sheet.lineWidth = size * 0.45;
-      sheet.beginPath();
-      sheet.moveTo(x, y);
-      sheet.lineTo(x - size * 3, y + size * 12);
-      sheet.stroke();
+      layer.strokeStyle = `rgba(210,225,255,${0.15 + 0.3 * random()})`;
+      layer.lineWidth = size * 0.45;
+      layer.beginPath();
+      layer.moveTo(x, y);
+      layer.lineTo(x - size * 3, y + size * 12);
+      layer.stroke();
     }
   }
 }
 
-function paintFog({ horizon, width, height }: Painting, sheet: SKRSContext2D): void {
-  const gradient = sheet.createLinearGradient(0, horizon - height * 0.2, 0, height);
+function paintFog({ horizon, width, height }: Painting, layer: SKRSContext2D): void {
+  const gradient = layer.createLinearGradient(0, horizon - height * 0.2, 0, height);
   gradient.addColorStop(0, 'rgba(230,232,240,0)');
   gradient.addColorStop(0.5, 'rgba(230,232,240,.6)');
   gradient.addColorStop(1, 'rgba(230,232,240,.25)');
-  sheet.fillStyle = gradient;
-  sheet.fillRect(0, 0, width, height);
+  layer.fillStyle = gradient;
+  layer.fillRect(0, 0, width, height);
 }

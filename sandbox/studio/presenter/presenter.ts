@@ -57,15 +57,15 @@ export async function makePresenter(plan: PresenterPlan, onProgress: OnProgress)
 async function withNobody(scene: Scene): Promise<StudioPresenter> {
   const { prompt, seeds, size } = scene;
   const performance = perform(scene);
-  const film = await createDrawnPresenter({ prompt, seed: seeds.mixed, size }, performance);
-  return produce(scene, { film, performance, note: null });
+  const renderer = await createDrawnPresenter({ prompt, seed: seeds.mixed, size }, performance);
+  return produce(scene, { renderer, performance, note: null });
 }
 
 async function withPicture(scene: Scene, picture: Uint8Array): Promise<StudioPresenter> {
   const performance = perform(scene);
   const face = await largestFace(picture);
-  const film = await createTalkingPicture({ picture, face, size: scene.size }, performance);
-  return produce(scene, { film, performance, note: face === null ? NO_FACE : null });
+  const renderer = await createTalkingPicture({ picture, face, size: scene.size }, performance);
+  return produce(scene, { renderer, performance, note: face === null ? NO_FACE : null });
 }
 
 async function withVideo(scene: Scene, video: Uint8Array): Promise<StudioPresenter> {
@@ -74,8 +74,8 @@ async function withVideo(scene: Scene, video: Uint8Array): Promise<StudioPresent
   try {
     const performance = perform(scene);
     const size = sizeOf(scene, pictures.size);
-    const film = createTalkingVideo(pictures, size, performance);
-    return await produce({ ...scene, size }, { film, performance, note: NOT_RECOGNISED });
+    const renderer = createTalkingVideo(pictures, size, performance);
+    return await produce({ ...scene, size }, { renderer, performance, note: NOT_RECOGNISED });
   } finally {
     await pictures.close();
   }
@@ -105,16 +105,16 @@ function perform({ voice, framesPerSecond }: Scene): VoiceTrack {
 }
 
 interface Shot {
-  readonly film: FrameRenderer | AsyncFrameRenderer;
+  readonly renderer: FrameRenderer | AsyncFrameRenderer;
   readonly performance: VoiceTrack;
   readonly note: string | null;
 }
 
-async function produce(scene: Scene, { film, performance, note }: Shot): Promise<StudioPresenter> {
+async function produce(scene: Scene, { renderer, performance, note }: Shot): Promise<StudioPresenter> {
   const { size, framesPerSecond, voice, title, seeds, onProgress } = scene;
   const frames = performance.track.length;
   const video = await produceVideo(
-    { film, size, framesPerSecond, frames, sound: voice.sound, title, seed: seeds.seed },
+    { renderer, size, framesPerSecond, frames, sound: voice.sound, title, seed: seeds.seed },
     onProgress,
   );
   return { ...video, redrawn: true, note: inOneNote(note, voice.omitted) };

@@ -77,17 +77,17 @@ export interface StudioImage {
   readonly width: number;
   readonly height: number;
   readonly seed: number;
-  /** A small blurred WebP of the same picture: what is shown while the upstream is still at work. */
+  /** A small blurred WebP of the same picture, shown while the job runs. */
   readonly preview: Buffer;
 }
 
-/** What measuring a picture gave. Nothing in it is recognised; everything is counted. */
+/** The measurements of a picture; nothing is recognized. */
 export interface Description {
   /** Four prompts that could lead to a picture like this. */
   readonly prompts: readonly string[];
   /** A sentence with the measurements. */
   readonly caption: string;
-  /** What this renderer does not do, or the file's own description. */
+  /** A note that nothing is recognized, or the file's own description. */
   readonly note: string;
   readonly width: number;
   readonly height: number;
@@ -97,7 +97,7 @@ export interface Description {
   readonly palette: readonly { readonly name: string; readonly hex: string; readonly share: number }[];
 }
 
-/** The bytes are no picture that can be read. */
+/** The bytes are not a readable picture. */
 export class UnreadablePicture extends Error {
   constructor(cause: unknown) {
     super('the picture cannot be read', { cause });

@@ -6,7 +6,7 @@ import type { FrameRenderer, FramePlan } from './frame-renderer.ts';
 
 const RESERVE = 1.4;
 
-/** A camera that moves over one picture: nearer or away, and a little aside; the seed decides which. */
+/** A camera that zooms and pans over a picture (Ken Burns); the seed decides the direction. */
 export async function createCameraRenderer(
   { seed, size }: FramePlan,
   picture: Uint8Array,

@@ -6,7 +6,7 @@ import type { Size } from '../types/size.ts';
 import { toPlanes } from './yuv.ts';
 import type { Planes } from './yuv.ts';
 
-/** Where the camera looks: the middle of its view from 0 to 1, and how near it is (1 shows as much as there is). */
+/** A camera view: its centre from 0 to 1, and its zoom (1 shows everything). */
 export interface View {
   readonly x: number;
   readonly y: number;
@@ -16,14 +16,14 @@ export interface View {
 /** Most pixels that are decoded. */
 const MAX_PIXELS = 50_000_000;
 
-/** A picture cut to the frame's shape, larger by this factor so that the camera can move. Throws UNREADABLE_MEDIA. */
+/** A picture cropped to the frame's aspect ratio, larger by this factor so that the camera can move. Throws UNREADABLE_MEDIA. */
 export async function loadPlanes(picture: Uint8Array, frame: Size, reserve: number): Promise<Planes> {
   const size = { width: even(frame.width * reserve), height: even(frame.height * reserve) };
   const rgb = await readable(() => covering(picture, size).raw().toBuffer());
   return toPlanes(rgb, size);
 }
 
-/** A picture cut to the frame's size as RGBA, and how large it would be uncut at that scale. Throws UNREADABLE_MEDIA. */
+/** A picture cropped to the frame's size as RGBA, and its uncropped size at that scale. Throws UNREADABLE_MEDIA. */
 export async function loadPixels(
   picture: Uint8Array,
   frame: Size,
@@ -47,7 +47,7 @@ function covering(picture: Uint8Array, { width, height }: Size): Sharp {
     .toColourspace('srgb');
 }
 
-/** The shape of a picture as `W:H`. Throws UNREADABLE_MEDIA. */
+/** The aspect ratio of a picture as `W:H`. Throws UNREADABLE_MEDIA. */
 export async function frameRatio(picture: Uint8Array): Promise<string> {
   const { autoOrient } = await readable(() => open(picture).metadata());
   return `${autoOrient.width}:${autoOrient.height}`;
@@ -65,7 +65,7 @@ async function readable<Value>(read: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** Draws what the camera sees into an I420 frame; views beyond the edge stop at it. */
+/** Renders a camera view into an I420 frame; the view is clamped to the picture. */
 export function renderView(picture: Planes, view: View, size: Size, frame: Uint8Array): void {
   const step = Math.min(picture.width / size.width, picture.height / size.height) / view.zoom;
   const left = within(view.x * picture.width - (size.width * step) / 2, picture.width - size.width * step);
@@ -107,7 +107,7 @@ function sample(
   }
 }
 
-/** Where each column (or row) is taken from, in 256ths. The last one has no neighbour; just before it is as near as it gets. */
+/** The source position of each column (or row), in 256ths; clamped before the last one, which has no neighbour. */
 function places(start: number, step: number, count: number, length: number): Int32Array {
   const fineStep = Math.floor(step * ONE);
   const last = (length - 1) * ONE - 1;
@@ -117,7 +117,7 @@ function places(start: number, step: number, count: number, length: number): Int
   return taken;
 }
 
-/** 256 times the mixture of two values, the share in 256ths. */
+/** 256 times the interpolation of two values, the share in 256ths. */
 function mix(one: number, other: number, share: number): number {
   return (one << 8) + (other - one) * share;
 }

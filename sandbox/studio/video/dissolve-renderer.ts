@@ -7,7 +7,7 @@ import { frameBytes } from './yuv.ts';
 
 const ZOOM = 0.18;
 
-/** From one picture to another: the first and the last frame are the pictures themselves, between them one dissolves into the other along drifting patches. */
+/** A dissolve between two pictures along noise patches; the first and last frames are the pictures themselves. */
 export async function createDissolveRenderer(
   { seed, size }: FramePlan,
   pictures: { readonly first: Uint8Array; readonly last: Uint8Array },
@@ -29,7 +29,7 @@ export async function createDissolveRenderer(
   };
 }
 
-/** When each pixel turns, 0 to 255: from left to right, in patches. */
+/** The time at which each pixel changes, 0 to 255: from left to right, in patches. */
 function createMask(seed: number, { width, height }: Size): Uint8Array {
   const noise = createNoise(seed & 0xffff);
   const patch = Math.max(width, height) / 9;

@@ -1,26 +1,26 @@
 import type { Size } from '../types/size.ts';
 
-/** A film that can be drawn frame by frame. */
+/** Draws the frames of a video. */
 export interface FrameRenderer {
   /** Draws the moment into an I420 frame: 0 is the first frame, 1 the last. */
   draw(moment: number, frame: Uint8Array): void;
 }
 
-/** A film whose frames have to be waited for; they are drawn one after the other, from the first on. */
+/** Draws the frames of a video asynchronously; they are requested in order. */
 export interface AsyncFrameRenderer {
-  /** As that of a film. */
+  /** As in FrameRenderer. */
   draw(moment: number, frame: Uint8Array): Promise<void>;
 }
 
-/** What every film is drawn by. */
+/** The input of a renderer. */
 export interface FramePlan {
   readonly prompt: string;
-  /** The same numbers give the same film. */
+  /** The same plan gives the same frames. */
   readonly seed: number;
   readonly size: Size;
 }
 
-/** Starts and ends slowly. */
+/** Eases in and out. */
 export function eased(moment: number): number {
   return moment * moment * (3 - 2 * moment);
 }

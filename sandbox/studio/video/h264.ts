@@ -11,9 +11,9 @@ const QUANTIZATION = 28;
 const SPEED = 10;
 const SECONDS_PER_KEY_FRAME = 2;
 
-/** A film to be encoded, frame by frame. */
+/** Frames to be encoded. */
 export interface EncodingRun {
-  readonly film: FrameRenderer | AsyncFrameRenderer;
+  readonly renderer: FrameRenderer | AsyncFrameRenderer;
   readonly size: Size;
   readonly framesPerSecond: number;
   readonly frames: number;
@@ -23,7 +23,7 @@ export interface EncodingRun {
 
 type Encoder = Awaited<ReturnType<typeof encoders.createH264MP4Encoder>>;
 
-/** Draws and encodes the frames of a film: a bare MP4 with H.264 and, as RGB, the frame from its middle. */
+/** Draws and encodes frames: a bare MP4 with H.264, and the middle frame as RGB. */
 export async function encodeFrames(run: EncodingRun): Promise<{ mp4: Uint8Array; middle: Buffer }> {
   const { size, framesPerSecond } = run;
   const encoder = await encoders.createH264MP4Encoder();
@@ -39,7 +39,7 @@ export async function encodeFrames(run: EncodingRun): Promise<{ mp4: Uint8Array;
     try {
       middle = await addFrames(run, encoder);
     } finally {
-      // One that is deleted before it is ended takes the whole process with it.
+      // Deleting an encoder before finalizing it crashes the process.
       encoder.finalize();
     }
     return { mp4: encoder.FS.readFile(encoder.outputFilename), middle };
@@ -48,16 +48,19 @@ export async function encodeFrames(run: EncodingRun): Promise<{ mp4: Uint8Array;
   }
 }
 
-/** Draws the frames into the encoder; answers the one from the middle as RGB. */
-async function addFrames({ film, size, frames, onFrame }: EncodingRun, encoder: Encoder): Promise<Buffer> {
+/** Draws the frames into the encoder; returns the middle one as RGB. */
+async function addFrames(
+  { renderer, size, frames, onFrame }: EncodingRun,
+  encoder: Encoder,
+): Promise<Buffer> {
   const frame = new Uint8Array(frameBytes(size));
   let middle: Buffer = Buffer.alloc(0);
   for (let index = 0; index < frames; index += 1) {
-    await film.draw(index / Math.max(1, frames - 1), frame);
+    await renderer.draw(index / Math.max(1, frames - 1), frame);
     encoder.addFrameYuv(frame);
     if (index === frames >> 1) middle = toRgb(frame, size);
     onFrame(index + 1);
-    // What is said about progress leaves the process only between two turns of its loop.
+    // Progress messages are sent between turns of the event loop.
     await breathe();
   }
   return middle;

@@ -1,9 +1,9 @@
-/** Boxes that only hold other boxes on the way to those with times. */
+/** Container boxes on the path to the boxes with times. */
 const FOLDERS = new Set(['moov', 'trak', 'mdia']);
 const TIMED = new Set(['mvhd', 'tkhd', 'mdhd']);
 const HEADER_BYTES = 8;
 
-/** Sets the creation and modification times in an MP4 to zero, in place: without that, no two files are the same. */
+/** Sets the creation and modification times of an MP4 to zero, in place, so that files are reproducible. */
 export function clearTimes(mp4: Buffer): Buffer {
   clearWithin(mp4, 0, mp4.length);
   return mp4;
@@ -24,7 +24,7 @@ function clearWithin(mp4: Buffer, start: number, end: number): void {
   }
 }
 
-/** A size of 1 says that the real one follows in 8 bytes, 0 that the box goes on to the end. */
+/** A size of 1 means that the real one follows in 8 bytes, 0 that the box extends to the end. */
 function measuresOf(mp4: Buffer, at: number, end: number): { size: number; header: number } {
   const short = mp4.readUInt32BE(at);
   if (short === 0) return { size: end - at, header: HEADER_BYTES };

@@ -21,28 +21,28 @@ registerAacEncoder();
 const AAC_BITS_PER_SECOND = 96_000;
 const COLOURS = { primaries: 'bt709', transfer: 'bt709', matrix: 'bt709', fullRange: false } as const;
 
-/** Pictures as they are written into an MP4. */
+/** The video track of an MP4. */
 export interface PictureTrack {
   readonly codec: VideoCodec;
   readonly metadata: VideoTrackMetadata;
   /** What players need to decode them. */
   readonly config: VideoDecoderConfig;
-  /** In the order of decoding; the first is a key picture. */
+  /** In decoding order; the first is a key frame. */
   readonly packets: AsyncIterable<EncodedPacket>;
 }
 
-/** What an MP4 file is made of. */
+/** The parts of an MP4 file. */
 export interface Mp4Parts {
   readonly pictures: PictureTrack;
   /** As long as the pictures; none makes a file without an audio track. */
   readonly sound: Sound | null;
   readonly title: string;
   readonly comment: string;
-  /** A small JPEG that stands for the video in lists; it is kept inside the file. */
+  /** A small JPEG, stored in the file as its cover. */
   readonly cover: Uint8Array;
 }
 
-/** Puts pictures, sound, title and cover into an MP4 whose index comes first. The same parts give the same bytes. */
+/** Writes an MP4 with its index first (fast start). Deterministic. */
 export async function writeMp4(parts: Mp4Parts): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new Mp4OutputFormat({ fastStart: 'in-memory' }), target });
@@ -64,7 +64,7 @@ export async function writeMp4(parts: Mp4Parts): Promise<Buffer> {
   return clearTimes(Buffer.from(target.buffer));
 }
 
-/** The same with pictures that were just encoded: a bare MP4 of this many frames a second, whose pictures are taken over as they are. */
+/** The same with the packets of a bare MP4, which are copied. */
 export async function writeEncodedMp4(
   encoded: { readonly mp4: Uint8Array; readonly framesPerSecond: number },
   parts: Omit<Mp4Parts, 'pictures'>,
@@ -95,7 +95,7 @@ async function addPictures({ config, packets }: PictureTrack, into: EncodedVideo
   into.close();
 }
 
-/** A second at a time: the encoder is not given more than it can take. */
+/** The sound in chunks of a second, for the encoder's buffer. */
 async function addSound({ samples, sampleRate }: Sound, into: AudioSampleSource): Promise<void> {
   for (let start = 0; start < samples.length; start += sampleRate) {
     const sample = new AudioSample({

@@ -9,15 +9,15 @@ import type { FrameRenderer, AsyncFrameRenderer } from './frame-renderer.ts';
 import { encodeFrames } from './h264.ts';
 import { writeEncodedMp4 } from './mp4.ts';
 
-/** A film and everything that makes a video of it. */
+/** Everything that a video is made of. */
 export interface Production {
-  readonly film: FrameRenderer | AsyncFrameRenderer;
+  readonly renderer: FrameRenderer | AsyncFrameRenderer;
   readonly size: Size;
   readonly framesPerSecond: number;
   readonly frames: number;
-  /** As long as the film; null for a silent one. */
+  /** As long as the video; null for a silent one. */
   readonly sound: Sound | null;
-  /** Of any length; its beginning is kept. */
+  /** Of any length; truncated in the file. */
   readonly title: string;
   readonly seed: number;
 }
@@ -30,11 +30,11 @@ const ALL_FRAMES = 96;
 const COVER_EDGE = 320;
 const LONGEST_TITLE = 120;
 
-/** Draws, encodes and packs a film. The same production gives the same bytes. */
+/** Renders, encodes and muxes a video. Deterministic. */
 export async function produceVideo(production: Production, onProgress: OnProgress): Promise<StudioVideo> {
-  const { film, size, framesPerSecond, frames, sound, seed } = production;
+  const { renderer, size, framesPerSecond, frames, sound, seed } = production;
   const onFrame = createFrameProgress(frames, onProgress);
-  const { mp4, middle } = await encodeFrames({ film, size, framesPerSecond, frames, onFrame });
+  const { mp4, middle } = await encodeFrames({ renderer, size, framesPerSecond, frames, onFrame });
   const picture = sharp(middle, { raw: { ...size, channels: 3 } });
   const cover = await coverFrom(picture.clone());
   const bytes = await writeEncodedMp4(
@@ -53,7 +53,7 @@ export async function produceVideo(production: Production, onProgress: OnProgres
   };
 }
 
-/** What a video says about itself. */
+/** The metadata of a video. */
 export function labelsFor(title: string, seed: number): { title: string; comment: string } {
   return {
     title: title.slice(0, LONGEST_TITLE).toWellFormed(),
@@ -61,7 +61,7 @@ export function labelsFor(title: string, seed: number): { title: string; comment
   };
 }
 
-/** The small JPEG that a video carries inside. */
+/** The cover of a video, a small JPEG. */
 export function coverFrom(picture: Sharp): Promise<Buffer> {
   return picture
     .resize(COVER_EDGE, COVER_EDGE, { fit: 'inside', withoutEnlargement: true })
@@ -69,7 +69,7 @@ export function coverFrom(picture: Sharp): Promise<Buffer> {
     .toBuffer();
 }
 
-/** Tells each percent once, however many frames there are. */
+/** Reports each percent once. */
 function createFrameProgress(frames: number, onProgress: OnProgress): (done: number) => void {
   let told = 0;
   return (done) => {

@@ -9,7 +9,7 @@ import type { FrameRenderer, FramePlan } from './frame-renderer.ts';
 import { produceVideo } from './produce.ts';
 import { createSceneRenderer } from './scene-renderer.ts';
 
-/** What the studio has decided about a video. */
+/** The plan of a video. */
 export interface VideoPlan {
   readonly request: VideoRequest;
   /** Even edges. */
@@ -20,21 +20,21 @@ export interface VideoPlan {
 
 type OnProgress = (percent: number, stage: string) => void;
 
-/** Renders a video. The same plan gives the same bytes. */
+/** Renders a video. Deterministic. */
 export async function makeVideo(plan: VideoPlan, onProgress: OnProgress): Promise<StudioVideo> {
   const { request, size, framesPerSecond, frames } = plan;
   const { seed, mixed } = seedsOf(request.prompt, request.seed ?? null);
   onProgress(1, 'scene');
-  const film = await openFilm(request, { prompt: request.prompt, seed: mixed, size });
+  const renderer = await openRenderer(request, { prompt: request.prompt, seed: mixed, size });
   const isSilent = request.soundtrack !== 'ambient';
   const sound = isSilent ? null : composeAmbient(mixed, frames / framesPerSecond);
   return produceVideo(
-    { film, size, framesPerSecond, frames, sound, title: request.prompt, seed },
+    { renderer, size, framesPerSecond, frames, sound, title: request.prompt, seed },
     onProgress,
   );
 }
 
-async function openFilm(request: VideoRequest, plan: FramePlan): Promise<FrameRenderer> {
+async function openRenderer(request: VideoRequest, plan: FramePlan): Promise<FrameRenderer> {
   const { firstFrame, lastFrame } = request;
   if (lastFrame !== undefined) {
     const first = firstFrame ?? (await paintedFrame(plan));
@@ -43,7 +43,7 @@ async function openFilm(request: VideoRequest, plan: FramePlan): Promise<FrameRe
   return firstFrame === undefined ? createSceneRenderer(plan) : createCameraRenderer(plan, firstFrame);
 }
 
-/** The prompt's own scene: where a video starts that is only told where to end. */
+/** The first frame of a video that has only a last one: the prompt's scene. */
 async function paintedFrame({ prompt, seed, size }: FramePlan): Promise<Buffer> {
   const picture = await paintPicture(
     { prompt, seed, ...size, references: [], hasCaption: false },

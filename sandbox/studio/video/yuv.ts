@@ -1,6 +1,6 @@
 import type { Size } from '../types/size.ts';
 
-/** Pixels of a video frame: BT.709, limited range, integers only, so they are the same on every machine. */
+/** Pixels of video frames: BT.709, limited range, integer arithmetic, so that they are the same on every machine. */
 
 /** A picture with full-size planes, as the camera samples it. */
 export interface Planes extends Size {
@@ -22,8 +22,8 @@ export function writeI420(
 ): void {
   const pixels = width * height;
   let chroma = pixels;
-  // Written out for the four pixels of a chroma value: this runs for every pixel of every frame,
-  // and a list made in it costs four times the rest.
+  // Unrolled for the four pixels of a chroma value: this runs for every pixel of every frame, and an array here would
+  // cost four times the rest.
   for (let y = 0; y < height; y += 2) {
     for (let x = 0; x < width; x += 2, chroma += 1) {
       const at = y * width + x;
@@ -94,7 +94,7 @@ export function toRgb(frame: Uint8Array, { width, height }: Size): Buffer {
   return rgb;
 }
 
-/** Takes the colour out of an I420 frame. */
+/** Removes the colour of an I420 frame. */
 export function withoutColour(frame: Uint8Array, { width, height }: Size): void {
   frame.fill(128, width * height);
 }

@@ -1,16 +1,16 @@
 import type { Sound } from '../sound/sound.ts';
 
 const WINDOW_SECONDS = 0.03;
-/** Coefficients of the linear prediction: two for each resonance that is looked for, and two. */
+/** Order of the linear prediction: two per formant, and two. */
 const ORDER = 12;
 const [LOWEST_HZ, HIGHEST_HZ, STEP_HZ] = [150, 4_500, 20] as const;
 
-/** The resonances of the voice from this second on, in Hz, lowest first: peaks of the linear prediction's envelope. */
+/** The formants of the voice at this time, in Hz, lowest first: peaks of the linear prediction's envelope. */
 export function formantsAt({ samples, sampleRate }: Sound, second: number): number[] {
   const start = Math.round(second * sampleRate);
   const length = Math.round(WINDOW_SECONDS * sampleRate);
   const piece = Float64Array.from({ length }, (_value, index) => {
-    // High tones are raised first, or the envelope would follow only the low ones.
+    // Pre-emphasis of high frequencies.
     const raised = (samples[start + index] ?? 0) - 0.97 * (samples[start + index - 1] ?? 0);
     return raised * (0.54 - 0.46 * Math.cos((2 * Math.PI * index) / (length - 1)));
   });

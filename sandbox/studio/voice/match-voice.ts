@@ -4,20 +4,20 @@ import type { MatchedVoice, StudioVoiceId, VoiceMeasures } from '../types/media-
 import { measureVoice } from './measure-voice.ts';
 
 const MEASURED_SECONDS = 30;
-/** Below this share of voiced sound it is music, noise or silence. */
+/** Minimum share of voiced sound; below it is music, noise or silence. */
 const LEAST_VOICED = 0.08;
 
-/** The base voices that follow a pitch, measured as samples are: the second and third resonance in Hz, syllables a second. */
+/** The base voices that support a pitch, with their second and third formant in Hz and syllables per second. */
 const BASES = {
   slt: { formants: [1_990, 2_990], syllableRate: 4.2 },
   awb: { formants: [1_770, 2_590], syllableRate: 4.6 },
 } as const satisfies Partial<Record<StudioVoiceId, object>>;
-/** Above this pitch the female voice is nearer. */
+/** Pitch from which the female voice is chosen. */
 const BETWEEN_HZ = 150;
 
 /**
- * Turns the nearest base voice towards the voice in a sample. This is voice matching, by pitch, resonance and tempo, and
- * no cloning. Throws UNREADABLE_MEDIA, and NO_VOICE when nothing in the sample has a pitch.
+ * Adapts the nearest base voice to the voice of a sample, by pitch, formants and tempo; no voice cloning. Throws
+ * UNREADABLE_MEDIA, and NO_VOICE when the sample has no voice.
  */
 export async function matchVoice(sample: Uint8Array): Promise<MatchedVoice> {
   const measured = measureVoice(await decodeSound(sample, MEASURED_SECONDS));
@@ -42,7 +42,7 @@ export async function matchVoice(sample: Uint8Array): Promise<MatchedVoice> {
   };
 }
 
-/** How much higher the second and third resonance lie; 1 where they were not found. */
+/** The factor of the second and third formants; 1 when they were not found. */
 function resonance({ formants }: VoiceMeasures, base: readonly [number, number]): number {
   const [, second = 0, third = 0] = formants;
   if (second === 0 || third === 0) return 1;

@@ -5,11 +5,11 @@ import type { VoiceMeasures } from '../types/media-types.ts';
 import { formantsAt } from './formants.ts';
 import { PITCH_STEP_SECONDS, trackPitch } from './pitch.ts';
 
-/** Speech is measured at this rate: what is above 5 kHz says nothing about pitch and resonance. */
+/** Sample rate of the analysis: frequencies above 5 kHz are not needed. */
 const SAMPLE_RATE = 10_000;
 const FORMANTS = 3;
 
-/** Measures pitch, resonances and tempo of a voice. */
+/** Measures pitch, formants and tempo of a voice. */
 export function measureVoice(sound: Sound): VoiceMeasures {
   const voice = resample(sound, SAMPLE_RATE);
   const pitches = trackPitch(voice);
@@ -37,21 +37,21 @@ function formantsOf(voice: Sound, pitches: readonly number[]): number[] {
   return found.map(median);
 }
 
-/** Steps on each side that the loudness is smoothed over. */
+/** Half width of the loudness smoothing, in steps. */
 const SMOOTHED = 3;
 
-/** Below this share of the loudest it is quiet. */
+/** Silence threshold, as a share of the maximum. */
 const QUIET = 0.05;
-/** How much louder than the gap before it a syllable is, and how much quieter the gap after it. */
+/** Minimum rise and fall of the loudness at a syllable. */
 const [RISE, FALL] = [1.2, 0.85] as const;
 
-/** Syllables a second: clear rises of the loudness where there is a pitch, by the time that is not quiet. */
+/** Syllables per second of speech: rises of the loudness in voiced sound. */
 function syllableRate(voice: Sound, pitches: readonly number[]): number {
   const loudness = smooth(loudnessOf(voice));
   const loudest = loudness.reduce((most, value) => Math.max(most, value), 1e-6);
   let syllables = 0;
   let isWithin = false;
-  let extreme = 0; // the quietest since the last syllable, or the loudest in this one
+  let extreme = 0; // the minimum since the last syllable, or the maximum of this one
   for (const [step, value] of loudness.entries()) {
     extreme = isWithin ? Math.max(extreme, value) : Math.min(extreme, value);
     if (isWithin && value < FALL * extreme) [isWithin, extreme] = [false, value];

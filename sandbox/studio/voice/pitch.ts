@@ -1,16 +1,16 @@
 import type { Sound } from '../sound/sound.ts';
 
-/** A pitch is looked for this often, in seconds. */
+/** Step of the pitch track, in seconds. */
 export const PITCH_STEP_SECONDS = 0.01;
 const WINDOW_SECONDS = 0.04;
 const LOWEST_HZ = 60;
 const HIGHEST_HZ = 400;
-/** Mean square below which it is quiet. */
+/** Silence threshold of the mean square. */
 const QUIET = 1e-4;
-/** How much alike two periods of a voice are at least. */
+/** Minimum autocorrelation of voiced sound. */
 const ALIKE = 0.6;
 
-/** The pitch every hundredth of a second in Hz, 0 where there is none: by normalised autocorrelation. */
+/** The pitch every 10 ms in Hz, 0 where there is none: by normalized autocorrelation. */
 export function trackPitch({ samples, sampleRate }: Sound): number[] {
   const step = Math.round(sampleRate * PITCH_STEP_SECONDS);
   const window = Math.round(sampleRate * WINDOW_SECONDS);
@@ -39,7 +39,7 @@ function pitchAt(piece: Float32Array, window: number, sampleRate: number): numbe
   return period === 0 ? 0 : sampleRate / period;
 }
 
-/** Two periods are as much alike as one: the shortest that is nearly as good as the best is meant. */
+/** Prefers the shortest period that is nearly as good as the best, against octave errors. */
 function firstPeak(likeness: Float32Array, shortest: number, least: number): number {
   for (let lag = shortest + 1; lag < likeness.length - 1; lag += 1) {
     const value = likeness[lag] ?? 0;

@@ -2,7 +2,7 @@ import type { StudioSize } from '../plan/plan.ts';
 import type { PresenterRequest, SpeechRequest, StudioErrorCode, VideoRequest } from '../types/media-types.ts';
 import type { ImageRequest } from '../types/studio.ts';
 
-/** What a worker is asked; one at a time. */
+/** The requests of a worker; one at a time. */
 export type WorkerRequest =
   | {
       readonly kind: 'image';
@@ -18,15 +18,15 @@ export type WorkerRequest =
       readonly kind: 'matchVoice' | 'detectPerson' | 'probe' | 'analyse' | 'thumbnail';
       readonly media: Uint8Array;
     }
-  /** Dies at once: how the tests see what a crash does. */
+  /** Crashes, for tests. */
   | { readonly kind: 'crash' };
 
-/** What a worker says. */
+/** The messages of a worker. */
 export type WorkerMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'progress'; readonly percent: number; readonly stage: string }
   | { readonly kind: 'done'; readonly value: unknown; readonly rssBytes: number }
   | { readonly kind: 'failed'; readonly message: string; readonly failure: WorkerFailure };
 
-/** Which error the message is of: errors of our own lose their class on the way between processes. */
+/** The error class of a message, because errors lose their class between processes. */
 export type WorkerFailure = StudioErrorCode | 'UNREADABLE_PICTURE' | 'UNKNOWN';

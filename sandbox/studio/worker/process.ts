@@ -11,27 +11,27 @@ type OnProgress = (percent: number, stage: string) => void;
 
 /** One rendering process of the pool. */
 export interface WorkerProcess {
-  /** Does one request; the process must not be at another. Rejects when the process dies before it answers. */
+  /** Runs one request; the process must be idle. Rejects when the process dies before it answers. */
   run(request: WorkerRequest, onProgress: OnProgress): Promise<WorkerAnswer>;
-  /** Ends the process at once, whatever it does. */
+  /** Kills the process. */
   kill(): void;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   readonly gone: Promise<void>;
   isAlive(): boolean;
 }
 
 interface WorkerAnswer {
   readonly value: unknown;
-  /** Resident memory of the process after it. */
+  /** Resident memory of the process after the request. */
   readonly rssBytes: number;
 }
 
-/** Megabytes of JavaScript heap; pixels live outside of it. */
+/** Limit of the JavaScript heap in megabytes; pixels are outside of it. */
 const HEAP_MB = 512;
 
 /**
- * Starts a rendering process: detached, so that a Ctrl-C in the terminal does not reach it before the ordered stop, and
- * with an empty environment, because it needs none of the parent's secrets.
+ * Starts a rendering process: detached, so that a Ctrl-C in the terminal does not reach it before the shutdown, and with an
+ * empty environment, because it needs no secrets.
  */
 export function startWorker(): WorkerProcess {
   const child = fork(path.join(import.meta.dirname, 'worker.ts'), [], {
@@ -56,7 +56,7 @@ export function startWorker(): WorkerProcess {
 
 const KEPT_CHARACTERS = 2_000;
 
-/** The last of what the process said on its standard error, for the message when it dies. */
+/** The end of the process's standard error, for the error message when it dies. */
 function tailOf(stream: Readable | null): () => string {
   let tail = '';
   stream?.setEncoding('utf8').on('data', (piece: string) => {

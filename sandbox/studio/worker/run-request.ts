@@ -15,7 +15,7 @@ import type { WorkerRequest } from './messages.ts';
 
 type OnProgress = (percent: number, stage: string) => void;
 
-/** Does what a worker is asked. */
+/** Runs a request in a worker. */
 export async function runRequest(requested: WorkerRequest, onProgress: OnProgress): Promise<unknown> {
   switch (requested.kind) {
     case 'image':
@@ -38,7 +38,7 @@ export async function runRequest(requested: WorkerRequest, onProgress: OnProgres
       return makeThumbnail(requested.media);
     case 'probe':
       return probeMedia(requested.media);
-    default: // 'crash', and nothing else: the types have no other kind left here
+    default: // 'crash' is the only kind left
       return process.abort();
   }
 }

@@ -7,13 +7,13 @@ interface Worker {
   used: number;
 }
 
-/** Who may use which rendering process: at most so many, each by one at a time, the others in a bounded line. */
+/** Assigns rendering processes: a limited number, one request each, and a bounded queue. */
 export interface WorkerSlots {
-  /** A free process, started when there is none and may be one; waits otherwise. Rejects when the line is full or the signal fires. */
+  /** A free process, started if allowed; waits otherwise. Rejects when the queue is full or the signal is aborted. */
   acquire(signal: AbortSignal): Promise<Worker>;
-  /** Gives a process back; one that is worn out is replaced. */
+  /** Releases a process; replaces it when it has reached its limits. */
   release(worker: Worker, rssBytes: number): void;
-  /** Kills every process; none starts again. Resolves when all are gone. */
+  /** Kills every process; none starts again. Resolves when all have ended. */
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface WorkerSlotsOptions {
   readonly maxRssBytes: number;
 }
 
-/** No process at first. */
+/** Creates the slots, without processes. */
 export function createWorkerSlots(options: WorkerSlotsOptions): WorkerSlots {
   const idle: Worker[] = [];
   const alive = new Set<Worker>();
@@ -40,8 +40,8 @@ export function createWorkerSlots(options: WorkerSlotsOptions): WorkerSlots {
     alive.add(worker);
     void worker.process.gone.then(() => {
       alive.delete(worker);
-      const place = idle.indexOf(worker);
-      if (place >= 0) idle.splice(place, 1);
+      const index = idle.indexOf(worker);
+      if (index >= 0) idle.splice(index, 1);
       serveNext();
     });
     return worker;

@@ -4,8 +4,7 @@ import type { WorkerFailure, WorkerMessage, WorkerRequest } from './messages.ts'
 import { runRequest } from './run-request.ts';
 
 /**
- * One rendering process. It does one request per message and may be killed at any moment (that is how cancelling works);
- * it ends by itself when its parent is gone.
+ * A rendering process. It runs one request per message and is killed to cancel it; it exits when its parent has ended.
  */
 const say = (message: WorkerMessage) => process.send?.(message);
 
