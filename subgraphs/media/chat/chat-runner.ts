@@ -4,10 +4,10 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import { callersError } from '../domain/callers-error.ts';
 import type { ChatFailure } from '../domain/failure.ts';
 import type { ChatReply } from './chat.ts';
-import { converse, type Converse } from './converse.ts';
+import { createRecorder } from './chunk-writer.ts';
+import { converse, type Converse } from './complete-chat.ts';
 import { failureOf, INTERRUPTED, TOO_SLOW } from './failures.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './media-parts.ts';
-import { createRecorder } from './recorder.ts';
 import { createPlaces } from './semaphore.ts';
 import type { ChatStore, KeptUnder } from './store.ts';
 

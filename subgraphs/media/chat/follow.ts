@@ -1,8 +1,8 @@
 import { AppError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { ChatChunk } from './chat.ts';
+import { CHAT_TOPIC } from './chunk-writer.ts';
 import { INTERRUPTED } from './failures.ts';
-import { CHAT_TOPIC } from './recorder.ts';
 import type { ChatStore, KeptReply } from './store.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { checkPrompt, type PromptCheck as PromptCheckShape } from '../questions/prompt-check.ts';
+import { checkPrompt, type PromptCheck as PromptCheckShape } from '../synchronous/prompt-check.ts';
 import { builder } from './builder.ts';
 
 const PromptCheck = builder.objectRef<PromptCheckShape>('PromptCheck').implement({

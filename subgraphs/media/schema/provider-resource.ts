@@ -1,4 +1,4 @@
-import type { UploadedResource } from '../questions/uploads.ts';
+import type { UploadedResource } from '../synchronous/uploads.ts';
 import { builder } from './builder.ts';
 import { Media } from './media.ts';
 

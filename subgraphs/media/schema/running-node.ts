@@ -1,5 +1,5 @@
 import type { NodeLoad } from '../providers/contract/provider.ts';
-import { runningNode } from '../questions/nodes.ts';
+import { runningNode } from '../synchronous/nodes.ts';
 import { builder } from './builder.ts';
 
 const ComfyNode = builder.objectRef<NodeLoad>('ComfyNode').implement({

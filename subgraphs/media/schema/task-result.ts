@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { Task as TaskShape, TaskOutcome } from '../domain/task.ts';
-import type { Voice as VoiceShape } from '../questions/voices.ts';
+import type { Voice as VoiceShape } from '../synchronous/voices.ts';
 import { Attempt } from './attempt.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';

@@ -1,4 +1,4 @@
-import type { Voice as VoiceShape } from '../questions/voices.ts';
+import type { Voice as VoiceShape } from '../synchronous/voices.ts';
 import { builder } from './builder.ts';
 
 /** A voice that can speak. */

@@ -1,6 +1,6 @@
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { NodeLoad } from '../providers/contract/provider.ts';
-import { bindingsWith, firstAnswer } from './ask.ts';
+import { bindingsWith, firstAnswer } from './capable-bindings.ts';
 
 /** The generator whose machines are asked. */
 const GENERATOR = 'comfy';

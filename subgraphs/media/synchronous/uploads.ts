@@ -9,7 +9,7 @@ import type { ProviderResources } from '../files/provider-resources.ts';
 import { storeUpload } from '../files/store-upload.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { UploadRequest } from '../providers/contract/provider.ts';
-import { bindingsWith, firstAnswer } from './ask.ts';
+import { bindingsWith, firstAnswer } from './capable-bindings.ts';
 
 /** A file of ours that a provider has a copy of. */
 export interface UploadedResource {

@@ -4,7 +4,7 @@ import { AppError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { VoiceList } from '../providers/contract/provider.ts';
-import { bindingsWith, firstAnswer } from './ask.ts';
+import { bindingsWith, firstAnswer } from './capable-bindings.ts';
 
 /** A voice that can speak. */
 export interface Voice {
