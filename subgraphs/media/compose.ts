@@ -6,7 +6,7 @@ import { withGeneratorsFile } from './generators/configuration/generators-file.t
 import { createProviders } from './providers/registry.ts';
 import { createMediaSubgraph, type MediaSubgraph } from './subgraph.ts';
 
-/** What the settings do not say by themselves. */
+/** What composing needs besides the settings. */
 export interface ComposeMediaOptions {
   /** Base URLs of the sandbox's stand-ins; null without a sandbox. */
   readonly sandboxUrls: BundledOptions['sandboxUrls'];
@@ -21,7 +21,7 @@ export interface ComposeMediaOptions {
 }
 
 /**
- * The media subgraph as the settings ask for it: real providers where they are configured, the sandbox elsewhere.
+ * The media subgraph as the settings configure it: real providers where they are configured, the sandbox elsewhere.
  * Throws NOT_CONFIGURED with every mistake of GENERATORS_FILE.
  */
 export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): MediaSubgraph {

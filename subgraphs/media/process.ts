@@ -11,16 +11,16 @@ import type { MediaSubgraph } from './subgraph.ts';
 
 /** The media subgraph (--role media) or its worker (--role worker) as a process of its own. */
 
-/** Port of the gateway, whose address callers know, when PUBLIC_URL is not set. */
+/** Port of the gateway, which callers use when PUBLIC_URL is not set. */
 const GATEWAY_PORT = 4000;
-/** Seconds that running work gets when the worker stops; the rest is taken over by others. */
+/** Seconds that running work gets when the worker stops; the rest is taken over by other workers. */
 const WORKER_GRACE_SECONDS = 10;
 
 /** Starts the media subgraph as a process of its own, `worker` or whole. Throws NOT_CONFIGURED without INTERNAL_KEY. */
 export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   const { config, lifecycle } = parts;
   const internalKey = config.split.internalKey;
-  // Without the key anybody could claim to be anybody; the settings demand it too, and say so first.
+  // Without the key any process could assert any caller; the settings demand it too.
   if (internalKey === null)
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
   const migrations = [{ schema: 'media', migrations: mediaMigrations }];
@@ -41,7 +41,7 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
 async function work({ worker }: MediaSubgraph, { lifecycle, logger }: ProcessParts): Promise<void> {
   await worker.start();
   lifecycle.add('worker', () => worker.stop(WORKER_GRACE_SECONDS));
-  logger.info('the worker takes work');
+  logger.info('the worker is ready');
 }
 
 async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string): Promise<void> {
@@ -61,5 +61,5 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     },
   });
   lifecycle.add('server', () => server.close());
-  logger.info({ url: server.url }, 'the media subgraph answers');
+  logger.info({ url: server.url }, 'the media subgraph serves');
 }

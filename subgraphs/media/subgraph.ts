@@ -33,11 +33,11 @@ export interface MediaSubgraph {
   readonly handleProviderWebhook: ProviderWebhookHandler;
   /** Does the work of tasks; not started by `start`, as it may run in processes of its own. */
   readonly worker: TaskWorker;
-  /** How many watch a task's events right now. */
+  /** How many subscriptions to tasks' events are open. */
   watcherCount(): number;
   /** Declares the queues and imports the bundled video templates; before anything is submitted. */
   start(): Promise<void>;
-  /** Ends every watcher and every chat. The worker is stopped by its own `stop`; what was handed in stays its owner's to close. */
+  /** Ends every subscription and every chat. The worker has its own `stop`; what was passed in is not closed. */
   close(): Promise<void>;
 }
 

@@ -1,30 +1,31 @@
+import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { callersError } from '../domain/callers-error.ts';
 import type { ChatFailure } from '../domain/failure.ts';
 import type { ChatReply } from './chat.ts';
-import { createRecorder } from './chunk-writer.ts';
-import { converse, type Converse } from './complete-chat.ts';
+import { createChunkWriter } from './chunk-writer.ts';
+import { completeChat, type ChatCompletion } from './complete-chat.ts';
 import { failureOf, INTERRUPTED, TOO_SLOW } from './failures.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './media-parts.ts';
-import { createPlaces } from './semaphore.ts';
-import type { ChatStore, KeptUnder } from './store.ts';
+import { createSemaphores } from './semaphore.ts';
+import type { ChatStore } from './store.ts';
 
-/** A conversation that was checked, and who may have it. */
-export type Ready = Pick<Converse, 'bindings' | 'model' | 'conversation'>;
+/** A checked conversation, and the bindings that may answer it. */
+export type PreparedChat = Pick<ChatCompletion, 'bindings' | 'model' | 'conversation'>;
 
-/** Has conversations: for one caller, or as a kept reply that goes on whoever leaves. */
-export interface Maker {
-  /** Has it for a caller who waits; ends with them. */
-  once(ready: Ready, signal: AbortSignal): Promise<ChatReply>;
-  /** Writes down that the reply is being made and makes it in the background; its id, or null when the key is taken. */
-  begin(entry: KeptUnder, ready: Ready): Promise<string | null>;
-  /** Ends all of them; kept ones say so. */
+/** Runs chats: for one waiting caller, or as stored replies that go on when callers leave. */
+export interface ChatRunner {
+  /** Answers a caller who waits; ends when the caller hangs up. */
+  once(prepared: PreparedChat, signal: AbortSignal): Promise<ChatReply>;
+  /** Stores the reply as running and completes it in the background; its id, or null when the key is taken. */
+  begin(entry: IdempotencyRecord, prepared: PreparedChat): Promise<string | null>;
+  /** Ends all of them; stored ones end as failed. */
   close(): Promise<void>;
 }
 
-export interface MakerOptions extends MediaPartDependencies {
+export interface ChatRunnerOptions extends MediaPartDependencies {
   readonly store: ChatStore;
   readonly bus: EventBus;
   readonly logger: Logger;
@@ -33,40 +34,40 @@ export interface MakerOptions extends MediaPartDependencies {
 }
 
 const LONGEST_MS = 10 * 60_000;
-/** Most replies that are being made in this process at once; waiting for a place counts. */
+/** Most chats in this process at once, those that wait for a semaphore included. */
 const MAX_RUNNING = 256;
 
-/** Makes the maker; `options.longestMs` bounds every reply. */
-export function createMaker(options: MakerOptions): Maker {
+/** Makes the runner of this process; `options.longestMs` bounds every reply. */
+export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
   const { store, logger } = options;
   const runs = createRuns(options.longestMs ?? LONGEST_MS);
-  const places = createPlaces();
-  const have: Have = (ready, signal, onDelta) => {
-    const messages = () => messagesWithMedia(options, ready.conversation, signal);
-    return converse({ ...ready, places, messages, signal, onDelta });
+  const semaphores = createSemaphores();
+  const complete: Complete = (prepared, signal, onDelta) => {
+    const messages = () => messagesWithMedia(options, prepared.conversation, signal);
+    return completeChat({ ...prepared, semaphores, messages, signal, onDelta });
   };
   return {
-    once(ready, signal) {
+    once(prepared, signal) {
       runs.checkRoom();
       return runs.track(async (signals) => {
         const ends = AbortSignal.any([signal, signals.closing, signals.late]);
         try {
-          return await have(ready, ends, () => {});
+          return await complete(prepared, ends, () => {});
         } catch (thrown) {
           const failure = endOf(thrown, signals);
           throw signal.aborted || failure.code === 'INTERNAL' ? thrown : callersError(failure);
         }
       });
     },
-    async begin(entry, ready) {
+    async begin(entry, prepared) {
       runs.checkRoom();
       const id = await store.begin(entry);
       if (id === null) return null;
-      // What could not even be written as a failure is found stale by whoever asks for it.
+      // A reply whose failure could not be stored is found stale by its readers.
       runs
-        .track((signals) => record({ ...options, id, ready, have }, signals))
+        .track((signals) => record({ ...options, id, prepared, complete }, signals))
         .catch((thrown: unknown) =>
-          logger.error({ error: toError(thrown), id }, 'a reply could not be kept'),
+          logger.error({ error: toError(thrown), id }, 'a reply could not be stored'),
         );
       return id;
     },
@@ -74,14 +75,18 @@ export function createMaker(options: MakerOptions): Maker {
   };
 }
 
-type Have = (ready: Ready, signal: AbortSignal, onDelta: (delta: string) => void) => Promise<ChatReply>;
+type Complete = (
+  prepared: PreparedChat,
+  signal: AbortSignal,
+  onDelta: (delta: string) => void,
+) => Promise<ChatReply>;
 
 interface Signals {
   readonly closing: AbortSignal;
   readonly late: AbortSignal;
 }
 
-/** What runs in this process: counted, and given what ends it. */
+/** The chats that run in this process, with the signals that end them. */
 function createRuns(longestMs: number) {
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
@@ -89,7 +94,7 @@ function createRuns(longestMs: number) {
     checkRoom(): void {
       if (closing.signal.aborted) throw callersError(INTERRUPTED);
       if (running.size < MAX_RUNNING) return;
-      throw new AppError('QUEUE_FULL', 'too many replies are being made; try again later', { retryAfter: 5 });
+      throw new AppError('QUEUE_FULL', 'too many chats are running; try again later', { retryAfter: 5 });
     },
     track<Result>(work: (signals: Signals) => Promise<Result>): Promise<Result> {
       const signals = { closing: closing.signal, late: AbortSignal.timeout(longestMs) };
@@ -104,33 +109,33 @@ function createRuns(longestMs: number) {
   };
 }
 
-interface Recording extends MakerOptions {
+interface Recording extends ChatRunnerOptions {
   readonly id: string;
-  readonly ready: Ready;
-  readonly have: Have;
+  readonly prepared: PreparedChat;
+  readonly complete: Complete;
 }
 
-/** Has a conversation and writes it down: piece by piece, then its end, whatever that is. */
+/** Completes a chat and stores it chunk by chunk, then its end. */
 async function record(options: Recording, signals: Signals): Promise<void> {
-  const { id, ready, have, store, logger } = options;
+  const { id, prepared, complete, store, logger } = options;
   const lost = new AbortController();
   const signal = AbortSignal.any([signals.closing, signals.late, lost.signal]);
-  const recorder = createRecorder({ ...options, onLost: (reason) => lost.abort(reason) });
+  const writer = createChunkWriter({ ...options, onLost: (reason) => lost.abort(reason) });
   try {
-    const { text: _, ...reply } = await have(ready, signal, recorder.add);
-    await recorder.finish();
+    const { text: _, ...reply } = await complete(prepared, signal, writer.add);
+    await writer.finish();
     await store.end(id, { reply });
   } catch (thrown) {
     if (lost.signal.aborted) {
-      logger.warn({ error: toError(lost.signal.reason), id }, 'a reply was left to others');
+      logger.warn({ error: toError(lost.signal.reason), id }, 'a reply was taken over by another process');
       return;
     }
     const error = endOf(thrown, signals);
     if (error.code === 'INTERNAL') logger.error({ error: toError(thrown), id }, 'a reply failed');
-    await recorder.finish();
+    await writer.finish();
     await store.end(id, { error });
   } finally {
-    recorder.close();
+    writer.close();
   }
 }
 

@@ -77,7 +77,7 @@ function talker() {
     provider,
     requests,
     ends,
-    say: (...said: string[]) => said.forEach(put),
+    say: (...deltas: string[]) => deltas.forEach(put),
     end: () => put(null),
     fail: put,
   };

@@ -2,35 +2,35 @@ import { toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { ChatStore } from './store.ts';
 
-/** The bus topic of kept replies: a reply has more pieces, or has ended. */
+/** The bus topic of stored replies: a reply has more chunks, or has ended. */
 export const CHAT_TOPIC = 'chat';
 
-/** Milliseconds that words are gathered before they become one piece. */
+/** Milliseconds that deltas are buffered before they become one chunk. */
 const GATHER_MS = 100;
-/** Milliseconds between signs of life while nothing is said. */
-const SIGN_OF_LIFE_MS = 3_000;
+/** Milliseconds between heartbeats while no delta comes. */
+const HEARTBEAT_MS = 3_000;
 /** Failures of the database in a row after which a reply is lost. */
 const MAX_FAILURES = 50;
 
-/** Writes what is said as pieces, and gives signs of life; one per reply that is being made. */
-export interface Recorder {
+/** Writes the deltas of one running reply as chunks, and its heartbeats. */
+export interface ChunkWriter {
   readonly add: (delta: string) => void;
   /** Writes the rest. Throws when it can't be written. */
   finish(): Promise<void>;
-  /** Stops, and wakes whoever follows: the reply has ended. */
+  /** Stops, and wakes the followers: the reply has ended. */
   close(): void;
 }
 
-export interface RecorderOptions {
+export interface ChunkWriterOptions {
   readonly id: string;
   readonly store: ChatStore;
   readonly bus: EventBus;
-  /** Called once when pieces can't be written, or somebody has given the reply up. */
+  /** Called once when chunks can't be written, or another process has given the reply up. */
   readonly onLost: (reason: Error) => void;
 }
 
-/** Makes the recorder of one reply. */
-export function createRecorder({ id, store, bus, onLost }: RecorderOptions): Recorder {
+/** Makes the writer of one reply. */
+export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions): ChunkWriter {
   let gathered = '';
   let position = 0;
   let lastWrite = -Infinity;
@@ -40,11 +40,11 @@ export function createRecorder({ id, store, bus, onLost }: RecorderOptions): Rec
 
   async function write(): Promise<void> {
     const delta = gathered === '' ? null : gathered;
-    if (lost !== null || (delta === null && performance.now() - lastWrite < SIGN_OF_LIFE_MS)) return;
+    if (lost !== null || (delta === null && performance.now() - lastWrite < HEARTBEAT_MS)) return;
     lastWrite = performance.now();
     if (!(await store.append(id, position, delta))) {
       failures = MAX_FAILURES;
-      throw new Error('the reply was given up by others');
+      throw new Error('another process gave the reply up');
     }
     failures = 0;
     if (delta === null) return;
@@ -52,7 +52,7 @@ export function createRecorder({ id, store, bus, onLost }: RecorderOptions): Rec
     position += 1;
     bus.publish(CHAT_TOPIC, id, position);
   }
-  // One at a time, so that pieces keep their order; what could not be written is tried again.
+  // One at a time, so that chunks stay in order; what could not be written is tried again.
   function schedule(): Promise<void> {
     writing ??= write()
       .catch((thrown: unknown) => {
@@ -69,7 +69,7 @@ export function createRecorder({ id, store, bus, onLost }: RecorderOptions): Rec
   return {
     add(delta) {
       gathered += delta;
-      // A word after a silence is shown at once; those that follow it closely are gathered.
+      // A delta after a pause is written at once; those that follow it closely are buffered.
       if (failures === 0 && performance.now() - lastWrite >= GATHER_MS) void schedule();
     },
     async finish() {

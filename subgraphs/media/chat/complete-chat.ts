@@ -5,17 +5,17 @@ import type { ChatOutcome, ChatPiece, ChatRequest, Connection } from '../provide
 import type { ChatReply } from './chat.ts';
 import { chatModelOf } from './limits.ts';
 import type { Conversation } from './messages.ts';
-import type { Places } from './semaphore.ts';
+import type { Semaphores } from './semaphore.ts';
 
-/** One conversation at the bindings of its generator, in order: the next is asked when one fails before its first word. */
-export interface Converse {
+/** One chat at the bindings of its generator, in order: the next one is tried when one fails before its first delta. */
+export interface ChatCompletion {
   /** At least one. */
   readonly bindings: readonly Binding[];
   readonly model: string | null;
   readonly conversation: Conversation;
-  /** The messages with their files, made when the first place is free: they are large. */
+  /** The messages with their files, prepared once the first semaphore is free: they are large. */
   readonly messages: () => Promise<Json>;
-  readonly places: Places;
+  readonly semaphores: Semaphores;
   readonly signal: AbortSignal;
   readonly onDelta: (delta: string) => void;
 }
@@ -24,79 +24,79 @@ export interface Converse {
 const MAX_REPLY = 2 << 20;
 
 /** The reply; its text is the concatenation of the deltas. Throws UpstreamError, or what `messages` throws. */
-export async function converse(options: Converse): Promise<ChatReply> {
-  let failure: unknown = new Error('a generator without bindings was asked');
+export async function completeChat(options: ChatCompletion): Promise<ChatReply> {
+  let failure: unknown = new Error('a generator has no bindings');
   let messages: Json | null = null;
   for (const binding of options.bindings) {
-    const said: string[] = [];
+    const deltas: string[] = [];
     try {
-      const outcome = await options.places.within(binding, options.signal, async () => {
+      const outcome = await options.semaphores.run(binding, options.signal, async () => {
         messages ??= await options.messages();
-        return converseAt(binding, options, { messages, said });
+        return completeAt(binding, options, { messages, deltas });
       });
       const { model, usage } = outcome;
-      return { text: said.join(''), model, provider: binding.provider.name, usage };
+      return { text: deltas.join(''), model, provider: binding.provider.name, usage };
     } catch (thrown) {
       failure = thrown;
-      // What was said already can't be taken back, and saying it again elsewhere would be another reply.
-      if (!(thrown instanceof UpstreamError) || !thrown.retryable || said.length > 0) break;
+      // Deltas that were sent can't be taken back, and another binding would send another reply.
+      if (!(thrown instanceof UpstreamError) || !thrown.retryable || deltas.length > 0) break;
       options.signal.throwIfAborted();
     }
   }
   throw failure;
 }
 
-interface Saying {
+interface Progress {
   readonly messages: Json;
   /** The deltas so far. */
-  readonly said: string[];
+  readonly deltas: string[];
 }
 
-async function converseAt(
+async function completeAt(
   binding: Binding,
-  { conversation, model, signal, onDelta }: Converse,
-  { messages, said }: Saying,
+  { conversation, model, signal, onDelta }: ChatCompletion,
+  { messages, deltas }: Progress,
 ): Promise<ChatOutcome> {
   const { system, temperature, maxTokens } = conversation;
   const request: ChatRequest = { messages, system, temperature, maxTokens };
   const context = { connection: connectionFor(binding, model), signal };
-  const speech = createSpeech((delta) => {
-    said.push(delta);
+  const filter = createDeltaFilter((delta) => {
+    deltas.push(delta);
     onDelta(delta);
   });
   for await (const piece of piecesOf(binding, request, context)) {
     if ('delta' in piece) {
-      speech.say(piece.delta);
+      filter.add(piece.delta);
       continue;
     }
-    if (said.length === 0) speech.say(piece.outcome.text);
-    speech.end();
+    if (deltas.length === 0) filter.add(piece.outcome.text);
+    filter.end();
     return piece.outcome;
   }
   throw new UpstreamError('UNAVAILABLE', 'the reply broke off');
 }
 
 /**
- * Deltas as they may be kept: within the limit, without NUL (which PostgreSQL's text has not), and never ending between
- * the two halves of one character, where a provider may cut.
+ * Makes deltas storable: within the limit, without NUL (which PostgreSQL's text has not), and never split within a
+ * surrogate pair.
  */
-function createSpeech(say: (delta: string) => void) {
+function createDeltaFilter(onDelta: (delta: string) => void) {
   let characters = 0;
   let half = '';
-  const give = (text: string): void => {
-    if (text !== '') say(text.toWellFormed());
+  const emit = (text: string): void => {
+    if (text !== '') onDelta(text.toWellFormed());
   };
   return {
-    say(delta: string): void {
+    add(delta: string): void {
       characters += delta.length;
       if (characters > MAX_REPLY) {
         throw new UpstreamError('UNAVAILABLE', 'the reply does not end', { retryable: false });
       }
       const text = half + delta.replaceAll('\0', '');
       half = /[\uD800-\uDBFF]$/.exec(text)?.[0] ?? '';
-      give(text.slice(0, text.length - half.length));
+      emit(text.slice(0, text.length - half.length));
     },
-    end: () => give(half),
+    end: () => emit(half),
   };
 }
 
@@ -107,10 +107,10 @@ async function* piecesOf(
 ): AsyncIterable<ChatPiece> {
   if (provider.chatStream !== undefined) yield* provider.chatStream(request, context);
   else if (provider.chat !== undefined) yield { outcome: await provider.chat(request, context) };
-  else throw new UpstreamError('UNAVAILABLE', `${provider.name} does not talk`);
+  else throw new UpstreamError('UNAVAILABLE', `${provider.name} has no chat`);
 }
 
-/** As for tasks: with the model that the caller named, else the binding's first that talks. */
+/** As for tasks: with the model that the caller named, else the binding's first model for chat. */
 function connectionFor(binding: Binding, model: string | null): Connection {
   const { connection } = binding;
   if (connection.model === null) return connection;

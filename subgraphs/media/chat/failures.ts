@@ -1,7 +1,7 @@
 import { AppError } from '../../../platform/errors.ts';
 import { UpstreamError, failureOf as upstreamFailure, type ChatFailure } from '../domain/failure.ts';
 
-/** Why a reply failed: as it is kept and shown, and as it is thrown to a caller who waits for all of it. */
+/** Why replies fail, as it is stored and shown. */
 
 /** The process that made a reply ended in the middle of it. */
 export const INTERRUPTED: ChatFailure = {
@@ -17,7 +17,7 @@ export const TOO_SLOW: ChatFailure = {
   retryable: true,
 };
 
-/** What is kept of whatever was thrown. A mistake of ours says nothing but that. */
+/** The stored failure of an error. Unknown errors are masked. */
 export function failureOf(thrown: unknown): ChatFailure {
   if (thrown instanceof UpstreamError) {
     const { retryAfter } = thrown;

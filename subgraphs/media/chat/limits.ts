@@ -5,12 +5,12 @@ import { charactersOf, type Conversation } from './messages.ts';
 /** Most models that a refusal names. */
 const MAX_NAMED = 8;
 
-/** The model of a binding that a conversation is had with: the one it names, else the binding's first that talks. */
+/** The model of a binding that a chat uses: the one it names, else the binding's first for chat. */
 export function chatModelOf({ models = [] }: Binding, model: string | null): CatalogModel | undefined {
   return models.find(({ id, kinds }) => kinds.includes('CHAT') && (model === null || model === id));
 }
 
-/** Those of the generator's bindings that take so long a conversation. BAD_USER_INPUT naming models that would. */
+/** The generator's bindings that take a conversation of this length. BAD_USER_INPUT naming models that would. */
 export function bindingsTaking(
   registry: GeneratorRegistry,
   asked: { readonly generator: string; readonly model: string | null },

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { Conversation, MediaPart } from './messages.ts';
 
-/** The files of a conversation, turned into what a language model's wire takes: bytes within the message. */
+/** The files of a conversation as language models take them: bytes within the message. */
 
 /** Where the media of a conversation come from. */
 export interface MediaPartDependencies {
@@ -15,11 +15,11 @@ export interface MediaPartDependencies {
   readonly http: HttpClient;
 }
 
-/** Most bytes of all files of one conversation: they travel inside one request. */
+/** Most bytes of all files of one conversation: they are sent inside one request. */
 const MAX_MEDIA_BYTES = 14 << 20;
 const FETCH_TIMEOUT_MS = 30_000;
 
-/** Refuses files that are gone or too large, before anything is paid for. Foreign addresses are looked at later. */
+/** Refuses files that are gone or too large, before anything is paid for. Foreign addresses are fetched later. */
 export async function checkMedia(
   { files }: MediaPartDependencies,
   conversation: Conversation,
@@ -126,7 +126,7 @@ async function fetchMedia(http: HttpClient, part: MediaPart, { room, signal }: R
   }
 }
 
-/** In OpenAI's words; a video as the compatible servers that take videos have it. */
+/** A part in OpenAI's format; a video as in the compatible servers that take videos. */
 function partOf({ bytes, contentType }: ReadMedia, { field }: MediaPart): JsonObject {
   const data = bytes.toString('base64');
   const url = `data:${contentType};base64,${data}`;
@@ -138,7 +138,7 @@ function partOf({ bytes, contentType }: ReadMedia, { field }: MediaPart): JsonOb
   throw badInput(field, `${field} is neither an image, a sound nor a video but ${contentType || 'unknown'}`);
 }
 
-/** The short name of a sound's format, as OpenAI has it. */
+/** The short name of an audio format in OpenAI's API. */
 function formatOf(contentType: string): string {
   const name = contentType.slice('audio/'.length).replace(/^x-|^vnd\./, '');
   return { mpeg: 'mp3', wave: 'wav', mp4: 'm4a' }[name] ?? name;

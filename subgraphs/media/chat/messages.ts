@@ -2,7 +2,7 @@ import { badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { ChatInput } from './chat.ts';
 
-/** What a conversation must look like before anything is paid for. Pure. */
+/** Checks conversations before anything is paid for. Pure. */
 
 /** A conversation as it is sent, but for the media parts whose bytes are still to be fetched. */
 export interface Conversation {
@@ -17,10 +17,10 @@ interface Message {
   readonly content: string | readonly Part[];
 }
 
-/** A part in OpenAI's words, or a file that becomes one. */
+/** A part in OpenAI's format, or a file that becomes one. */
 type Part = { readonly plain: JsonObject } | MediaPart;
 
-/** A picture, a video or a sound within a message. */
+/** An image, a video or a recording within a message. */
 export interface MediaPart {
   /** The field as the caller wrote it. */
   readonly field: string;

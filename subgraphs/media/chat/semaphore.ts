@@ -1,20 +1,20 @@
 import type { Binding } from '../generators/bindings/binding.ts';
 
-/** The free places of each binding within this process: so many conversations at once, the rest waits in order. */
-export interface Places {
-  /** Runs the work when a place is free; gives up waiting when the signal is aborted. */
-  within<Result>(binding: Binding, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
+/** Counting semaphores, one per binding: at most `concurrency` chats at once in this process, the rest waits in order. */
+export interface Semaphores {
+  /** Runs the work when a slot is free; gives up waiting when the signal is aborted. */
+  run<Result>(binding: Binding, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
 }
 
-/** Makes the places of this process: each process counts its own. */
-export function createPlaces(): Places {
+/** Makes the semaphores of this process: each process counts its own chats. */
+export function createSemaphores(): Semaphores {
   const lines = new Map<string, { taken: number; readonly waiting: Set<() => void> }>();
   return {
-    async within(binding, signal, work) {
+    async run(binding, signal, work) {
       const line = lines.get(binding.id) ?? { taken: 0, waiting: new Set() };
       lines.set(binding.id, line);
       if (line.taken < binding.concurrency) line.taken += 1;
-      // Whoever leaves hands the place over, so `taken` stays as it is.
+      // A chat that ends hands its slot over, so `taken` stays as it is.
       else await turn(line.waiting, signal);
       try {
         return await work();

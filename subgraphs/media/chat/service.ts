@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-import { idempotencyOf } from '../../../platform/access/idempotency.ts';
+import { idempotencyOf, type IdempotencyRecord } from '../../../platform/access/idempotency.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
@@ -9,13 +9,13 @@ import type { ChatTables } from '../database/chat-tables.ts';
 import { callersError } from '../domain/callers-error.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { createMaker, type Ready } from './chat-runner.ts';
+import { createChatRunner, type PreparedChat } from './chat-runner.ts';
 import type { ChatChunk, ChatInput, ChatReply, ChatService } from './chat.ts';
 import { follow } from './follow.ts';
 import { bindingsTaking } from './limits.ts';
 import { checkMedia } from './media-parts.ts';
 import { checkConversation } from './messages.ts';
-import { createChatStore, type ChatStore, type KeptUnder } from './store.ts';
+import { createChatStore, type ChatStore } from './store.ts';
 
 export interface ChatServiceOptions {
   readonly database: Kysely<ChatTables>;
@@ -35,39 +35,39 @@ const PRUNE_EVERY_MS = 60_000;
 export function createChatService(options: ChatServiceOptions): ChatService {
   const { bus } = options;
   const store = createChatStore(options.database);
-  const maker = createMaker({ ...options, store });
+  const runner = createChatRunner({ ...options, store });
   const prune = createPruning(options, store);
 
-  /** The id of the kept reply, which is begun when the key is new. */
-  async function kept(entry: KeptUnder, input: ChatInput): Promise<string> {
-    // A repeated request is answered before anything else is looked at.
-    const known = await sameReply(store, entry);
+  /** The id of the stored reply of a key; a new key starts one. */
+  async function stored(entry: IdempotencyRecord, input: ChatInput): Promise<string> {
+    // A repeated request is answered before anything else is checked.
+    const known = await replyOfKey(store, entry);
     if (known !== null) return known;
-    const ready = await readyFor(options, input);
+    const prepared = await prepareChat(options, input);
     prune();
-    const id = (await maker.begin(entry, ready)) ?? (await sameReply(store, entry));
-    if (id === null) throw new AppError('INTERNAL', 'a reply was neither begun nor known');
+    const id = (await runner.begin(entry, prepared)) ?? (await replyOfKey(store, entry));
+    if (id === null) throw new AppError('INTERNAL', 'a reply was neither started nor found');
     return id;
   }
   return {
     async chat(caller, input, { idempotencyKey, signal }) {
       const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
-      if (entry === null) return maker.once(await readyFor(options, input), signal);
-      return wholeOf(follow({ id: await kept(entry, input), store, bus, signal }), signal);
+      if (entry === null) return runner.once(await prepareChat(options, input), signal);
+      return wholeReply(follow({ id: await stored(entry, input), store, bus, signal }), signal);
     },
     async stream(caller, input, { idempotencyKey, afterSeq = 0, signal }) {
       const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
       if (entry === null) throw new AppError('INTERNAL', 'a stream without an idempotency key');
-      return follow({ id: await kept(entry, input), store, bus, signal, afterSeq });
+      return follow({ id: await stored(entry, input), store, bus, signal, afterSeq });
     },
-    close: () => maker.close(),
+    close: () => runner.close(),
   };
 }
 
-/** Everything that can be refused is refused here, before anything is kept or paid for. */
-async function readyFor(options: ChatServiceOptions, input: ChatInput): Promise<Ready> {
+/** Refuses everything that can be refused, before anything is stored or paid for. */
+async function prepareChat(options: ChatServiceOptions, input: ChatInput): Promise<PreparedChat> {
   const { generator, model = null } = input;
-  // A generator that is not there is said before anything about the words.
+  // An unknown generator is refused before the messages are checked.
   options.registry.bindingsFor(generator, 'CHAT', model ?? undefined);
   const conversation = checkConversation(input);
   const bindings = bindingsTaking(options.registry, { generator, model }, conversation);
@@ -75,14 +75,14 @@ async function readyFor(options: ChatServiceOptions, input: ChatInput): Promise<
   return { bindings, model, conversation };
 }
 
-/** What makes two requests the same one. A chat and a stream of the same words are. */
+/** The fingerprint of a request. A chat and a stream of the same messages are the same. */
 function fingerprintOf({ generator, messages, ...rest }: ChatInput): unknown {
   const { model = null, system = null, temperature = null, maxTokens = null } = rest;
   return { operation: 'chat', generator, messages, model, system, temperature, maxTokens };
 }
 
-/** The kept reply of a key, null when the key is free. IDEMPOTENCY_CONFLICT when it stands for other words. */
-async function sameReply(store: ChatStore, entry: KeptUnder): Promise<string | null> {
+/** The stored reply of a key, null when the key is free. IDEMPOTENCY_CONFLICT when it was used for another request. */
+async function replyOfKey(store: ChatStore, entry: IdempotencyRecord): Promise<string | null> {
   const known = await store.byKey(entry);
   if (known === null || known.isOld) return null;
   if (known.fingerprint === entry.fingerprint) return known.id;
@@ -90,7 +90,7 @@ async function sameReply(store: ChatStore, entry: KeptUnder): Promise<string | n
   throw new AppError('IDEMPOTENCY_CONFLICT', message, { field: 'idempotencyKey' });
 }
 
-async function wholeOf(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): Promise<ChatReply> {
+async function wholeReply(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): Promise<ChatReply> {
   for await (const { reply, error } of chunks) {
     if (reply !== null) return reply;
     if (error !== null) throw callersError(error);
@@ -99,7 +99,7 @@ async function wholeOf(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): P
   throw new AppError('UNAVAILABLE', 'the reply broke off');
 }
 
-/** Removes old replies now and then, in the background of a new one. */
+/** Removes old replies at intervals, in the background of a new one. */
 function createPruning({ logger }: ChatServiceOptions, store: ChatStore): () => void {
   let last = -Infinity;
   return () => {

@@ -1,36 +1,30 @@
 import { sql, type Kysely } from 'kysely';
 
+import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ChatTables } from '../database/chat-tables.ts';
 import type { ChatFailure } from '../domain/failure.ts';
 import type { ChatReply } from './chat.ts';
 
-/** The SQL of kept replies. Every clock is the database's. */
+/** SQL of stored replies. All times are the database's. */
 
-/** A key as it is stored: hashed, and scoped to its owner. */
-export interface KeptUnder {
-  readonly owner: string;
-  readonly key: string;
-  readonly fingerprint: string;
-}
-
-/** A kept reply without its text. */
-export interface KeptReply {
+/** A stored reply without its text. */
+export interface StoredReply {
   readonly id: string;
   readonly fingerprint: string;
   readonly state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
   readonly chunks: number;
   readonly reply: Omit<ChatReply, 'text'> | null;
   readonly error: ChatFailure | null;
-  /** It should run and gave no sign of life: its process is gone. */
+  /** It should run and had no heartbeat: its process is gone. */
   readonly isStale: boolean;
-  /** Its day is over: it is forgotten when its key comes again. */
+  /** Its day is over: it is removed when its key is used again. */
   readonly isOld: boolean;
 }
 
-/** Hours a reply is kept. */
-const KEPT_HOURS = 24;
-/** Seconds without a sign of life after which the process that makes a reply is taken for dead. */
+/** Hours a reply is stored. */
+const RETENTION_HOURS = 24;
+/** Seconds without a heartbeat after which the process of a reply counts as gone. */
 const STALE_SECONDS = 15;
 /** Most old replies removed at once. */
 const PRUNE_BATCH = 5_000;
@@ -38,21 +32,21 @@ const PRUNE_BATCH = 5_000;
 /** How a reply ends. */
 type End = { readonly reply: Omit<ChatReply, 'text'> } | { readonly error: ChatFailure };
 
-/** Replies that are kept under a key, piece by piece. */
+/** Stores replies under their keys, chunk by chunk. */
 export interface ChatStore {
-  /** Writes down that a reply is being made; null when the key is taken. */
-  begin(entry: KeptUnder): Promise<string | null>;
-  byKey(entry: KeptUnder): Promise<KeptReply | null>;
-  byId(id: string): Promise<KeptReply | null>;
-  /** Pieces from a position on, in order. */
+  /** Stores a reply as running; null when the key is taken. */
+  begin(entry: IdempotencyRecord): Promise<string | null>;
+  byKey(entry: IdempotencyRecord): Promise<StoredReply | null>;
+  byId(id: string): Promise<StoredReply | null>;
+  /** Chunks from a position on, in order. */
   chunks(id: string, from: number, limit: number): Promise<readonly string[]>;
-  /** Adds a piece, or with null only gives a sign of life. False when the reply was given up meanwhile. */
+  /** Adds a chunk, or with null only a heartbeat. False when the reply was given up meanwhile. */
   append(id: string, position: number, delta: string | null): Promise<boolean>;
   /** Ends a reply that still runs. */
   end(id: string, end: End): Promise<void>;
-  /** Gives up a reply whose process is gone. Asked by whoever finds it stale. */
+  /** Ends a stale reply as failed; called by the reader that finds it. */
   giveUp(id: string, error: ChatFailure): Promise<void>;
-  /** Removes what is kept no longer. */
+  /** Removes old replies. */
   prune(): Promise<void>;
 }
 
@@ -74,7 +68,7 @@ export function createChatStore(database: Kysely<ChatTables>): ChatStore {
     async prune() {
       await sql`/* chat.prune */
         delete from media.chat_replies where id in (
-          select id from media.chat_replies where created_at < now() - make_interval(hours => ${KEPT_HOURS})
+          select id from media.chat_replies where created_at < now() - make_interval(hours => ${RETENTION_HOURS})
           order by created_at limit ${PRUNE_BATCH} for update skip locked)`.execute(database);
     },
   };
@@ -82,11 +76,11 @@ export function createChatStore(database: Kysely<ChatTables>): ChatStore {
 
 async function begin(
   database: Kysely<ChatTables>,
-  { owner, key, fingerprint }: KeptUnder,
+  { owner, key, fingerprint }: IdempotencyRecord,
 ): Promise<string | null> {
   await sql`/* chat.forget */
     delete from media.chat_replies where owner = ${owner} and key = ${key}
-      and created_at < now() - make_interval(hours => ${KEPT_HOURS})`.execute(database);
+      and created_at < now() - make_interval(hours => ${RETENTION_HOURS})`.execute(database);
   const row = await database
     .insertInto('media.chat_replies')
     .values({ id: newId(), owner, key, fingerprint })
@@ -156,7 +150,7 @@ async function append(
 async function readReply(
   database: Kysely<ChatTables>,
   which: ReturnType<typeof sql<boolean>>,
-): Promise<KeptReply | null> {
+): Promise<StoredReply | null> {
   const row = await database
     .selectFrom('media.chat_replies')
     .selectAll()
@@ -165,7 +159,7 @@ async function readReply(
         'is_stale',
       ),
     )
-    .select(sql<boolean>`created_at < now() - make_interval(hours => ${KEPT_HOURS})`.as('is_old'))
+    .select(sql<boolean>`created_at < now() - make_interval(hours => ${RETENTION_HOURS})`.as('is_old'))
     .where(which)
     .executeTakeFirst();
   if (row === undefined) return null;

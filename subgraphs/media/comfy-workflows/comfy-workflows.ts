@@ -15,11 +15,11 @@ export interface ComfyWorkflow {
   readonly workflow: JsonObject;
 }
 
-/** What a bundled comfy workflow takes under one name. */
+/** One input of a bundled comfy workflow. */
 export interface DeclaredInput {
   readonly type: 'text' | 'integer' | 'number' | 'file';
   readonly required: boolean;
-  /** What stands there when nothing is given. */
+  /** The value when none is sent. */
   readonly default?: string | number;
   readonly minimum?: number;
   readonly maximum?: number;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 
 /**
  * Whether something can be a ComfyUI graph at all: nodes with a class, inputs, links to nodes that exist. Whether the
- * classes exist and their inputs fit is known to the machine alone, and told by it.
+ * classes exist and their inputs fit is known to the machine alone.
  */
 interface ComfyNode {
   readonly class_type: string;

@@ -1,19 +1,19 @@
-import type { FileDoor, FileService } from '../files/files.ts';
+import type { FileAccess, FileService } from '../files/files.ts';
 import { createInputAddress } from '../files/input-addresses.ts';
 import { createTaskWorker, type TaskWorker, type TaskWorkerOptions } from '../tasks/work/worker.ts';
 import { createWebhookWorker } from '../webhooks/worker.ts';
 import type { MediaSubgraphOptions } from './options.ts';
 
-/** What the worker has in common with the subgraph that it belongs to. */
+/** What the worker shares with its subgraph. */
 export interface WorkerParts
   extends
     Omit<MediaSubgraphOptions, 'database' | 'files'>,
     Pick<TaskWorkerOptions, 'database' | 'planner' | 'endListener' | 'webhookAddress'> {
-  readonly files: FileService & FileDoor;
+  readonly files: FileService & FileAccess;
   readonly fileSettings: MediaSubgraphOptions['files'];
 }
 
-/** The worker of tasks, and that of their webhooks beside it. */
+/** Makes the worker of tasks, with that of their webhooks. */
 export function createMediaWorker(parts: WorkerParts): TaskWorker {
   const { publicUrl, localUrl = publicUrl } = parts.fileSettings;
   const inputAddress = createInputAddress({ ...parts, publicUrl, localUrl });

@@ -2,7 +2,7 @@ import type { Generated, JSONColumnType } from 'kysely';
 
 import type { ChatFailure } from '../domain/failure.ts';
 
-/** A reply that is kept under an idempotency key (migrations/0005-chat.ts). */
+/** A reply stored under an idempotency key (migrations/0005-chat.ts). */
 interface ChatReplyTable {
   readonly id: string;
   readonly owner: string;

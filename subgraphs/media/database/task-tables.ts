@@ -22,9 +22,9 @@ export interface TaskTable {
   readonly progress_estimated: boolean;
   readonly last_seq: number;
   readonly cancel_requested_at: Date | null;
-  /** Queue that hears of the end; a word of the asker's, opaque here. */
+  /** Queue that gets a job at the end; chosen by the requester, opaque here. */
   readonly on_end: string | null;
-  /** Address that a result webhook tells the end to; as it was submitted. */
+  /** Address that the result webhook is sent to, as it was submitted. */
   readonly callback_url: string | null;
   readonly error: Failure | null;
   readonly result: TaskOutcome | null;
@@ -42,10 +42,10 @@ export interface TaskStepTable {
   readonly label: string;
   readonly input: StepInput & JsonObject;
   readonly state: StepState;
-  /** The binding in whose line it waits, or that did the work last. */
+  /** The binding that it is queued at, or that did the work last. */
   readonly binding: string;
   readonly progress: number;
-  /** What the upstream finished with, while it is being stored; null when it must be asked again. */
+  /** What the upstream finished with, while it is being stored; null when it must be fetched again. */
   readonly finished: FinishedWork | null;
   /** Media ids of the files stored so far, by position. */
   readonly stored: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ export interface FinishedWork {
   readonly facts: JsonObject;
 }
 
-/** One start at one provider. `claim` is who may send it; `handle` is what the upstream answered. */
+/** One start at one provider. `claim` is the right to send it; `handle` is what the upstream answered. */
 export interface AttemptTable {
   readonly task_id: string;
   readonly step: number;
@@ -78,7 +78,7 @@ export interface AttemptTable {
   readonly running_at: Date | null;
   readonly next_poll_at: Date | null;
   readonly poll_failures: number;
-  /** The process that follows the upstream's stream of it, and until when that counts. */
+  /** The process that follows the upstream's stream of it, and when its lease ends. */
   readonly watcher: string | null;
   readonly watched_until: Date | null;
   readonly error: Failure | null;
@@ -97,7 +97,7 @@ interface TaskEventTable {
   readonly at: Date;
 }
 
-/** Which task a key stands for. Keys are stored as hashes. */
+/** The task of an idempotency key. Keys are stored as hashes. */
 interface IdempotencyTable {
   readonly owner: string;
   readonly key: string;

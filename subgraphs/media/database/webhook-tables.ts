@@ -3,7 +3,7 @@
 /** PENDING is queued, being sent, or waiting for its next attempt; GIVEN_UP is over without success. */
 export type DeliveryState = 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
 
-/** The telling of one task's end to its callback address. */
+/** The delivery of one task's end to its callback address. */
 export interface WebhookDeliveryTable {
   /** Also the webhook-id of every attempt. */
   readonly id: string;

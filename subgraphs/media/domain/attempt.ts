@@ -3,7 +3,7 @@ import type { Failure } from './failure.ts';
 /** Every state of an attempt. */
 export const attemptStates = ['STARTING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'UNKNOWN'] as const;
 
-/** Where an attempt stands; UNKNOWN is one whose start may have happened, and nobody can tell. */
+/** The state of an attempt; UNKNOWN is one whose start may or may not have happened. */
 export type AttemptState = (typeof attemptStates)[number];
 
 /** One start at one provider. */

@@ -11,7 +11,7 @@ const CODES = {
   LOST: 'UNAVAILABLE',
 } as const satisfies Record<UpstreamCode, AppErrorCode>;
 
-/** A failure as the error of a caller who waits for the answer. What is no upstream's failure is INTERNAL. */
+/** A failure as the error of a caller who waits for the answer. Failures of our own are INTERNAL. */
 export function callersError(
   failure: Pick<Failure, 'code' | 'message'> & {
     readonly field?: string | undefined;

@@ -33,7 +33,7 @@ export interface ChatFailure extends Failure {
 /** The upstream's part of FailureCode. */
 export type UpstreamCode = Exclude<FailureCode, 'START_UNKNOWN' | 'STORAGE_FAILED' | 'INTERNAL'>;
 
-/** What may be said of an upstream's error besides. */
+/** Further facts of an upstream's error. */
 interface UpstreamErrorOptions {
   /** Whether the same request may succeed later or elsewhere; by default unless its content was refused. */
   readonly retryable?: boolean;
@@ -52,7 +52,7 @@ export class UpstreamError extends Error {
   readonly retryAfter: number | undefined;
   /** True when a start may have happened though no usable answer came (timed out, cut, 500, malformed). */
   readonly startUnknown: boolean;
-  /** The input field at fault, in Kiln's words. */
+  /** The input field at fault, by Kiln's name. */
   readonly field: string | undefined;
 
   constructor(code: UpstreamCode, message: string, options: UpstreamErrorOptions = {}) {
@@ -66,7 +66,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** What an upstream refuses for what was asked: the same would be refused again. */
+/** Refusals of the request itself: the same request would be refused again. */
 const PERMANENT: ReadonlySet<UpstreamCode> = new Set(['MODERATION_REFUSED', 'INVALID_INPUT']);
 
 /** An input that the upstream does not take, or that can't be had. */
@@ -74,7 +74,7 @@ export function invalidInput(field: string, reason: string, cause?: unknown): Up
   return new UpstreamError('INVALID_INPUT', `${field}: ${reason}`, { field, cause });
 }
 
-/** An upstream's error as a task or attempt keeps it. */
+/** An upstream's error as tasks and attempts store it. */
 export function failureOf(error: UpstreamError): Failure {
   return {
     code: error.code,

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import { isPublicAddress } from '../../../platform/http/safe-url.ts';
 
-/** Whether anybody on the internet could call this address. Names are not looked up: a wrong one costs a request, nothing else. */
+/** Whether an address can be reached from the internet, by its form. Names are not resolved. */
 export function isPublicHttps(address: string): boolean {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:') return false;

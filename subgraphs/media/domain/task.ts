@@ -7,7 +7,7 @@ import type { Work } from './work/work.ts';
 /** Every state of a task. */
 export const taskStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
 
-/** Where a task stands; the last three are for good. */
+/** The state of a task; the last three are final. */
 export type TaskState = (typeof taskStates)[number];
 
 /** What a task makes. */
@@ -48,7 +48,7 @@ export interface TaskOutcome {
   readonly facts: JsonObject;
 }
 
-/** Which tasks of a list are wanted; what is absent does not filter. */
+/** Filter of a list of tasks; absent members do not filter. */
 export interface TaskFilter {
   readonly states?: readonly TaskState[];
   readonly kinds?: readonly TaskKind[];

@@ -1,9 +1,9 @@
 import type { StoredFile } from './files.ts';
 
-/** What a browser may show by itself. Everything else, HTML and XML of any kind above all, could run script in our name: it is saved. */
+/** Types that browsers may show inline. Others, above all HTML and XML, could run scripts on our origin: they are saved. */
 const SHOWN = /^((image|video|audio)\/(?!svg|.*xml)|text\/plain$|application\/json$)/;
 
-/** The headers of a file's answer, but for those that say how much of it comes. */
+/** The headers of a file's response, but for those of its length and range. */
 export function headersOf(file: StoredFile, cacheControl: string): Record<string, string> {
   return {
     'Content-Type': contentTypeOf(file),
@@ -19,7 +19,7 @@ export function headersOf(file: StoredFile, cacheControl: string): Record<string
   };
 }
 
-/** The bytes never change, so their hash names them. */
+/** The bytes never change, so the tag is their hash. */
 export function etagOf({ sha256 }: StoredFile): string {
   return `"${sha256}"`;
 }

@@ -27,20 +27,20 @@ export interface FileService {
   prune(limit: number): Promise<number>;
 }
 
-/** A file that is about to come, and whose it will be. */
+/** A file to be stored, and its owner. */
 export interface NewFile {
   readonly owner: string;
   readonly body: AsyncIterable<Uint8Array>;
-  /** File name as the caller gave it; only its safe tail is kept, with the ending of its type when it has none. */
+  /** File name as the caller sent it; only its safe tail is stored, with the extension of its type when it has none. */
   readonly name: string;
-  /** What the sender says it is; the measured type wins. */
+  /** The declared type; the measured one wins. */
   readonly declaredType: string | null;
   readonly temporary: boolean;
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
 }
 
-/** A file that is there, measured. */
+/** A stored file with its measured facts. */
 export interface StoredFile {
   readonly id: string;
   readonly owner: string;
@@ -56,8 +56,8 @@ export interface StoredFile {
   readonly createdAt: Date;
 }
 
-/** What the door that streams files (serve.ts) needs beyond the service. */
-export interface FileDoor {
+/** What serving files (serve.ts) needs beyond the service. */
+export interface FileAccess {
   /** A file and the key of its bytes in the object store; null where there is none. */
   locate(id: string): Promise<{ readonly file: StoredFile; readonly objectKey: string } | null>;
   /** Whether the query of an address lets its bearer in: always while addresses are permanent, else signed and in time. */

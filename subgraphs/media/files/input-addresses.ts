@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { isPublicHttps } from '../domain/public-https.ts';
-import type { FileDoor, FileService, StoredFile } from './files.ts';
+import type { FileAccess, FileService, StoredFile } from './files.ts';
 
 /** Where the upstream of a binding can fetch a file of ours; null when it gets bytes instead. */
 export type InputAddress = (
@@ -12,7 +12,7 @@ export type InputAddress = (
 ) => Promise<string | null>;
 
 export interface InputAddressOptions {
-  readonly files: Pick<FileService & FileDoor, 'urlOf' | 'locate'>;
+  readonly files: Pick<FileService & FileAccess, 'urlOf' | 'locate'>;
   readonly store: Pick<ObjectStore, 'address'>;
   /** PUBLIC_URL without a trailing slash, with which the files' own addresses begin. */
   readonly publicUrl: string;
@@ -20,12 +20,12 @@ export interface InputAddressOptions {
   readonly localUrl: string;
 }
 
-/** Seconds that an address of the object store is good for: an upstream may fetch once it gets there. */
+/** Seconds that an address of the object store is valid: an upstream may fetch it only when the work starts there. */
 const STORE_SECONDS = 6 * 3_600;
 
 /**
- * A real upstream gets the file's own address when that is public https. One that takes nothing but addresses gets the
- * object store's otherwise, when that is public, and the sandbox's stand-in for it one of this machine.
+ * A real upstream gets the file's own address when that is public https. One that takes only addresses gets the object
+ * store's otherwise, when that is public, and its stand-in one of this machine.
  */
 export function createInputAddress(options: InputAddressOptions): InputAddress {
   const { files, publicUrl, localUrl } = options;

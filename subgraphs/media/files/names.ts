@@ -17,7 +17,7 @@ export function safeName(name: string): string {
   return characters.slice(0, MAX_NAME - ending.length).join('') + ending;
 }
 
-/** What files of a type end in, for those that come without an ending. */
+/** Extensions by type, for files without one. */
 const ENDINGS: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/apng': 'png',
@@ -50,17 +50,17 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'text/html': 'html',
 };
 
-/** An ending as files have them; a number behind a dot (`take.2`) is none. */
+/** A file extension; a number behind a dot (`take.2`) is none. */
 const ENDING = /\.(?!\d+$)[A-Za-z0-9]{1,8}$/;
 
-/** The safe name under which a file is kept: its own, with the ending of its type when it has none. */
+/** The safe name under which a file is stored: its own, with the extension of its type when it has none. */
 export function storedName(name: string, contentType: string | null): string {
   const safe = safeName(name);
   const ending = ENDINGS[plainType(contentType)];
   return ending === undefined || ENDING.test(safe) ? safe : safeName(`${safe}.${ending}`);
 }
 
-/** The bare type that a sender says, in lower case; bytes of no known kind when it says none, or nonsense. */
+/** The declared type without parameters, in lower case; application/octet-stream when it is absent or malformed. */
 export function plainType(declaredType: string | null): string {
   const type = declaredType?.split(';')[0]?.trim().toLowerCase() ?? '';
   return /^[a-z0-9.+-]{1,60}\/[a-z0-9.+-]{1,80}$/.test(type) ? type : 'application/octet-stream';

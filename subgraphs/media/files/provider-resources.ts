@@ -4,27 +4,28 @@ import { sql, type Kysely, type Selectable } from 'kysely';
 
 import type { Json } from '../../../platform/json.ts';
 import type { ProviderResourceTable } from '../database/file-tables.ts';
+import { jsonText } from '../database/json-text.ts';
 import type { Connection, UploadedFile } from '../providers/contract/provider.ts';
 
 /**
- * What providers keep of our files. The file stays ours (its row and bytes are in files/), so work may name it by our
- * id or by the provider's URI, and goes on when the provider's copy has expired: then it is simply sent again.
+ * Copies of our files in providers' storage. The file stays ours (its row and bytes are in files/), so work may name it
+ * by our id or by the provider's URI, and goes on when the copy has expired: then it is sent again.
  */
 export interface ProviderResources {
-  /** Notes an upload; the same file uploaded again replaces what was known. */
+  /** Stores an upload; the same file uploaded again replaces the row. */
   save(resource: NewProviderResource): Promise<ProviderResource>;
-  /** The resource behind a provider's URI, kept there or expired; null for any other address. */
+  /** The resource behind a provider's URI, expired or not; null for any other address. */
   byUri(uri: string): Promise<ProviderResource | null>;
-  /** What this account of a provider still keeps of these files, in their order; null where it keeps none. */
+  /** The copies of these files that an account still has, in their order; null where it has none. */
   ofMedia(
     mediaIds: readonly string[],
     account: ProviderAccount,
   ): Promise<readonly (ProviderResource | null)[]>;
-  /** Forgets what expired long ago, at most `limit`; answers how many. */
+  /** Removes what expired long ago, at most `limit`; answers how many. */
   prune(limit: number): Promise<number>;
 }
 
-/** Whose storage: what was uploaded with one account is not there for another. A binding is one. */
+/** An account of a provider: what was uploaded with one is not there for another. A binding is one. */
 export interface ProviderAccount {
   readonly provider: { readonly name: string };
   readonly connection: Pick<Connection, 'baseUrl' | 'pathPrefix' | 'headers' | 'credentials'>;
@@ -58,7 +59,7 @@ const URI_DAYS = 30;
 /** Any database that has the table. */
 type Database = Kysely<{ readonly 'media.provider_resources': ProviderResourceTable }>;
 
-/** Makes it over the media schema. */
+/** Makes the resources over the media schema. */
 export function createProviderResources(database: Database): ProviderResources {
   return {
     save: (resource) => save(database, resource),
@@ -108,7 +109,7 @@ async function save(database: Database, resource: NewProviderResource): Promise<
       owner,
       resource_id: uploaded.id,
       uri: uploaded.uri,
-      answer: storable(uploaded.answer),
+      answer: jsonText(uploaded.answer),
       expires_at: uploaded.expiresAt,
     })
     .onConflict((conflict) =>
@@ -122,13 +123,6 @@ async function save(database: Database, resource: NewProviderResource): Promise<
     .returningAll()
     .executeTakeFirstOrThrow();
   return resourceOf(row);
-}
-
-/** jsonb refuses NUL characters and half surrogate pairs. */
-function storable(answer: Json): string {
-  return JSON.stringify(answer, (_key, entry: unknown) =>
-    typeof entry === 'string' ? entry.toWellFormed().replaceAll('\0', '') : entry,
-  );
 }
 
 /** Address and credentials, not to be read back. */

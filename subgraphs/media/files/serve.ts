@@ -4,14 +4,14 @@ import { pipeline } from 'node:stream/promises';
 import { isUuid } from '../../../platform/ids.ts';
 import type { ByteRange, ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { contentTypeOf, dispositionOf, etagOf, headersOf } from './file-headers.ts';
-import type { FileDoor, StoredFile } from './files.ts';
+import type { FileAccess, StoredFile } from './files.ts';
 import { readRangeHeader } from './range.ts';
 
 /** Answers one request for a file. Rejects when the store or the database fails before anything was answered. */
 export type FileHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export interface FileHandlerOptions {
-  readonly files: FileDoor;
+  readonly files: FileAccess;
   readonly store: ObjectStore;
   /** Seconds that addresses stay valid (FILES_URL_TTL); 0 for ever. Decides how long caches may keep a file. */
   readonly urlTtlSeconds: number;
@@ -22,12 +22,12 @@ const DAY_SECONDS = 86_400;
 const ADDRESS_SECONDS = 3_600;
 
 /**
- * The door of stored files: GET and HEAD of `/files/{id}/{name}`, the whole or one range. The unguessable id is the
+ * Serves stored files: GET and HEAD of `/files/{id}/{name}`, the whole or one range. The unguessable id is the
  * capability. Where the store gives out addresses, GET is answered by a redirect to a fresh one. Mount it at `/files` or
  * at the root; it looks at the last two parts of the path.
  */
 export function createFileHandler({ files, store, urlTtlSeconds }: FileHandlerOptions): FileHandler {
-  // An address of the store shall not live longer than one of ours.
+  // An address of the store must not live longer than one of ours.
   const expiresIn = urlTtlSeconds === 0 ? ADDRESS_SECONDS : Math.min(urlTtlSeconds, ADDRESS_SECONDS);
   const cacheControl =
     urlTtlSeconds === 0
@@ -65,7 +65,7 @@ async function answer(answering: Answering): Promise<void> {
     response.writeHead(304, headers).end();
     return;
   }
-  // What needs no bytes is answered here: an address of the store is good for one GET, not for a HEAD.
+  // Responses without bytes are made here: an address of the store is valid for GET, not for HEAD.
   if (request.method === 'GET' && (await redirect(answering))) return;
   const range = mayRange(request, file) ? readRangeHeader(request.headers.range, file.bytes) : 'whole';
   if (range === 'unsatisfiable') {
@@ -92,7 +92,7 @@ async function answer(answering: Answering): Promise<void> {
   await send(body, response);
 }
 
-/** Sends the reader to where the store has the bytes, when it gives out addresses; it asks for ranges there. */
+/** Redirects to the object store, when it gives out addresses; ranges are requested there. */
 async function redirect({ response, file, store, objectKey, expiresIn }: Answering): Promise<boolean> {
   const address = await store.address(objectKey, {
     expiresIn,
@@ -111,7 +111,7 @@ async function send(body: NodeJS.ReadableStream, response: ServerResponse): Prom
   } catch (error) {
     const isReaderGone =
       error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-    // With the head sent, breaking off is the only way left to say that the rest is missing.
+    // The headers are sent, so only a broken connection can say that the rest is missing.
     response.destroy();
     if (!isReaderGone) throw error;
   }
@@ -123,7 +123,7 @@ function addressOf(request: IncomingMessage): { id: string | null; query: URLSea
   return { id: isUuid(id) ? id : null, query: url?.searchParams ?? new URLSearchParams() };
 }
 
-/** If-None-Match beats If-Modified-Since (RFC 9110 13.2.2). */
+/** If-None-Match wins over If-Modified-Since (RFC 9110 13.2.2). */
 function isUnchanged({ headers }: IncomingMessage, file: StoredFile): boolean {
   const known = headers['if-none-match'];
   if (known !== undefined) {
@@ -133,7 +133,7 @@ function isUnchanged({ headers }: IncomingMessage, file: StoredFile): boolean {
   return isNotAfter(file, headers['if-modified-since']);
 }
 
-/** With If-Range, a part is only wanted of the very file that the reader has begun. */
+/** With If-Range, a range is only sent of the same version of the file. */
 function mayRange({ headers }: IncomingMessage, file: StoredFile): boolean {
   const condition = headers['if-range'];
   return typeof condition !== 'string' || condition === etagOf(file) || isNotAfter(file, condition);

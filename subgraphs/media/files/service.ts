@@ -11,16 +11,16 @@ import { peek } from '../../../platform/object-store/peek.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { FileTables } from '../database/file-tables.ts';
 import { dispositionOf } from './file-headers.ts';
-import type { FileDoor, FileService, NewFile, StoredFile } from './files.ts';
+import type { FileAccess, FileService, NewFile, StoredFile } from './files.ts';
 import { idOfPath, objectKeyOf, pathOf, plainType, storedName } from './names.ts';
 import { createSigner } from './signature.ts';
 import {
-  announceFile,
+  insertFile,
   completeFile,
-  forgetFile,
-  hideExpiredFiles,
-  hideFile,
-  keepFiles,
+  deleteFileRow,
+  markExpired,
+  markDeleted,
+  makePermanent,
   readFiles,
 } from './store.ts';
 
@@ -43,12 +43,12 @@ export interface FileServiceOptions {
 }
 
 const TEMPORARY_MS = 3_600_000;
-/** Longest time in which the bytes of one file may come in; later the pruner counts it as given up. */
+/** Longest time of one upload; later the pruner removes it. */
 const INCOMING_MS = 24 * TEMPORARY_MS;
 const DAY_MS = 86_400_000;
 
 /** Files: bytes in the object store, facts in the database, addresses that never change. */
-export function createFileService(options: FileServiceOptions): FileService & FileDoor {
+export function createFileService(options: FileServiceOptions): FileService & FileAccess {
   const {
     database,
     store,
@@ -70,13 +70,13 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     store: (file) => storeFile(parts, file),
     async claim(transaction, ids) {
       const wanted = distinct(ids);
-      const kept = await keepFiles(transaction, wanted.filter(isUuid));
+      const kept = await makePermanent(transaction, wanted.filter(isUuid));
       if (kept < wanted.length)
         throw badInput('fileId', 'one of these files is not here (any more): upload it again');
     },
     async attach(transaction, ids, taskId) {
       const wanted = distinct(ids);
-      if ((await keepFiles(transaction, wanted, taskId)) < wanted.length) {
+      if ((await makePermanent(transaction, wanted, taskId)) < wanted.length) {
         throw new AppError('INTERNAL', `a result of task ${taskId} is not stored any more`);
       }
     },
@@ -94,9 +94,9 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     async prune(limit) {
       const now = new Date(clock());
       const keptSince = retentionDays === 0 ? null : new Date(clock() - retentionDays * DAY_MS);
-      const expired = await hideExpiredFiles(database, { now, keptSince, limit });
+      const expired = await markExpired(database, { now, keptSince, limit });
       for (const file of expired) {
-        // The others would not fare better at a store that is away; the next pruning finds them.
+        // The others would fail too while the store is unavailable; the next run finds them.
         if ((await removeBytes(parts, file)) === 'away') break;
       }
       return expired.length;
@@ -111,7 +111,7 @@ interface Parts {
   readonly clock: () => number;
 }
 
-function reading({ database, store }: Parts): Pick<FileService & FileDoor, 'byIds' | 'locate' | 'open'> {
+function reading({ database, store }: Parts): Pick<FileService & FileAccess, 'byIds' | 'locate' | 'open'> {
   async function locate(id: string) {
     const [row] = await readFiles(database, [id].filter(isUuid));
     return row ?? null;
@@ -135,14 +135,14 @@ function reading({ database, store }: Parts): Pick<FileService & FileDoor, 'byId
 async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
   const { database, store, clock } = parts;
   const { declaredType, maxBytes, signal } = file;
-  // Key and address are one and never change, so the ending must be known before the first byte is stored.
+  // The key is part of the address and never changes, so the extension must be known before the first byte is stored.
   const { head, whole } = await peek(file.body, TYPE_BYTES, signal);
   const id = newId();
   const seenType = await typeOfHead(head);
   const name = storedName(file.name, seenType ?? declaredType);
   const contentType = seenType ?? plainType(declaredType);
   const objectKey = objectKeyOf(id, name);
-  await announceFile(database, {
+  await insertFile(database, {
     id,
     owner: file.owner,
     name,
@@ -176,15 +176,15 @@ async function removeFile(parts: Parts, caller: Caller, id: string): Promise<Sto
   const { database } = parts;
   const [found] = await readFiles(database, [id].filter(isUuid));
   if (found === undefined || !mayChange(caller, found.file.owner)) throw notFound('file', id);
-  if (!(await hideFile(database, found.file.id))) throw notFound('file', id);
+  if (!(await markDeleted(database, found.file.id))) throw notFound('file', id);
   await removeBytes(parts, { id: found.file.id, objectKey: found.objectKey });
   return found.file;
 }
 
-/** Nothing stays of a file whose storing failed; hidden first, because its completion may have come through after all. */
+/** Removes a file whose storing failed; marked first, because its completion may have been committed after all. */
 async function discard(parts: Parts, file: Removable): Promise<void> {
   try {
-    await hideFile(parts.database, file.id);
+    await markDeleted(parts.database, file.id);
   } catch (error) {
     parts.logger.warn({ file: file.id, error: toError(error) }, 'a file that failed is left to the pruner');
     return;
@@ -197,14 +197,14 @@ interface Removable {
   readonly objectKey: string;
 }
 
-/** The file is hidden already, so a failure here is for the next pruning, not for whoever asked. */
+/** The row is marked already, so a failure here is left to the pruner. */
 async function removeBytes(
   { database, store, logger }: Parts,
   { id, objectKey }: Removable,
 ): Promise<'removed' | 'left' | 'away'> {
   try {
     await store.delete(objectKey);
-    await forgetFile(database, id);
+    await deleteFileRow(database, id);
     return 'removed';
   } catch (error) {
     logger.warn({ file: id, error: toError(error) }, 'the bytes of a file are left to the pruner');

@@ -7,8 +7,8 @@ import type { FileTables, MediaTable } from '../database/file-tables.ts';
 import type { StoredFile } from './files.ts';
 
 /**
- * The SQL of files. Rows come before bytes and go after them: whenever a process dies, a row is left that the pruner
- * finds, never bytes that nobody knows of.
+ * SQL of files. A row is written before the bytes and removed after them: when a process dies, a row is left that the
+ * pruner finds, never bytes without a row.
  */
 export interface FileRow {
   readonly file: StoredFile;
@@ -16,17 +16,17 @@ export interface FileRow {
   readonly objectKey: string;
 }
 
-/** A row as it is written before the first byte has come. */
+/** A row as it is written before the first byte. */
 export interface NewRow {
   readonly id: string;
   readonly owner: string;
   readonly name: string;
   readonly objectKey: string;
-  /** When the pruner takes it, if its bytes have not come by then. */
+  /** When the pruner removes it, if it is not complete by then. */
   readonly temporaryUntil: Date;
 }
 
-/** What is known once all bytes are in. */
+/** What is known once all bytes are stored. */
 export interface StoredFacts {
   readonly object: StoredObject;
   readonly measures: Measures;
@@ -34,8 +34,8 @@ export interface StoredFacts {
   readonly temporaryUntil: Date | null;
 }
 
-/** Announces a file whose bytes are about to come. Nobody sees it yet. */
-export async function announceFile(database: Kysely<FileTables>, row: NewRow): Promise<void> {
+/** Inserts a file before its bytes. It is not visible yet. */
+export async function insertFile(database: Kysely<FileTables>, row: NewRow): Promise<void> {
   await database
     .insertInto('media.media')
     .values({
@@ -52,7 +52,7 @@ export async function announceFile(database: Kysely<FileTables>, row: NewRow): P
     .execute();
 }
 
-/** The bytes are there: the file becomes visible. Null when the pruner was faster. */
+/** Makes a file visible once its bytes are stored. Null when the pruner was faster. */
 export async function completeFile(
   database: Kysely<FileTables>,
   id: string,
@@ -77,7 +77,7 @@ export async function completeFile(
   return row === undefined ? null : fileOf(row);
 }
 
-/** The files there are, in no order. */
+/** The files of these ids that exist, in no order. */
 export async function readFiles(
   database: Kysely<FileTables>,
   ids: readonly string[],
@@ -92,8 +92,8 @@ export async function readFiles(
   return rows.map((row) => ({ file: fileOf(row), objectKey: row.object_key }));
 }
 
-/** Makes files permanent, and their task known when there is one; answers how many of the ids are there. */
-export async function keepFiles(
+/** Makes files permanent, and links them to their task when there is one; answers how many of the ids exist. */
+export async function makePermanent(
   transaction: AnyTransaction,
   ids: readonly string[],
   taskId?: string,
@@ -107,8 +107,8 @@ export async function keepFiles(
   return Number(numUpdatedRows);
 }
 
-/** Hides a file for good; its bytes follow. Answers false when it was hidden already. */
-export async function hideFile(database: Kysely<FileTables>, id: string): Promise<boolean> {
+/** Marks a file as deleted; its bytes follow. False when it was marked already. */
+export async function markDeleted(database: Kysely<FileTables>, id: string): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable('media.media')
     .set({ state: 'DELETED' })
@@ -119,15 +119,15 @@ export async function hideFile(database: Kysely<FileTables>, id: string): Promis
 }
 
 /** Forgets a hidden file, once its bytes are gone. */
-export async function forgetFile(database: Kysely<FileTables>, id: string): Promise<void> {
+export async function deleteFileRow(database: Kysely<FileTables>, id: string): Promise<void> {
   await database.deleteFrom('media.media').where('id', '=', id).where('state', '=', 'DELETED').execute();
 }
 
 /**
- * Hides what is past its time; answers everything hidden that waits for its bytes to go. Two pruners share the work:
- * what one has locked, the other skips, and so do both with what a transaction is claiming.
+ * Marks expired files as deleted; answers every marked file whose bytes are still to be removed. Rows that another
+ * pruner or a claiming transaction has locked are skipped.
  */
-export async function hideExpiredFiles(
+export async function markExpired(
   database: Kysely<FileTables>,
   { now, keptSince, limit }: { readonly now: Date; readonly keptSince: Date | null; readonly limit: number },
 ): Promise<readonly { readonly id: string; readonly objectKey: string }[]> {

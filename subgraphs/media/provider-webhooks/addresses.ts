@@ -17,16 +17,19 @@ export interface ProviderWebhookAddresses {
 export interface ProviderWebhookAddressOptions {
   /** PUBLIC_URL without a trailing slash. */
   readonly publicUrl: string;
-  /** The same in every process and after a restart; a key of its own is made of it. */
+  /** The same in every process and after a restart; the MAC's key is derived from it. */
   readonly secret: string;
 }
 
-/** Makes and reads them. */
+/** Never changes: running attempts have addresses that were made with it. */
+const KEY_LABEL = 'addresses of notices';
+
+/** Makes the addresses below PUBLIC_URL. */
 export function createProviderWebhookAddresses({
   publicUrl,
   secret,
 }: ProviderWebhookAddressOptions): ProviderWebhookAddresses {
-  const key = createHmac('sha256', secret).update('addresses of notices').digest();
+  const key = createHmac('sha256', secret).update(KEY_LABEL).digest();
   const isReachable = isPublicHttps(publicUrl);
   const macOf = (provider: string, reference: string): Buffer =>
     createHmac('sha256', key).update(`${provider}\n${reference}`).digest();

@@ -24,7 +24,7 @@ export interface ProviderWebhookHandlerOptions {
   readonly logger: Logger;
 }
 
-/** Most webhooks worked on at once; further ones are told to come back. */
+/** Most webhooks handled at once; further ones are answered 503. */
 const MAX_OPEN = 64;
 /** Longest wait for a vendor's keys. */
 const CHECK_TIMEOUT_MS = 10_000;

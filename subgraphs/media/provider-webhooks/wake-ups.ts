@@ -6,7 +6,7 @@ import type { AttemptKey } from '../domain/attempt.ts';
 export interface WakeUps {
   /** Makes an attempt due at once; one that was woken just now becomes due once more when its pause is over. */
   wake(key: AttemptKey): void;
-  /** Resolves when everything that was begun is done; what waits for its pause is dropped. */
+  /** Resolves when all writes are done; wake-ups that wait for their pause are dropped. */
   close(): Promise<void>;
 }
 
@@ -18,10 +18,10 @@ export interface WakeUpOptions {
   readonly pauseMs?: number;
 }
 
-/** Most attempts whose pause is running; wake-ups of further ones are dropped, and polling finds out all the same. */
+/** Most attempts whose pause is running; wake-ups of further ones are dropped, and their next poll finds out. */
 const MAX_PAUSING = 10_000;
 
-/** Makes it; within `pauseMs` (milliseconds) an attempt is woken at once, and once more at the end if need be. */
+/** Makes the wake-ups; within `pauseMs` (milliseconds) an attempt is woken at once, and once more at the end if needed. */
 export function createWakeUps({ makeDue, logger, pauseMs = 1_000 }: WakeUpOptions): WakeUps {
   /** Attempts in their pause, and whether another wake-up came in it. */
   const pausing = new Map<string, { readonly timer: NodeJS.Timeout; isWanted: boolean }>();

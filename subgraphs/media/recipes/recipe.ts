@@ -8,16 +8,16 @@ import { isSpokenFirst, progressOfSpoken, spokenSteps } from './spoken-avatar.ts
  * What a task does in which order: pure functions of the work and its steps so far. A plain task is the recipe of one
  * step. No SQL, no clock, no provider here.
  *
- * tea, chop, lady, vlog and every other task type: an image that was given is described first; then a set of images,
+ * tea, chop, lady, vlog and every other task type: an image among the inputs is described first; then a set of images,
  * one for each preset prompt, whose prompts the description joins. A vlog then makes its video, from the first image to
- * the last, and the video comes first in its result: it is what was asked for. When a step fails the task fails (a set
- * with a hole is not what was asked for), and the others are cancelled. An avatar that says a text: spoken-avatar.ts.
+ * the last, and the video comes first in its result. When a step fails the task fails (an incomplete set is no result),
+ * and the other steps are cancelled. An avatar that says a text: spoken-avatar.ts.
  */
 
 export interface RecipeOptions {
   /** Generator that describes and makes the images of recipes. */
   readonly generator: string;
-  /** Who makes the videos; absent where there are none. */
+  /** Makes the videos; absent where there are none. */
   readonly video?: {
     readonly generator: string;
     /** Whether one of the generator's models takes this work. */
@@ -102,7 +102,7 @@ function imagePresets(work: RecipeWork): readonly string[] {
   return presets.length === 0 ? [''] : presets.slice(0, MAX_SET);
 }
 
-/** The caller's prompt (the template's own when it is blank), the preset of this image, what the image given shows. */
+/** The caller's prompt (the template's own when it is blank), the preset of this image, the description of the input image. */
 function promptOf(work: RecipeWork, preset: string, description: string): string {
   const own = work.prompt.trim() === '' ? (work.templatePrompt ?? '') : work.prompt;
   const parts = [own.trim(), preset, description].filter((part) => part !== '');

@@ -3,25 +3,25 @@ import type { AvatarVideoWork } from '../domain/work/avatar.ts';
 import type { StepInput, Work } from '../domain/work/work.ts';
 
 /**
- * An avatar that says a text: avatars hear sounds only, so the text is spoken first, by the generator of speech. The
+ * An avatar that says a text: avatars take audio only, so the text is spoken first, by the generator of speech. The
  * result is the video alone.
  */
 
 type AvatarVideo = { readonly kind: 'AVATAR_VIDEO' } & AvatarVideoWork;
 type Spoken = AvatarVideo & { readonly text: string };
 
-/** Of the whole task's progress, what the speech is: a sound is quickly there, a video is not. */
+/** The share of the speech in the task's progress: it is much faster than the video. */
 const SPEECH_SHARE = 0.15;
 
-/** Who says the texts of avatars. */
+/** The generator that speaks the texts of avatars. */
 export const SPEECH_GENERATOR = 'agg/speech_router';
 
-/** Whether the work has a text instead of a sound. */
+/** Whether the work has a text instead of audio. */
 export function isSpokenFirst(work: Work): work is Spoken {
   return work.kind === 'AVATAR_VIDEO' && work.audio === undefined && work.text !== undefined;
 }
 
-/** The speech, then the video with its sound. */
+/** The speech, then the video with its audio. */
 export function spokenSteps(work: Spoken, steps: readonly StepSoFar[]): NextSteps {
   const [spoken, video] = steps;
   if (spoken === undefined) {
@@ -40,7 +40,7 @@ export function spokenSteps(work: Spoken, steps: readonly StepSoFar[]): NextStep
 
 function videoInput({ generator, model, digitalId, resolution }: Spoken, spoken: StepSoFar): StepInput {
   const [sound] = spoken.outcome?.mediaIds ?? [];
-  if (sound === undefined) throw new Error('a speech without a sound succeeded');
+  if (sound === undefined) throw new Error('a speech without a file succeeded');
   return {
     kind: 'AVATAR_VIDEO',
     generator,

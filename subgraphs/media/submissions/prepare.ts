@@ -8,13 +8,13 @@ import type { MediaInput, PlainKind, RequestFor } from './submissions.ts';
 /** Work with its files resolved: what tasks/ needs but for the caller's idempotency key. */
 export type Prepared = Pick<Submission, 'work' | 'fileIds' | 'fingerprint'>;
 
-/** Who sent a request, and whether they still wait. */
+/** The caller of a request, and whether they still wait. */
 export interface Requester {
   readonly caller: Caller;
   readonly signal: AbortSignal;
 }
 
-/** What is needed where a voice may have to be found. */
+/** What preparing needs, the default voice included. */
 export interface PrepareDependencies extends InputDependencies {
   /** The voice that speaks when none is named. Throws what reading the list of voices throws. */
   readonly firstVoice: () => Promise<string>;
@@ -63,7 +63,7 @@ function usualField({ field, place }: WorkFile<MediaInput>): string {
   return place === undefined ? field : `${field}[${place}]`;
 }
 
-/** An uploaded video counts as one under either name: who hands over a resource by its id can't say what it is. */
+/** A video counts as one under either name: a caller who sends an id may not know what it is. */
 function asMeasured(work: StepInput<ResolvedInput>): StepInput<ResolvedInput> {
   if (work.kind !== 'LIP_SYNC') return work;
   const { image, video, ...rest } = work;

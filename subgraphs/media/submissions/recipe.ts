@@ -11,7 +11,7 @@ export interface RecipeDependencies extends InputDependencies {
   readonly videoTemplates: VideoTemplateService;
 }
 
-/** The recipe with the template's words at this moment: a task keeps its own copy of what it used. */
+/** The recipe with the template's texts at this moment: a task stores its own copy of what it used. */
 export async function prepareRecipe(
   dependencies: RecipeDependencies,
   requester: Requester,
@@ -37,7 +37,7 @@ export async function prepareRecipe(
     presetPrompts,
     templatePrompt,
   };
-  // What the caller sent, not what the template says today: the same request again is the same.
+  // What the caller sent, not what the template contains today: a repeated request stays the same.
   const sent = { taskType, ...withoutAbsent({ prompt, aspectRatio }) };
   return prepared({ operation: 'createTask', work, request: sent, files });
 }

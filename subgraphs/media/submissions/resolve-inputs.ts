@@ -10,15 +10,15 @@ import type { ProviderResources } from '../files/provider-resources.ts';
 import { storeUpload, type UploadDependencies } from '../files/store-upload.ts';
 import type { MediaInput } from './submissions.ts';
 
-/** An input as the task keeps it, and what makes two of them the same in a fingerprint. */
+/** An input as the task stores it, and its identity in fingerprints. */
 export interface ResolvedInput {
   readonly ref: InputRef;
   readonly identity: { readonly sha256: string } | { readonly url: string };
-  /** As measured; null while it is somewhere else. */
+  /** As measured; null for foreign addresses. */
   readonly contentType: string | null;
 }
 
-/** Where inputs that are named come from. */
+/** What resolving inputs needs. */
 export interface InputDependencies extends UploadDependencies {
   /** Knows the addresses of our files in providers' storage. */
   readonly resources: Pick<ProviderResources, 'byUri'>;
@@ -32,7 +32,7 @@ interface NamedInput {
   readonly kind: FileKind;
 }
 
-/** Most files of one submission, whatever its work takes: each is looked up. */
+/** Most files of one submission: each is looked up. */
 const MAX_INPUTS = 100;
 
 /**
@@ -73,7 +73,7 @@ type Source =
 
 type Finders = Pick<InputDependencies, 'files' | 'resources'>;
 
-/** Which one of the three it is. BAD_USER_INPUT when it is none or several, or can be no address or id. */
+/** Which of the three ways it is. BAD_USER_INPUT when it is none or several, or a malformed address. */
 async function sourceOf({ field, input }: NamedInput, finders: Finders): Promise<Source> {
   const { url = null, upload = null, fileId = null } = input;
   if ([url, upload, fileId].filter((member) => member !== null).length !== 1) {
@@ -85,8 +85,8 @@ async function sourceOf({ field, input }: NamedInput, finders: Finders): Promise
 }
 
 /**
- * Our own addresses are read from the object store, never fetched, and so are those of our files in a provider's
- * storage, whatever their scheme; others must be http or https without a user in them.
+ * Our own addresses, and those of our files in a provider's storage, are read from the object store, never fetched;
+ * others must be http or https without a user name.
  */
 async function sourceOfUrl(url: string, field: string, { files, resources }: Finders): Promise<Source> {
   if (url.length > 4096) throw badInput(field, `${field} may have at most 4096 characters`);

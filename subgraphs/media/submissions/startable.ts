@@ -10,7 +10,7 @@ import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.
 import { serves } from '../generators/bindings/registry.ts';
 import type { ComfyRequest } from './submissions.ts';
 
-/** What only the work that another service asks for needs: nobody chose its generator, and it is checked before it is paid. */
+/** For work that the workflow service starts: its generator is looked up by model, and it is checked before it is paid. */
 
 interface Named {
   readonly generator: string;
@@ -18,8 +18,8 @@ interface Named {
 }
 
 /**
- * The request with the generator that has its model: templates name a model, or a generator, and not who has it. Where the
- * usual generator has it not, the first one takes it that does. BAD_USER_INPUT naming every model when there is none.
+ * The request with a generator that has its model: templates name a model or a generator, not both. Where the request's
+ * own generator lacks the model, the first one that has it is used. BAD_USER_INPUT naming every model when none has it.
  */
 export function withGenerator<Request extends Named>(
   registry: Pick<GeneratorRegistry, 'all'>,
@@ -34,14 +34,14 @@ export function withGenerator<Request extends Named>(
   if (owner !== undefined) return { ...request, generator: owner.generator };
   if (able.some((binding) => binding.generator === model))
     return { ...request, generator: model, model: null };
-  // The model of a video template's pictures: it says nothing of the video.
+  // The model is that of the template's images; the video uses the default model.
   if (kind === 'VIDEO' && registry.all().some((binding) => lists(binding, 'IMAGE', model))) {
     return { ...request, model: null };
   }
   const known = able.flatMap(({ models = [] }) => models.filter(({ kinds }) => kinds.includes(kind)));
   const names = [...new Set(known.map(({ id }) => id))].join(', ');
   const made = kind === 'IMAGE' ? 'images' : 'videos';
-  throw badInput('model', `model: nobody here makes ${made} with it; known are ${names}`);
+  throw badInput('model', `model: no generator here makes ${made} with it; known are ${names}`);
 }
 
 function lists({ models = [] }: Binding, kind: string, model: string): boolean {
@@ -49,8 +49,8 @@ function lists({ models = [] }: Binding, kind: string, model: string): boolean {
 }
 
 /**
- * A bundled comfy workflow with those of the inputs that it has: a template's caller may keep more with an execution. What
- * every template calls imageUrl is its file.
+ * A bundled comfy workflow with only the inputs that it declares: executions may store more. `imageUrl`, as every
+ * template calls it, is the workflow's file.
  */
 export function fittingComfy(request: ComfyRequest): ComfyRequest {
   const { workflowName, inputs } = request;
@@ -75,7 +75,7 @@ export function checkAddresses(outbound: OutboundRule, work: Work): void {
   }
 }
 
-/** The name of what stands at a place of a bundled comfy workflow; in a whole graph the place is its name. */
+/** The name of the input at a place of a bundled comfy workflow; in a whole graph the place itself. */
 function inputAt(place: string, workflowName: string | undefined): string {
   const { inputs = {} } = comfyWorkflows.find(({ name }) => name === workflowName) ?? {};
   return Object.keys(inputs).find((name) => inputs[name]?.at.includes(place)) ?? place;

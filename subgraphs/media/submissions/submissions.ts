@@ -6,8 +6,8 @@ import type { StepKind, workKinds, WorkOf } from '../domain/work/work.ts';
 import type { StoredFile } from '../files/files.ts';
 
 /**
- * From what a caller sent to what tasks/ takes: files are stored or recognised, templates copied, inputs checked, the
- * fingerprint built. Implemented by createSubmissionService (service.ts). What a task then does is not known here.
+ * Turns requests into submissions of tasks: stores or recognises files, copies templates, checks inputs, and builds the
+ * fingerprint. Implemented by createSubmissionService (service.ts).
  */
 export interface SubmissionService extends KindSubmissions {
   /** Starts a recipe by the task type of a living video template. */
@@ -59,7 +59,7 @@ type RequiredIn<Shape> = {
 
 export interface SubmissionOptions {
   readonly idempotencyKey: string | null;
-  /** Address that a result webhook tells the end to. */
+  /** Address that the result webhook is sent to. */
   readonly callbackUrl?: string | null | undefined;
   /** Aborted when the caller hangs up: stops an upload that is still coming in. */
   readonly signal: AbortSignal;

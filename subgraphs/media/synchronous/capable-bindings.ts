@@ -5,28 +5,28 @@ import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.
 import type { Provider } from '../providers/contract/provider.ts';
 
 /**
- * Asking a generator's providers something at once, without a task: which bindings can be asked, fall-back in their
- * order, and the provider's errors in Kiln's words.
+ * Calls to a generator's providers without a task: which bindings have the capability, fall-back in their order, and
+ * the provider's errors as callers see them.
  */
 
-/** What only some providers can be asked. */
+/** A capability that only some providers have. */
 export type Capability = 'voices' | 'upload' | 'nodes';
 
-/** A binding whose provider has the capability for sure. */
+/** A binding whose provider has the capability. */
 export interface CapableBinding<Name extends Capability> extends Binding {
   readonly provider: Provider & { readonly [Key in Name]: NonNullable<Provider[Key]> };
 }
 
-/** The generator's bindings that can be asked, in order. BAD_USER_INPUT naming those generators that can, or NOT_CONFIGURED. */
+/** The generator's bindings with the capability, in order. BAD_USER_INPUT naming the generators that have it, or NOT_CONFIGURED. */
 export function bindingsWith<Name extends Capability>(
   registry: GeneratorRegistry,
   generator: string,
   capability: Name,
 ): readonly CapableBinding<Name>[] {
-  const capable = registry.all().filter((binding) => canBeAsked(binding, capability));
+  const capable = registry.all().filter((binding) => isCapable(binding, capability));
   const own = capable.filter((binding) => binding.generator === generator);
   if (own.length > 0) return own;
-  // A generator that exists elsewhere or not at all is refused in the registry's own words.
+  // The registry itself refuses generators that are unknown or not configured.
   if (!registry.generators().includes(generator)) registry.bindingsFor(generator, capability.toUpperCase());
   const known = [...new Set(capable.map((binding) => binding.generator))].join(', ') || 'none';
   throw badInput(
@@ -41,22 +41,22 @@ const WORDS: Readonly<Record<Capability, string>> = {
   nodes: 'pool of machines',
 };
 
-function canBeAsked<Name extends Capability>(
+function isCapable<Name extends Capability>(
   binding: Binding,
   capability: Name,
 ): binding is CapableBinding<Name> {
   return binding.provider[capability] !== undefined;
 }
 
-/** The first answer, in the order of the bindings; the next is asked after a failure that may pass. */
-export async function firstAnswer<Asked extends Binding, Answer>(
-  bindings: readonly Asked[],
-  ask: (binding: Asked) => Promise<Answer>,
+/** The first answer, in the order of the bindings; the next one is called after a retryable failure. */
+export async function firstAnswer<Chosen extends Binding, Answer>(
+  bindings: readonly Chosen[],
+  call: (binding: Chosen) => Promise<Answer>,
 ): Promise<Answer> {
-  let failure: unknown = new AppError('UNAVAILABLE', 'nobody could be asked');
+  let failure: unknown = new AppError('UNAVAILABLE', 'no provider could be called');
   for (const binding of bindings) {
     try {
-      return await ask(binding);
+      return await call(binding);
     } catch (thrown) {
       failure = thrown;
       if (!(thrown instanceof UpstreamError) || !thrown.retryable) break;

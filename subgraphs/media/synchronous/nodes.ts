@@ -2,7 +2,7 @@ import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { NodeLoad } from '../providers/contract/provider.ts';
 import { bindingsWith, firstAnswer } from './capable-bindings.ts';
 
-/** The generator whose machines are asked. */
+/** The generator of the machines. */
 const GENERATOR = 'comfy';
 const TIMEOUT_MS = 15_000;
 
@@ -15,9 +15,9 @@ export async function runningNode(registry: GeneratorRegistry, taskCount: number
   const nodes = await firstAnswer(bindings, ({ provider, connection }) =>
     provider.nodes({ connection, signal: AbortSignal.timeout(TIMEOUT_MS) }),
   );
-  const wanted = Math.max(1, taskCount);
-  const roomy = nodes.filter((node) => node.capacity - loadOf(node) >= wanted);
-  return roomy.sort((one, other) => loadOf(one) - loadOf(other))[0] ?? null;
+  const needed = Math.max(1, taskCount);
+  const free = nodes.filter((node) => node.capacity - loadOf(node) >= needed);
+  return free.sort((one, other) => loadOf(one) - loadOf(other))[0] ?? null;
 }
 
 function loadOf({ running, pending }: NodeLoad): number {

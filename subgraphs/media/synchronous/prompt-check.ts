@@ -1,10 +1,9 @@
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 
 /**
- * Whether anything is known that speaks against a prompt, before it is paid for. A guess from a short list of words
- * that image generators commonly refuse, whole words whatever their case (as midjourney-proxy's own check does:
- * novicezk/midjourney-proxy, BannedPromptUtils.java), and from the catalog's limit of length. Upstreams have longer
- * lists and may refuse what is allowed here.
+ * Checks a prompt before it is paid for: a guess from a short list of words that image generators commonly refuse,
+ * whole words in any case (as in novicezk/midjourney-proxy, BannedPromptUtils.java), and from the catalog's limit of
+ * length. Upstreams have longer lists and may refuse what is allowed here.
  */
 export interface PromptCheck {
   readonly allowed: boolean;
@@ -19,7 +18,7 @@ const BANNED_WORDS = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** BAD_USER_INPUT or NOT_CONFIGURED for a generator that makes nothing from prompts here. */
+/** Checks a prompt for a generator. BAD_USER_INPUT or NOT_CONFIGURED for a generator that takes no prompts here. */
 export function checkPrompt(registry: GeneratorRegistry, generator: string, prompt: string): PromptCheck {
   if (!registry.generators().includes(generator)) registry.bindingsFor(generator, 'IMAGE');
   const lengths = registry.models({ generator }).map(({ maxPrompt }) => maxPrompt ?? Infinity);

@@ -20,12 +20,12 @@ export interface UploadedResource {
   readonly answer: Json;
 }
 
-/** Hands files to providers' own storage. */
+/** Uploads files to providers' own storage. */
 export interface Uploads {
   /**
-   * Stores the file as the caller's, hands it to the provider's own storage, and notes what it is called there. The
-   * media id and the uri name it from then on; work at this provider does not send it again while it is kept. Refuses
-   * files of another kind before the provider hears of them; what the provider refuses is gone after an hour.
+   * Stores the file as the caller's, uploads it to the provider's own storage, and records its id there. The media id
+   * and the uri name it from then on; work at this provider does not send it again while the copy exists. Refuses files
+   * of another kind before they are uploaded; what the provider refuses is removed after an hour.
    */
   upload(caller: Caller, request: UploadToProvider, signal: AbortSignal): Promise<UploadedResource>;
 }
@@ -34,7 +34,7 @@ interface UploadToProvider {
   readonly generator: string;
   readonly file: Promise<FileUpload>;
   readonly purpose: UploadRequest['purpose'];
-  /** Media types that alone are taken, such as `image/*`; those of the purpose when null or absent. */
+  /** Accepted media types, such as `image/*`; those of the purpose when null or absent. */
   readonly only?: readonly string[] | null;
 }
 
@@ -49,14 +49,14 @@ export interface UploadsOptions {
 
 const TIMEOUT_MS = 5 * 60_000;
 
-/** What a file must be for a purpose, by its measured type; and how callers are told. */
+/** Which measured types a purpose takes, and their name in refusals. */
 const KINDS: Readonly<Record<UploadRequest['purpose'], { readonly type: RegExp; readonly words: string }>> = {
   'voice-sample': { type: /^(audio|video)\//, words: 'a recording' },
   'lip-sync': { type: /^(audio|video|image)\//, words: 'a recording, a video or an image' },
   analysis: { type: /^(audio|video|image)\//, words: 'a recording, a video or an image' },
 };
 
-/** Makes it. */
+/** Makes the uploads over the generators' bindings. */
 export function createUploads(options: UploadsOptions): Uploads {
   const { database, files, resources, registry } = options;
   return {

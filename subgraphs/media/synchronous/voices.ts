@@ -11,38 +11,38 @@ export interface Voice {
   readonly id: string;
   readonly name: string;
   readonly language: string | null;
-  /** Whether it was made by cloneVoice. */
+  /** Whether cloneVoice made it. */
   readonly cloned: boolean;
 }
 
-/** Asks providers for their voices, seldom. */
+/** The voices of providers, cached for a moment. */
 export interface Voices {
   /** The voices of a generator, at most two seconds old, so that a new clone is soon among them. BAD_USER_INPUT for one that has none. */
   list(generator: string): Promise<readonly Voice[]>;
-  /** Who speaks when nobody is named: the first voice that the provider itself brings, else its first. UNAVAILABLE when it lists none. */
+  /** The default voice: the first that the provider itself brings, else its first. UNAVAILABLE when it lists none. */
   first(generator: string): Promise<string>;
-  /** What its provider said itself, from the same answer. */
+  /** The provider's own answer, from the same call. */
   answer(generator: string): Promise<Json>;
 }
 
-/** Milliseconds that an answer is used again. */
+/** Milliseconds that an answer is cached. */
 const FRESH_MS = 2_000;
 const TIMEOUT_MS = 30_000;
-/** Most generators whose voices are kept. */
-const MAX_KEPT = 100;
+/** Most generators whose voices are cached. */
+const MAX_CACHED = 100;
 
-/** Asks providers for their voices; those who ask at the same time share one question. */
+/** Makes the cache over the generators' bindings; concurrent reads share one call. */
 export function createVoices(registry: GeneratorRegistry): Voices {
-  const kept = new LRUCache<string, VoiceList>({
-    max: MAX_KEPT,
+  const cache = new LRUCache<string, VoiceList>({
+    max: MAX_CACHED,
     ttl: FRESH_MS,
-    fetchMethod: (generator) => ask(registry, generator),
+    fetchMethod: (generator) => fetchVoices(registry, generator),
   });
   async function listOf(generator: string): Promise<VoiceList> {
-    // Names that nobody has are refused before the cache is asked, so that they take no room in it.
+    // Unknown names are refused before the cache is read, so that they take no room in it.
     bindingsWith(registry, generator, 'voices');
-    const list = await kept.fetch(generator);
-    if (list === undefined) throw new Error('the cache forgot an answer it was waiting for');
+    const list = await cache.fetch(generator);
+    if (list === undefined) throw new Error('the cache dropped a value it was fetching');
     return list;
   }
   return {
@@ -58,7 +58,7 @@ function firstOf(voices: readonly Voice[]): string {
   return voice.id;
 }
 
-function ask(registry: GeneratorRegistry, generator: string): Promise<VoiceList> {
+function fetchVoices(registry: GeneratorRegistry, generator: string): Promise<VoiceList> {
   return firstAnswer(bindingsWith(registry, generator, 'voices'), ({ provider, connection }) =>
     provider.voices({ connection, signal: AbortSignal.timeout(TIMEOUT_MS) }),
   );

@@ -5,7 +5,7 @@ import { readAttempts } from './storage/attempt-store.ts';
 import { pollAttemptNow } from './storage/poll-store.ts';
 import { POLL_TOPIC } from './storage/transactor.ts';
 
-/** The running attempts, for whoever hears of them from their upstreams. */
+/** The running attempts, for the webhooks of their upstreams. */
 export interface RunningAttempts {
   /** Id of the binding that an attempt runs at; null when it does not run. */
   bindingOf(key: AttemptKey): Promise<string | null>;
@@ -13,7 +13,7 @@ export interface RunningAttempts {
   makeDue(key: AttemptKey): Promise<void>;
 }
 
-/** Makes it over the media schema. */
+/** Reads and wakes them over the media schema. */
 export function createRunningAttempts(options: {
   readonly database: MediaDatabase;
   readonly bus: EventBus;

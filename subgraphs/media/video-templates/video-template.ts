@@ -10,7 +10,7 @@ export interface VideoTemplate {
   /** W:H. */
   readonly aspectRatio: string | null;
   readonly presetPrompts: readonly string[];
-  /** Additional properties, kept and answered as they were sent (titles, descriptions, engine, category, ...). */
+  /** Additional properties, stored and returned as they were sent (titles, descriptions, engine, category, ...). */
   readonly fields: JsonObject;
   readonly deletedAt: Date | null;
 }
@@ -27,7 +27,7 @@ export interface VideoTemplateChange {
   readonly fields?: JsonObject | null | undefined;
 }
 
-/** Which templates are wanted, and which page of them. */
+/** Filter and page of a list of templates. */
 export interface VideoTemplateQuery {
   readonly taskType: string | null;
   /** The additional property `category`; null or 全部 means all. */
@@ -62,6 +62,6 @@ export interface VideoTemplateService {
   update(id: string, change: VideoTemplateChange): Promise<VideoTemplate>;
   /** Soft: the row stays, its task type is free again. NOT_FOUND for an unknown or deleted id. */
   remove(id: string): Promise<VideoTemplate>;
-  /** Adds the bundled templates (tea, chop, lady, vlog) that were never there; a deleted one stays deleted. */
+  /** Adds the bundled templates (tea, chop, lady, vlog) that never existed; a deleted one stays deleted. */
   importBundled(): Promise<void>;
 }

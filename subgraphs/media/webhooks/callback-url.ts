@@ -6,8 +6,8 @@ import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 const MAX_URL = 2_000;
 
 /**
- * A callback address as it is kept. BAD_USER_INPUT when it is too long, not http or https, carries a user name, or is a
- * private address by its form; what a name resolves to is checked at every connect.
+ * A callback address as it is stored. BAD_USER_INPUT when it is too long, not http or https, has a user name, or is a
+ * private address by its form; what a name resolves to is checked at every connection.
  */
 export function checkedCallbackUrl(outbound: OutboundRule, text: string): string {
   if (text.length > MAX_URL)

@@ -45,7 +45,7 @@ export interface AttemptEnd {
   readonly pauseSeconds: number | null;
 }
 
-/** Writes down the end of an attempt, unless its round is over. */
+/** Stores the end of an attempt, unless its round is over. */
 export async function endAttempt(
   database: MediaDatabase,
   { deliveryId, round }: WebhookJob,
@@ -82,8 +82,8 @@ export async function readDelivery(
 }
 
 /**
- * Begins a new round. Null when an attempt is queued or being made already, which is what was asked for; one of which
- * nothing was heard for ten minutes counts as none.
+ * Begins a new round. Null when an attempt is queued or running already; one without a change for ten minutes counts as
+ * gone.
  */
 export async function beginRound(
   transaction: MediaTransaction,
@@ -99,7 +99,7 @@ export async function beginRound(
   return rows[0] ?? null;
 }
 
-/** Removes what ended its task so many days ago and waits for nothing any more, at most `limit`. */
+/** Removes deliveries that are over and older than so many days, at most `limit`. */
 export async function pruneDeliveries(
   transaction: MediaTransaction,
   { days, limit }: { readonly days: number; readonly limit: number },

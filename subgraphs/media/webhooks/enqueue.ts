@@ -6,9 +6,9 @@ import type { EndListener } from '../tasks/rules/end-listener.ts';
 import type { TransactionScope } from '../tasks/storage/transactor.ts';
 import { pruneDeliveries, type WebhookJob } from './delivery-store.ts';
 
-/** How a delivery gets into the queue: in the transaction that ends its task. */
+/** Enqueues deliveries in the transaction that ends their task. */
 
-/** Telling the ends of tasks to their callback addresses. */
+/** Queue of deliveries to callback addresses. */
 export const WEBHOOK_QUEUE = 'media.webhook-out';
 
 /** Declares the queue. Its own retries are for a failing database only: pauses between attempts are the worker's. */
@@ -27,7 +27,7 @@ export function createWebhookEndListener(queue: Queue): EndListener {
   };
 }
 
-/** Writes the delivery of a task that ends now, and enqueues its first attempt. */
+/** Stores the delivery of a task that ends now, and enqueues its first attempt. */
 async function enqueueDelivery(
   scope: TransactionScope,
   { taskId, url }: { readonly taskId: string; readonly url: string },

@@ -4,7 +4,7 @@ import type { FileService, StoredFile } from '../files/files.ts';
 
 /**
  * The body of a webhook: the end of a task in JSON. The same at each attempt, but for addresses that expire, which are
- * made anew. `timestamp` is the moment of the end.
+ * renewed. `timestamp` is the moment of the end.
  */
 export async function messageOf(task: Task, files: Pick<FileService, 'byIds' | 'urlOf'>): Promise<string> {
   const found = await files.byIds(task.result?.mediaIds ?? []);

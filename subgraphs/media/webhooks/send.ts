@@ -4,7 +4,7 @@ import { HttpFailure, type HttpClient, type HttpDownload } from '../../../platfo
 
 /** One attempt over the wire: signed by Standard Webhooks, bounded in time and size, redirects refused. */
 export interface Sender {
-  /** Rethrows only when `signal` fired: then nothing is known. */
+  /** Throws only when `signal` was aborted: then the outcome is unknown. */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<Verdict>;
 }
 
@@ -15,14 +15,14 @@ interface OutgoingMessage {
   readonly body: string;
 }
 
-/** What came of an attempt. The status decides; the answer's body is of no interest. */
+/** The outcome of an attempt. The status decides; the body is ignored. */
 export type Verdict =
   | { readonly kind: 'delivered'; readonly status: number }
   | {
       readonly kind: 'failed';
       /** Null when no answer came. */
       readonly status: number | null;
-      /** Without secrets, and without anything of the answer's body. */
+      /** Without secrets, and without any part of the answer's body. */
       readonly error: string;
       /** The receiver wants no more (410). */
       readonly gone: boolean;
@@ -39,7 +39,7 @@ export interface SenderOptions {
 /** Most of an answer that is read, so that its connection can be used again. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Makes the sender of a process. Throws when the secret is none. */
+/** Makes the sender of a process. Throws when the secret is malformed. */
 export function createSender({ http, secret, timeoutMs }: SenderOptions): Sender {
   const signer = new Webhook(secret);
   return {
@@ -67,7 +67,7 @@ export function createSender({ http, secret, timeoutMs }: SenderOptions): Sender
   };
 }
 
-/** The time is that of the attempt: a receiver refuses old ones. */
+/** The timestamp is that of the attempt: receivers refuse old ones. */
 function headersOf(signer: Webhook, id: string, body: string): Record<string, string> {
   const now = new Date();
   return {
@@ -78,7 +78,7 @@ function headersOf(signer: Webhook, id: string, body: string): Record<string, st
   };
 }
 
-/** Reads the body away, up to the limits of size and time. The verdict stands already, whatever the body does. */
+/** Drains the body within the limits of size and time. The status has decided already. */
 async function discard({ body }: HttpDownload): Promise<void> {
   try {
     for await (const chunk of body) void chunk;

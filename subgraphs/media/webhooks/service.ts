@@ -15,13 +15,13 @@ export interface WebhookService {
   /** The deliveries of a task; none before its end or without a callback address. NOT_FOUND for others' tasks. */
   deliveries(caller: Caller, taskId: string): Promise<readonly WebhookDelivery[]>;
   /**
-   * Sends a delivery again now, under its own id, with all its retries. Asking again while that is queued or under way
-   * changes nothing. NOT_FOUND for others' deliveries.
+   * Sends a delivery again now, under its own id, with all its retries. Has no effect while it is queued or running.
+   * NOT_FOUND for others' deliveries.
    */
   redeliver(caller: Caller, id: string): Promise<WebhookDelivery>;
 }
 
-/** The telling of one task's end to its callback address. */
+/** The delivery of one task's end to its callback address. */
 export interface WebhookDelivery {
   /** Also the webhook-id of every attempt. */
   readonly id: string;
@@ -66,7 +66,7 @@ async function isOwn(database: MediaDatabase, caller: Caller, taskId: string): P
   return task !== undefined && mayChange(caller, task.owner);
 }
 
-/** The row's lock makes one of several that ask at once begin the round; the others find it begun. */
+/** Under the row's lock, one of several concurrent requests begins the round; the others find it begun. */
 async function redeliver(transactor: Transactor, known: WebhookDeliveryTable): Promise<WebhookDeliveryTable> {
   return transactor.run(async (scope) => {
     const begun = await beginRound(scope.transaction, known.id);

@@ -14,10 +14,10 @@ import { defineWebhookQueue, WEBHOOK_QUEUE } from './enqueue.ts';
 import { messageOf } from './message.ts';
 import { createSender, type Sender, type Verdict } from './send.ts';
 
-/** Tells the ends of tasks to their callback addresses. Any number of processes may run one over the same database. */
+/** Delivers the ends of tasks to their callback addresses. Any number of processes may run one over the same database. */
 export interface WebhookWorker {
   start(): Promise<void>;
-  /** Takes nothing new, gives what runs `graceSeconds`, and leaves the rest to be taken over. */
+  /** Takes no new jobs, lets running ones finish within `graceSeconds`, and leaves the rest to other workers. */
   stop(graceSeconds: number): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const HOUR = 3_600;
 /** About 31 hours in all. */
 const PAUSES = [5, 20, 80, 320, 1_280, 5_120, ...Array.from({ length: 5 }, () => 6 * HOUR)];
 
-/** Makes the worker that delivers; it stands still until it is started. */
+/** Makes the worker; it does nothing until it is started. */
 export function createWebhookWorker(options: WebhookWorkerOptions): WebhookWorker {
   const { queue, http, secret, timeoutMs = TIMEOUT_MS } = options;
   const parts: Parts = { pauses: PAUSES, ...options, sender: createSender({ http, secret, timeoutMs }) };
@@ -63,8 +63,8 @@ interface Parts extends Omit<WebhookWorkerOptions, 'pauses'> {
 }
 
 /**
- * The row says what is due; the job only brings somebody to look. A worker that dies between sending and writing down
- * leaves a row that is still pending: it is sent again under the same id.
+ * The row says what is due; the job only triggers a look at it. A worker that dies between sending and storing leaves a
+ * row that is still pending: it is sent again under the same id.
  */
 function handlerOf(parts: Parts): JobHandler {
   const { database, files, sender } = parts;
@@ -85,7 +85,7 @@ function handlerOf(parts: Parts): JobHandler {
   };
 }
 
-/** Delivered, to be tried again after a pause, or given up. */
+/** Delivered, retried after a pause, or given up. */
 function endOf(verdict: Verdict, tries: number, pauses: readonly number[]): AttemptEnd {
   const { status } = verdict;
   if (verdict.kind === 'delivered') return { state: 'DELIVERED', status, error: null, pauseSeconds: null };
@@ -95,7 +95,7 @@ function endOf(verdict: Verdict, tries: number, pauses: readonly number[]): Atte
     const error = `${verdict.error}; given up after ${tries} attempts`;
     return { state: 'GIVEN_UP', status, error, pauseSeconds: null };
   }
-  // Spread, so that the deliveries of one outage don't all come back at once.
+  // Jitter, so that the deliveries of one outage don't all come back at once.
   const pauseSeconds = pause * (0.9 + Math.random() * 0.2);
   return { state: 'PENDING', status, error: verdict.error, pauseSeconds };
 }

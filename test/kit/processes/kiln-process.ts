@@ -52,7 +52,7 @@ export interface KilnProcessOptions {
 
 const root = path.resolve(import.meta.dirname, '../../..');
 /** How each role says that it works. */
-const READY = { all: 'Kiln serves', worker: 'the worker takes work' } as const;
+const READY = { all: 'Kiln serves', worker: 'the worker is ready' } as const;
 /** Most characters kept of what it writes. */
 const KEPT_OUTPUT = 2_000_000;
 

@@ -3,14 +3,14 @@ import type { ModelLimits } from './model-limits.ts';
 
 /** What may be wrong with the inputs of work, for the rules of every kind. Pure. */
 
-/** Upper bound where the catalog names none: what one row and one upstream request may sensibly carry. */
+/** Upper bounds where the catalog names none. */
 export const MAX_PROMPT = 20_000;
 const MAX_COUNT = 10;
 
 /** The limits of a model; undefined where none is known. */
 export type Limits = ModelLimits | undefined;
 
-/** A number of results that is none, or more than the model makes. */
+/** A number of results that is no positive integer, or more than the model makes. */
 export function countProblems(count: number | undefined, limits: Limits): readonly Problem[] {
   const most = limits?.maxCount ?? MAX_COUNT;
   if (count === undefined || (Number.isInteger(count) && count >= 1 && count <= most)) return [];
@@ -39,7 +39,7 @@ export function isAspectRatio(text: string): boolean {
   return [width, height].every((side) => Number(side) >= 1 && Number(side) <= 64);
 }
 
-/** An aspect ratio that is none, or none that the model makes. */
+/** An aspect ratio that is malformed, or that the model does not make. */
 export function ratioProblems(
   aspectRatio: string | undefined,
   accepted?: readonly string[] | null,

@@ -1,6 +1,6 @@
 /** What an input file must be for the work that takes it: by what it is measured to be, not by its name. Pure. */
 
-/** `audio` may be the soundtrack of a video. `any` is judged by whoever takes it. */
+/** `audio` may be the soundtrack of a video. `any` is not checked here. */
 export type FileKind = 'image' | 'imageOrVideo' | 'audio' | 'media' | 'mp4' | 'any';
 
 interface KindRule {

@@ -2,7 +2,7 @@ import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import type { Connection, Provider } from '../../providers/contract/provider.ts';
 
 /**
- * A generator is what an API caller names ("agg/imga"); a binding says who does its work: provider, model, address,
+ * A generator is what an API caller names ("agg/imga"); a binding says what does its work: provider, model, address,
  * credentials, limits. Bindings are configuration; the bundled ones point to the sandbox until a key is set.
  */
 export interface Binding {
@@ -15,20 +15,20 @@ export interface Binding {
   readonly sandbox: boolean;
   /** Most open attempts (STARTING, RUNNING) at once, over all workers. */
   readonly concurrency: number;
-  /** Longest waiting line; beyond it submissions are refused with QUEUE_FULL. */
+  /** Longest queue; beyond it submissions are refused with QUEUE_FULL. */
   readonly maxWaiting: number;
-  /** Whether an attempt whose start can't be known may simply be started again (free or local upstreams). */
+  /** Whether a start that may have happened is simply repeated (free or local upstreams). */
   readonly retryUnknownStart: boolean;
   /** Seconds one attempt may take before it counts as stalled. */
   readonly attemptTimeoutSeconds: number;
   /**
-   * What it may be asked for, each model with its kinds and limits; of a kind, the first is what runs when the caller
-   * names none. Absent: every kind of its provider, whatever the model, without limits of its own.
+   * Its models, each with kinds and limits; the first of a kind is its default. Absent: every kind of its provider,
+   * whatever the model, without limits of its own.
    */
   readonly models?: readonly CatalogModel[];
 }
 
-/** One line of the `models` query: what a caller may name, and where. */
+/** One entry of the `models` query. */
 export interface CatalogModel extends ModelLimits {
   readonly generator: string;
   readonly provider: string;

@@ -25,8 +25,8 @@ import {
 } from './targets.ts';
 
 /**
- * The generators that come with Kiln. Each binding points to the sandbox until its own setting is there; without a
- * sandbox (production) one without settings is absent, and asking for a generator that has none says which is missing.
+ * The generators that come with Kiln. Each binding points to the sandbox until its provider is configured; without a
+ * sandbox (production) a binding without settings is absent, and using a generator that has none names the setting.
  */
 export interface BundledOptions {
   /** Base URLs of the sandbox's stand-ins; null in production. */
@@ -175,7 +175,7 @@ function attemptTimeoutOf(models: readonly ModelLimits[]): number {
   return Math.max(LIMITS.attemptTimeoutSeconds, ...kinds.map((kind) => workKinds[kind].timeoutSeconds));
 }
 
-/** What a binding has that says nothing else. */
+/** The defaults of bindings. */
 export const LIMITS = {
   concurrency: 12,
   maxWaiting: 10_000,
@@ -183,5 +183,5 @@ export const LIMITS = {
   attemptTimeoutSeconds: USUAL_SECONDS,
 } as const satisfies Partial<Binding>;
 
-/** The sandbox can be asked by reference; what it can't answer costs nothing to start again. */
+/** Repeating a start at the sandbox costs nothing. */
 const SANDBOX_LIMITS = { concurrency: 64, retryUnknownStart: true } as const;

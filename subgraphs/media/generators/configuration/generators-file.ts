@@ -12,7 +12,7 @@ import { isAble, type RegistryOptions } from '../bindings/registry.ts';
 import { modelsOf, namesModel, unknownModel } from '../models/catalog.ts';
 import { LIMITS } from './bundled-bindings.ts';
 import { generatorsFileSchema, type WrittenBinding } from './generators-file.schema.ts';
-import { JsonMistake, parseWithLines, type JsonWithLines } from './json-with-lines.ts';
+import { JsonSyntaxError, parseWithLines, type JsonWithLines } from './json-with-lines.ts';
 
 /**
  * GENERATORS_FILE: generator -> its bindings, in the order of fall-back. A generator that it names has these bindings
@@ -25,9 +25,9 @@ export interface GeneratorsFileOptions {
 }
 
 type Path = readonly (string | number)[];
-type Complain = (path: Path, message: string) => void;
+type Report = (path: Path, message: string) => void;
 
-/** Puts the file's bindings in the place of the bundled ones. Throws AppError NOT_CONFIGURED with every mistake, each with line, field and remedy. */
+/** Replaces bundled bindings by those of the file. Throws AppError NOT_CONFIGURED with every mistake, each with line, field and remedy. */
 export function withGeneratorsFile(
   bundled: RegistryOptions,
   options: GeneratorsFileOptions,
@@ -53,27 +53,27 @@ function readGenerators({ file, providers }: GeneratorsFileOptions): ReadonlyMap
   try {
     json = parseWithLines(file.text);
   } catch (error) {
-    if (!(error instanceof JsonMistake)) throw error;
-    throw refusal([`${name}, line ${error.line}: the file ${error.message}`]);
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw refusalOf([`${name}, line ${error.line}: the file ${error.message}`]);
   }
-  const mistakes: { readonly line: number; readonly text: string }[] = [];
-  const blamed = new Set<string>();
-  const complain: Complain = (at, message) => {
+  const problems: { readonly line: number; readonly text: string }[] = [];
+  const reported = new Set<string>();
+  const report: Report = (at, message) => {
     // One mistake per field: what follows from it (an empty address for an unset variable) is no news.
-    if (blamed.has(fieldOf(at))) return;
-    blamed.add(fieldOf(at));
+    if (reported.has(fieldOf(at))) return;
+    reported.add(fieldOf(at));
     const line = json.lineOf(at);
-    mistakes.push({ line, text: `${name}, line ${line}: ${fieldOf(at)} ${message}` });
+    problems.push({ line, text: `${name}, line ${line}: ${fieldOf(at)} ${message}` });
   };
-  for (const at of json.repeated) complain(at, 'comes twice: the second would silently win, remove one');
-  const bindings = checkedBindings(withVariables(json.value, file, complain), providers, complain);
-  if (mistakes.length > 0) {
-    throw refusal(mistakes.toSorted((one, other) => one.line - other.line).map(({ text }) => text));
+  for (const at of json.repeated) report(at, 'comes twice: the second would silently win, remove one');
+  const bindings = checkedBindings(withVariables(json.value, file, report), providers, report);
+  if (problems.length > 0) {
+    throw refusalOf(problems.toSorted((one, other) => one.line - other.line).map(({ text }) => text));
   }
   return bindings;
 }
 
-function refusal(lines: readonly string[]): AppError {
+function refusalOf(lines: readonly string[]): AppError {
   return new AppError(
     'NOT_CONFIGURED',
     `GENERATORS_FILE has mistakes\n${lines.map((line) => `  ${line}`).join('\n')}`,
@@ -92,7 +92,7 @@ function fieldOf(at: Path): string {
 function withVariables(
   value: Json,
   { variables }: Pick<GeneratorsFileText, 'variables'>,
-  complain: Complain,
+  report: Report,
 ): Json {
   const fill = (part: Json, at: Path): Json => {
     if (typeof part === 'string')
@@ -104,7 +104,7 @@ function withVariables(
   const variable = (name: string, at: Path): string => {
     const text = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (text === undefined) {
-      complain(at, `refers to \${${name}}, which is not set: set it in the environment, or write the value`);
+      report(at, `refers to \${${name}}, which is not set: set it in the environment, or write the value`);
     }
     return text ?? '';
   };
@@ -118,11 +118,11 @@ function isList(value: Json): value is readonly Json[] {
 function checkedBindings(
   value: Json,
   providers: Readonly<Record<string, Provider>>,
-  complain: Complain,
+  report: Report,
 ): ReadonlyMap<string, readonly Binding[]> {
   const parsed = generatorsFileSchema(Object.keys(providers)).safeParse(value);
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) complainOf(issue, complain);
+    for (const issue of parsed.error.issues) reportIssue(issue, report);
     return new Map();
   }
   return new Map(
@@ -131,52 +131,52 @@ function checkedBindings(
       written.flatMap((entry, index) => {
         const provider = providers[entry.provider];
         if (provider === undefined) return [];
-        checkTogether(entry, provider, (field, message) => complain([generator, index, field], message));
+        checkTogether(entry, provider, (field, message) => report([generator, index, field], message));
         return [toBinding(entry, { generator, index, provider })];
       }),
     ]),
   );
 }
 
-function complainOf(issue: z.core.$ZodIssue, complain: Complain): void {
+function reportIssue(issue: z.core.$ZodIssue, report: Report): void {
   const at = issue.path.filter((part) => typeof part !== 'symbol');
   if (issue.code === 'unrecognized_keys') {
     for (const key of issue.keys)
-      complain([...at, key], 'is no field of a binding: remove it, or correct its name');
+      report([...at, key], 'is no field of a binding: remove it, or correct its name');
   } else if (issue.code === 'invalid_key') {
-    for (const { message } of issue.issues) complain(at, message);
+    for (const { message } of issue.issues) report(at, message);
   } else {
-    complain(at, issue.message);
+    report(at, issue.message);
   }
 }
 
-/** What the fields of one binding demand of each other. */
+/** Checks fields of one binding against each other. */
 function checkTogether(
   written: WrittenBinding,
   provider: Provider,
-  complain: (field: string, message: string) => void,
+  report: (field: string, message: string) => void,
 ): void {
   const { baseUrl, nodes, model, kinds, credentials = {}, provider: name } = written;
   if (baseUrl === undefined && nodes === undefined)
-    complain('baseUrl', 'is missing: the address of the upstream');
+    report('baseUrl', 'is missing: the address of the upstream');
   const unable = (kinds ?? []).filter((kind) => !isAble(provider, kind));
-  if (unable.length > 0) complain('kinds', `has ${unable.join(', ')}, which ${name} does not do: remove it`);
+  if (unable.length > 0) report('kinds', `has ${unable.join(', ')}, which ${name} does not do: remove it`);
   const known = modelsOf(name).some(({ id }) => id === model);
   if (model !== undefined && !known && kinds === undefined) {
-    complain(
+    report(
       'kinds',
       `is missing: Kiln does not know the model ${JSON.stringify(model)}, so say what it makes`,
     );
   } else if (unable.length === 0 && modelsIn(written, provider).length === 0) {
-    complain('kinds', `leaves nothing for this binding to do: name a model, or other kinds of ${name}`);
+    report('kinds', `leaves nothing for this binding to do: name a model, or other kinds of ${name}`);
   }
   for (const [old, current] of OLD_NAMES) {
     if (written[old] !== undefined && written[current] !== undefined) {
-      complain(old, `is the old name of ${current}: remove it`);
+      report(old, `is the old name of ${current}: remove it`);
     }
   }
   if ('accessKey' in credentials !== 'secretKey' in credentials) {
-    complain('credentials', 'needs accessKey and secretKey together');
+    report('credentials', 'needs accessKey and secretKey together');
   }
 }
 
@@ -231,7 +231,7 @@ function modelsIn(
   const own = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
   return chosen
     .map((entry) => {
-      // Who names both model and kinds knows better than the catalog.
+      // A file that names both model and kinds wins over the catalog.
       const wanted =
         model === undefined ? entry.kinds.filter((kind) => isIn(kinds, kind)) : (kinds ?? entry.kinds);
       return { ...entry, ...own, kinds: wanted.filter((kind) => isAble(provider, kind)) };

@@ -21,7 +21,7 @@ export interface JsonWithLines {
 }
 
 /** The text is no JSON. The message is the remedy. */
-export class JsonMistake extends Error {
+export class JsonSyntaxError extends Error {
   override readonly name = 'JsonMistake';
   /** From 1. */
   readonly line: number;
@@ -43,7 +43,7 @@ export function parseWithLines(text: string): JsonWithLines {
   const [error] = errors;
   if (error !== undefined || root === undefined) {
     const { offset } = error ?? { offset: text.length };
-    throw new JsonMistake(lineAt(text, offset), messageOf(text, error));
+    throw new JsonSyntaxError(lineAt(text, offset), messageOf(text, error));
   }
   return {
     value: getNodeValue(root) as Json,
@@ -67,7 +67,7 @@ function refuseDepth(text: string): void {
     const sign = text.charAt(scanner.getTokenOffset());
     depth += sign === '{' || sign === '[' ? 1 : sign === '}' || sign === ']' ? -1 : 0;
     if (depth > MAX_DEPTH) {
-      throw new JsonMistake(lineAt(text, scanner.getTokenOffset()), 'is nested too deeply');
+      throw new JsonSyntaxError(lineAt(text, scanner.getTokenOffset()), 'is nested too deeply');
     }
   }
 }

@@ -3,7 +3,7 @@ import { problemsOf, type StepInput } from '../../domain/work/work.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
 import { serves } from '../bindings/registry.ts';
 
-/** What a submission must keep to before anything is written or paid for. Pure: the catalog says the limits. */
+/** Checks work against the limits of the catalog, before anything is written or paid for. Pure. */
 
 /** Most models that a refusal names. */
 const MAX_NAMED = 8;
@@ -27,7 +27,7 @@ export function refuseProblems(problems: readonly Problem[]): void {
   }
 }
 
-/** The bindings that take this very work, in the order of fall-back; none when its generator has no such binding (any more). */
+/** The bindings that take this work, in the order of fall-back; none when its generator has no such binding (any more). */
 export function bindingsTaking(registry: GeneratorRegistry, input: StepInput): readonly Binding[] {
   return registry
     .all()
@@ -50,7 +50,7 @@ function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Pr
   const [first] = registry.bindingsFor(work.generator, work.kind, work.model);
   if (first === undefined || bindingsTaking(registry, work).length > 0) return [];
   const problems = problemsOf(work, modelFor(first, work));
-  // A model that leaves the field at fault aside would not do what was asked for.
+  // A model that ignores the field at fault would not do what was requested.
   const others = registry
     .models({})
     .filter(

@@ -15,7 +15,7 @@ import { volcengine } from './volcengine.ts';
 
 /**
  * The models that Kiln knows, by the wire that speaks for them (models/), with the limits their vendors publish. The
- * first of a kind is what runs when nobody names one. A model of a bindings file that is not here has only the limits
+ * first of a kind is the default. A model of a bindings file that is not here has only the limits
  * of the file.
  *
  * A combination that only some values allow (MiniMax: 1080P in 6 s alone) is left to the vendor, who refuses it free of

@@ -1,7 +1,7 @@
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { model } from './model.ts';
 
-/** Hedra: a picture of somebody who says what is heard, or what is written. No model of theirs puts a new sound under a video. */
+/** Hedra: talking videos of a person in a picture, from audio or text. None of its models takes a video. */
 export const hedra: readonly ModelLimits[] = [
   avatar('hedra-avatar', 'Hedra Avatar'),
   avatar('hedra-omnia', 'Hedra Omnia'),

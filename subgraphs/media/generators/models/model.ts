@@ -1,6 +1,6 @@
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 
-/** What is not said is not limited. */
+/** The defaults: no limits. */
 const NO_LIMITS = {
   needs: [],
   sizes: null,
@@ -16,12 +16,12 @@ const NO_LIMITS = {
 /** What nearly every model of videos takes; `image` and `firstFrame` are the same to most wires. */
 export const VIDEO_INPUTS = ['prompt', 'image', 'firstFrame', 'aspectRatio', 'resolution', 'duration'];
 
-/** What a model's entry must tell; the rest is not limited unless it says so. */
-type Told = Partial<ModelLimits> & Pick<ModelLimits, 'category' | 'kinds' | 'inputs'>;
+/** A model's entry; what it leaves out is not limited. */
+type ModelEntry = Partial<ModelLimits> & Pick<ModelLimits, 'category' | 'kinds' | 'inputs'>;
 
 /** One model of the catalog. */
-export function model(id: string, name: string, told: Told): ModelLimits {
-  return { ...NO_LIMITS, id, name, ...told };
+export function model(id: string, name: string, entry: ModelEntry): ModelLimits {
+  return { ...NO_LIMITS, id, name, ...entry };
 }
 
 /** The kinds of a model of videos: those that take a last frame also make videos between two frames. */
@@ -29,11 +29,11 @@ export function videoKinds(inputs: readonly string[]): readonly string[] {
   return inputs.includes('lastFrame') ? ['VIDEO', 'FRAME_VIDEO'] : ['VIDEO'];
 }
 
-/** A model of videos that needs words, and may take a first frame and a last one besides. */
+/** A model of videos that needs a prompt, and may take a first and a last frame. */
 export function videoModel(
   id: string,
   name: string,
-  told: Partial<ModelLimits> & Pick<ModelLimits, 'inputs'>,
+  entry: Partial<ModelLimits> & Pick<ModelLimits, 'inputs'>,
 ): ModelLimits {
-  return model(id, name, { category: 'video', kinds: videoKinds(told.inputs), needs: ['prompt'], ...told });
+  return model(id, name, { category: 'video', kinds: videoKinds(entry.inputs), needs: ['prompt'], ...entry });
 }

@@ -1,7 +1,7 @@
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { model } from './model.ts';
 
-/** Volcengine's visual service: each service's key is its model. The storage of videos (VOD) has none, and is named by what it is. */
+/** Volcengine's visual service: each service's key is its model. The video storage (VOD) has no models and is listed as one. */
 export const volcengine: readonly ModelLimits[] = [
   model('jimeng_realman_avatar_picture_create_role_omni_v15', 'OmniHuman 1.5: who is in a picture', {
     category: 'avatar',

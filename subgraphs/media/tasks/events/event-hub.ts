@@ -8,8 +8,8 @@ import { TASK_TOPIC } from '../storage/transactor.ts';
 import { createEventSubscriber, type EventSubscriber } from './event-subscriber.ts';
 
 /**
- * Everybody in this process who follows a task's events. One per process. A subscriber registers first, then reads the
- * rows above its cursor, and on each wake-up reads again from its cursor: what it gets comes from rows only, so there is
+ * The subscribers of tasks' events in this process. One per process. A subscriber registers first, then reads the
+ * rows above its cursor, and on each wake-up reads again from its cursor: events come from rows only, so there is
  * no gap and no duplicate, whatever happens to wake-ups. Waiting costs no connection.
  */
 export interface EventHub {
@@ -20,7 +20,7 @@ export interface EventHub {
 
 interface Subscription {
   readonly taskId: string;
-  /** Events with a higher number are wanted. */
+  /** Only events with a higher number. */
   readonly after: number;
   readonly signal: AbortSignal;
   /** The task as it was just read: an ended one without further events needs no waiting. */
@@ -28,11 +28,11 @@ interface Subscription {
   readonly lastSeq: number;
 }
 
-/** How patient the hub is. */
+/** Times of the hub. */
 export interface EventHubLimits {
   /** Pause between comparisons of cursors with the database, in milliseconds: what a lost wake-up costs at most. */
   readonly slowTickMs: number;
-  /** Milliseconds after which a subscriber that takes nothing, though there is something, is ended. */
+  /** Milliseconds after which a subscriber is ended that reads none of the events waiting for it. */
   readonly slowClientMs: number;
 }
 
@@ -42,16 +42,16 @@ export interface EventHubOptions extends Partial<EventHubLimits> {
   readonly logger: Logger;
 }
 
-/** Most events per task and read; whoever is further behind reads again. */
+/** Most events per task and read; a subscriber that is further behind reads again. */
 const PAGE = 100;
 /** Most subscribers or tasks in one query. */
 const MAX_READERS = 1_000;
 
-/** Makes the hub of this process; it listens while somebody subscribes. */
+/** Makes the hub of this process; it listens to the bus while it has subscribers. */
 export function createEventHub(options: EventHubOptions): EventHub {
   const { bus, logger, slowTickMs = 2_000 } = options;
   const subscribers = new Map<string, Set<EventSubscriber>>();
-  const feeder = createFeeder(options);
+  const reader = createReader(options);
   const compare = createComparison(options, subscribers);
   let stopListening: (() => void) | null = null;
 
@@ -59,7 +59,7 @@ export function createEventHub(options: EventHubOptions): EventHub {
     const look = () => void compare().catch(reporter(logger, 'cursors could not be compared'));
     const removals = [
       bus.listen(TASK_TOPIC, (taskId, seq) => {
-        for (const subscriber of subscribers.get(taskId) ?? []) subscriber.reached(seq);
+        for (const subscriber of subscribers.get(taskId) ?? []) subscriber.advanceTo(seq);
       }),
       bus.onGap(look),
     ];
@@ -75,7 +75,7 @@ export function createEventHub(options: EventHubOptions): EventHub {
     stopListening ??= listen();
   }
   function unregister(subscriber: EventSubscriber): void {
-    feeder.forget(subscriber);
+    reader.forget(subscriber);
     const own = subscribers.get(subscriber.taskId);
     own?.delete(subscriber);
     if (own?.size === 0) subscribers.delete(subscriber.taskId);
@@ -89,27 +89,27 @@ export function createEventHub(options: EventHubOptions): EventHub {
         taskId,
         after,
         signal,
-        feed: () => feeder.feed(subscriber),
+        requestRows: () => reader.requestRows(subscriber),
         unregister: () => unregister(subscriber),
       });
       if (isFinal(state) && after >= lastSeq) subscriber.end(null);
       else if (!signal.aborted) {
         register(subscriber);
-        subscriber.reached(Math.max(lastSeq, after + 1));
+        subscriber.advanceTo(Math.max(lastSeq, after + 1));
       }
       return subscriber.iterator;
     },
-    subscriberCount: () => everybody(subscribers).length,
+    subscriberCount: () => allOf(subscribers).length,
     close() {
       const reason = new AppError('UNAVAILABLE', 'the server stops; resume with afterSeq', { retryAfter: 1 });
-      for (const subscriber of everybody(subscribers)) subscriber.end(reason);
+      for (const subscriber of allOf(subscribers)) subscriber.end(reason);
     },
   };
 }
 
 type Subscribers = ReadonlyMap<string, ReadonlySet<EventSubscriber>>;
 
-function everybody(subscribers: Subscribers): readonly EventSubscriber[] {
+function allOf(subscribers: Subscribers): readonly EventSubscriber[] {
   return [...subscribers.values()].flatMap((own) => [...own]);
 }
 
@@ -117,24 +117,24 @@ function reporter(logger: Logger, message: string): (error: unknown) => void {
   return (error) => logger.warn({ error: toError(error) }, message);
 }
 
-/** Reads for all that want to, in one query; those who come meanwhile are served by the next. */
-function createFeeder({ database, logger }: EventHubOptions) {
-  const hungry = new Set<EventSubscriber>();
+/** Reads rows for all requesting subscribers in one query; later requests are served by the next one. */
+function createReader({ database, logger }: EventHubOptions) {
+  const requesting = new Set<EventSubscriber>();
   let reading = false;
 
-  async function readForAll(): Promise<void> {
-    const readers = [...hungry].slice(0, MAX_READERS);
-    for (const reader of readers) hungry.delete(reader);
+  async function readRequested(): Promise<void> {
+    const readers = [...requesting].slice(0, MAX_READERS);
+    for (const reader of readers) requesting.delete(reader);
     const rows = await readEvents(database, lowestCursors(readers), PAGE);
     const byTask = Map.groupBy(rows, (event) => event.taskId);
-    for (const reader of readers) reader.take(byTask.get(reader.taskId) ?? []);
+    for (const reader of readers) reader.receive(byTask.get(reader.taskId) ?? []);
   }
   function schedule(): void {
-    if (reading || hungry.size === 0) return;
+    if (reading || requesting.size === 0) return;
     reading = true;
     setImmediate(() => {
-      void readForAll()
-        // They stay behind their tasks, and the slow tick makes them read again.
+      void readRequested()
+        // The subscribers stay behind their tasks, and the slow tick makes them read again.
         .catch(reporter(logger, 'events could not be read'))
         .finally(() => {
           reading = false;
@@ -143,15 +143,15 @@ function createFeeder({ database, logger }: EventHubOptions) {
     });
   }
   return {
-    feed(subscriber: EventSubscriber): void {
-      hungry.add(subscriber);
+    requestRows(subscriber: EventSubscriber): void {
+      requesting.add(subscriber);
       schedule();
     },
-    forget: (subscriber: EventSubscriber) => void hungry.delete(subscriber),
+    forget: (subscriber: EventSubscriber) => void requesting.delete(subscriber),
   };
 }
 
-/** The slow tick: whoever is behind its task reads, whoever takes nothing is ended. One at a time. */
+/** The slow tick: subscribers behind their task read, slow ones are ended. One at a time. */
 function createComparison(
   { database, slowClientMs = 30_000 }: EventHubOptions,
   subscribers: Subscribers,
@@ -159,7 +159,7 @@ function createComparison(
   let comparing = false;
   async function compareAll(): Promise<void> {
     const now = performance.now();
-    for (const subscriber of everybody(subscribers)) subscriber.endWhenSlow(now, slowClientMs);
+    for (const subscriber of allOf(subscribers)) subscriber.endWhenSlow(now, slowClientMs);
     const ids = [...subscribers.keys()];
     for (let from = 0; from < ids.length; from += MAX_READERS) {
       for (const head of await readHeads(database, ids.slice(from, from + MAX_READERS))) {
@@ -179,7 +179,7 @@ function createComparison(
   };
 }
 
-/** One cursor per task: of several readers the one who is furthest behind; the others skip what they have. */
+/** One cursor per task, that of the subscriber furthest behind; the others skip what they have. */
 function lowestCursors(readers: readonly EventSubscriber[]): readonly EventCursor[] {
   const lowest = new Map<string, number>();
   for (const reader of readers) {

@@ -2,22 +2,22 @@ import { AppError } from '../../../../platform/errors.ts';
 import { isFinal, type TaskEvent } from '../../domain/task.ts';
 
 /**
- * One follower of one task: a cursor, the few events it has read and not handed out yet, and who waits for the next
- * one. It only reads while somebody waits, so a slow client costs a cursor and at most one page of events.
+ * One subscriber of one task: a cursor, the events it has read and not delivered yet, and the pending calls of `next`.
+ * It only reads while a call is pending, so a slow client costs a cursor and at most one page of events.
  */
 export interface EventSubscriber {
   readonly taskId: string;
   readonly iterator: AsyncIterableIterator<TaskEvent>;
   cursor(): number;
   /** A wake-up: the task's log goes up to here. */
-  reached(seq: number): void;
-  /** What the database says on a slow tick. */
+  advanceTo(seq: number): void;
+  /** Compares the cursor with the database on a slow tick. */
   compare(lastSeq: number, ended: boolean): void;
-  /** The answer to `feed`: rows of the task in order, perhaps older ones too, perhaps none. */
-  take(rows: readonly TaskEvent[]): void;
-  /** Ends it when nobody has taken anything for that long though there is something. */
+  /** The answer to `requestRows`: rows of the task in order, perhaps older ones too, perhaps none. */
+  receive(rows: readonly TaskEvent[]): void;
+  /** Ends it when undelivered events were not read for that long. */
   endWhenSlow(now: number, afterMs: number): void;
-  /** Ends it: with an error, or as a task's end does. Whoever waits is told at once. */
+  /** Ends it, with an error or as a task's end does; pending calls are settled at once. */
   end(reason: Error | null): void;
 }
 
@@ -25,8 +25,8 @@ export interface EventSubscriberOptions {
   readonly taskId: string;
   readonly after: number;
   readonly signal: AbortSignal;
-  /** Asks for rows above the cursor; `take` brings them. */
-  readonly feed: () => void;
+  /** Requests rows above the cursor; `receive` gets them. */
+  readonly requestRows: () => void;
   readonly unregister: () => void;
 }
 
@@ -39,16 +39,16 @@ interface State {
   cursor: number;
   /** How far the log is known to go; above the cursor there is something to read. */
   known: number;
-  /** How far it was known to go when rows were last asked for. */
-  asked: number;
+  /** How far it was known to go when rows were last requested. */
+  requested: number;
   ready: TaskEvent[];
   waiting: Waiting[];
   ended: boolean;
-  /** Told once, to whoever asks next. */
+  /** Thrown once, at the next call. */
   failure: Error | null;
-  /** When somebody last asked for an event. */
-  lastTaken: number;
-  readonly feed: () => void;
+  /** When an event was last read. */
+  lastRead: number;
+  readonly requestRows: () => void;
   /** Unregisters, and lets go of the signal. */
   readonly leave: () => void;
 }
@@ -61,13 +61,13 @@ export function createEventSubscriber(options: EventSubscriberOptions): EventSub
   const state: State = {
     cursor: after,
     known: after,
-    asked: after,
+    requested: after,
     ready: [],
     waiting: [],
     ended: false,
     failure: null,
-    lastTaken: performance.now(),
-    feed: options.feed,
+    lastRead: performance.now(),
+    requestRows: options.requestRows,
     leave() {
       signal.removeEventListener('abort', abort);
       options.unregister();
@@ -77,19 +77,19 @@ export function createEventSubscriber(options: EventSubscriberOptions): EventSub
     state.ready = [];
     finish(state, null);
   }
-  // Who has left already is registered nowhere, so there is nothing to leave.
+  // An aborted subscriber is not registered, so there is nothing to unregister.
   if (signal.aborted) state.ended = true;
   else signal.addEventListener('abort', abort, { once: true });
   return {
     taskId,
     iterator: iteratorOf(state, abort),
     cursor: () => state.cursor,
-    reached: (seq) => reached(state, seq),
+    advanceTo: (seq) => advanceTo(state, seq),
     compare(lastSeq, hasEnded) {
       if (hasEnded && state.cursor >= lastSeq) finish(state, null);
-      else reached(state, lastSeq);
+      else advanceTo(state, lastSeq);
     },
-    take: (rows) => take(state, rows),
+    receive: (rows) => receive(state, rows),
     endWhenSlow: (now, afterMs) => endWhenSlow(state, now, afterMs),
     end: (reason) => finish(state, reason),
   };
@@ -113,7 +113,7 @@ function iteratorOf(state: State, abort: () => void): AsyncIterableIterator<Task
 }
 
 function next(state: State): Promise<IteratorResult<TaskEvent>> {
-  state.lastTaken = performance.now();
+  state.lastRead = performance.now();
   const event = state.ready.shift();
   if (event !== undefined) return Promise.resolve({ done: false, value: event });
   if (state.ended) {
@@ -127,41 +127,41 @@ function next(state: State): Promise<IteratorResult<TaskEvent>> {
   });
 }
 
-function reached(state: State, seq: number): void {
+function advanceTo(state: State, seq: number): void {
   state.known = Math.max(state.known, seq);
   serve(state);
 }
 
-/** Hands out what is there; asks for more while somebody waits and there may be more. */
+/** Delivers what is ready; requests more while a call is pending and there may be more. */
 function serve(state: State): void {
   while (state.waiting.length > 0 && state.ready.length > 0) {
     const event = state.ready.shift();
     if (event !== undefined) state.waiting.shift()?.resolve({ done: false, value: event });
   }
   if (state.ended || state.waiting.length === 0 || state.known <= state.cursor) return;
-  state.asked = state.known;
-  state.feed();
+  state.requested = state.known;
+  state.requestRows();
 }
 
-function take(state: State, rows: readonly TaskEvent[]): void {
+function receive(state: State, rows: readonly TaskEvent[]): void {
   if (state.ended) return;
   const fresh = rows.filter((event) => event.seq > state.cursor);
   const last = fresh.at(-1);
   if (last !== undefined) {
     state.cursor = last.seq;
     state.ready.push(...fresh);
-  } else if (rows.length === 0 && state.known === state.asked) {
-    // There is nothing above the cursor yet. What was announced since the question is asked for again.
+  } else if (rows.length === 0 && state.known === state.requested) {
+    // There is nothing above the cursor yet. What was published since the request is requested again.
     state.known = state.cursor;
   }
   serve(state);
-  // The end event has been read: nothing more will come, and what is ready is still handed out.
+  // The end event has been read: no more will come, and what is ready is still delivered.
   if (last !== undefined && isFinal(last.state)) finish(state, null);
 }
 
 function endWhenSlow(state: State, now: number, afterMs: number): void {
   const undelivered = state.ready.length > 0 || state.known > state.cursor;
-  if (state.waiting.length > 0 || !undelivered || now - state.lastTaken < afterMs) return;
+  if (state.waiting.length > 0 || !undelivered || now - state.lastRead < afterMs) return;
   state.ready = [];
   finish(
     state,

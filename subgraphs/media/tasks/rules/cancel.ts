@@ -11,7 +11,7 @@ import { lockTask, readTasks } from '../storage/task-store.ts';
 import { CANCEL_TOPIC, type Transactor, type TransactionScope } from '../storage/transactor.ts';
 import type { TaskTransitions } from './transitions.ts';
 
-/** Asking a task to stop. The row is the truth; the announcement only makes it quick. */
+/** Cancel requests. The row decides; publishing it only makes it quick. */
 export interface CancelOptions {
   readonly database: MediaDatabase;
   readonly transactor: Transactor;

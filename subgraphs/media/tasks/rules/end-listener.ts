@@ -2,7 +2,7 @@ import type { MediaTransaction } from '../../database/database.ts';
 import type { TaskTable } from '../../database/task-tables.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 
-/** Hears of the ends of tasks, in the transactions that end them: result webhooks are one. */
+/** Is called when a task ends, in the transaction that ends it; result webhooks are one. */
 export interface EndListener {
   /** Declares the queues that it enqueues to; called before the first task can end. */
   defineQueues(): Promise<void>;

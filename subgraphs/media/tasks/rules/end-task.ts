@@ -16,8 +16,8 @@ export interface TaskEnd {
 }
 
 /**
- * Writes state, end event, the job that `on_end` asked for, and tells the listener. Once: the append only touches open
- * tasks.
+ * Writes state and end event, enqueues the job of `on_end`, and calls the listener. Only once: the append only touches
+ * open tasks.
  */
 export async function endTask(
   listener: EndListener | undefined,

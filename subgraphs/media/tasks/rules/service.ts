@@ -19,12 +19,12 @@ import { listTasks, readTasks, toTask } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { cancelTask } from './cancel.ts';
 import type { EndListener } from './end-listener.ts';
-import { createWaitingLines } from './queue-positions.ts';
+import { createQueueLengths } from './queue-lengths.ts';
 import { createSubmitter } from './submit.ts';
 import type { TaskService } from './task-service.ts';
 import { createTransitions } from './transitions.ts';
 
-/** The rules of tasks as callers meet them: who may see and change what, and what is refused before it is written. */
+/** The rules of tasks: who may see and change what, and what is refused before it is written. */
 export interface TaskServiceOptions {
   readonly database: MediaDatabase;
   readonly queue: Queue;
@@ -40,9 +40,9 @@ export interface TaskServiceOptions {
 
 /** The service, and what its process must do with it at the end. */
 export interface RunningTaskService extends TaskService {
-  /** How many watch a task's events right now. */
+  /** How many subscriptions to tasks' events are open. */
   watcherCount(): number;
-  /** Ends every watcher. */
+  /** Ends every subscription. */
   close(): void;
 }
 
@@ -55,9 +55,9 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   const { database, bus, logger } = options;
   const transactor = createTransactor(options);
   const transitions = createTransitions({ ...options, maxAttempts: 1, budgetSeconds: 0 });
-  const lines = createWaitingLines({ database, logger });
+  const queueLengths = createQueueLengths({ database, logger });
   const hub = createEventHub({ database, bus, logger, ...options.hub });
-  const submitter = createSubmitter({ ...options, transactor, lines });
+  const submitter = createSubmitter({ ...options, transactor, queueLengths });
   const readShared = batchReads({ read: (ids) => readTasks(database, ids), idOf: ({ id }) => id });
   return {
     submit: (caller, submission) => submitter.submit(caller, submission),
@@ -72,7 +72,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     events: (taskId, after, first) => events(database, { taskId, after, first }),
     watch: (caller, id, afterSeq, signal) => watch({ database, hub }, { caller, id, afterSeq, signal }),
     attempts: (taskIds) => attempts(database, taskIds),
-    queuePosition: (task) => (task.state === 'QUEUED' ? lines.position(task.id) : null),
+    queuePosition: (task) => (task.state === 'QUEUED' ? queueLengths.position(task.id) : null),
     watcherCount: () => hub.subscriberCount(),
     close: () => hub.close(),
   };
@@ -87,7 +87,7 @@ async function readMany(readShared: BatchedRead<TaskTable>, caller: Caller, ids:
   });
 }
 
-/** A task that this caller may change; others are told that there is none. */
+/** A task that this caller may change; NOT_FOUND for others. */
 async function readOwn(database: MediaDatabase, caller: Caller, id: string): Promise<TaskTable> {
   const [row] = isUuid(id) ? await readTasks(database, [id]) : [];
   if (row === undefined || !mayChange(caller, row.owner)) throw notFound('task', id);

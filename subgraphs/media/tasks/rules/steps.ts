@@ -6,7 +6,7 @@ import type { NewStep } from '../storage/submission-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 import { startQueue, type StepJob } from './queues.ts';
 
-/** The rows of planned steps: numbered after those there are, each queued at the first binding that takes it. */
+/** The rows of planned steps: numbered after the existing ones, each queued at the first binding that takes it. */
 export function stepRows(
   registry: GeneratorRegistry,
   planned: readonly PlannedStep[],

@@ -14,7 +14,7 @@ import { findIdempotency, insertTask, type NewStep, type NewTask } from '../stor
 import { readTasks, toTask } from '../storage/task-store.ts';
 import type { Transactor } from '../storage/transactor.ts';
 import type { EndListener } from './end-listener.ts';
-import type { WaitingLines } from './queue-positions.ts';
+import type { QueueLengths } from './queue-lengths.ts';
 import { defineTaskQueues } from './queues.ts';
 import { enqueueStarts, stepRows } from './steps.ts';
 import type { Submission, TaskService } from './task-service.ts';
@@ -26,15 +26,15 @@ export interface SubmitOptions {
   readonly queue: Queue;
   readonly files: FileService;
   readonly registry: GeneratorRegistry;
-  readonly lines: WaitingLines;
+  readonly queueLengths: QueueLengths;
   readonly planner: StepPlanner;
   readonly endListener?: EndListener | undefined;
 }
 
-/** The part of the service that takes work in. */
+/** The part of the service that accepts work. */
 export type Submitter = Pick<TaskService, 'submit' | 'start' | 'check'>;
 
-/** Makes it; the queues are defined at the first submission. */
+/** Makes the submitter; the queues are defined at the first submission. */
 export function createSubmitter(options: SubmitOptions): Submitter {
   let defined: Promise<void> | null = null;
   const queuesDefined = (): Promise<void> => {
@@ -60,7 +60,7 @@ export function createSubmitter(options: SubmitOptions): Submitter {
 
 async function submit(options: SubmitOptions, caller: Caller, submission: Submission): Promise<Task> {
   const entry = idempotencyOf(caller, submission.idempotencyKey, submission.fingerprint);
-  // A repeated request is answered before anything else is looked at: it must not fail for a line that is full now.
+  // A repeated request is answered before anything else is checked: it must not fail for a full queue.
   const known = entry && (await sameTask(options.database, entry));
   if (known) return toTask(known);
   const accepted = await accept(options, submission, {
@@ -69,9 +69,9 @@ async function submit(options: SubmitOptions, caller: Caller, submission: Submis
     onEnd: null,
     idempotency: entry,
   });
-  // Nothing written: another request with the key was quicker.
+  // Nothing was written: another request with the key was faster.
   const task = accepted ?? (entry && (await sameTask(options.database, entry)));
-  if (!task) throw new AppError('INTERNAL', 'a submission was neither written nor known');
+  if (!task) throw new AppError('INTERNAL', 'a submission was neither written nor found');
   return toTask(task);
 }
 
@@ -80,7 +80,7 @@ async function start(options: SubmitOptions, submission: Parameters<TaskService[
   const [known] = await readTasks(options.database, [id]);
   const task = known ?? (await accept(options, submission, { id, owner, onEnd, idempotency: null }));
   const [other] = task ? [task] : await readTasks(options.database, [id]);
-  if (other === undefined) throw new AppError('INTERNAL', 'a task was neither written nor known');
+  if (other === undefined) throw new AppError('INTERNAL', 'a task was neither written nor found');
   return toTask(other);
 }
 
@@ -101,20 +101,20 @@ async function sameTask(database: MediaDatabase, entry: IdempotencyRecord): Prom
 
 type Identity = Pick<NewTask, 'id' | 'owner' | 'onEnd' | 'idempotency'>;
 
-/** Checks, takes the places in the lines, and writes. Null when the key or id was taken meanwhile. */
+/** Checks the work, reserves room in the queues, and writes. Null when the key or id was taken meanwhile. */
 async function accept(
   options: SubmitOptions,
   { work, fileIds, callbackUrl = null }: Pick<Submission, 'work' | 'fileIds' | 'callbackUrl'>,
   identity: Identity,
 ): Promise<TaskTable | null> {
-  const { registry, lines, planner } = options;
+  const { registry, queueLengths, planner } = options;
   const steps = checkedSteps(options, work);
-  const taken: (readonly [Binding, number])[] = [];
+  const reserved: (readonly [Binding, number])[] = [];
   let task: TaskTable | null = null;
   try {
-    for (const [binding, count] of placesOf(registry, steps)) {
-      await lines.enter(binding, count);
-      taken.push([binding, count]);
+    for (const [binding, count] of countsOf(registry, steps)) {
+      await queueLengths.reserve(binding, count);
+      reserved.push([binding, count]);
     }
     const { kind } = work;
     const taskType = kind === 'RECIPE' ? work.taskType : null;
@@ -122,7 +122,7 @@ async function accept(
     task = await write(options, { ...identity, ...named, callbackUrl, input: work, steps }, fileIds);
     return task;
   } finally {
-    for (const [binding, count] of taken) lines.settle(binding, count, task !== null);
+    for (const [binding, count] of reserved) queueLengths.settle(binding, count, task !== null);
   }
 }
 
@@ -137,7 +137,7 @@ function checkedSteps(
   return stepRows(registry, first.steps, 0);
 }
 
-function placesOf(
+function countsOf(
   registry: GeneratorRegistry,
   steps: readonly NewStep[],
 ): readonly (readonly [Binding, number])[] {

@@ -3,7 +3,7 @@ import type { Attempt } from '../../domain/attempt.ts';
 import type { Task, TaskEvent, TaskFilter, TaskPage } from '../../domain/task.ts';
 import type { Work } from '../../domain/work/work.ts';
 
-/** What the GraphQL face may ask of tasks/. Implemented by createTaskService (service.ts). */
+/** The tasks, as the GraphQL schema uses them. Implemented by createTaskService (service.ts). */
 export interface TaskService {
   /**
    * Accepts work: in one transaction the task, its first step, its first event, its queue job, the claimed files and
@@ -11,7 +11,7 @@ export interface TaskService {
    * IDEMPOTENCY_CONFLICT.
    */
   submit(caller: Caller, submission: Submission): Promise<Task>;
-  /** startTask: the same with an id that the asker chose; the same id again answers the same task. Service callers only. */
+  /** startTask: the same with an id that the requester chose; the same id again answers the same task. Service callers only. */
   start(
     submission: Submission & { readonly id: string; readonly owner: string; readonly onEnd: string | null },
   ): Promise<Task>;
@@ -37,7 +37,7 @@ export interface TaskService {
     signal: AbortSignal,
   ): Promise<AsyncIterableIterator<TaskEvent>>;
   attempts(taskIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
-  /** Place in the waiting line (1 = next), from a counter refreshed about once a second; null once it runs. */
+  /** Queue position (1 = next), from a snapshot refreshed about once a second; null once it runs. */
   queuePosition(task: Task): number | null;
 }
 
@@ -47,11 +47,11 @@ export interface Submission {
   /** Files of ours among the inputs: claimed (no longer temporary) in the same transaction. */
   readonly fileIds: readonly string[];
   readonly idempotencyKey: string | null;
-  /** Address that a result webhook tells the end to; checked. Not part of the fingerprint: the first one stays. */
+  /** Checked address of the result webhook. Not part of the fingerprint: the first one stays. */
   readonly callbackUrl?: string | null;
   /**
    * What makes two submissions the same one: the operation's name and its normalised variables, files by their sha256.
-   * The face builds it; the service hashes it.
+   * The submission builds it; the service hashes it.
    */
   readonly fingerprint: unknown;
 }

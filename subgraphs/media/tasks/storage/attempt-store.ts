@@ -52,7 +52,7 @@ export async function countOpen(database: Executor, binding: string): Promise<nu
   return rows[0]?.open ?? 0;
 }
 
-/** One transaction at a time per binding: whoever counts its open attempts and adds one. */
+/** Locks a binding until the transaction ends: counting its open attempts and adding one must not overlap. */
 export async function lockBinding(transaction: MediaTransaction, binding: string): Promise<void> {
   await sql`/* attempts.lock-binding */
     select pg_advisory_xact_lock(hashtextextended(${`media.binding.${binding}`}, 0))`.execute(transaction);
@@ -75,7 +75,7 @@ export async function insertAttempt(
   return row;
 }
 
-/** Takes the right to send: only an unclaimed start of a task that nobody asked to cancel. False when it is not ours. */
+/** Takes the right to send a start that is unclaimed, of a task without a cancel request. False when it is not ours. */
 export async function takeClaim(database: Executor, key: AttemptKey, claim: string): Promise<boolean> {
   const { rows } = await sql`/* attempts.take-claim */
     update media.attempts attempt set claim = ${claim}::uuid, claimed_at = now()
@@ -101,7 +101,7 @@ export async function takeOverClaim(
   return rows.length === 1;
 }
 
-/** Says that the owner of a claim is alive. False when the claim is somebody else's by now. */
+/** Renews a claim. False when another worker has it by now. */
 export async function renewClaim(database: Executor, key: AttemptKey, claim: string): Promise<boolean> {
   const { rows } = await sql`/* attempts.renew-claim */
     update media.attempts set claimed_at = now()
@@ -139,7 +139,7 @@ export async function saveHandle(
   return rows.length === 1;
 }
 
-/** Closes an attempt that is still in one of `from` (and under `claim`, when given). False when it was not. */
+/** Closes an attempt that is still in one of `from` (and under `claim`, when there is one). False when it was not. */
 export async function closeAttempt(
   database: Executor,
   key: AttemptKey,
@@ -169,7 +169,7 @@ export async function hasOpenAttempts(database: Executor, taskId: string): Promi
   return rows.length > 0;
 }
 
-/** Closes the attempts of an ended task that nobody has sent: there is nothing upstream to cancel. */
+/** Closes the attempts of an ended task that were not sent: there is nothing upstream to cancel. */
 export async function closeUnsentAttempts(transaction: MediaTransaction, taskId: string): Promise<void> {
   await sql`/* attempts.close-unsent */
     update media.attempts set state = 'CANCELLED', ended_at = now()

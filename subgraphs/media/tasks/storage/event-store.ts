@@ -21,7 +21,7 @@ export interface NewEvent {
   readonly cancel?: boolean;
   /** The task has now run on the sandbox. */
   readonly sandbox?: boolean;
-  /** Set by progress reports: dropped unless this step still runs and nobody asked to cancel. */
+  /** Set by progress reports: dropped unless this step still runs without a cancel request. */
   readonly runningStep?: number;
 }
 
@@ -43,7 +43,7 @@ interface AppendedRow {
 /**
  * The one statement that numbers events. It only touches open tasks, so nothing follows an end event; the number is
  * taken and the entry inserted in one statement, so there is no gap; rows are locked in order of id, so that two
- * batches never wait for each other. An entry that changes nothing is not written. One entry per task and call.
+ * batches never deadlock. An entry that changes nothing is not written. One entry per task and call.
  */
 export async function appendEvents(
   database: MediaDatabase | MediaTransaction,
@@ -106,7 +106,7 @@ interface EventRow {
   readonly at: Date;
 }
 
-/** Where a reader stands in one task's log. */
+/** A reader's position in one task's log. */
 export interface EventCursor {
   readonly taskId: string;
   readonly after: number;

@@ -8,7 +8,7 @@ import type { StepState } from '../../domain/steps.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
 
-/** SQL of asking upstreams: which attempts are due, and when they are due again. */
+/** SQL of polling: which attempts are due, and when they are due again. */
 
 /** A due attempt with what its poll needs to know of task and steps. */
 export interface DueAttempt extends AttemptTable {
@@ -17,7 +17,7 @@ export interface DueAttempt extends AttemptTable {
   readonly step_state: StepState;
   readonly step_input: StepInput;
   readonly label: string;
-  /** What the task's newest event says, so that a report that says the same is not made. */
+  /** Stage and progress of the task's newest event, so that an equal report is not written. */
   readonly task_stage: string;
   readonly task_progress: number;
   /** The recipe and its steps, for the weighted sum; null for a plain task. */
@@ -69,7 +69,7 @@ export async function leaseDue(
   return rows;
 }
 
-/** When an attempt is to be asked again. */
+/** When an attempt is polled again. */
 export interface NextPoll {
   readonly taskId: string;
   readonly step: number;
@@ -79,7 +79,7 @@ export interface NextPoll {
   readonly failures: number;
 }
 
-/** Writes back many next polls at once. One whose task was asked to cancel (or has ended) meanwhile is due now. */
+/** Writes back many next polls at once. One whose task has a cancel request (or has ended) meanwhile is due now. */
 export async function scheduleNext(database: MediaDatabase, polls: readonly NextPoll[]): Promise<void> {
   if (polls.length === 0) return;
   await sql`/* attempts.schedule-next */
@@ -94,7 +94,7 @@ export async function scheduleNext(database: MediaDatabase, polls: readonly Next
       and attempt.state = 'RUNNING' and task.id = attempt.task_id`.execute(database);
 }
 
-/** Makes one running attempt due now, because its upstream said that something happened. False when it does not run. */
+/** Makes one running attempt due now. False when it does not run. */
 export async function pollAttemptNow(
   database: MediaDatabase,
   { taskId, step, number }: AttemptKey,

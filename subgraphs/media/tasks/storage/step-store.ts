@@ -7,7 +7,7 @@ import type { StepState } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
 import type { NewStep } from './submission-store.ts';
 
-/** SQL of task steps. Whoever changes one holds the lock on its task (task-store.ts). */
+/** SQL of task steps. Changing one requires the lock on its task (task-store.ts). */
 
 type Executor = MediaDatabase | MediaTransaction;
 
@@ -59,7 +59,7 @@ export async function moveStep(
     where task_id = ${taskId}::uuid and step = ${step}`.execute(transaction);
 }
 
-/** Ends every open step of a task that ends; `failed` names the one that is to blame. */
+/** Ends every open step of a task that ends; `failed` is the one that failed. */
 export async function closeSteps(
   transaction: MediaTransaction,
   taskId: string,
@@ -106,8 +106,8 @@ export async function countStoreTry(
   return rows[0]?.store_tries ?? 0;
 }
 
-/** Who waits in each binding's line, in order of their ids (which is the order of time). */
-export async function readLines(
+/** The tasks queued at each binding, in order of their ids (which is the order of time). */
+export async function readQueues(
   database: MediaDatabase,
   limit: number,
 ): Promise<readonly { readonly binding: string; readonly task_ids: readonly string[] }[]> {
@@ -118,8 +118,8 @@ export async function readLines(
   return rows;
 }
 
-/** How many wait in each binding's line. */
-export async function countLines(
+/** How many steps are queued at each binding. */
+export async function countQueued(
   database: MediaDatabase,
 ): Promise<readonly { readonly binding: string; readonly waiting: number }[]> {
   const { rows } = await sql<{ binding: string; waiting: number }>`/* steps.count-lines */

@@ -18,7 +18,7 @@ export interface NewTask {
   readonly taskType: string | null;
   readonly input: Work;
   readonly onEnd: string | null;
-  /** Address that a result webhook tells the end to; checked. */
+  /** Checked address of the result webhook. */
   readonly callbackUrl?: string | null;
   readonly steps: readonly NewStep[];
   readonly idempotency: IdempotencyRecord | null;
@@ -34,7 +34,7 @@ export interface NewStep {
 
 /**
  * Task, steps, first event and idempotency record in one statement. Null when the key (or the id, for a task whose id
- * was chosen by its asker) is taken: nothing was written then. A concurrent holder of the key is waited for.
+ * was chosen by its requester) is taken: nothing was written then. A concurrent holder of the key is waited for.
  */
 export async function insertTask(transaction: MediaTransaction, task: NewTask): Promise<TaskTable | null> {
   const guard = task.idempotency;

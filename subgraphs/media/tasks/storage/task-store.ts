@@ -42,8 +42,8 @@ export async function readTasks(
 }
 
 /**
- * Locks a task's row until the transaction ends; null when there is none. Whoever changes steps or attempts takes this
- * lock first, so that the steps of one task end one after the other and nobody waits in a circle.
+ * Locks a task's row until the transaction ends; null when there is none. Changes of steps and attempts take this
+ * lock first, so that the steps of one task end one after the other and transactions do not deadlock.
  */
 export async function lockTask(transaction: MediaTransaction, id: string): Promise<TaskTable | null> {
   const { rows } = await sql<TaskTable>`/* tasks.lock */

@@ -4,24 +4,23 @@ import type { MediaDatabase, MediaTransaction } from '../../database/database.ts
 import { appendEvents, type AppendedEvent, type NewEvent } from './event-store.ts';
 
 /**
- * Runs a transaction of the task engine, and tells the others after its commit: which tasks have new events, which
- * queues have new jobs. Nobody is told of what was rolled back. A transaction that PostgreSQL broke off because two
- * waited for each other is run again.
+ * Runs transactions of the task engine, and publishes after their commit which tasks have new events and which queues
+ * have new jobs. Nothing is published of what was rolled back. After a deadlock a transaction is run again.
  */
 export interface Transactor {
   run<Result>(body: (scope: TransactionScope) => Promise<Result>): Promise<Result>;
-  /** Appends outside of a larger transaction, and announces. */
+  /** Appends outside of a larger transaction, and publishes. */
   append(events: readonly NewEvent[]): Promise<readonly AppendedEvent[]>;
 }
 
-/** What can be done within one transaction; what others hear of, they hear after its commit. */
+/** One transaction; what it publishes is published after its commit. */
 export interface TransactionScope {
   readonly transaction: MediaTransaction;
   append(events: readonly NewEvent[]): Promise<readonly AppendedEvent[]>;
   enqueue(...jobs: readonly NewJob[]): Promise<void>;
-  /** Wakes a queue after commit though nothing was enqueued: a place has become free. */
+  /** Wakes a queue after commit though nothing was enqueued: a slot has become free. */
   wake(queue: string): void;
-  /** Announces on another topic after commit. */
+  /** Publishes on another topic after commit. */
   publish(topic: string, key: string, version: number): void;
 }
 
@@ -31,17 +30,17 @@ export interface TransactorOptions {
   readonly bus: EventBus;
 }
 
-/** Topic of the event bus under which a task's newest event number is announced. */
+/** Topic of tasks' newest event numbers on the event bus. */
 export const TASK_TOPIC = 'task';
-/** Topic under which a cancel request is announced to whoever works on the task. */
+/** Topic of cancel requests, for the workers of the task. */
 export const CANCEL_TOPIC = 'cancel';
 
-/** Topic under which an attempt that has become due is announced to the pollers. */
+/** Topic of attempts that have become due, for the pollers. */
 export const POLL_TOPIC = 'poll';
 
 const MAX_RUNS = 4;
 
-/** Makes it for one process. */
+/** Makes the transactor of one process. */
 export function createTransactor({ database, queue, bus }: TransactorOptions): Transactor {
   const publish = (events: readonly AppendedEvent[]): void => {
     for (const event of events) bus.publish(TASK_TOPIC, event.taskId, event.seq);

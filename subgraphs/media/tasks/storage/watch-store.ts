@@ -6,7 +6,7 @@ import type { AttemptKey } from '../../domain/attempt.ts';
 
 /** SQL of following attempts: one process at a time has the upstream's stream of one attempt. */
 
-/** Takes or keeps the streams of running attempts for some seconds; answers those that are ours now. */
+/** Takes or renews the leases of running attempts' streams for some seconds; answers those that are ours now. */
 export async function holdWatches(
   database: MediaDatabase,
   keys: readonly AttemptKey[],
@@ -24,7 +24,7 @@ export async function holdWatches(
   return rows;
 }
 
-/** Lets go of a stream that has ended: something has happened, so the attempt is due to be asked now. */
+/** Ends the lease of a stream that has ended, and makes its attempt due now. */
 export async function endWatch(database: MediaDatabase, key: AttemptKey, watcher: string): Promise<void> {
   await sql`/* attempts.end-watch */
     update media.attempts set watched_until = null, next_poll_at = least(next_poll_at, now())

@@ -5,7 +5,7 @@ import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 
-/** Removes what is kept for a time only: event logs, what the listener keeps of ends, idempotency records, temporary files, what providers kept of files. */
+/** Removes what is stored for a time only: event logs, webhook deliveries, idempotency records, temporary files, copies at providers. */
 export interface PruneOptions {
   readonly database: MediaDatabase;
   readonly files: FileService;
@@ -19,7 +19,7 @@ const BATCH = 500;
 /** Hours an idempotency record is kept after its task's end. */
 const IDEMPOTENCY_HOURS = 24;
 
-/** One run. Of several processes only the one that gets the lock does it; the others come back later. */
+/** One run. Of several processes only the one that gets the lock prunes; the others try later. */
 export async function prune(options: PruneOptions): Promise<void> {
   const { database, files, endListener, eventRetentionDays } = options;
   const ours = await database.transaction().execute(async (transaction) => {

@@ -26,7 +26,7 @@ import { createStartWorker } from './start/start-worker.ts';
 /** Does the work of tasks. Any number of processes may run one over the same database. */
 export interface TaskWorker {
   start(): Promise<void>;
-  /** Takes nothing new, gives what runs `graceSeconds`, and leaves the rest to be taken over. */
+  /** Takes no new jobs, lets running ones finish within `graceSeconds`, and leaves the rest to other workers. */
   stop(graceSeconds: number): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export interface TaskWorkerOptions {
   readonly maxAttempts?: number;
   /** Seconds after a step's first start in which further attempts may begin (default 3,600). */
   readonly budgetSeconds?: number;
-  /** Where the upstream of a start may tell that something happened (default: nowhere). */
+  /** Where the upstream of a start may send webhooks (default: nowhere). */
   readonly webhookAddress?: (binding: Binding, reference: string) => string | undefined;
   /** Where the upstream of a binding can fetch an input file (default: nowhere, so that it gets bytes). */
   readonly inputAddress?: InputAddress;
@@ -55,7 +55,7 @@ export interface TaskWorkerOptions {
   readonly limits?: Partial<WorkerLimits>;
 }
 
-/** Makes the worker of this process; it stands still until it is started. */
+/** Makes the worker of this process; it does nothing until it is started. */
 export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   const { queue, registry, logger } = options;
   const dependencies = dependenciesOf(options);

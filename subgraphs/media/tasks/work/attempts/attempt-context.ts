@@ -63,7 +63,7 @@ export async function newestAttempt(
   return attempts.findLast((attempt) => attempt.step === step) ?? null;
 }
 
-/** Pause before a new job is asked for the first time, in milliseconds: at once where it can be followed from then on. */
+/** Pause before a new job's first poll, in milliseconds: none where it can be streamed from then on. */
 export function firstPollMs({ watch, pollMs }: Pick<JobCapability, 'watch' | 'pollMs'>): number {
   return watch === undefined ? pollMs : 0;
 }

@@ -8,15 +8,15 @@ export interface WorkerLimits {
   readonly statusTimeoutMs: number;
   /** Seconds a poller owns a due attempt. */
   readonly leaseSeconds: number;
-  /** Pause between looks for due attempts, in milliseconds. */
+  /** Pause between queries for due attempts, in milliseconds. */
   readonly pollTickMs: number;
   /** Most status calls at once in this process. */
   readonly maxPolls: number;
   /** Failed status calls in a row after which a job counts as lost. */
   readonly maxPollFailures: number;
-  /** Pause before asking again for a start that was not found, in milliseconds: the upstream may still be writing it. */
+  /** Pause before a start that was not found is looked up again, in milliseconds: the upstream may still be writing it. */
   readonly findGraceMs: number;
-  /** Seconds in which an unanswerable `find` is asked again before the start counts as unknown. */
+  /** Seconds in which a failing `find` is repeated before the start counts as unknown. */
   readonly unknownBudgetSeconds: number;
   /** Tries to store a result, and the longest pause between them in seconds. */
   readonly maxStoreTries: number;
@@ -28,7 +28,7 @@ export interface WorkerLimits {
   /** Largest input fetched from a caller's URL, and largest output, in bytes. */
   readonly maxInputBytes: number;
   readonly maxOutputBytes: number;
-  /** Longest time for all inputs of a step that are fetched from callers' URLs, in milliseconds: they hold a start's place. */
+  /** Longest time for all inputs of a step that are fetched from callers' URLs, in milliseconds: they hold a start's slot. */
   readonly inputsTimeoutMs: number;
   /** Longest time for one try to fetch a result, in milliseconds; the largest ones take minutes. */
   readonly resultTimeoutMs: number;
@@ -36,7 +36,7 @@ export interface WorkerLimits {
   readonly downloadTimeoutMs: number;
 }
 
-/** What holds unless a test says otherwise. */
+/** The defaults. */
 export const DEFAULT_LIMITS: WorkerLimits = {
   claimStaleSeconds: 15,
   startTimeoutMs: 60_000,

@@ -26,14 +26,14 @@ export interface InputDependencies {
  */
 export interface InputOptions {
   readonly owner: string;
-  /** Who will do the work: what its provider keeps of a file already is not sent again. */
+  /** The binding that will do the work: a copy that its provider already has is not sent again. */
   readonly binding: Binding;
   readonly signal: AbortSignal;
-  /** Ends what is still being fetched: a host that sends byte by byte must not hold the place for hours. */
+  /** Aborts fetches that are too slow: a host that sends byte by byte must not hold the slot for hours. */
   readonly late: AbortSignal;
 }
 
-/** The field that an input came by, and what it must be. */
+/** The field of an input, and what it must be. */
 interface InputPlace {
   readonly field: string;
   readonly kind: FileKind;
@@ -68,7 +68,7 @@ export async function prepareFile(
   };
 }
 
-/** What the binding's provider still keeps of the file, where it keeps files at all. */
+/** The copy of the file that the binding's provider still has, where it stores files. */
 async function uploadedCopy(
   { resources }: InputDependencies,
   { id }: StoredFile,

@@ -14,8 +14,8 @@ const MESSAGES = {
 } as const;
 
 /**
- * Cancels a running attempt and closes it as CANCELLED. Its error says what became of it upstream: without a cancel of
- * its wire, or when that came too late, the work goes on there and its result is discarded. False: try again.
+ * Cancels a running attempt and closes it as CANCELLED. Its error says what happened upstream: where the wire has no
+ * cancel, or it came too late, the work goes on there and its result is discarded. False: try again.
  */
 export async function cancelUpstream(
   dependencies: WorkerDependencies,

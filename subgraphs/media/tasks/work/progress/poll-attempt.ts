@@ -70,7 +70,7 @@ async function settle(
   return again(due, { inMs: capability.pollMs, failures: 0 });
 }
 
-/** A status call without an answer says nothing of the work: it is made again, ever later, a bounded number of times. */
+/** A failed status call says nothing about the work: it is repeated with back-off, a bounded number of times. */
 async function afterFailedPoll(
   dependencies: PollDependencies,
   { due, capability }: PollContext,

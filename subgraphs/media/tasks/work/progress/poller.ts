@@ -7,7 +7,7 @@ import type { PollDependencies } from './poll-context.ts';
 import { createWatchers } from './watchers.ts';
 
 /**
- * Asks upstreams where running attempts stand. Due attempts are leased in batches over all workers; each has its own
+ * Polls the upstreams of running attempts. Due attempts are leased in batches over all workers; each has its own
  * next time, written back in batches. Cancelling runs through here too, because it needs the saved handle.
  */
 export interface Poller {

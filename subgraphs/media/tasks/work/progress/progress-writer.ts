@@ -4,7 +4,7 @@ import type { MediaDatabase } from '../../../database/database.ts';
 import { raiseStepProgress } from '../../storage/step-store.ts';
 import type { Transactor } from '../../storage/transactor.ts';
 
-/** What an upstream says about a running step. */
+/** Progress of a running step. */
 export interface ProgressReport {
   readonly taskId: string;
   readonly step: number;
@@ -17,13 +17,13 @@ export interface ProgressReport {
 }
 
 /**
- * Collects progress and appends it in one statement every 100 ms. A report that nobody has numbered yet is replaced by
- * a newer one of its task; once numbered, an entry is kept. Reports of a step that no longer runs are dropped by the
+ * Collects progress and appends it in one statement every 100 ms. A report that has no number yet is replaced by
+ * a newer one of its task; once numbered, an entry stays. Reports of a step that no longer runs are dropped by the
  * statement itself, so a late flush never follows "storing result".
  */
 export interface ProgressWriter {
   report(report: ProgressReport): void;
-  /** Writes what is collected and stops. */
+  /** Writes the pending reports and stops. */
   close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface ProgressWriterOptions {
 /** Most tasks in one statement; more wait for the next flush. */
 const MAX_BATCH = 500;
 
-/** Makes it; what is reported is written every `flushMs` (milliseconds, 100 unless told otherwise). */
+/** Makes the writer; reports are written every `flushMs` (milliseconds, default 100). */
 export function createProgressWriter(options: ProgressWriterOptions): ProgressWriter {
   const { flushMs = 100, logger } = options;
   const pending = new Map<string, ProgressReport>();

@@ -9,25 +9,24 @@ import type { PollContext, PollDependencies } from './poll-context.ts';
 import { reportOf } from './progress.ts';
 
 /**
- * Follows running attempts over the streams of their upstreams, where those have one. What comes is shown, and the end
- * of a stream makes the attempt due; the poller asks all the same, and its answer alone decides. So a stream may be
- * lost, late or wrong, and nothing is.
+ * Follows running attempts over the progress streams of their upstreams, where those have one. Progress is reported, and
+ * the end of a stream makes the attempt due; only polling decides its state. So a stream may be lost, late or wrong.
  */
 export interface Watchers {
   start(): void;
-  /** Follows an attempt that was just found running, unless somebody does already or there is no room. */
+  /** Follows a running attempt, unless a process does already or there is no room. */
   follow(context: PollContext): void;
   stop(): Promise<void>;
 }
 
-/** Most streams at once in this process; further attempts are only asked. */
+/** Most streams at once in this process; further attempts are only polled. */
 const MAX_STREAMS = 256;
-/** Seconds after which the stream of a process that is gone may be taken over. */
+/** Seconds that the lease of a stream lasts; then another process may take it over. */
 const HOLD_SECONDS = 15;
 /** Pause before an attempt whose stream ended is followed again, if it still runs. */
-const REST_MS = 10_000;
+const PAUSE_MS = 10_000;
 /** Most ended streams remembered for that pause. */
-const MAX_RESTING = 2_000;
+const MAX_PAUSING = 2_000;
 
 interface Stream {
   readonly key: AttemptKey;
@@ -40,12 +39,12 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
   const { database, logger } = dependencies;
   const watcher = newId();
   const streams = new Map<string, Stream>();
-  const resting = new Map<string, number>();
+  const pausing = new Map<string, number>();
 
-  function rest(reference: string): void {
-    resting.set(reference, performance.now() + REST_MS);
-    const [oldest] = resting.keys();
-    if (resting.size > MAX_RESTING && oldest !== undefined) resting.delete(oldest);
+  function pauseStream(reference: string): void {
+    pausing.set(reference, performance.now() + PAUSE_MS);
+    const [oldest] = pausing.keys();
+    if (pausing.size > MAX_PAUSING && oldest !== undefined) pausing.delete(oldest);
   }
   async function stream(context: PollContext, signal: AbortSignal): Promise<void> {
     const key = keyOf(context.due);
@@ -58,14 +57,14 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
     }
     onEnd();
   }
-  const keeper = createKeeper(dependencies, watcher, streams);
+  const renewal = createRenewal(dependencies, watcher, streams);
   return {
-    start: () => keeper.start(),
+    start: () => renewal.start(),
     follow(context) {
       const { due, capability } = context;
       const { reference } = due;
       if (capability.watch === undefined || due.watched || streams.has(reference)) return;
-      if (streams.size >= MAX_STREAMS || (resting.get(reference) ?? 0) > performance.now()) return;
+      if (streams.size >= MAX_STREAMS || (pausing.get(reference) ?? 0) > performance.now()) return;
       const controller = new AbortController();
       const done = stream(context, controller.signal)
         .catch((error: unknown) => {
@@ -74,12 +73,12 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
         })
         .finally(() => {
           streams.delete(reference);
-          rest(reference);
+          pauseStream(reference);
         });
       streams.set(reference, { key: keyOf(due), controller, done });
     },
     async stop() {
-      await keeper.stop();
+      await renewal.stop();
       const all = [...streams.values()];
       for (const { controller } of all) controller.abort(new Error('the worker stops'));
       await Promise.allSettled(all.map(({ done }) => done));
@@ -87,8 +86,8 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
   };
 }
 
-/** Keeps our hold on what we follow, and stops following what has ended or is followed by others. */
-function createKeeper(
+/** Renews the leases of our streams, and ends streams whose attempt has ended or is followed by another process. */
+function createRenewal(
   { database, logger }: PollDependencies,
   watcher: string,
   streams: ReadonlyMap<string, Stream>,

@@ -12,9 +12,9 @@ import type { TransactionScope } from '../../storage/transactor.ts';
 import { keyOf, stageOf } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
-/** What happens when an upstream has finished: its attempt is closed, and its files are fetched or its texts kept. */
+/** Finished upstreams: the attempt is closed, and its files are fetched or its texts stored. */
 
-/** A finished upstream without the files that were asked for. */
+/** A finished upstream without the files that its kind of work makes. */
 const EMPTY_RESULT: Failure = {
   code: 'UNAVAILABLE',
   message: 'the upstream finished without a result',
@@ -101,7 +101,7 @@ function isPlainUrl(file: RemoteFile): file is Extract<RemoteFile, { url: string
   return 'url' in file && Object.keys(file.headers ?? {}).length === 0;
 }
 
-/** The outcome as the task keeps it; facts name the provider that they come from. */
+/** The outcome as the task stores it; facts name the provider that they come from. */
 export function outcomeOf(
   { texts, facts = {} }: Pick<Outcome, 'texts' | 'facts'>,
   { mediaIds, provider }: { readonly mediaIds: readonly string[]; readonly provider: string },

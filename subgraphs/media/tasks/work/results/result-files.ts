@@ -32,7 +32,7 @@ export class PermanentResultError extends Error {
   override readonly name = 'PermanentResultError';
 }
 
-/** A result whose address answers no longer; a fresh one may be asked for. */
+/** A result whose address no longer works; a fresh one may be fetched. */
 class StaleResult extends Error {
   override readonly name = 'StaleResult';
 }
@@ -55,7 +55,7 @@ export async function storeResultFile(
     if (!(await isWhole(dependencies.files, stored))) throw new StaleResult('its end is missing');
     return stored;
   } catch (error) {
-    // Bytes that are here already will not become others.
+    // Bytes that were received already do not change.
     if (error instanceof StaleResult && 'content' in file) {
       throw new PermanentResultError(error.message, { cause: error });
     }
@@ -127,7 +127,7 @@ function store(
   });
 }
 
-/** Where the operator configured results to come from: the upstream itself, its machines, and the origins named beside it. */
+/** The origins that results may come from: the upstream itself, its machines, and the configured ones. */
 function originsOf({ baseUrl, nodes, endpoints = {}, resultOrigins }: Connection): readonly string[] {
   return [
     ...[baseUrl, ...nodes, ...Object.values(endpoints)].map((url) => new URL(url).origin),

@@ -29,7 +29,7 @@ export async function storeCallResult(
   { claim, outcome, signal }: CallResult,
 ): Promise<void> {
   const { attempt } = context;
-  // Texts need no storing, and addresses survive a crash: both leave our hands at once.
+  // Texts need no storing, and addresses survive a crash: both end the claim at once.
   if (outcome.files.length === 0 || writable(outcome) !== null) {
     await finishAttempt(dependencies, { attempt, from: 'STARTING', claim, outcome });
     return;
@@ -58,7 +58,7 @@ async function beginStoring(
   return transactor.run(async (scope) => {
     const { transaction } = scope;
     const current = await lockTask(transaction, task.id);
-    // Whoever has taken the attempt over decides about its step.
+    // The worker that has taken the attempt over decides about its step.
     if (!(await renewClaim(transaction, keyOf(attempt), claim))) return false;
     if (current !== null && !isFinal(current.state) && current.cancel_requested_at === null) {
       await moveStep(transaction, { taskId: task.id, step: step.step, state: 'STORING', finished: null });

@@ -29,7 +29,7 @@ import {
 /** What storing results needs. */
 export interface StoreDependencies extends WorkerDependencies, ResultDependencies {}
 
-const GONE = 'the generator that made it is no longer configured';
+const NOT_CONFIGURED = 'the generator that made it is no longer configured';
 
 /**
  * Fetches the files of finished work into the object store, then ends the step in one transaction. A file that can't be
@@ -41,14 +41,15 @@ export function createStoreHandler(dependencies: StoreDependencies): JobHandler 
     const { taskId, step } = job.data as StepJob;
     const attempt = await newestAttempt(dependencies.database, { taskId, step });
     const context = attempt === null ? null : await readContext(dependencies, attempt);
-    if (context === null) return failStorage(dependencies, { taskId, step }, new PermanentResultError(GONE));
+    if (context === null)
+      return failStorage(dependencies, { taskId, step }, new PermanentResultError(NOT_CONFIGURED));
     if (context.step.state !== 'STORING') return;
     try {
       const outcome = await storeAll(dependencies, context, job.signal);
       await completeStep(dependencies, { taskId, step, outcome });
     } catch (error) {
       job.signal.throwIfAborted();
-      return tryLater(dependencies, context, error);
+      return retryLater(dependencies, context, error);
     }
   };
 }
@@ -59,7 +60,8 @@ async function storeAll(
   signal: AbortSignal,
 ): Promise<TaskOutcome> {
   const { task, step, binding, attempt } = context;
-  const outcome = step.finished === null ? await askAgain(dependencies, context) : remembered(step.finished);
+  const outcome =
+    step.finished === null ? await refetchOutcome(dependencies, context) : outcomeOfFinished(step.finished);
   const mediaIds: string[] = [];
   for (const [position, file] of outcome.files.entries()) {
     const known = step.stored[String(position)];
@@ -81,12 +83,12 @@ async function storeAll(
   }
 }
 
-function remembered(finished: NonNullable<AttemptContext['step']['finished']>): Outcome {
+function outcomeOfFinished(finished: NonNullable<AttemptContext['step']['finished']>): Outcome {
   return { files: finished.urls.map((url) => ({ url })), texts: finished.texts, facts: finished.facts };
 }
 
 /** The upstream's answer once more: with fresh addresses, or with credentials that are never written down. */
-async function askAgain(
+async function refetchOutcome(
   dependencies: StoreDependencies,
   { attempt, binding, step }: AttemptContext,
 ): Promise<Outcome> {
@@ -129,7 +131,7 @@ export async function completeStep(
   });
 }
 
-async function tryLater(
+async function retryLater(
   dependencies: StoreDependencies,
   context: AttemptContext,
   error: unknown,

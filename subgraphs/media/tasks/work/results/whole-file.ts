@@ -1,11 +1,11 @@
 import type { FileService, StoredFile } from '../../../files/files.ts';
 
-/** Bytes at the end of a file in which its format's own end mark is looked for: some tools leave a little behind it. */
+/** Bytes at the end of a file in which its format's end mark is searched: some tools write a little behind it. */
 const TAIL_BYTES = 4_096;
 
 /**
- * Whether a stored picture or video has its end. An upstream (or a cache before it) that keeps half a file also announces its
- * length, so only the format itself tells. Types without an end mark count as whole.
+ * Whether a stored image or video is complete. An upstream (or a cache before it) that has half a file also declares half
+ * its length, so only the format shows it. Types without an end mark count as complete.
  */
 export async function isWhole(files: Pick<FileService, 'open'>, file: StoredFile): Promise<boolean> {
   const { bytes } = file;
@@ -31,7 +31,7 @@ export async function isWhole(files: Pick<FileService, 'open'>, file: StoredFile
   }
 }
 
-/** Most boxes at the top of an MP4 file that are looked at; one with more (fragments) counts as whole. */
+/** Most top-level boxes of an MP4 file that are read; one with more (fragments) counts as complete. */
 const MAX_BOXES = 1_000;
 
 /** The boxes that stand at the top of MP4 files. */

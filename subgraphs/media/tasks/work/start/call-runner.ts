@@ -78,7 +78,7 @@ async function runCall(
       signal: AbortSignal.any([signal, cancel, held.lost, timeout]),
     });
   } catch (error) {
-    // Stopping, or no longer ours: the attempt stays claimed, and whoever takes it over decides.
+    // Stopping, or no longer ours: the attempt stays claimed, and the worker that takes it over decides.
     if (signal.aborted || held.lost.aborted) throw error;
     await endFailedCall(dependencies, context, { call, error });
     return;

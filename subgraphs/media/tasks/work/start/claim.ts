@@ -5,7 +5,7 @@ import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /**
  * A held claim: the right to send one start. It is renewed while the start is under way, so that a worker that stops
- * (killed, or paused for too long) loses it, and the others take over.
+ * (killed, or paused for too long) loses it, and another one takes over.
  */
 export interface HeldClaim {
   readonly id: string;

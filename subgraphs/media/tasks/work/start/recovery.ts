@@ -19,8 +19,8 @@ import { endAttempt, startUnknown } from '../attempts/end-attempt.ts';
 import { recordHandle } from './record-handle.ts';
 
 /**
- * What becomes of a start of which nobody knows whether it happened: found at the upstream, certainly absent (the next
- * attempt may follow), or unknowable. An unknowable start is never repeated in silence, unless its binding allows it.
+ * Recovers starts that may or may not have happened: found at the upstream, certainly absent (the next attempt may
+ * follow), or unknowable. An unknowable start is never repeated, unless its binding allows it.
  */
 export interface Recovery {
   /** Takes over a claimed start whose owner is gone. False when it is alive, or the upstream does not answer yet. */
@@ -71,7 +71,7 @@ async function resolve(
   return recordHandle(dependencies, context, { claim, handle: found, pollMs });
 }
 
-/** Asks the upstream for the start, where its wire can be asked. Absent is asked twice: it may be writing it just now. */
+/** Looks the start up at its upstream, where the wire allows it. Twice when absent: the upstream may still be writing it. */
 async function findStart(
   { limits, logger }: WorkerDependencies,
   { attempt, binding, step }: AttemptContext,

@@ -15,7 +15,7 @@ import type { Recovery } from './recovery.ts';
 /** What starting jobs needs besides. */
 export interface StartDependencies extends WorkerDependencies {
   readonly recovery: Recovery;
-  /** Where the upstream of a start may tell that something happened; undefined where it could not reach us. */
+  /** Where the upstream of a start may send webhooks; undefined where it could not reach us. */
   readonly webhookAddress: (binding: Binding, reference: string) => string | undefined;
 }
 

@@ -114,7 +114,7 @@ async function releaseUnsent(
   });
 }
 
-/** We were silent for too long after taking the claim. Nothing was sent: if it is ours yet, another attempt may follow. */
+/** This process was paused for too long after taking the claim. Nothing was sent: if it is still ours, another attempt may follow. */
 async function giveUpUnsent(
   options: StartWorkerOptions,
   { attempt }: AttemptContext,

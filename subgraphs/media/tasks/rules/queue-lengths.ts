@@ -2,49 +2,49 @@ import { AppError, toError } from '../../../../platform/errors.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
-import { countLines, readLines } from '../storage/step-store.ts';
+import { countQueued, readQueues } from '../storage/step-store.ts';
 
 /**
- * How long each binding's waiting line is, and who stands where. Both are snapshots, refreshed about once a second and
- * only while somebody asks; no submission and no read counts rows by itself.
+ * The length of each binding's queue, and the positions in it. Both are snapshots, refreshed about once a second and only
+ * when they are read; no submission and no read counts rows by itself.
  */
-export interface WaitingLines {
-  /** Throws QUEUE_FULL when the line has no room for `steps` more; else takes the places. Settle them in any case. */
-  enter(binding: Binding, steps: number): Promise<void>;
-  /** The submission behind taken places was written, or was not. */
+export interface QueueLengths {
+  /** Reserves room for `steps` more, or throws QUEUE_FULL. Every reservation must be settled. */
+  reserve(binding: Binding, steps: number): Promise<void>;
+  /** Ends a reservation, whose submission was written or was not. */
   settle(binding: Binding, steps: number, written: boolean): void;
-  /** Place of a waiting task (1 = next), as of the last snapshot; null when it is not in it. */
+  /** Position of a queued task (1 = next), as of the last snapshot; null when it is not in it. */
   position(taskId: string): number | null;
 }
 
-export interface WaitingLinesOptions {
+export interface QueueLengthOptions {
   readonly database: MediaDatabase;
   readonly logger: Logger;
-  /** Age in milliseconds at which a snapshot is taken anew (default 1,000). */
+  /** Age in milliseconds at which a snapshot is refreshed (default 1,000). */
   readonly refreshMs?: number;
 }
 
-/** Most waiting tasks whose places are known; those behind them have no place yet. */
-const MAX_PLACES = 5_000;
+/** Most queued tasks whose positions are known; those behind them have none yet. */
+const MAX_POSITIONS = 5_000;
 
-/** Makes it; lengths are counted anew every `refreshMs` (milliseconds). */
-export function createWaitingLines({
+/** Makes the snapshots of this process; they are refreshed every `refreshMs` (milliseconds). */
+export function createQueueLengths({
   database,
   logger,
   refreshMs = 1_000,
-}: WaitingLinesOptions): WaitingLines {
+}: QueueLengthOptions): QueueLengths {
   const entering = createTally();
   /** Written by this process since the snapshot was begun: perhaps in it, perhaps not. Counted twice at worst. */
   const written = createTally();
   const lengths = createSnapshot(refreshMs, new Map<string, number>(), async () => {
     const before = written.copy();
-    const counted = new Map((await countLines(database)).map((line) => [line.binding, line.waiting]));
+    const counted = new Map((await countQueued(database)).map((line) => [line.binding, line.waiting]));
     for (const [binding, steps] of before) written.add(binding, -steps);
     return counted;
   });
-  const places = createSnapshot(refreshMs, new Map<string, number>(), () => placesOf(database));
+  const positions = createSnapshot(refreshMs, new Map<string, number>(), () => positionsOf(database));
   return {
-    async enter(binding, steps) {
+    async reserve(binding, steps) {
       const counted = (await lengths.fresh()).get(binding.id) ?? 0;
       const waiting = counted + entering.of(binding.id) + written.of(binding.id);
       if (waiting + steps > binding.maxWaiting) {
@@ -61,13 +61,15 @@ export function createWaitingLines({
       if (wasWritten) written.add(binding.id, steps);
     },
     position(taskId) {
-      places.refresh((error) => logger.warn({ error: toError(error) }, 'waiting lines could not be read'));
-      return places.latest().get(taskId) ?? null;
+      positions.refresh((error) =>
+        logger.warn({ error: toError(error) }, 'queue positions could not be read'),
+      );
+      return positions.latest().get(taskId) ?? null;
     },
   };
 }
 
-/** Numbers by name that are never negative; one that is 0 takes no room. */
+/** Counters by name that are never negative; those at 0 are removed. */
 function createTally() {
   const numbers = new Map<string, number>();
   return {
@@ -81,15 +83,16 @@ function createTally() {
   };
 }
 
-async function placesOf(database: MediaDatabase): Promise<Map<string, number>> {
-  const places = new Map<string, number>();
-  for (const { task_ids } of await readLines(database, MAX_PLACES)) {
-    for (const [index, taskId] of task_ids.entries()) places.set(taskId, places.get(taskId) ?? index + 1);
+async function positionsOf(database: MediaDatabase): Promise<Map<string, number>> {
+  const positions = new Map<string, number>();
+  for (const { task_ids } of await readQueues(database, MAX_POSITIONS)) {
+    for (const [index, taskId] of task_ids.entries())
+      positions.set(taskId, positions.get(taskId) ?? index + 1);
   }
-  return places;
+  return positions;
 }
 
-/** A value that is read anew when it is asked for and old. One read at a time. */
+/** A value that is refreshed when it is read and old. One refresh at a time. */
 function createSnapshot<Value>(maxAgeMs: number, initial: Value, read: () => Promise<Value>) {
   let value = initial;
   let takenAt = -Infinity;
@@ -97,9 +100,9 @@ function createSnapshot<Value>(maxAgeMs: number, initial: Value, read: () => Pro
   const isOld = () => performance.now() - takenAt >= maxAgeMs;
   const take = (): Promise<Value> => {
     reading ??= read()
-      .then((taken) => {
+      .then((fresh) => {
         takenAt = performance.now();
-        return (value = taken);
+        return (value = fresh);
       })
       .finally(() => (reading = null));
     return reading;
