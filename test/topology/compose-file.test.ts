@@ -91,7 +91,7 @@ async function start(part: Part, port: number | undefined): Promise<Program> {
   return startNode(script, words, {
     settings: { ...settings, S3_ACCESS_KEY_ID: 'S3RVER', ...(port === undefined ? {} : { PORT: `${port}` }) },
     ready: async (printed) =>
-      port === undefined ? printed.includes('takes work') : isReady(`http://127.0.0.1:${port}`),
+      port === undefined ? printed.includes('the worker is ready') : isReady(`http://127.0.0.1:${port}`),
   });
 }
 

@@ -55,7 +55,7 @@ export async function startSplitKiln(more: Readonly<Record<string, string>> = {}
   async function start(role: Role): Promise<void> {
     const own = role === 'worker' ? settings : { ...settings, PORT: new URL(addresses[role]).port };
     const ready = (printed: string) =>
-      role === 'worker' ? Promise.resolve(printed.includes('takes work')) : isReady(addresses[role]);
+      role === 'worker' ? Promise.resolve(printed.includes('the worker is ready')) : isReady(addresses[role]);
     parts.set(role, await startNode(scripts[role], ['--role', role], { settings: own, ready }));
   }
   const end = async (role: Role, signal: NodeJS.Signals): Promise<void> => parts.get(role)?.end(signal);

@@ -2,10 +2,10 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Handle } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, readHandle } from './handle.ts';
-import { askQueue } from './status.ts';
+import { readQueue } from './status.ts';
 import { throwHttpRefusal } from './wire.ts';
 
-/** Stops a prompt, waiting or running. Machines without the jobs API (before v0.26) have one way for each. */
+/** Stops a prompt, pending or running. Servers without the jobs API (before v0.26) have one request for each. */
 export async function cancelJob(
   exchange: Exchange,
   handle: Handle,
@@ -34,14 +34,14 @@ async function cancelByQueue(
   there: CallContext,
   promptId: string,
 ): Promise<'cancelled' | 'too-late'> {
-  const { running, pending } = await askQueue(exchange, there);
+  const { running, pending } = await readQueue(exchange, there);
   const isThis = (item: { readonly promptId: string }) => item.promptId === promptId;
   if (pending.some(isThis)) {
     await send(exchange, there, { path: '/queue', json: { delete: [promptId] } });
     return 'cancelled';
   }
   if (!running.some(isThis)) return 'too-late';
-  // Named, so that a prompt that has taken its place meanwhile goes on.
+  // With its id: without it, whatever prompt runs by now would be interrupted.
   await send(exchange, there, { path: '/interrupt', json: { prompt_id: promptId } });
   return 'cancelled';
 }

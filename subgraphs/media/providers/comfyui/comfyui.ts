@@ -8,10 +8,10 @@ import { findPrompt, promptStatus } from './status.ts';
 import { watchPrompt } from './watch.ts';
 
 /**
- * The ComfyUI server's wire, spoken to a pool of its machines (`connection.nodes`): each start goes to the machine
- * with the least to do of those that answer, and its handle names that machine. The prompt_id is made from Kiln's
- * reference, so that a start can be found again. Machines before v0.25 choose a prompt_id of their own: what they
- * have waiting or running is found by its client_id, what has ended there is not.
+ * The ComfyUI server's wire, over a pool of servers (`connection.nodes`): each start goes to the least busy server that
+ * answers, and its handle names that server. The prompt_id is derived from Kiln's reference, so a start can be found
+ * again. Servers before v0.25 choose their own prompt_id: their pending and running prompts are found by client_id,
+ * ended ones are not.
  */
 export function createComfyui(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);

@@ -3,19 +3,22 @@ import { createHash } from 'node:crypto';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Connection, Handle } from '../contract/provider.ts';
 
-/** What Kiln keeps of a start: the machine, the prompt there, and the classes of its nodes (to say what runs). */
+/**
+ * What Kiln stores of a start: the server, the prompt's id there, and the classes of its nodes (to name the running
+ * one).
+ */
 export interface PromptHandle {
   readonly node: string;
   readonly promptId: string;
   readonly classes: Readonly<Record<string, string>>;
-  /** How many nodes the graph has. */
+  /** Number of nodes in the graph. */
   readonly size: number;
 }
 
-/** Most nodes whose classes are kept. */
+/** Most nodes whose classes are stored. */
 const MAX_CLASSES = 300;
 
-/** The handle of a graph that was started on a machine; without the graph (found again) only its place is known. */
+/** The handle of a started graph; without the graph (the prompt was found again) it holds no classes. */
 export function handleOf(
   place: Pick<PromptHandle, 'node' | 'promptId'>,
   graph: Readonly<Record<string, unknown>> = {},
@@ -30,7 +33,7 @@ function classOf(node: unknown): string {
   return hasClass && typeof node.class_type === 'string' ? node.class_type : 'unknown';
 }
 
-/** Reads a handle. LOST when its machine is no longer of the pool: it is not asked then, nor shown our credentials. */
+/** Reads a handle. LOST when its server is no longer in the pool: it gets no request and no credentials. */
 export function readHandle(handle: Handle, connection: Connection): PromptHandle {
   const { node, promptId, classes, size } = handle;
   if (typeof node !== 'string' || typeof promptId !== 'string') {
@@ -47,18 +50,18 @@ export function readHandle(handle: Handle, connection: Connection): PromptHandle
   };
 }
 
-/** The machines of the pool, without trailing slashes; a connection without any is its own. */
+/** The base URLs of the pool without trailing slashes; without a pool, the connection's own. */
 export function nodesOf({ nodes, baseUrl }: Connection): readonly string[] {
   const all = nodes.length === 0 ? [baseUrl] : nodes;
   return [...new Set(all.map((node) => node.replace(/\/+$/, '')))];
 }
 
-/** The same call at one machine. */
+/** The same call context for one server. */
 export function at<Context extends CallContext>(context: Context, node: string): Context {
   return { ...context, connection: { ...context.connection, baseUrl: node } };
 }
 
-/** A UUID (version 8: of our own making) that is always the same for a reference. */
+/** A UUID (version 8) derived from the reference: the same reference gives the same UUID. */
 export function promptIdOf(reference: string): string {
   const bytes = createHash('sha256').update(`comfyui ${reference}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;

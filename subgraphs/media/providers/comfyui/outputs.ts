@@ -2,8 +2,8 @@ import type { CallContext, Outcome, RemoteFile } from '../contract/provider.ts';
 import { addressOf } from '../shared/exchange.ts';
 
 /**
- * What a graph made. Every node has lists of items under names of its own choosing: `images` (pictures, and the MP4 of
- * core's SaveVideo), `gifs` (videos of VHS_VideoCombine), `audio`, `text`. Each item says itself where it lies.
+ * The outputs of a graph. Every node has lists of items under names of its choice: `images` (images, and the MP4 of
+ * core's SaveVideo), `gifs` (videos of VHS_VideoCombine), `audio`, `text`. Each item names its file.
  */
 
 interface Item {
@@ -16,7 +16,7 @@ const MAX_FILES = 64;
 const MAX_TEXTS = 64;
 const MAX_TEXT = 100_000;
 
-/** Files to be fetched from the machine, and texts. Previews (`temp`) count only where nothing was saved. */
+/** Files to download from the server, and texts. Previews (`temp`) count only when nothing was saved. */
 export function outcomeOf(
   outputs: Readonly<Record<string, Readonly<Record<string, unknown>> | null>>,
   context: CallContext,

@@ -4,49 +4,53 @@ import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf, readHandle } from './handle.ts';
 import { queueOf, throwHttpRefusal } from './wire.ts';
 
-/** Which machines there are, which of them answer, and which has the least to do. */
+/** The servers of a pool: which of them answer, and which is least busy. */
 export interface Pool {
-  /** The machines that answer, with what they have to do. */
+  /** The servers that answer, with their load. */
   loads(context: CallContext): Promise<readonly NodeLoad[]>;
   /**
-   * Runs `start` on the machine with the least to do, or on the one that is wanted. Throws when none answers: nothing
-   * has been started then.
+   * Runs `start` on the least busy server, or on the requested one. Throws when none answers; nothing has been started
+   * then.
    */
   onLeastLoaded<Value>(
     context: CallContext,
-    wanted: string | undefined,
+    requested: string | undefined,
     start: (node: string) => Promise<Value>,
   ): Promise<Value>;
   /**
-   * Runs a status call. A machine of several that has not answered for some seconds is given up: LOST, so that
-   * another one does the work. A machine that is the only one is waited for.
+   * Runs a status request. In a pool of several, a server that has not answered for some seconds counts as LOST, so
+   * that another one does the work. The only server of a pool is waited for.
    */
-  watchingHealth<Value>(handle: Handle, context: CallContext, ask: () => Promise<Value>): Promise<Value>;
+  watchingHealth<Value>(
+    handle: Handle,
+    context: CallContext,
+    readStatus: () => Promise<Value>,
+  ): Promise<Value>;
 }
 
-/** Jobs that a machine should hold at most: one runs, the others wait. */
+/** Most jobs a server should hold: one runs, the others wait. */
 const CAPACITY = 10;
-/** The queue carries the graphs of all that waits. */
+/** The queue contains the graphs of all pending prompts. */
 const MAX_QUEUE = 32 << 20;
 const PROBE_TIMEOUT_MS = 4_000;
-/** Milliseconds without an answer after which a machine is given up. */
+/** Milliseconds without an answer after which a server is given up. */
 const GIVE_UP_AFTER_MS = 4_000;
 
-/** A pool of which nothing is known yet. */
+/** Creates a pool. */
 export function createPool(exchange: Exchange): Pool {
-  /** Starts under way here, which the machines' queues do not show yet. */
+  /** Starts in progress here, which the servers' queues do not show yet. */
   const starting = new Map<string, number>();
   const downSince = new Map<string, number>();
-  const ask = (context: CallContext) => askAll(exchange, context);
+  const readStatus = (context: CallContext) => queryAll(exchange, context);
   return {
-    loads: async (context) => (await ask(context)).flatMap((one) => ('load' in one ? [one.load] : [])),
-    async onLeastLoaded(context, wanted, start) {
-      const nodes = candidates(context, wanted);
-      const answers = (await ask(context)).filter(({ node }) => nodes.includes(node));
+    loads: async (context) => (await readStatus(context)).flatMap((one) => ('load' in one ? [one.load] : [])),
+    async onLeastLoaded(context, requested, start) {
+      const nodes = candidates(context, requested);
+      const answers = (await readStatus(context)).filter(({ node }) => nodes.includes(node));
       const loads = answers.flatMap((one) => ('load' in one ? [one.load] : []));
       const busy = ({ node, running, pending }: NodeLoad) => running + pending + (starting.get(node) ?? 0);
       const [best] = loads.toSorted((one, other) => busy(one) - busy(other));
-      if (best === undefined) throw nobodyAnswers(answers);
+      if (best === undefined) throw noServerAnswers(answers);
       starting.set(best.node, (starting.get(best.node) ?? 0) + 1);
       try {
         return await start(best.node);
@@ -54,10 +58,10 @@ export function createPool(exchange: Exchange): Pool {
         starting.set(best.node, (starting.get(best.node) ?? 1) - 1);
       }
     },
-    async watchingHealth(handle, context, askStatus) {
+    async watchingHealth(handle, context, readStatus) {
       const { node } = readHandle(handle, context.connection);
       try {
-        const answer = await askStatus();
+        const answer = await readStatus();
         downSince.delete(node);
         return answer;
       } catch (error) {
@@ -75,17 +79,17 @@ export function createPool(exchange: Exchange): Pool {
   };
 }
 
-function candidates({ connection }: CallContext, wanted: string | undefined): readonly string[] {
+function candidates({ connection }: CallContext, requested: string | undefined): readonly string[] {
   const nodes = nodesOf(connection);
-  if (wanted === undefined) return nodes;
-  const node = wanted.replace(/\/+$/, '');
+  if (requested === undefined) return nodes;
+  const node = requested.replace(/\/+$/, '');
   if (nodes.includes(node)) return [node];
   throw invalidInput('node', 'there is no such machine');
 }
 
 type Answer = { readonly node: string } & ({ readonly load: NodeLoad } | { readonly error: unknown });
 
-function askAll(exchange: Exchange, context: CallContext): Promise<readonly Answer[]> {
+function queryAll(exchange: Exchange, context: CallContext): Promise<readonly Answer[]> {
   return Promise.all(
     nodesOf(context.connection).map(async (node) => {
       try {
@@ -107,13 +111,13 @@ function askAll(exchange: Exchange, context: CallContext): Promise<readonly Answ
   );
 }
 
-function nobodyAnswers(answers: readonly Answer[]): UpstreamError {
+function noServerAnswers(answers: readonly Answer[]): UpstreamError {
   const [first] = answers.flatMap((one) => ('error' in one ? [one.error] : []));
   const known = first instanceof UpstreamError ? first : null;
   return new UpstreamError('UNAVAILABLE', known?.message ?? 'comfyui: no machine answers', { cause: first });
 }
 
-/** Whether this is a failure to answer, as opposed to an answer that says something. */
+/** Whether no answer came, as opposed to an answer that reports a problem. */
 function isNoAnswer(error: unknown): boolean {
   return error instanceof UpstreamError && (error.code === 'UNAVAILABLE' || error.code === 'TIMED_OUT');
 }
@@ -129,6 +133,6 @@ async function isAlive(exchange: Exchange, context: CallContext): Promise<boolea
     return status < 500;
   } catch {
     context.signal.throwIfAborted();
-    return false; // that it says nothing is the answer
+    return false; // no answer means not alive
   }
 }

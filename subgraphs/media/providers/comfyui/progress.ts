@@ -3,19 +3,19 @@ import { z } from 'zod';
 import type { WatchedProgress } from '../contract/provider.ts';
 import type { PromptHandle } from './handle.ts';
 
-/** How far a prompt is, from the messages of its machine's socket. Pure. */
+/** The progress of a prompt, from the messages of its server's socket. Pure. */
 
 const message = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()).default({}) });
 
-/** What a message changes. */
+/** State that messages update. */
 export interface Progress {
-  /** Takes one text frame; answers what is to be shown, `ended` when the prompt has ended, null for anything else. */
+  /** Reads one text frame; returns the progress to show, `ended` when the prompt has ended, null for anything else. */
   readonly take: (frame: string) => WatchedProgress | 'ended' | null;
 }
 
 const ENDS = new Set(['execution_success', 'execution_error', 'execution_interrupted']);
 
-/** Nothing has run yet. */
+/** The state before any node has run. */
 export function createProgress({ promptId, classes, size }: PromptHandle): Progress {
   const done = new Set<string>();
   let current: string | null = null;
@@ -87,6 +87,6 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // no message of this wire: ignored like every unknown one
+    return null; // not a message of this wire: ignored like every unknown one
   }
 }

@@ -10,7 +10,7 @@ import type { Pool } from './pool.ts';
 import { brokenNodes, refusedGraph } from './refusal.ts';
 import { acceptedOf, throwHttpRefusal, uploadedName } from './wire.ts';
 
-/** Starting a graph: choose a machine, hand over the input files, queue the graph. */
+/** Starting a graph: choose a server, upload the input files, queue the graph. */
 
 type ComfyRequest = RequestOf<'COMFY_WORKFLOW'>;
 
@@ -38,17 +38,17 @@ export async function startPrompt(
     });
     if (answer.status === 400) throw refusedGraph(answer, graph);
     throwHttpRefusal(answer);
-    const { prompt_id: given, node_errors: errors } = acceptedOf(answer);
+    const { prompt_id: assignedId, node_errors: errors } = acceptedOf(answer);
     if (Object.keys(errors).length > 0) {
-      // It runs what is left of the graph: half a result that nobody asked for.
-      await dequeue(exchange, there, given);
+      // The server would run the rest of the graph and make half a result.
+      await dequeue(exchange, there, assignedId);
       throw brokenNodes(errors, graph);
     }
-    return handleOf({ node, promptId: given }, graph);
+    return handleOf({ node, promptId: assignedId }, graph);
   });
 }
 
-/** Best effort: what is not taken out of the queue runs for nothing. */
+/** Best effort: a prompt that stays in the queue runs for nothing. */
 async function dequeue(exchange: Exchange, context: StartContext, promptId: string): Promise<void> {
   await exchange(context, { method: 'POST', path: '/queue', json: { delete: [promptId] } }).catch(
     (error: unknown) => {
@@ -57,7 +57,7 @@ async function dequeue(exchange: Exchange, context: StartContext, promptId: stri
   );
 }
 
-/** The graph with the names that the machine gave to the uploaded files. */
+/** The graph with the server's names of the uploaded files. */
 async function withFiles(
   exchange: Exchange,
   { workflow, files }: ComfyRequest,
@@ -82,7 +82,7 @@ interface Upload {
   readonly place: string;
 }
 
-/** Hands a file over. Nothing has been started yet, whatever goes wrong here. */
+/** Uploads a file. Nothing has been started yet, whatever goes wrong here. */
 async function upload(
   exchange: Exchange,
   context: StartContext,
@@ -93,7 +93,7 @@ async function upload(
   form.append('image', new Blob([content], { type: file.contentType }), name);
   form.append('type', 'input');
   form.append('subfolder', 'kiln');
-  // The name is this start's own: what lies there under it is the same file, from an earlier try.
+  // The name belongs to this start: an existing file of that name is the same one, from an earlier try.
   form.append('overwrite', 'true');
   const { bytes, headers } = await encodeForm(form);
   const sent = exchange(context, {
@@ -111,7 +111,7 @@ async function upload(
   );
 }
 
-/** Machines choose a reader by the name's ending. */
+/** Servers choose a reader by the file extension. */
 function extensionOf({ name, contentType }: InputFile): string {
   const own = /\.[a-z0-9]{1,5}$/i.exec(name)?.[0];
   const subtype = /\/([a-z0-9]{2,5})\b/.exec(contentType)?.[1];

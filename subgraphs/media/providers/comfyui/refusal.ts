@@ -3,12 +3,12 @@ import { UpstreamError } from '../../domain/failure.ts';
 import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { refusalOf, type NodeErrors } from './wire.ts';
 
-/** Why a machine refused a graph, in words that name the node, its class and its input. Pure. */
+/** Why a server refused a graph, naming the node, its class and its input. Pure. */
 
 const MAX_NAMED = 5;
 const MAX_LENGTH = 1_000;
 
-/** A graph that was refused whole (HTTP 400). */
+/** A graph that was refused as a whole (HTTP 400). */
 export function refusedGraph(answer: ExchangeAnswer, graph: JsonObject): UpstreamError {
   const refusal = refusalOf(answer);
   if (refusal === null) {
@@ -18,15 +18,15 @@ export function refusedGraph(answer: ExchangeAnswer, graph: JsonObject): Upstrea
   const { error, node_errors: errors } = refusal;
   if (Object.keys(errors).length > 0) return brokenNodes(errors, graph);
   const id = error.extra_info?.node_id ?? /Node ID '#([^']+)'/.exec(error.details ?? '')?.[1] ?? null;
-  const said = [error.message, error.details].filter(Boolean).join(': ');
-  if (id === null) return invalid('workflow', said || 'the graph was refused');
+  const reason = [error.message, error.details].filter(Boolean).join(': ');
+  if (id === null) return invalid('workflow', reason || 'the graph was refused');
   const nodeClass = error.extra_info?.class_type ?? classIn(graph, id);
-  return invalid(`workflow.${id}.class_type`, `node ${id} (${nodeClass}): ${error.message ?? said}`);
+  return invalid(`workflow.${id}.class_type`, `node ${id} (${nodeClass}): ${error.message ?? reason}`);
 }
 
 /** Nodes of a graph that can't run; the field is the first one's. */
 export function brokenNodes(errors: NodeErrors, graph: JsonObject): UpstreamError {
-  const told = Object.entries(errors).flatMap(([id, { class_type: nodeClass, errors: own }]) =>
+  const problems = Object.entries(errors).flatMap(([id, { class_type: nodeClass, errors: own }]) =>
     own.map(({ message, details, extra_info: info }) => {
       const input = info?.input_name ?? null;
       const place = `workflow.${id}`;
@@ -36,11 +36,11 @@ export function brokenNodes(errors: NodeErrors, graph: JsonObject): UpstreamErro
       };
     }),
   );
-  const more = told.length > MAX_NAMED ? `; and ${told.length - MAX_NAMED} more` : '';
-  const text = told.slice(0, MAX_NAMED).map((one) => one.text);
+  const more = problems.length > MAX_NAMED ? `; and ${problems.length - MAX_NAMED} more` : '';
+  const text = problems.slice(0, MAX_NAMED).map((one) => one.text);
   const [first] = Object.keys(errors);
   return invalid(
-    told[0]?.field ?? `workflow.${first ?? ''}`,
+    problems[0]?.field ?? `workflow.${first ?? ''}`,
     (text.join('; ') || 'the graph was refused') + more,
   );
 }

@@ -5,15 +5,15 @@ import { at, handleOf, nodesOf, promptIdOf, readHandle } from './handle.ts';
 import { outcomeOf } from './outputs.ts';
 import { graphIn, historyOf, queueOf, throwHttpRefusal, type HistoryEntry } from './wire.ts';
 
-/** Where a prompt stands: the history tells of what has ended, the queue of the rest; what neither has is lost. */
+/** The status of a prompt: ended ones are in the history, the others in the queue; one in neither is lost. */
 
-/** A history entry carries its graph. */
+/** A history entry contains its graph. */
 const MAX_HISTORY = 4 << 20;
-/** The queue carries the graphs of all that waits. */
+/** The queue contains the graphs of all pending prompts. */
 const MAX_QUEUE = 32 << 20;
 const TIMEOUT_MS = 10_000;
 
-/** Throws LOST when the machine does not know the prompt any more (it forgets everything when it starts anew). */
+/** Throws LOST when the server does not know the prompt any more (a restart clears its history). */
 export async function promptStatus(
   exchange: Exchange,
   handle: Handle,
@@ -21,19 +21,19 @@ export async function promptStatus(
 ): Promise<JobStatus> {
   const { node, promptId } = readHandle(handle, context.connection);
   const there = at(context, node);
-  const ended = await askHistory(exchange, there, promptId);
+  const ended = await readHistory(exchange, there, promptId);
   if (ended !== null) return statusOf(ended, there);
-  const { running, pending } = await askQueue(exchange, there);
+  const { running, pending } = await readQueue(exchange, there);
   if (running.some((item) => item.promptId === promptId)) return { state: 'running', progress: null };
   const position = pending.findIndex((item) => item.promptId === promptId);
   if (position !== -1) return { state: 'queued', position: position + 1 };
-  // It may have ended between the two questions.
-  const late = await askHistory(exchange, there, promptId);
+  // It may have ended between the two requests.
+  const late = await readHistory(exchange, there, promptId);
   if (late !== null) return statusOf(late, there);
   throw new UpstreamError('LOST', 'comfyui: the machine does not know the prompt any more');
 }
 
-/** Asks every machine. `unknowable` when one of several does not answer: it may be there. */
+/** Asks every server. `unknowable` when one of several does not answer: the prompt may be there. */
 export async function findPrompt(
   exchange: Exchange,
   reference: string,
@@ -57,17 +57,17 @@ async function findAt(
   there: CallContext,
   { node, promptId }: { readonly node: string; readonly promptId: string },
 ): Promise<Handle | null> {
-  const ended = await askHistory(exchange, there, promptId);
+  const ended = await readHistory(exchange, there, promptId);
   if (ended !== null) return handleOf({ node, promptId }, graphIn(ended.prompt[2]));
-  const { running, pending } = await askQueue(exchange, there);
+  const { running, pending } = await readQueue(exchange, there);
   const item = [...running, ...pending].find((one) => one.promptId === promptId || one.clientId === promptId);
   if (item !== undefined) return handleOf({ node, promptId: item.promptId }, item.graph);
-  const late = await askHistory(exchange, there, promptId);
+  const late = await readHistory(exchange, there, promptId);
   return late === null ? null : handleOf({ node, promptId }, graphIn(late.prompt[2]));
 }
 
-/** The prompt's entry; null while there is none. */
-export async function askHistory(
+/** The prompt's history entry; null while there is none. */
+export async function readHistory(
   exchange: Exchange,
   there: CallContext,
   promptId: string,
@@ -83,8 +83,8 @@ export async function askHistory(
   return historyOf(answer, promptId);
 }
 
-/** What runs and what waits at a machine. */
-export async function askQueue(exchange: Exchange, there: CallContext) {
+/** The running and pending prompts of a server. */
+export async function readQueue(exchange: Exchange, there: CallContext) {
   const answer = await exchange(there, {
     method: 'GET',
     path: '/queue',
@@ -104,11 +104,11 @@ function statusOf(entry: HistoryEntry, there: CallContext): JobStatus {
   return { state: 'running', progress: null };
 }
 
-/** Failure and interruption look the same but for the last message. */
+/** Failure and interruption differ in the last message only. */
 function failureIn(messages: readonly (readonly [string, unknown, ...unknown[]])[]): UpstreamError {
   const last = messages.findLast(([name]) => name === 'execution_error' || name === 'execution_interrupted');
-  const told = (last?.[1] ?? {}) as Readonly<Record<string, unknown>>;
-  const text = (name: string) => (typeof told[name] === 'string' ? told[name] : '?');
+  const details = (last?.[1] ?? {}) as Readonly<Record<string, unknown>>;
+  const text = (name: string) => (typeof details[name] === 'string' ? details[name] : '?');
   const node = `node ${text('node_id')} (${text('node_type')})`;
   if (last?.[0] === 'execution_interrupted') {
     return new UpstreamError('UNAVAILABLE', `comfyui: interrupted at ${node}`, { retryable: false });

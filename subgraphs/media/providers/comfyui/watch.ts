@@ -7,9 +7,9 @@ import type { CallContext, Handle, WatchedProgress } from '../contract/provider.
 import { addressOf, type Exchange } from '../shared/exchange.ts';
 import { at, readHandle } from './handle.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { askHistory } from './status.ts';
+import { readHistory } from './status.ts';
 
-/** Following a prompt over its machine's socket: what runs now, as it runs. */
+/** Watching a prompt over its server's socket: which node runs, and how far it is. */
 
 interface Watch {
   readonly exchange: Exchange;
@@ -20,17 +20,17 @@ interface Watch {
 
 const FIRST_PAUSE_MS = 300;
 const MAX_PAUSE_MS = 10_000;
-/** Connections in a row that bring nothing, after which asking must do. */
+/** Consecutive connections without any message after which watching ends and polling has to do. */
 const MAX_FAILURES = 8;
 const HANDSHAKE_MS = 5_000;
-/** Milliseconds between signs of life that are asked for. */
+/** Milliseconds between pings. */
 const PING_MS = 15_000;
-/** Previews travel over the same socket. */
+/** Previews are sent over the same socket. */
 const MAX_FRAME = 16 << 20;
 
 /**
- * Resolves when the prompt has ended, the signal is aborted or the socket can't be had. A socket that breaks is opened
- * anew with the same client id; as nothing is replayed but what runs now, the history is asked each time.
+ * Resolves when the prompt has ended, the signal is aborted or no socket can be opened. A broken socket is reopened
+ * with the same client id; as only the current node is replayed, the history is read each time.
  */
 export async function watchPrompt({ exchange, handle, context, report }: Watch): Promise<void> {
   const prompt = readHandle(handle, context.connection);
@@ -53,14 +53,14 @@ export async function watchPrompt({ exchange, handle, context, report }: Watch):
 
 async function isOver(exchange: Exchange, there: CallContext, promptId: string): Promise<boolean> {
   try {
-    return (await askHistory(exchange, there, promptId)) !== null;
+    return (await readHistory(exchange, there, promptId)) !== null;
   } catch (error) {
-    if (error instanceof UpstreamError) return false; // it does not answer now: the socket is tried again
+    if (error instanceof UpstreamError) return false; // no answer now: the socket is tried again
     throw error;
   }
 }
 
-/** A socket to the machine, with the headers that its HTTP wants. */
+/** A socket to the server, with the headers that its HTTP API needs. */
 function socketFor({ connection }: CallContext, clientId: string): WebSocket {
   const url = addressOf(connection, `/ws?clientId=${encodeURIComponent(clientId)}`).replace(/^http/, 'ws');
   return new WebSocket(url, {
@@ -78,7 +78,7 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-/** Takes what one socket brings until it closes. Never rejects: a broken socket only brings nothing more. */
+/** Reads one socket until it closes. Never rejects: a broken socket just ends. */
 function follow(
   socket: WebSocket,
   { progress, report, signal }: Following,

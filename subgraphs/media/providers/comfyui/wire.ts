@@ -11,20 +11,20 @@ const { read, unreadable } = createReader('comfyui');
 const queueItem = z.tuple([z.number(), z.string()]).rest(z.unknown());
 const queue = z.object({ queue_running: z.array(queueItem), queue_pending: z.array(queueItem) });
 
-/** One prompt that waits or runs. */
+/** One pending or running prompt. */
 export interface QueueItem {
   readonly promptId: string;
   readonly clientId: string | null;
   readonly graph: Readonly<Record<string, unknown>>;
 }
 
-/** The queue of a machine: what runs, and what waits in the order in which it will run. */
+/** The queue of a server: the running prompts, and the pending ones in the order in which they will run. */
 export function queueOf(answer: ExchangeAnswer): {
   readonly running: readonly QueueItem[];
   readonly pending: readonly QueueItem[];
 } {
   const { queue_running: running, queue_pending: pending } = read(queue, answer);
-  // Pending items come as the heap has them; the number is the order.
+  // Pending items come in heap order; the number is the real order.
   const inOrder = pending.toSorted(([one], [other]) => one - other);
   return { running: running.map(itemOf), pending: inOrder.map(itemOf) };
 }
@@ -35,7 +35,7 @@ function itemOf([, promptId, graph, extra]: z.output<typeof queueItem>): QueueIt
   return { promptId, clientId: typeof clientId === 'string' ? clientId : null, graph: graphIn(graph) };
 }
 
-/** A graph as it came back; empty where there is none. */
+/** The graph of an answer; empty when there is none. */
 export function graphIn(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
@@ -53,10 +53,10 @@ const entry = z.object({
     .nullish(),
 });
 
-/** What the history says of a prompt. */
+/** The history entry of a prompt. */
 export type HistoryEntry = z.output<typeof entry>;
 
-/** The entry of a prompt; null while it waits or runs, and when the machine does not know it (any more). */
+/** The entry of a prompt; null while it is pending or running, and when the server does not know it. */
 export function historyOf(answer: ExchangeAnswer, promptId: string): HistoryEntry | null {
   const all = read(z.record(z.string(), z.unknown()), answer);
   if (!Object.hasOwn(all, promptId)) return null;
@@ -77,12 +77,12 @@ const nodeError = z.object({
 });
 const nodeErrors = z.record(z.string(), nodeError).catch({});
 
-/** What is wrong with each node of a graph. */
+/** The errors of each node of a graph. */
 export type NodeErrors = z.output<typeof nodeErrors>;
 
 const accepted = z.object({ prompt_id: z.string().min(1), node_errors: nodeErrors.default({}) });
 
-/** The answer to an accepted graph; some of its outputs may have been refused all the same. */
+/** The answer to an accepted graph; some of its outputs may have been refused. */
 export function acceptedOf(answer: ExchangeAnswer): z.output<typeof accepted> {
   return read(accepted, answer);
 }
@@ -115,14 +115,14 @@ const uploaded = z.object({
   type: z.string().nullish(),
 });
 
-/** How an uploaded file is called in a graph: the machine may have given it another name. */
+/** The name of an uploaded file in a graph: the server may have renamed it. */
 export function uploadedName(answer: ExchangeAnswer): string {
   const { name, subfolder, type } = read(uploaded, answer);
   const path = subfolder ? `${subfolder}/${name}` : name;
   return type === undefined || type === null || type === 'input' ? path : `${path} [${type}]`;
 }
 
-/** Throws what an HTTP status means; \`{}\` and 404 are told apart by whoever asks. */
+/** Throws the error of an HTTP status; callers tell an empty object and 404 apart. */
 export function throwHttpRefusal(answer: ExchangeAnswer): void {
   const error = errorOfStatus(answer, `comfyui: HTTP ${answer.status}`);
   if (error !== undefined) throw error;

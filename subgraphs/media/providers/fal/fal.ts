@@ -26,9 +26,9 @@ import {
 } from './wire.ts';
 
 /**
- * fal's queue: submitted to a model's endpoint, then asked about below the path that the answer names (status and cancel
- * leave the endpoint's sub-path out), always at our own base URL. The wire has no field for our reference and no list of
- * requests. Its status can be followed as a stream, and it sends signed webhooks.
+ * fal's queue: requests are submitted to a model's endpoint, then polled at the path that the answer names (status and
+ * cancel omit the endpoint's sub-path), always at our own base URL. The wire has no field for our reference and no list
+ * of requests. Its status can be streamed, and it sends signed webhooks.
  */
 export function createFal(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);
@@ -74,8 +74,8 @@ function callOf(parts: Parts, request: FalRequest, context: StartContext): Promi
 }
 
 /**
- * The path of a request, of the address that fal answered. Only its path is taken: whatever host it names, our
- * credentials go to our own base URL. Where it names none that fits, the path is made as fal's own client makes it.
+ * The path of a request, from the URL that fal answered. Only the path is used: credentials go to our own base URL
+ * only. When the URL does not fit, the path is built as fal's own client builds it.
  */
 function requestPath(
   { id, url, endpoint }: { readonly id: string; readonly url: string | null; readonly endpoint: string },

@@ -3,28 +3,28 @@ import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf, VideoRequest } from '../../domain/work/request.ts';
 
 /**
- * What the models behind fal's queue are asked with: every endpoint has fields of its own. A model that is not named here
- * (a bindings file may name any endpoint) gets the fields that most have.
+ * The inputs of the models behind fal's queue: every endpoint has its own fields. A model that is not named here (a
+ * generators file may name any endpoint) gets the fields that most have.
  */
 
-/** Hands over a file and answers its address. */
+/** Uploads a file and returns its URL. */
 export type AddressOfInput = (file: InputFile, field: string) => Promise<string>;
 
-/** One submission: the endpoint and its input. */
+/** One submission: endpoint and input. */
 export interface FalCall {
   readonly endpoint: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
 interface ImageModel {
-  /** How it is told the shape of its pictures. */
+  /** The field for the aspect ratio of its images. */
   readonly shape: 'image_size' | 'aspect_ratio';
-  /** Its endpoint for work from pictures, and the field that takes them. */
+  /** Its endpoint for image inputs, and the field for them. */
   readonly edit: { readonly path: string; readonly field: 'image_url' | 'image_urls' };
 }
 
 interface VideoModel {
-  /** Whether words and pictures have endpoints of their own below the name. */
+  /** Whether text and image inputs have separate endpoints below the name. */
   readonly isFamily: boolean;
   /** Field of the last frame. */
   readonly last: 'tail_image_url' | 'end_image_url';
@@ -53,7 +53,9 @@ const SIZES: Readonly<Record<string, string>> = {
 
 type ImageRequest = RequestOf<'IMAGE'>;
 
-/** A picture of this model, null for the default one. Throws INVALID_INPUT for a shape that it can't be told. */
+/**
+ * An image request for this model, null for the default one. Throws INVALID_INPUT for an aspect ratio that it lacks.
+ */
 export async function imageCall(
   model: string | null,
   request: ImageRequest,
@@ -77,7 +79,7 @@ export async function imageCall(
   };
 }
 
-/** An exact size wins over a shape, of which the wire has names for five. */
+/** An exact size wins over an aspect ratio; the wire has names for five ratios. */
 function imageSize({ resolution, aspectRatio }: ImageRequest): Record<string, unknown> {
   const [, width, height] = /^(\d{2,4})x(\d{2,4})$/.exec(resolution ?? '') ?? [];
   if (width !== undefined && height !== undefined) {
@@ -89,7 +91,7 @@ function imageSize({ resolution, aspectRatio }: ImageRequest): Record<string, un
   return { image_size: size };
 }
 
-/** A video of this model, null for the default one. */
+/** A video request for this model, null for the default one. */
 export async function videoCall(
   model: string | null,
   request: VideoRequest,
@@ -118,10 +120,10 @@ function videoSettings(request: VideoRequest): Record<string, unknown> {
   const { negativePrompt, firstFrame, aspectRatio, resolution, duration, seed } = request;
   return {
     negative_prompt: negativePrompt,
-    // A picture brings its own shape.
+    // With an image input, the aspect ratio is the image's.
     aspect_ratio: firstFrame === undefined ? aspectRatio : undefined,
     resolution,
-    // The wire takes the seconds as a text.
+    // The wire expects the seconds as a string.
     duration: duration?.toString(),
     seed,
   };

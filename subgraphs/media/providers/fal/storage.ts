@@ -8,16 +8,16 @@ import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { putFile } from '../shared/upload-address.ts';
 import { read, throwRefusal } from './wire.ts';
 
-/** Largest file that goes inside the request as a data: URI; larger ones go to fal's storage. */
+/** Largest file sent as a data: URI; larger ones go to fal's storage. */
 const MAX_INLINE = 256 * 1024;
-/** What is ours at fal is kept for a day: inputs are not needed again, and results are stored by Kiln at once. */
+/** Uploads expire after a day: inputs are not needed again, and Kiln stores results at once. */
 export const LIFECYCLE = {
   'x-fal-object-lifecycle-preference': JSON.stringify({ expiration_duration_seconds: 86_400 }),
 } as const;
 
 const initiated = z.object({ file_url: z.string().min(1), upload_url: z.string().min(1) });
 
-/** The address at which a model finds an input: ours when it is public, a data: URI when it is small, else fal's storage. */
+/** The URL of an input for a model: ours when it is public, a data: URI when it is small, else one in fal's storage. */
 export async function addressOfInput(
   { http, exchange }: { readonly http: HttpClient; readonly exchange: Exchange },
   { file, field }: { readonly file: InputFile; readonly field: string },
@@ -37,7 +37,7 @@ export async function addressOfInput(
   return parsed.file_url;
 }
 
-/** The same account at fal's other service: storage, and the keys of its notices. */
+/** The same account at fal's REST service: storage, and the keys of its webhooks. */
 export function restContext(context: CallContext): CallContext {
   const baseUrl = context.connection.endpoints?.['rest'];
   if (baseUrl === undefined) {

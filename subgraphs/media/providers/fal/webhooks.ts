@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import type { CallContext, ProviderWebhook } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { isRecent, keepKeys } from '../shared/signed-webhook.ts';
+import { createSignatureCheck, isRecent } from '../shared/signed-webhook.ts';
 import { restContext } from './storage.ts';
 import { read, throwRefusal } from './wire.ts';
 
@@ -14,22 +14,22 @@ const keySet = z.object({
 });
 
 /**
- * Makes the check of fal's signature: Ed25519 over request id, user id, time and the hash of the body, by any of the keys
- * that fal publishes. Throws UpstreamError when those can't be had.
+ * Creates the verification of fal's signature: Ed25519 over request id, user id, time and the hash of the body, by any
+ * of the keys that fal publishes. Throws UpstreamError when the keys can't be fetched.
  */
 export function webhookCheck(
   exchange: Exchange,
-): (notice: ProviderWebhook, context: CallContext) => Promise<boolean> {
-  const kept = keepKeys<readonly KeyObject[]>();
-  return async (notice, context) => {
-    const signed = signedPart(notice);
+): (webhook: ProviderWebhook, context: CallContext) => Promise<boolean> {
+  const check = createSignatureCheck<readonly KeyObject[]>();
+  return async (webhook, context) => {
+    const signed = signedPart(webhook);
     if (signed === null) return false;
     const rest = restContext(context);
-    const fetch = () => publishedKeys(exchange, rest);
-    const account = rest.connection.baseUrl;
-    if (isSigned(signed, await kept.get(account, fetch))) return true;
-    const renewed = await kept.renewed(account, fetch);
-    return renewed !== null && isSigned(signed, renewed);
+    return check({
+      account: rest.connection.baseUrl,
+      fetch: () => publishedKeys(exchange, rest),
+      matches: (keys) => isSigned(signed, keys),
+    });
   };
 }
 
@@ -58,7 +58,7 @@ function isSigned({ message, signature }: Signed, keys: readonly KeyObject[]): b
 
 async function publishedKeys(exchange: Exchange, context: CallContext): Promise<readonly KeyObject[]> {
   const { connection } = context;
-  // They are public: nobody needs to know who asks.
+  // The keys are public: no credentials needed.
   const answer = await exchange(
     { ...context, connection: { ...connection, headers: {} } },
     { method: 'GET', path: '/.well-known/jwks.json', retry: 'safe', maxBytes: 64 * 1024 },

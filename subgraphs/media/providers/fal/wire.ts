@@ -7,9 +7,9 @@ import { percentOfLogs } from '../shared/log-progress.ts';
 import { createReader, text } from '../shared/reader.ts';
 
 /**
- * The bodies of fal's queue, read leniently. There is no state for failed work: COMPLETED is followed by a result that may
- * be an error. Errors of a model are a list (`detail: [{ loc, msg, type }]`); errors of the platform are a sentence with
- * an `error_type`, also in a header.
+ * The bodies of fal's queue, parsed leniently. There is no state for failed work: COMPLETED is followed by a result
+ * that may be an error. Errors of a model are a list (`detail: [{ loc, msg, type }]`); errors of the platform are a
+ * sentence with an `error_type`, also in a header.
  */
 
 const { read, unreadable } = createReader('fal');
@@ -26,7 +26,7 @@ const queued = z.object({
     .catch(null),
 });
 
-/** The queue's own answer about a request. */
+/** The queue's status of a request. */
 export type QueueStatus = z.output<typeof queued>;
 
 const problem = z.object({
@@ -48,7 +48,7 @@ const result = z.object({
   has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
 });
 
-/** How the wire's fields are called in Kiln's own inputs. */
+/** The wire's field names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {
   image_url: 'image',
   image_urls: 'images',
@@ -60,11 +60,11 @@ const FIELDS: Readonly<Record<string, string>> = {
   negative_prompt: 'negativePrompt',
 };
 
-/** What was asked: a new request, a file to hand over, or something about a request that exists. */
-type Asking = 'start' | 'file' | 'request';
+/** The purpose of a request: new work, an upload, or something about existing work. */
+type RequestPurpose = 'start' | 'file' | 'request';
 
-/** Throws what fal says is wrong with the asking itself; returns for a success. */
-export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
+/** Throws fal's error about the HTTP request itself; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   if (answer.status < 400) return;
   const { sentence, problems } = readFailure(answer);
   const message = `fal: ${sentence || `HTTP ${answer.status}`}`.slice(0, 400);
@@ -72,7 +72,7 @@ export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
     throw new UpstreamError('OUT_OF_CREDIT', 'fal: out of credit');
   }
   if (problems.length > 0 && answer.status < 500) throw errorOfProblems(answer, problems);
-  throwStatus(answer, { message, isAboutWork: asking === 'request' });
+  throwStatus(answer, { message, isAboutWork: purpose === 'request' });
 }
 
 type Problem = z.output<typeof problem>;
@@ -85,7 +85,7 @@ function readFailure({ json, headers }: ExchangeAnswer) {
 }
 
 const MODERATION = /content_policy|content_moderation|safety|nsfw/;
-/** Problems of a model that are not its caller's. */
+/** Error types of a model that are not the caller's fault. */
 const ITS_OWN = /internal_server_error|generation_timeout|downstream_service|no_media_generated/;
 
 function errorOfProblems(answer: ExchangeAnswer, problems: readonly Problem[]): UpstreamError {
@@ -107,7 +107,7 @@ function errorOfProblems(answer: ExchangeAnswer, problems: readonly Problem[]): 
   return new UpstreamError('INVALID_INPUT', message, { ...named });
 }
 
-/** The request of a submission, and the path below which it is asked about. */
+/** The id of a submitted request, and the path for its status. */
 export function submittedRequest(answer: ExchangeAnswer): {
   readonly id: string;
   readonly url: string | null;
@@ -117,12 +117,12 @@ export function submittedRequest(answer: ExchangeAnswer): {
   return { id: parsed.request_id, url: parsed.response_url ?? null };
 }
 
-/** Where the queue has a request. */
+/** The queue status of a request. */
 export function queueStatus(json: unknown): QueueStatus {
   return read(queued, { json }, 'a status');
 }
 
-/** A request that is not completed. Words we do not know mean running. */
+/** The status of a request that is not completed. Unknown states mean running. */
 export function waitingStatus(found: QueueStatus): JobStatus {
   if (found.status === 'IN_QUEUE') {
     const position = found.queue_position ?? null;
@@ -131,12 +131,12 @@ export function waitingStatus(found: QueueStatus): JobStatus {
   return { state: 'running', progress: progressOf(found), stage: 'rendering' };
 }
 
-/** How far the newest log of a request says that it is. */
+/** The progress in the newest log of a request. */
 export function progressOf({ logs }: QueueStatus): number | null {
   return percentOfLogs(logs?.map((log) => log?.message ?? '').join('\n') ?? '');
 }
 
-/** What became of a completed request. Throws where only the asking went wrong. */
+/** The result of a completed request. Throws when only the HTTP request failed. */
 export function completedStatus(answer: ExchangeAnswer): JobStatus {
   if (answer.status < 400) return finishedStatus(answer);
   const { sentence, problems, type } = readFailure(answer);
@@ -165,7 +165,7 @@ export function completedStatus(answer: ExchangeAnswer): JobStatus {
 function finishedStatus(answer: ExchangeAnswer): JobStatus {
   const parsed = read(result, answer, 'a result');
   const { images, image, video, videos, has_nsfw_concepts: flags } = parsed;
-  // The safety checker blackens what it flags: such a picture is no result.
+  // The safety checker blackens flagged images: such an image is no result.
   const shown = images?.filter((_image, index) => flags?.[index] !== true) ?? [];
   if (images && images.length > 0 && shown.length === 0) {
     const message = 'fal withheld the pictures: they were flagged as unsafe';
@@ -179,7 +179,7 @@ function finishedStatus(answer: ExchangeAnswer): JobStatus {
   return { state: 'finished', outcome: { files, texts: [] } };
 }
 
-/** What a cancelling was answered. */
+/** The result of a cancel request. */
 export function cancelVerdict(answer: ExchangeAnswer): 'cancelled' | 'too-late' {
   if (answer.status < 400) return 'cancelled';
   if (answer.status === 400 || answer.status === 404) return 'too-late';

@@ -8,9 +8,9 @@ import { generateText } from './chat.ts';
 import { uploadFile } from './files.ts';
 import { inlinePart } from './images.ts';
 
-/** Words about a picture, a recording or a video: inside the request while it is small, else by the Files API. */
+/** Analysis of an image, a recording or a video: sent inline while it is small, else through the Files API. */
 
-/** Largest file inside a request, in bytes: with base64's third on top it stays below the 20 MB that a request may have. */
+/** Largest inline file in bytes: in base64 it stays below the request limit of 20 MB. */
 const MAX_INLINE = 14 << 20;
 
 type AnalysisRequest = RequestOf<'ANALYSIS'>;
@@ -20,24 +20,24 @@ interface Tools {
   readonly exchange: Exchange;
 }
 
-/** Analyses. Throws UpstreamError. */
+/** Runs an analysis. Throws UpstreamError. */
 export async function analyse(
   tools: Tools,
   request: AnalysisRequest,
   context: StartContext,
 ): Promise<Outcome> {
   const { media } = request;
-  const kept = media.uploaded?.uri;
-  if (kept) {
+  const storedUri = media.uploaded?.uri;
+  if (storedUri) {
     try {
-      return await ask(tools, request, { context, part: filePart(media, kept) });
+      return await generate(tools, request, { context, part: filePart(media, storedUri) });
     } catch (error) {
       if (!isGone(error)) throw error;
-      // Expired or deleted sooner than it was said to: the model has seen nothing yet.
+      // Expired or deleted early: the model has not run yet.
     }
   }
   const part = await partOf(tools, media, context);
-  return ask(tools, request, { context, part });
+  return generate(tools, request, { context, part });
 }
 
 async function partOf(tools: Tools, media: InputFile, context: StartContext): Promise<object> {
@@ -49,7 +49,7 @@ function filePart({ contentType }: InputFile, fileUri: string): object {
   return { fileData: { mimeType: contentType, fileUri } };
 }
 
-async function ask(
+async function generate(
   { exchange }: Tools,
   { prompt, system }: AnalysisRequest,
   { context, part }: { readonly context: StartContext; readonly part: object },
@@ -65,7 +65,7 @@ async function ask(
   return { files: [], texts: [text], facts: { model, usage: { ...usage } } };
 }
 
-/** Google's words for a file that is not there (any more), or belongs to another key. */
+/** Google's messages for a file that does not exist (any more), or belongs to another key. */
 function isGone(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'LOST';
 }

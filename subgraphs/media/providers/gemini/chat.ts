@@ -6,15 +6,15 @@ import type { Exchange } from '../shared/exchange.ts';
 import { contentsOf } from './contents.ts';
 import { generatedOf, throwBlocked, throwRefusal, unreadable, type Generated } from './wire.ts';
 
-/** Chat: generateContent, or streamGenerateContent word by word, whose last piece says why it ended. */
+/** Chat: generateContent, or streamGenerateContent, whose last event has the finish reason. */
 
 const DEFAULT_MODEL = 'gemini-2.5-flash';
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 8 << 20;
-/** Most bytes of one streamed reply; each piece comes in an envelope of its own. */
+/** Most bytes of one streamed reply, envelopes included. */
 const MAX_STREAM = 64 << 20;
 
-/** The whole reply at once. Throws UpstreamError. */
+/** Completes a chat. Throws UpstreamError. */
 export async function chat(
   exchange: Exchange,
   request: ChatRequest,
@@ -23,7 +23,7 @@ export async function chat(
   return generateText(exchange, context, { body: bodyOf(request), field: 'messages' });
 }
 
-/** Asks a language model for words. `field` is what a refusal for the content names. Throws UpstreamError. */
+/** Calls a language model. `field` is named when the content is refused. Throws UpstreamError. */
 export async function generateText(
   exchange: Exchange,
   context: CallContext,
@@ -44,7 +44,7 @@ export async function generateText(
   return outcomeOf(found.text, found, model);
 }
 
-/** The reply word by word. A stream that ends without saying why broke off: UNAVAILABLE. */
+/** Streams a reply. A stream that ends without a finish reason broke off: UNAVAILABLE. */
 export async function* chatStream(
   events: EventStream,
   request: ChatRequest,
@@ -59,12 +59,12 @@ export async function* chatStream(
     maxBytes: MAX_STREAM,
     onRefusal: throwRefusal,
   });
-  const said: string[] = [];
+  const text: string[] = [];
   let end: Ending = { finishReason: null, model: null, usage: null };
   for await (const data of stream) {
     const piece = pieceOf(data);
     if (piece.text !== '') {
-      said.push(piece.text);
+      text.push(piece.text);
       yield { delta: piece.text };
     }
     end = {
@@ -76,8 +76,8 @@ export async function* chatStream(
   if (end.finishReason === null) {
     throw new UpstreamError('UNAVAILABLE', 'gemini: the reply broke off', { startUnknown: true });
   }
-  if (said.length === 0) throwBlocked(end.finishReason, 'messages');
-  yield { outcome: outcomeOf(said.join(''), end, model) };
+  if (text.length === 0) throwBlocked(end.finishReason, 'messages');
+  yield { outcome: outcomeOf(text.join(''), end, model) };
 }
 
 type Ending = Pick<Generated, 'finishReason' | 'model' | 'usage'>;
@@ -89,7 +89,7 @@ function pieceOf(data: string): Generated {
   } catch (cause) {
     throw unreadable(cause);
   }
-  // An error half-way comes as an event of its own.
+  // An error during the stream is an event of its own.
   if (typeof json === 'object' && json !== null && 'error' in json) {
     throwRefusal({ status: statusOf(json.error), headers: {}, json });
   }
@@ -101,8 +101,12 @@ function statusOf(error: unknown): number {
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 500;
 }
 
-function outcomeOf(text: string, { model, usage }: Omit<Ending, 'finishReason'>, asked: string): ChatOutcome {
-  return { text, model: model ?? asked, usage: usage ?? { inputTokens: 0, outputTokens: 0 } };
+function outcomeOf(
+  text: string,
+  { model, usage }: Omit<Ending, 'finishReason'>,
+  requested: string,
+): ChatOutcome {
+  return { text, model: model ?? requested, usage: usage ?? { inputTokens: 0, outputTokens: 0 } };
 }
 
 function bodyOf({ messages, system, temperature, maxTokens }: ChatRequest): object {

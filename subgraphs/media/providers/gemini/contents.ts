@@ -2,9 +2,9 @@ import type { Json, JsonObject } from '../../../../platform/json.ts';
 import { invalidInput } from '../../domain/failure.ts';
 import type { ChatRequest } from '../contract/provider.ts';
 
-/** A conversation in OpenAI's words, as Gemini takes it. Pure. */
+/** Converts a conversation from OpenAI's format to Gemini's. Pure. */
 
-/** A body of generateContent; its parts are this wire's own. */
+/** A body of generateContent; its parts are in this wire's own format. */
 export interface Contents {
   readonly contents: readonly { readonly role: 'user' | 'model'; readonly parts: readonly JsonObject[] }[];
   readonly systemInstruction?: { readonly parts: readonly JsonObject[] };
@@ -31,29 +31,29 @@ function messageOf(message: Json): {
 }
 
 function partOf(part: Json): JsonObject {
-  const given = objectOf(part) ?? {};
-  switch (given['type']) {
+  const content = objectOf(part) ?? {};
+  switch (content['type']) {
     case 'text':
-      return { text: textIn(given['text']) };
+      return { text: textIn(content['text']) };
     case 'image_url':
     case 'video_url':
-      return mediaPart(addressIn(given[given['type']]));
+      return mediaPart(addressIn(content[content['type']]));
     case 'input_audio': {
-      const { data, format } = objectOf(given['input_audio']) ?? {};
+      const { data, format } = objectOf(content['input_audio']) ?? {};
       return { inlineData: { mimeType: soundType(textIn(format)), data: textIn(data) } };
     }
     case 'file':
-      return mediaPart(textIn(objectOf(given['file'])?.['file_data']));
+      return mediaPart(textIn(objectOf(content['file'])?.['file_data']));
     default:
-      throw invalidInput('messages', `gemini takes no part of type ${textIn(given['type'])}`);
+      throw invalidInput('messages', `gemini takes no part of type ${textIn(content['type'])}`);
   }
 }
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,/;
-/** Where uploaded files lie, whatever the host in front of it. */
+/** The path of uploaded files, on any host. */
 const FILE_URI = /^https?:\/\/[^?#]+\/files\/[\w-]+$|^gs:\/\//;
 
-/** A data address goes inside the request, one of Google's own files by its name; nothing else is fetched there. */
+/** A data: URI goes inline, one of Google's own files by its name; other URLs are refused. */
 function mediaPart(url: string): JsonObject {
   const match = DATA_URL.exec(url);
   if (match !== null) {
@@ -63,7 +63,7 @@ function mediaPart(url: string): JsonObject {
   throw invalidInput('messages', 'gemini takes media as data: addresses, or as files of its own');
 }
 
-/** The MIME type of a sound that OpenAI's wire calls by its short name. */
+/** The MIME type for one of OpenAI's audio format names. */
 function soundType(format: string): string {
   return `audio/${{ mp3: 'mpeg', m4a: 'mp4' }[format] ?? format}`;
 }

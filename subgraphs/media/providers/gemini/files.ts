@@ -10,7 +10,7 @@ import type { CallContext, Connection, UploadedFile } from '../contract/provider
 import { addressOf, httpRequestOf, transportError, type Exchange } from '../shared/exchange.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';
 
-/** The Files API: a resumable upload in one piece, then waiting until Google has looked at the file. */
+/** The Files API: a resumable upload in one request, then polling until Google has processed the file. */
 
 const file = z.object({
   name: z.string().regex(/^files\/[\w-]+$/),
@@ -21,7 +21,7 @@ const file = z.object({
 });
 type File = z.output<typeof file>;
 
-/** A file that is uploaded and ready, as the rest of the wire names it. */
+/** An uploaded file that is ready, as other requests name it. */
 export type GeminiFile = UploadedFile & { readonly uri: string };
 
 const UPLOAD_TIMEOUT_MS = 5 * 60_000;
@@ -48,13 +48,13 @@ export async function uploadFile(
   };
 }
 
-/** Says what will come; answers with the address that takes it. */
+/** Starts an upload; returns the URL for its bytes. */
 async function beginUpload(
   exchange: Exchange,
   { name, bytes, contentType }: InputFile,
   context: CallContext,
 ): Promise<string> {
-  const connection = { ...context.connection, ...uploadPlace(context.connection) };
+  const connection = { ...context.connection, ...uploadBase(context.connection) };
   const answer = await exchange(
     { ...context, connection },
     {
@@ -75,20 +75,20 @@ async function beginUpload(
   return url;
 }
 
-/** Uploads lie beside the API: `/v1beta` is `/upload/v1beta` there. */
-function uploadPlace(connection: Connection): Pick<Connection, 'baseUrl' | 'pathPrefix'> {
+/** The upload path is beside the API's: `/upload/v1beta` for `/v1beta`. */
+function uploadBase(connection: Connection): Pick<Connection, 'baseUrl' | 'pathPrefix'> {
   const base = addressOf(connection, '');
   return { baseUrl: base.replace(/\/(v\d\w*)$/, '/upload/$1'), pathPrefix: '' };
 }
 
-/** The address is good by itself: our key does not go there. */
+/** The URL carries its own permission: our key is not sent there. */
 async function sendBytes(
   http: HttpClient,
   input: InputFile,
   { url, context }: { readonly url: string; readonly context: CallContext },
 ): Promise<HttpResponse> {
   const { trustedOrigins = [], signal } = httpRequestOf(context, { method: 'POST', path: '' });
-  // Opened before anything is sent, so that a file that is gone leaves no doubt.
+  // Opened before anything is sent, so that a deleted file fails before the upload starts.
   const stream = await input.open();
   try {
     return await http.request({
@@ -126,7 +126,7 @@ async function whenActive(
     }
     await pause(Math.min(waitMs, LONGEST_PAUSE_MS), undefined, { signal: context.signal }).catch(
       (cause: unknown) => {
-        throw new UpstreamError('TIMED_OUT', 'nobody waits for the file any more', { cause });
+        throw new UpstreamError('TIMED_OUT', 'the request was cancelled', { cause });
       },
     );
     const path = `/${seen.found.name}`;
@@ -152,7 +152,7 @@ function jsonOf(response: HttpResponse): unknown {
   return json;
 }
 
-/** The file of an answer, which is wrapped in `file` right after the upload. */
+/** The file of an answer; right after the upload it is wrapped in `file`. */
 function fileOf(json: unknown, wrapper: 'file' | null): { readonly found: File; readonly answer: Json } {
   const answer = wrapper === null ? json : (json as { readonly file?: unknown } | null)?.[wrapper];
   return { found: read(file, { json: answer }), answer: answer as Json };

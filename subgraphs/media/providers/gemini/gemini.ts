@@ -9,9 +9,9 @@ import { makeImages } from './images.ts';
 import { videoJob } from './veo.ts';
 
 /**
- * The Gemini API: chat (whole or word by word), images and analyses as calls of generateContent, files in Google's own
- * storage, and videos (Veo) as long-running operations. The key travels as `x-goog-api-key`. No call carries a reference
- * of ours: the wire has no field for one, and no way to ask for a start by it.
+ * The Gemini API: chat (whole or streamed), images and analyses as calls of generateContent, files in Google's own
+ * storage, and videos (Veo) as long-running operations. The key is sent as `x-goog-api-key`. The wire has no field for
+ * our reference, and no way to find a start by it.
  */
 export function createGemini({ http }: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(http);

@@ -5,7 +5,7 @@ import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
 import { generatedOf, throwBlocked, throwRefusal, unreadable } from './wire.ts';
 
-/** Images from words and images: generateContent of a model that answers with pictures. */
+/** Images from text and images: generateContent of a model that returns images. */
 
 type ImageRequest = RequestOf<'IMAGE'>;
 
@@ -13,7 +13,7 @@ const DEFAULT_MODEL = 'gemini-2.5-flash-image';
 const TIMEOUT_MS = 180_000;
 const MAX_BYTES = 96 << 20;
 
-/** Makes the image. Throws UpstreamError. */
+/** Generates the image. */
 export async function makeImages(
   exchange: Exchange,
   request: ImageRequest,
@@ -32,8 +32,8 @@ export async function makeImages(
   if (files.length > 0) return { files, texts: [] };
   if (finishReason === null) throw unreadable(new Error('no candidate'));
   throwBlocked(finishReason, 'prompt');
-  const said = text === '' ? finishReason : text.slice(0, 300);
-  throw new UpstreamError('UNAVAILABLE', `gemini made no image: ${said}`);
+  const reason = text === '' ? finishReason : text.slice(0, 300);
+  throw new UpstreamError('UNAVAILABLE', `gemini made no image: ${reason}`);
 }
 
 async function bodyOf(request: ImageRequest): Promise<object> {
@@ -54,7 +54,7 @@ async function bodyOf(request: ImageRequest): Promise<object> {
   };
 }
 
-/** A file inside the request. */
+/** An inline file. */
 export async function inlinePart(file: InputFile, field: string): Promise<object> {
   const data = (await readInput(file, field)).toString('base64');
   return { inlineData: { mimeType: file.contentType, data } };

@@ -15,8 +15,8 @@ import { addressOf, readInput, type Exchange, type ExchangeAnswer } from '../sha
 import { isAboutContent, read, refusedContent, throwRefusal, unreadable } from './wire.ts';
 
 /**
- * Videos (Veo): a long-running operation that is asked for until it is done. It shows no progress, can't be stopped, and
- * can't be found by a reference of ours. Done without a video means refused for its content, or failed without a word.
+ * Videos (Veo): a long-running operation that is polled until it is done. It reports no progress, can't be cancelled,
+ * and can't be found by our reference. Done without a video means refused for its content, or failed without a reason.
  */
 export function videoJob(exchange: Exchange): JobCapability<VideoRequest> {
   return {
@@ -74,7 +74,7 @@ async function instanceOf({ prompt, firstFrame, lastFrame }: VideoRequest): Prom
   };
 }
 
-/** Pictures as Vertex has them: no inlineData here. */
+/** Images in Vertex's format: no inlineData here. */
 async function imageOf(file: InputFile, field: string): Promise<object> {
   const bytes = await readInput(file, field);
   return { bytesBase64Encoded: bytes.toString('base64'), mimeType: file.contentType };
@@ -119,7 +119,7 @@ function operationOf(answer: ExchangeAnswer): Operation {
   return read(operation, answer);
 }
 
-/** The videos lie behind our key where they lie at our own upstream; nobody else is shown it. */
+/** Downloading a video needs our key when it is at our own upstream; the key goes nowhere else. */
 function filesOf({ response }: Operation, { connection }: CallContext): RemoteFile[] {
   const { origin } = new URL(addressOf(connection, ''));
   const samples = response?.generateVideoResponse?.generatedSamples ?? [];
@@ -143,9 +143,9 @@ function whyEmpty({ response }: Operation): UpstreamError {
 
 /** Codes of google.rpc.Code. */
 function failureOf({ code, message }: NonNullable<Operation['error']>): UpstreamError {
-  const said = `gemini: ${message ?? 'the video failed'}`.slice(0, 500);
-  if (isAboutContent(said)) return refusedContent(said);
-  if (code === 3) return new UpstreamError('INVALID_INPUT', said);
-  if (code === 8) return new UpstreamError('RATE_LIMITED', said);
-  return new UpstreamError('UNAVAILABLE', said);
+  const text = `gemini: ${message ?? 'the video failed'}`.slice(0, 500);
+  if (isAboutContent(text)) return refusedContent(text);
+  if (code === 3) return new UpstreamError('INVALID_INPUT', text);
+  if (code === 8) return new UpstreamError('RATE_LIMITED', text);
+  return new UpstreamError('UNAVAILABLE', text);
 }

@@ -5,9 +5,9 @@ import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 
-/** The bodies of the Gemini API, read leniently: only what Kiln uses, everything else may change. */
+/** The bodies of the Gemini API, parsed leniently: only the fields that Kiln uses. */
 
-/** How gemini's answers are read. */
+/** The reader of gemini's answers. */
 export const { read, unreadable } = createReader('gemini');
 
 const count = z.number().nullish().catch(null);
@@ -25,7 +25,7 @@ const failure = z.object({
 
 const part = z.object({
   text,
-  /** The model thinking aloud, which is no part of its answer. */
+  /** A thought of the model, not part of its answer. */
   thought: z.boolean().nullish().catch(null),
   inlineData: z.object({ mimeType: z.string(), data: z.string() }).nullish().catch(null),
 });
@@ -47,22 +47,22 @@ const generated = z.object({
   modelVersion: text,
 });
 
-/** One answer of a model, whole or a piece of a stream. */
+/** One answer of a model, or one event of a stream. */
 export interface Generated {
   readonly text: string;
   readonly files: readonly RemoteFile[];
-  /** Why it ended; null while it goes on. */
+  /** The finish reason; null before the end. */
   readonly finishReason: string | null;
   readonly model: string | null;
-  /** Null where the answer does not say. */
+  /** Null when the answer has none. */
   readonly usage: ChatOutcome['usage'] | null;
 }
 
-/** Words of Google's own for a refusal of the content, in error messages. */
+/** Google's error messages that mean refused content. */
 const MODERATION =
   /responsible ai|safety|sensitive words|prohibited|violates? .{0,60}polic|usage guidelines/i;
 
-/** Throws what Google says is wrong; returns for a success. */
+/** Throws Google's error; returns for a success. */
 export function throwRefusal(answer: ExchangeAnswer): void {
   if (answer.status < 400) return;
   const parsed = failure.safeParse(answer.json);
@@ -71,7 +71,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   const message = `gemini: ${error.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
   const retryAfter = retryDelayOf(details) ?? retryAfterOf(answer);
   if (answer.status === 429) {
-    // A quota of the day is not there again after the pause that is named along with it.
+    // A daily quota is not available again after the retry delay that comes with it.
     const isForToday = JSON.stringify(details).includes('PerDay');
     throw new UpstreamError(isForToday ? 'OUT_OF_CREDIT' : 'RATE_LIMITED', message, { retryAfter });
   }
@@ -79,7 +79,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
     throw new UpstreamError('UNAVAILABLE', 'the provider refused our credentials');
   }
   if (answer.status === 400 && MODERATION.test(message)) throw refusedContent(message);
-  // Files are in the making for a while, and gone after two days; both are told as if something else were wrong.
+  // Files take a while to process and expire after two days; both come as other errors.
   if (/not in an ACTIVE state/i.test(message)) {
     throw new UpstreamError('UNAVAILABLE', message, { retryAfter });
   }
@@ -89,11 +89,11 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   if (answer.status === 404 && /models\/\S+ is not (found|supported)/i.test(message)) {
     throw new UpstreamError('UNAVAILABLE', message);
   }
-  // Where it may be used from, and whether it is paid for: nothing that the caller can change.
+  // Allowed regions and billing: nothing the caller can change.
   if (error.status === 'FAILED_PRECONDITION') {
     throw new UpstreamError('OUT_OF_CREDIT', message);
   }
-  // Google's own word for overloaded (a bare 503 may come from anything on the way).
+  // Google's own status for overload (a bare 503 may come from a proxy).
   if (answer.status === 503 && error.status === 'UNAVAILABLE') {
     throw new UpstreamError('UNAVAILABLE', message, { retryAfter });
   }
@@ -107,7 +107,9 @@ function retryDelayOf(details: readonly { readonly retryDelay?: string | null | 
   return seconds === undefined ? undefined : Math.min(3_600, Math.ceil(Number(seconds)));
 }
 
-/** The candidate of an answer. Throws MODERATION_REFUSED naming `field` when the prompt or the whole answer was blocked. */
+/**
+ * The candidate of an answer. Throws MODERATION_REFUSED with `field` when the prompt or the whole answer was blocked.
+ */
 export function generatedOf(json: unknown, field: string): Generated {
   const parsed = read(generated, { json });
   const { candidates, promptFeedback, usageMetadata: usage, modelVersion } = parsed;
@@ -134,23 +136,23 @@ export function generatedOf(json: unknown, field: string): Generated {
   };
 }
 
-/** Ends without an answer that are refusals of the content. */
+/** Finish reasons that mean refused content. */
 const BLOCKED =
   /^(IMAGE_)?(SAFETY|PROHIBITED_CONTENT|RECITATION)$|^(BLOCKLIST|SPII|IMAGE_OTHER|LANGUAGE|MODEL_ARMOR)$/;
 
-/** Throws MODERATION_REFUSED when an answer ended because of its content. */
+/** Throws MODERATION_REFUSED when the finish reason is its content. */
 export function throwBlocked(finishReason: string | null, field: string): void {
   if (finishReason !== null && BLOCKED.test(finishReason)) {
     throw refusedContent(`gemini: the answer was withheld (${finishReason})`, field);
   }
 }
 
-/** A refusal for the content. */
+/** The error for refused content. */
 export function refusedContent(message: string, field = 'prompt'): UpstreamError {
   return new UpstreamError('MODERATION_REFUSED', message, { field });
 }
 
-/** Whether a text of Google's speaks of a refusal for the content. */
+/** Whether one of Google's messages means refused content. */
 export function isAboutContent(message: string): boolean {
   return MODERATION.test(message);
 }

@@ -10,16 +10,16 @@ import { asAsset, throwRefusal } from './wire.ts';
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 
-/** A file on its way to Hedra, and the field of ours that it came in. */
-export interface Given {
+/** A file to upload to Hedra, and the input field that it came from. */
+export interface SourceFile {
   readonly file: InputFile;
   readonly field: string;
 }
 
-/** Makes an asset of a file: pictures and sounds as a form, videos by an address of their own. Throws UpstreamError. */
+/** Uploads a file as an asset: images and audio as a form, videos to an upload URL. Throws UpstreamError. */
 export async function createAsset(
   wire: { readonly http: HttpClient; readonly exchange: Exchange },
-  { file, field }: Given,
+  { file, field }: SourceFile,
   context: CallContext,
 ): Promise<UploadedFile> {
   const type = typeOf(file, field);

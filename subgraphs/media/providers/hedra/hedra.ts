@@ -5,7 +5,7 @@ import { invalidInput } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { CallContext, Handle, Provider, StartContext } from '../contract/provider.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
-import { createAsset, type Given } from './assets.ts';
+import { createAsset, type SourceFile } from './assets.ts';
 import { asGeneration, firstVoice, jobStatus } from './wire.ts';
 
 type TalkRequest = RequestOf<'LIP_SYNC'>;
@@ -16,8 +16,8 @@ interface Wire {
 }
 
 /**
- * Hedra: somebody in a picture says what is heard or written. The wire takes an id of ours for the generation
- * (`generation_id`), made from the reference, by which a start is found again. There is no cancel.
+ * Hedra: talking videos of a person in an image, from audio or text. The wire accepts our id for a generation
+ * (`generation_id`), derived from the reference, which finds a start again. There is no cancel.
  */
 export function createHedra({ http }: { readonly http: HttpClient }): Provider {
   const wire = { http, exchange: createExchange(http) };
@@ -39,13 +39,13 @@ export function createHedra({ http }: { readonly http: HttpClient }): Provider {
   };
 }
 
-/** The vendor's ids of its models; others are named by their slug, or are ids. */
+/** The vendor's ids of its models; others are slugs, or already ids. */
 const MODEL_IDS: Readonly<Record<string, string>> = {
   'hedra-avatar': '26f0fc66-152b-40ab-abed-76c43df99bc8',
   'hedra-omnia': 'ab372b84-432f-44f5-bacc-c2542465f712',
 };
 const DEFAULT_MODEL = 'hedra-avatar';
-/** The wire demands words. */
+/** The wire requires a prompt. */
 const DEFAULT_PROMPT = 'A person speaking to the camera';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -68,12 +68,12 @@ async function start(wire: Wire, request: TalkRequest, context: StartContext): P
       },
     },
   });
-  // The id is ours alone: whoever has it began this very work.
+  // Only this start has the id, so a generation with it is this one.
   if (answer.status === 409) return { id };
   return { id: asGeneration(answer, 'start').id };
 }
 
-/** Who talks, and what is said. */
+/** The image of the speaker, and the speech. */
 async function partsOf(
   wire: Wire,
   request: TalkRequest,
@@ -100,9 +100,9 @@ async function anyVoice(exchange: Exchange, context: CallContext): Promise<strin
   return firstVoice(await exchange(context, { method: 'GET', path: '/public/voices', retry: 'safe' }));
 }
 
-/** The asset that the file is already, or is made now. */
-async function assetId(wire: Wire, given: Given, context: CallContext): Promise<string> {
-  return given.file.uploaded?.id ?? (await createAsset(wire, given, context)).id;
+/** The existing asset of the file, or a new one. */
+async function assetId(wire: Wire, source: SourceFile, context: CallContext): Promise<string> {
+  return source.file.uploaded?.id ?? (await createAsset(wire, source, context)).id;
 }
 
 function modelOf(model: string): Record<string, string> {
@@ -110,10 +110,10 @@ function modelOf(model: string): Record<string, string> {
   return id === null ? { model_slug: model } : { ai_model_id: id };
 }
 
-/** An id for the generation that only this reference has. */
+/** The generation id for a reference. */
 export function generationId(reference: string): string {
   const hash = createHash('sha256').update(`kiln:hedra:${reference}`).digest('hex');
-  // Version 8 of RFC 9562: made by our own rule.
+  // Version 8 of RFC 9562: custom derivation.
   return [
     hash.slice(0, 8),
     hash.slice(8, 12),
@@ -130,7 +130,7 @@ async function find(
 ): Promise<Handle | 'absent' | 'unknowable'> {
   const path = statusPath(generationId(reference));
   const answer = await exchange(context, { method: 'GET', path, retry: 'safe', mayBePage: true });
-  // A page for people: an aggregator without this path.
+  // An HTML page: an aggregator without this path.
   if (answer.status === 404) return answer.json === undefined ? 'unknowable' : 'absent';
   return { id: asGeneration(answer, 'work').id };
 }

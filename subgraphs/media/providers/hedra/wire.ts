@@ -6,7 +6,7 @@ import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchan
 import { detailOf } from '../shared/fastapi-detail.ts';
 import { createReader, text } from '../shared/reader.ts';
 
-/** The bodies of Hedra's API, read leniently. */
+/** The bodies of Hedra's API, parsed leniently. */
 
 const { read, unreadable } = createReader('hedra');
 
@@ -20,12 +20,12 @@ const generation = z.object({
   error_message: text,
 });
 
-/** A generation as far as Kiln reads it. */
+/** The fields of a generation that Kiln uses. */
 export type Generation = z.output<typeof generation>;
 
 const asset = z.object({ id: z.string().min(1), upload_url: text });
 
-/** How the wire's fields are called in Kiln's own inputs. */
+/** The wire's field names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {
   start_keyframe_id: 'image',
   audio_id: 'audio',
@@ -34,36 +34,36 @@ const FIELDS: Readonly<Record<string, string>> = {
   aspect_ratio: 'aspectRatio',
 };
 
-/** What was asked: new work, work that exists, or something about files and voices. */
-type Asking = 'start' | 'work' | 'asset';
+/** The purpose of a request: new work, existing work, or something about files and voices. */
+type RequestPurpose = 'start' | 'work' | 'asset';
 
-/** Throws what Hedra says is wrong; returns for a success. */
-export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
+/** Throws Hedra's error; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   if (answer.status < 400) return;
-  const { message: said, field, type } = detailOf(answer.json);
-  const message = `hedra: ${said || `HTTP ${answer.status}`}`.slice(0, 400);
+  const { message: detail, field, type } = detailOf(answer.json);
+  const message = `hedra: ${detail || `HTTP ${answer.status}`}`.slice(0, 400);
   if (type === 'MODERATION_FAILED') {
     throw new UpstreamError('MODERATION_REFUSED', message);
   }
   if (answer.status === 422 && field !== null) {
     throw new UpstreamError('INVALID_INPUT', message, { field: FIELDS[field] ?? field });
   }
-  throwStatus(answer, { message, isAboutWork: asking === 'work' });
+  throwStatus(answer, { message, isAboutWork: purpose === 'work' });
 }
 
 /** The generation of an answer. */
-export function asGeneration(answer: ExchangeAnswer, asking: Asking): Generation {
-  throwRefusal(answer, asking);
+export function asGeneration(answer: ExchangeAnswer, purpose: RequestPurpose): Generation {
+  throwRefusal(answer, purpose);
   return read(generation, answer, 'a generation');
 }
 
-/** The asset of an answer: its id, and for videos the address that takes the file. */
+/** The asset of an answer: its id, and for videos the upload URL. */
 export function asAsset(answer: ExchangeAnswer): z.output<typeof asset> {
   throwRefusal(answer, 'asset');
   return read(asset, answer, 'an asset');
 }
 
-/** The first voice of the account, for a text that names none. */
+/** The first voice of the account, for text without a voice. */
 export function firstVoice(answer: ExchangeAnswer): string {
   throwRefusal(answer, 'asset');
   const [voice] = z.array(z.object({ id: z.string().min(1) })).safeParse(answer.json).data ?? [];
@@ -73,7 +73,7 @@ export function firstVoice(answer: ExchangeAnswer): string {
   });
 }
 
-/** Where the work stands. Words we do not know mean running: a new word must never fail a paid task. */
+/** The status of the work. Unknown states mean running: a new state must never fail a paid task. */
 export function jobStatus(found: Generation): JobStatus {
   switch (found.status) {
     case 'queued':
@@ -99,7 +99,7 @@ function finished(found: Generation): JobStatus {
   return { state: 'finished', outcome: { files: [remoteFileOf(url)], texts: [] } };
 }
 
-/** What each kind of error means, and whether the same may succeed later or elsewhere. */
+/** The error of each type, and whether a retry may succeed. */
 const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
   INVALID_ARGUMENT: ['INVALID_INPUT', false],
   FAILED_PRECONDITION: ['INVALID_INPUT', false],
@@ -111,10 +111,10 @@ const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
   MODERATION_FAILED: ['MODERATION_REFUSED', false],
 };
 
-function failureOf({ error, error_message: said }: Generation): UpstreamError {
-  const reason = error?.message || said || '';
+function failureOf({ error, error_message: detail }: Generation): UpstreamError {
+  const reason = error?.message || detail || '';
   const message = `hedra failed: ${reason || 'no reason given'}`.slice(0, 500);
-  // Hedra's own look at what was made; another try makes something else.
+  // Hedra's moderation of the output; a retry makes another one.
   if (error?.reason_code === 'MODERATION_OUTPUT_TRANSIENT') {
     return new UpstreamError('UNAVAILABLE', message);
   }

@@ -12,9 +12,9 @@ import type {
 } from '../contract/provider.ts';
 import { addressOf, beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { putFile } from '../shared/upload-address.ts';
-import { asCharacter, asPlace, asRequest, characterStatus, requestStatus, throwRefusal } from './wire.ts';
+import { asCharacter, asUpload, asRequest, characterStatus, requestStatus, throwRefusal } from './wire.ts';
 
-type PictureRequest = RequestOf<'CHARACTER_IMAGE'>;
+type CharacterImageRequest = RequestOf<'CHARACTER_IMAGE'>;
 
 interface Wire {
   readonly http: HttpClient;
@@ -22,8 +22,8 @@ interface Wire {
 }
 
 /**
- * Higgsfield's Soul: characters (custom references) learned from pictures, and pictures of them. Kiln's reference travels
- * as Idempotency-Key, by which nothing can be asked for afterwards. Only pictures that still wait can be cancelled.
+ * Higgsfield's Soul: characters (custom references) trained on images, and images of them. Kiln's reference is sent as
+ * Idempotency-Key, which can't be looked up afterwards. Only queued image requests can be cancelled.
  */
 export function createHiggsfield({ http }: { readonly http: HttpClient }): Provider {
   const wire = { http, exchange: createExchange(http) };
@@ -56,10 +56,10 @@ function characters(wire: Wire): JobCapability<RequestOf<'CHARACTER'>> {
   };
 }
 
-function pictures({ exchange }: Wire): JobCapability<PictureRequest> {
+function pictures({ exchange }: Wire): JobCapability<CharacterImageRequest> {
   return {
     pollMs: 1_500,
-    start: (request, context) => startPictures(exchange, request, context),
+    start: (request, context) => startImages(exchange, request, context),
     async status(handle, context) {
       const path = pathOf(handle, 'status');
       return requestStatus(
@@ -68,7 +68,7 @@ function pictures({ exchange }: Wire): JobCapability<PictureRequest> {
     },
     async cancel(handle, context) {
       const answer = await exchange(context, { method: 'POST', path: pathOf(handle, 'cancel') });
-      // 400: it has begun or ended.
+      // 400: it has started or ended.
       if (answer.status === 400 || answer.status === 404) return 'too-late';
       throwRefusal(answer, 'work');
       return 'cancelled';
@@ -78,9 +78,9 @@ function pictures({ exchange }: Wire): JobCapability<PictureRequest> {
 
 const DEFAULT_MODEL = 'higgsfield-ai/soul/standard';
 
-async function startPictures(
+async function startImages(
   exchange: Exchange,
-  request: PictureRequest,
+  request: CharacterImageRequest,
   context: StartContext,
 ): Promise<Handle> {
   const { connection, reference, webhookUrl } = context;
@@ -96,7 +96,7 @@ async function startPictures(
   return { id, status: pathAtHome(status, connection), cancel: pathAtHome(cancel, connection) };
 }
 
-function settings(request: PictureRequest): Record<string, unknown> {
+function settings(request: CharacterImageRequest): Record<string, unknown> {
   const { prompt, aspectRatio, resolution, count, seed, characterId } = request;
   if (count !== undefined && count !== 1 && count !== 4) {
     const message = 'count: higgsfield makes one picture or four';
@@ -112,7 +112,7 @@ function settings(request: PictureRequest): Record<string, unknown> {
   };
 }
 
-/** The addresses of pictures: our own where they are public, else of their copies in Higgsfield's storage. */
+/** The URLs of images: our own when they are public, else of their copies in Higgsfield's storage. */
 async function addressesOf(
   { http, exchange }: Wire,
   files: readonly InputFile[],
@@ -129,14 +129,14 @@ async function addressesOf(
       path: '/files/generate-upload-url',
       json: { content_type: file.contentType },
     });
-    const { upload_url: url, public_url: address } = asPlace(answer);
+    const { upload_url: url, public_url: address } = asUpload(answer);
     throwRefusal(await putFile(http, { file, url, context }), 'file');
     urls.push(address);
   }
   return urls;
 }
 
-/** The path of an address that the upstream gave, when it is below our own: credentials go nowhere else. */
+/** The path of a URL from the upstream, when it is below our base URL: credentials go nowhere else. */
 function pathAtHome(url: string | null | undefined, connection: Connection): string | null {
   const home = `${addressOf(connection, '')}/`;
   if (!url || !URL.canParse(url)) return null;
@@ -146,8 +146,8 @@ function pathAtHome(url: string | null | undefined, connection: Connection): str
 }
 
 function pathOf(handle: Handle, what: 'status' | 'cancel'): string {
-  const given = handle[what];
-  return typeof given === 'string' ? given : `/requests/${idOf(handle)}/${what}`;
+  const path = handle[what];
+  return typeof path === 'string' ? path : `/requests/${idOf(handle)}/${what}`;
 }
 
 function idOf({ id }: Handle): string {

@@ -6,7 +6,7 @@ import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchan
 import { detailOf } from '../shared/fastapi-detail.ts';
 import { createReader, text } from '../shared/reader.ts';
 
-/** The bodies of Higgsfield's API, read leniently. */
+/** The bodies of Higgsfield's API, parsed leniently. */
 
 const { read, unreadable } = createReader('higgsfield');
 
@@ -22,17 +22,17 @@ const request = z.object({
   error: text,
 });
 
-/** A request for pictures as far as Kiln reads it. */
+/** The fields of an image request that Kiln uses. */
 export type SoulRequest = z.output<typeof request>;
 
 const character = z.object({ id: z.string().min(1), status: text });
 
-/** A character as far as Kiln reads it. */
+/** The fields of a character that Kiln uses. */
 export type Character = z.output<typeof character>;
 
 const place = z.object({ upload_url: z.url(), public_url: z.url() });
 
-/** How the wire's fields are called in Kiln's own inputs. */
+/** The wire's field names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {
   aspect_ratio: 'aspectRatio',
   batch_size: 'count',
@@ -41,41 +41,41 @@ const FIELDS: Readonly<Record<string, string>> = {
   image_url: 'images',
 };
 
-/** What was asked: new work, something about work that exists, or a place for a file. */
-type Asking = 'start' | 'work' | 'file';
+/** The purpose of a request: new work, existing work, or an upload URL. */
+type RequestPurpose = 'start' | 'work' | 'file';
 
-/** Throws what Higgsfield says is wrong; returns for a success. */
-export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
+/** Throws Higgsfield's error; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   if (answer.status < 400) return;
-  const { message: said, field } = detailOf(answer.json);
-  const message = `higgsfield: ${said || `HTTP ${answer.status}`}`.slice(0, 400);
-  // Wrong credentials are a 401 there; whoever is known and refused has nothing left to spend.
+  const { message: detail, field } = detailOf(answer.json);
+  const message = `higgsfield: ${detail || `HTTP ${answer.status}`}`.slice(0, 400);
+  // Wrong credentials are a 401; a 403 means no credit.
   if (answer.status === 403) throw new UpstreamError('OUT_OF_CREDIT', message);
   if (answer.status === 422 && field !== null) {
     throw new UpstreamError('INVALID_INPUT', message, { field: FIELDS[field] ?? field });
   }
-  throwStatus(answer, { message, isAboutWork: asking === 'work' });
+  throwStatus(answer, { message, isAboutWork: purpose === 'work' });
 }
 
 /** The request of an answer. */
-export function asRequest(answer: ExchangeAnswer, asking: Asking): SoulRequest {
-  throwRefusal(answer, asking);
+export function asRequest(answer: ExchangeAnswer, purpose: RequestPurpose): SoulRequest {
+  throwRefusal(answer, purpose);
   return read(request, answer, 'a request');
 }
 
 /** The character of an answer. */
-export function asCharacter(answer: ExchangeAnswer, asking: Asking): Character {
-  throwRefusal(answer, asking);
+export function asCharacter(answer: ExchangeAnswer, purpose: RequestPurpose): Character {
+  throwRefusal(answer, purpose);
   return read(character, answer, 'a character');
 }
 
-/** Where a file may be put, and where it will be found. */
-export function asPlace(answer: ExchangeAnswer): z.output<typeof place> {
+/** The upload URL of a file, and its URL afterwards. */
+export function asUpload(answer: ExchangeAnswer): z.output<typeof place> {
   throwRefusal(answer, 'file');
   return read(place, answer, 'a place for a file');
 }
 
-/** Where pictures stand. Words we do not know mean running: a new word must never fail a paid task. */
+/** The status of an image request. Unknown states mean running: a new state must never fail a paid task. */
 export function requestStatus(found: SoulRequest): JobStatus {
   switch (found.status) {
     case 'queued':
@@ -101,7 +101,7 @@ export function requestStatus(found: SoulRequest): JobStatus {
   }
 }
 
-/** Where a character stands. */
+/** The status of a character. */
 export function characterStatus(found: Character): JobStatus {
   switch (found.status) {
     case 'not_ready':

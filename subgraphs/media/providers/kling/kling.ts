@@ -8,12 +8,11 @@ import { loginHeaders } from './login.ts';
 import { asTask, jobStatus, listedTasks, submittedId, type KlingTask } from './wire.ts';
 
 /**
- * The Kling wire: videos from words (text2video) or from pictures (image2video), each with a status path of its own, so
- * that the handle keeps which. Kiln's reference travels as `external_task_id`, which every listing shows again. There is
- * no cancel.
+ * The Kling wire: videos from text (text2video) or images (image2video), each with its own status path, so the handle
+ * stores which. Kiln's reference is sent as `external_task_id`, which listings return. There is no cancel.
  */
 export function createKling(options: { readonly http: HttpClient }): Provider {
-  const exchange = asKnownCaller(createExchange(options.http));
+  const exchange = withLogin(createExchange(options.http));
   return {
     name: 'kling',
     jobs: {
@@ -30,8 +29,8 @@ export function createKling(options: { readonly http: HttpClient }): Provider {
   };
 }
 
-/** Every request says who asks. */
-function asKnownCaller(exchange: Exchange): Exchange {
+/** Adds the login headers to every request. */
+function withLogin(exchange: Exchange): Exchange {
   return async (context, request) =>
     exchange(context, {
       ...request,
@@ -42,7 +41,7 @@ function asKnownCaller(exchange: Exchange): Exchange {
 const ACTIONS = ['text2video', 'image2video'] as const;
 const DEFAULT_MODEL = 'kling-v2-5-turbo';
 const MAX_PICTURE = 10 << 20;
-/** Pictures travel inline: up to two of 10 MB each. */
+/** Images are sent inline: up to two of 10 MB each. */
 const START_TIMEOUT_MS = 120_000;
 
 async function start(exchange: Exchange, request: VideoRequest, context: StartContext): Promise<Handle> {
@@ -54,8 +53,8 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
     json: {
       model_name: context.connection.model ?? DEFAULT_MODEL,
       ...settings(request, action),
-      image: firstFrame && (await pictureOf(firstFrame, 'firstFrame')),
-      image_tail: lastFrame && (await pictureOf(lastFrame, 'lastFrame')),
+      image: firstFrame && (await imageOf(firstFrame, 'firstFrame')),
+      image_tail: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
       external_task_id: context.reference,
       callback_url: context.webhookUrl,
     },
@@ -68,20 +67,20 @@ function settings(
   { prompt, negativePrompt, resolution, duration, aspectRatio, lastFrame }: VideoRequest,
   action: (typeof ACTIONS)[number],
 ): object {
-  // The wire names no sizes: `std` renders 720p, `pro` 1080p, and only `pro` leads to a last frame.
+  // The wire has no sizes: `std` renders 720p, `pro` 1080p, and only `pro` supports a last frame.
   const isPro = resolution === '1080p' || lastFrame !== undefined;
   return {
     prompt,
     negative_prompt: negativePrompt,
     mode: isPro ? 'pro' : resolution && 'std',
-    // A picture brings its own shape.
+    // With an image input, the aspect ratio is the image's.
     aspect_ratio: action === 'text2video' ? aspectRatio : undefined,
     duration: duration?.toString(),
   };
 }
 
 /** Plain base64: the wire refuses a `data:` prefix. */
-async function pictureOf(file: InputFile, field: string): Promise<string> {
+async function imageOf(file: InputFile, field: string): Promise<string> {
   if (file.publicUrl !== null) return file.publicUrl;
   if (file.bytes > MAX_PICTURE) {
     const message = `${field} is larger than ${MAX_PICTURE} bytes; send a smaller picture`;
@@ -100,8 +99,8 @@ const PAGE_SIZE = 500;
 const MAX_PAGES = 4;
 
 /**
- * Looks through the listings of both paths. Absent only when both were read to their end: an account with more tasks
- * than are read here, or an aggregator that has no listing, can't be asked.
+ * Searches the listings of both paths. Absent only when both were read to their end; unknowable for an account with
+ * more tasks than are read here, or an aggregator without a listing.
  */
 async function find(
   exchange: Exchange,

@@ -7,8 +7,8 @@ const LIFETIME_SECONDS = 1_800;
 const LEEWAY_SECONDS = 5;
 
 /**
- * The header that says who asks. With an API key it is in the connection's own headers already; a pair of keys signs a
- * token of its own for every request (HS256, good for half an hour), so that none is ever too old.
+ * The authorization header. An API key is already in the connection's headers; a pair of keys signs a new token for
+ * every request (HS256, valid for half an hour).
  */
 export async function loginHeaders({ credentials }: Connection): Promise<Record<string, string>> {
   const { accessKey, secretKey } = credentials;

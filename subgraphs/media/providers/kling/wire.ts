@@ -6,9 +6,9 @@ import { retryAfterOf, throwStatus, type ExchangeAnswer } from '../shared/exchan
 import { createReader, id, text } from '../shared/reader.ts';
 
 /**
- * The bodies of the Kling wire, read leniently, and its result codes: an HTTP status and a `code` in the body, which
- * says more. Aggregators of the new-api family answer on the same paths in their own form (`code: "success"`, other
- * words for the states, the address elsewhere); that is read too.
+ * The bodies of the Kling wire, parsed leniently, and its result codes: an HTTP status, and a more precise `code` in
+ * the body. Aggregators of the new-api family answer on the same paths in another format (`code: "success"`, other
+ * state names, the URL elsewhere), which is parsed too.
  */
 
 const { read, unreadable } = createReader('kling');
@@ -22,42 +22,42 @@ const task = z.object({
     .object({ videos: z.array(z.object({ url: text }).nullable().catch(null)) })
     .nullish()
     .catch(null),
-  // An aggregator's own words for the same things.
+  // An aggregator's fields for the same values.
   status: text,
   url: text,
   result_url: text,
   fail_reason: text,
 });
 
-/** A task of Kling as far as Kiln reads it. */
+/** The fields of a Kling task that Kiln uses. */
 export type KlingTask = z.output<typeof task>;
 
-const said = z.object({
+const envelope = z.object({
   code: z.union([z.number(), z.string()]).nullish().catch(null),
   message: text,
   error: z.object({ message: text }).nullish().catch(null),
 });
 
-/** What a refusal is about: a new task, or one that was asked for. */
-type Asking = 'start' | 'status' | 'list';
+/** The purpose of a request: a start, a status or a listing. */
+type RequestPurpose = 'start' | 'status' | 'list';
 
-/** Throws what the vendor says is wrong; returns for a success. */
-function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
-  const { code = null, message: own, error } = said.safeParse(answer.json).data ?? {};
+/** Throws the vendor's error; returns for a success. */
+function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
+  const { code = null, message: own, error } = envelope.safeParse(answer.json).data ?? {};
   const message = `kling: ${own || error?.message || `HTTP ${answer.status}`}`.slice(0, 400);
-  if (typeof code === 'number' && code !== 0) throw errorOfCode(code, { message, answer, asking });
-  if (code === 'task_not_exist' && asking === 'status') throw lost();
-  throwStatus(answer, { message, isAboutWork: asking === 'status' });
+  if (typeof code === 'number' && code !== 0) throw errorOfCode(code, { message, answer, purpose });
+  if (code === 'task_not_exist' && purpose === 'status') throw lost();
+  throwStatus(answer, { message, isAboutWork: purpose === 'status' });
 }
 
-interface Said {
+interface CodeContext {
   readonly message: string;
   readonly answer: ExchangeAnswer;
-  readonly asking: Asking;
+  readonly purpose: RequestPurpose;
 }
 
-function errorOfCode(code: number, { message, answer, asking }: Said): UpstreamError {
-  const spoken = `${message} (${code})`;
+function errorOfCode(code: number, { message, answer, purpose }: CodeContext): UpstreamError {
+  const described = `${message} (${code})`;
   switch (code) {
     case 1000:
     case 1001:
@@ -73,23 +73,23 @@ function errorOfCode(code: number, { message, answer, asking }: Said): UpstreamE
     case 1200:
     case 1201:
     case 1202:
-      // Asking with nothing but an id can only be wrong about the id.
-      if (asking === 'status') return lost();
-      return new UpstreamError('INVALID_INPUT', spoken);
+      // A status request has only the id: only the id can be wrong.
+      if (purpose === 'status') return lost();
+      return new UpstreamError('INVALID_INPUT', described);
     case 1203:
-      if (asking === 'status') return lost();
-      return new UpstreamError('UNAVAILABLE', spoken);
+      if (purpose === 'status') return lost();
+      return new UpstreamError('UNAVAILABLE', described);
     case 1300:
     case 1301:
-      return new UpstreamError('MODERATION_REFUSED', `${spoken}; change the content`, { field: 'prompt' });
+      return new UpstreamError('MODERATION_REFUSED', `${described}; change the content`, { field: 'prompt' });
     case 1302:
     case 1303:
-      return new UpstreamError('RATE_LIMITED', spoken, { retryAfter: retryAfterOf(answer) });
+      return new UpstreamError('RATE_LIMITED', described, { retryAfter: retryAfterOf(answer) });
     case 1100:
-      return new UpstreamError('UNAVAILABLE', spoken);
+      return new UpstreamError('UNAVAILABLE', described);
     default:
-      // 5000, 5001, 5002 and what nobody knows: it may have begun.
-      return new UpstreamError('UNAVAILABLE', spoken, {
+      // 5000, 5001, 5002 and unknown codes: the work may have started.
+      return new UpstreamError('UNAVAILABLE', described, {
         startUnknown: true,
         retryAfter: retryAfterOf(answer),
       });
@@ -105,7 +105,7 @@ export function submittedId(answer: ExchangeAnswer): string {
   throwRefusal(answer, 'start');
   const found =
     z.object({ data: z.object({ task_id: id }) }).safeParse(answer.json).data?.data.task_id ??
-    // An aggregator's answer has it at the top.
+    // An aggregator's answer has it at the top level.
     z.object({ task_id: id }).safeParse(answer.json).data?.task_id;
   if (found !== null && found !== undefined) return found;
   throw unreadable(new Error('no task_id'), 'a submission');
@@ -121,14 +121,14 @@ export function asTask(answer: ExchangeAnswer): KlingTask {
   return parsed;
 }
 
-/** The tasks of one page of a listing; null where the answer is no listing. */
+/** The tasks of one page of a listing; null when the answer is no listing. */
 export function listedTasks(answer: ExchangeAnswer): readonly KlingTask[] | null {
   if (answer.status === 404 || answer.status === 405) return null;
   throwRefusal(answer, 'list');
   return z.object({ data: z.array(task) }).safeParse(answer.json).data?.data ?? null;
 }
 
-/** Where the work stands. Words we do not know mean running: a new word must never fail a paid task. */
+/** The status of the work. Unknown states mean running: a new state must never fail a paid task. */
 export function jobStatus(found: KlingTask): JobStatus {
   switch ((found.task_status || found.status || '').toLowerCase()) {
     case 'submitted':
@@ -157,13 +157,13 @@ function videosOf(found: KlingTask): RemoteFile[] {
 }
 
 function failureOf(reason: string): UpstreamError {
-  const said = `kling failed: ${reason || 'no reason given'}`.slice(0, 500);
+  const message = `kling failed: ${reason || 'no reason given'}`.slice(0, 500);
   if (/moderat|sensitive|risk control|content (security|polic)|violat|违规|风控|敏感/i.test(reason)) {
-    return new UpstreamError('MODERATION_REFUSED', said);
+    return new UpstreamError('MODERATION_REFUSED', message);
   }
-  // The same pictures and words would fail, and cost, again.
+  // The same input would fail, and cost, again.
   if (/invalid|unsupported|not supported/i.test(reason)) {
-    return new UpstreamError('INVALID_INPUT', said);
+    return new UpstreamError('INVALID_INPUT', message);
   }
-  return new UpstreamError('UNAVAILABLE', said);
+  return new UpstreamError('UNAVAILABLE', message);
 }

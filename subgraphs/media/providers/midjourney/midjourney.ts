@@ -14,9 +14,9 @@ import {
 } from './wire.ts';
 
 /**
- * The midjourney-proxy wire: submit, then fetch by id. HTTP 200 always; the `code` in the body tells. The speed mode is
- * a path prefix (/mj-fast/mj, /mj-turbo/mj, /mj-relax/mj). Kiln's reference travels in `state`, which the proxy hands
- * back in every task, so that a start can be found again in its list.
+ * The midjourney-proxy wire: submit, then fetch by id. HTTP is always 200; the `code` in the body is the result. The
+ * speed mode is a path prefix (/mj-fast/mj, /mj-turbo/mj, /mj-relax/mj). Kiln's reference is sent as `state`, which the
+ * proxy returns in every task, so a start can be found again in its list.
  */
 export function createMidjourney(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);
@@ -49,14 +49,14 @@ async function imagine(exchange: Exchange, request: ImageRequest, context: Start
     path: `${mode}/mj/submit/imagine`,
     json: {
       prompt: promptOf(request),
-      ...marksOf(context),
+      ...trackingOf(context),
       ...(base64Array.length > 0 && { base64Array }),
     },
   });
   return { taskId: submittedId(answer) };
 }
 
-/** The prompt with midjourney's own switches behind it. */
+/** The prompt with midjourney's own parameters appended. */
 function promptOf(request: ImageRequest): string {
   const switches = [
     request.aspectRatio === undefined ? '' : ` --ar ${request.aspectRatio}`,
@@ -75,14 +75,14 @@ async function describe(
   const answer = await exchange(context, {
     method: 'POST',
     path: '/mj/submit/describe',
-    json: { base64, ...marksOf(context) },
+    json: { base64, ...trackingOf(context) },
   });
   return { taskId: submittedId(answer) };
 }
 
 /**
- * One video of a prompt and its first frame (the proxy's own default is four, of which we would keep one). Without a
- * frame it is up to the proxy whether it makes one from the words.
+ * One video of a prompt and its first frame (the proxy's default is four videos, of which one would be used). Without a
+ * frame the proxy decides whether it makes one from the text.
  */
 async function animate(exchange: Exchange, request: VideoRequest, context: StartContext): Promise<Handle> {
   const { prompt, firstFrame, lastFrame, resolution } = request;
@@ -96,7 +96,7 @@ async function animate(exchange: Exchange, request: VideoRequest, context: Start
     path: '/mj/submit/video',
     json: {
       prompt,
-      ...marksOf(context),
+      ...trackingOf(context),
       batchSize: 1,
       image: firstFrame && (await dataUri(firstFrame, 'image')),
       endImage: lastFrame && (await dataUri(lastFrame, 'lastFrame')),
@@ -106,8 +106,8 @@ async function animate(exchange: Exchange, request: VideoRequest, context: Start
   return { taskId: submittedId(answer) };
 }
 
-/** Our reference, and where the proxy may tell of changes. */
-function marksOf({ reference, webhookUrl }: StartContext): Record<string, string> {
+/** Our reference, and our webhook URL. */
+function trackingOf({ reference, webhookUrl }: StartContext): Record<string, string> {
   return { state: reference, ...(webhookUrl !== undefined && { notifyHook: webhookUrl }) };
 }
 
@@ -129,7 +129,7 @@ function sharedSteps(exchange: Exchange): Omit<JobCapability, 'start'> {
     async cancel(handle, context) {
       const answer = await exchange(context, { method: 'POST', path: `/mj/task/${idOf(handle)}/cancel` });
       const verdict = cancelVerdict(answer);
-      if (verdict !== 'unsaid') return verdict;
+      if (verdict !== 'unknown') return verdict;
       return hasStopped(await fetchTask(exchange, handle, context)) ? 'cancelled' : 'too-late';
     },
   };

@@ -5,7 +5,7 @@ import type { JobStatus, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 
-/** The bodies of midjourney-proxy, read leniently: only what Kiln uses, everything else may change. */
+/** The bodies of midjourney-proxy, parsed leniently: only the fields that Kiln uses. */
 
 const { read, unreadable } = createReader('midjourney');
 
@@ -33,10 +33,10 @@ const task = z.object({
   properties: z.object({ finalPrompt: text }).nullish().catch(null),
 });
 
-/** A task of midjourney-proxy as far as Kiln reads it. */
+/** The fields of a midjourney-proxy task that Kiln uses. */
 export type MidjourneyTask = z.infer<typeof task>;
 
-/** The task id of a submission; the proxy's codes become errors. Aggregators answer them with HTTP 400. */
+/** The task id of a submission. Throws the error of the proxy's code; aggregators send codes with HTTP 400. */
 export function submittedId(answer: ExchangeAnswer): string {
   const parsed = submitted.safeParse(answer.json);
   if (answer.status === 400 && parsed.success) throw submissionError(parsed.data);
@@ -44,7 +44,7 @@ export function submittedId(answer: ExchangeAnswer): string {
   if (refused !== undefined) throw refused;
   if (!parsed.success) throw unreadable(parsed.error, 'a submission');
   const { code, result } = parsed.data;
-  // 1 accepted, 22 accepted and waiting, 21 the same submission exists already.
+  // 1 accepted, 22 accepted and queued, 21 the same submission exists already.
   if (code !== 1 && code !== 22 && code !== 21) throw submissionError(parsed.data);
   if (result === null || result === undefined) {
     throw unreadable(new Error(`code ${code} without a result`), 'a submission');
@@ -53,7 +53,7 @@ export function submittedId(answer: ExchangeAnswer): string {
 }
 
 function submissionError({ code, description, properties }: z.infer<typeof submitted>): UpstreamError {
-  const said = description?.trim() || `code ${code}`;
+  const reason = description?.trim() || `code ${code}`;
   if (code === 23) {
     const message = 'the midjourney queue is full';
     return new UpstreamError('RATE_LIMITED', message, { retryAfter: 5 });
@@ -63,12 +63,12 @@ function submissionError({ code, description, properties }: z.infer<typeof submi
     const message = `midjourney refuses this prompt${word}; change its wording`;
     return new UpstreamError('MODERATION_REFUSED', message, { field: 'prompt' });
   }
-  // new-api says this with code 4, which is "invalid input" everywhere else.
-  if (/quota/i.test(said)) {
+  // new-api uses code 4 for this, which means "invalid input" everywhere else.
+  if (/quota/i.test(reason)) {
     return new UpstreamError('OUT_OF_CREDIT', 'midjourney: out of credit');
   }
-  if (code === 4) return new UpstreamError('INVALID_INPUT', `midjourney: ${said}`);
-  return new UpstreamError('UNAVAILABLE', `midjourney answered code ${code}: ${said}`);
+  if (code === 4) return new UpstreamError('INVALID_INPUT', `midjourney: ${reason}`);
+  return new UpstreamError('UNAVAILABLE', `midjourney answered code ${code}: ${reason}`);
 }
 
 /**
@@ -86,12 +86,12 @@ function isNothing(json: unknown): boolean {
   return json === undefined || json === null || (json as { code?: unknown }).code === 3;
 }
 
-/** Newest tasks in a listing of trueai-org/midjourney-proxy: an older one may exist beyond them. */
+/** Length of trueai-org/midjourney-proxy's listing: older tasks are not in it. */
 const SHORT_LIST = 100;
 
 /**
- * The task with this reference in a listing of all tasks. `unknowable` where there is no listing (new-api answers its
- * page for people), or one that may have left the task out.
+ * The task with this reference in a listing of all tasks. `unknowable` when there is no listing (new-api answers an
+ * HTML page), or when it may be cut off.
  */
 export function foundIn(answer: ExchangeAnswer, reference: string): MidjourneyTask | 'absent' | 'unknowable' {
   if (answer.status === 404 || answer.status === 405) return 'unknowable';
@@ -103,13 +103,15 @@ export function foundIn(answer: ExchangeAnswer, reference: string): MidjourneyTa
   return found ?? (parsed.data.length === SHORT_LIST ? 'unknowable' : 'absent');
 }
 
-/** What a cancel call was answered; `unsaid` when only the task itself tells (trueai-org answers 200 without a body). */
-export function cancelVerdict(answer: ExchangeAnswer): 'cancelled' | 'too-late' | 'unsaid' {
+/**
+ * The result of a cancel request; `unknown` when only the task's status tells (trueai-org answers 200 without a body).
+ */
+export function cancelVerdict(answer: ExchangeAnswer): 'cancelled' | 'too-late' | 'unknown' {
   const isPassing = answer.status === 429 || answer.status >= 500;
   const refused = isPassing ? errorOfStatus(answer, 'midjourney did not take the cancelling') : undefined;
   if (refused !== undefined) throw refused;
   if (answer.status >= 400) return 'too-late';
-  if (answer.json === undefined) return 'unsaid';
+  if (answer.json === undefined) return 'unknown';
   return submitted.safeParse(answer.json).data?.code === 1 ? 'cancelled' : 'too-late';
 }
 
@@ -118,10 +120,10 @@ export function hasStopped({ status }: MidjourneyTask): boolean {
   return status === 'CANCEL' || status === 'FAILURE';
 }
 
-/** Where the work stands. Words we do not know mean running: a new word must never fail a paid task. */
+/** The status of the work. Unknown states mean running: a new state must never fail a paid task. */
 export function jobStatus(found: MidjourneyTask): JobStatus {
   switch (found.status) {
-    case '': // new-api, until it has asked for the first time
+    case '': // new-api, before its first poll
     case 'NOT_START':
     case 'SUBMITTED':
       return { state: 'queued', stage: 'queued upstream' };
@@ -150,14 +152,14 @@ function isVideo({ action }: MidjourneyTask): boolean {
   return action?.startsWith('VIDEO') ?? false;
 }
 
-/** Of a video every fork names another field; where none of its own is filled, the video lies at imageUrl. */
+/** The forks use different fields for a video's URL; without any of them it is in imageUrl. */
 function resultsOf(found: MidjourneyTask): RemoteFile[] {
   const url = isVideo(found) ? found.videoUrl || found.videoUrls?.[0]?.url : null;
   return url ? [{ url }] : imagesOf(found);
 }
 
 function imagesOf(found: MidjourneyTask): RemoteFile[] {
-  // A description's task carries the described picture in imageUrl; that is no result.
+  // The imageUrl of a description is its input, not a result.
   const isDescription = found.action === 'DESCRIBE';
   return found.imageUrl && !isDescription ? [{ url: found.imageUrl }] : [];
 }
@@ -176,7 +178,7 @@ function failureReason(reason: string): UpstreamError {
     const message = `midjourney refused the picture: ${reason}`;
     return new UpstreamError('MODERATION_REFUSED', message);
   }
-  // The same words would fail, and cost, again.
+  // The same prompt would fail, and cost, again.
   if (/invalid (parameter|link|request)/i.test(reason)) {
     const message = `midjourney: ${reason}`;
     return new UpstreamError('INVALID_INPUT', message, { field: 'prompt' });

@@ -7,9 +7,9 @@ import { startVideo, videoStatus } from './video.ts';
 import { cloneVoice, listVoices, uploadFile } from './voices.ts';
 
 /**
- * The MiniMax wire (v1): videos are jobs, speech and cloned voices are calls, voices and uploads are asked at once.
- * HTTP 200 says nothing: `base_resp.status_code` does (wire.ts). The wire has no field for Kiln's reference and no list
- * of tasks, so a start that got no answer can't be found again; it has no cancel either. Both are absent here.
+ * The MiniMax wire (v1): videos are jobs; speech, cloned voices, voice lists and uploads are synchronous. The result
+ * code is `base_resp.status_code`, not the HTTP status (wire.ts). The wire has no field for Kiln's reference and no
+ * list of tasks, so a start without an answer can't be found again, and it has no cancel.
  */
 export function createMinimax(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);
@@ -28,6 +28,6 @@ export function createMinimax(options: { readonly http: HttpClient }): Provider 
     },
     voices: (context) => listVoices(exchange, context),
     upload: (request, context) => uploadFile(exchange, request, context),
-    answerChallenge: answerChallenge,
+    answerChallenge,
   };
 }

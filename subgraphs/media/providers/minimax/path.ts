@@ -1,6 +1,6 @@
 import type { Connection } from '../contract/provider.ts';
 
-/** A path with its query. Keys of older accounts work only together with their group. */
+/** A path with its query. Keys of older accounts need their group id. */
 export function pathOf(
   connection: Connection,
   path: string,

@@ -6,13 +6,13 @@ import type { Exchange } from '../shared/exchange.ts';
 import { pathOf } from './path.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';
 
-/** Speech: one call that answers with the sound itself, as hexadecimal digits. */
+/** Speech: one call that returns the audio as hexadecimal digits. */
 
 type SpeechRequest = RequestOf<'SPEECH'>;
 
-/** What speaks unless the binding says otherwise. */
+/** The model unless the binding names another. */
 export const DEFAULT_SPEECH_MODEL = 'speech-2.8-hd';
-/** 10,000 characters take the vendor a while. */
+/** 10,000 characters can take minutes. */
 const SPEECH_TIMEOUT_MS = 180_000;
 const SPEECH_MAX_BYTES = 192 << 20;
 
@@ -60,13 +60,13 @@ function voiceOf({ voiceId, speed, volume, pitch, emotion }: SpeechRequest): obj
     voice_id: voiceId,
     speed,
     vol: volume,
-    // Whole semitones only.
+    // Integer semitones only.
     pitch: pitch && Math.round(pitch),
     emotion,
   };
 }
 
-/** Buffer.from stops silently at the first character that is no digit; half a sound must not pass for a whole one. */
+/** Decodes the audio. Buffer.from stops silently at an invalid digit, so the length is checked. */
 function soundOf(hex: string): Buffer {
   const sound = Buffer.from(hex, 'hex');
   if (sound.length * 2 !== hex.length) throw unreadable(new Error('the audio is not hexadecimal'));

@@ -9,10 +9,10 @@ import { id, text } from '../shared/reader.ts';
 import { pathOf } from './path.ts';
 import { failureOfVideo, read, throwRefusal } from './wire.ts';
 
-/** Videos: one submission for words, a first frame, or a first and a last one; the result is a file to be asked for. */
+/** Videos: one submission for text, a first frame, or a first and a last one; the result is a file id to resolve. */
 
 const DEFAULT_VIDEO_MODEL = 'MiniMax-Hailuo-02';
-/** Frames travel inline: up to two pictures of 20 MB each. */
+/** Frames are sent inline: up to two images of 20 MB each. */
 const START_TIMEOUT_MS = 120_000;
 
 const started = z.object({ task_id: id });
@@ -34,15 +34,15 @@ export async function startVideo(
       prompt,
       duration,
       resolution: resolution?.toUpperCase(),
-      first_frame_image: firstFrame && (await pictureOf(firstFrame, 'firstFrame')),
-      last_frame_image: lastFrame && (await pictureOf(lastFrame, 'lastFrame')),
+      first_frame_image: firstFrame && (await imageOf(firstFrame, 'firstFrame')),
+      last_frame_image: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
       callback_url: context.webhookUrl,
     },
     timeoutMs: START_TIMEOUT_MS,
   });
   throwRefusal(answer, { content: 'prompt', invalid: 'INVALID_INPUT' });
   const { task_id: taskId } = read(started, answer);
-  // An empty id with code 0 has been seen: nothing to ask for, though work may have begun.
+  // An empty id with code 0 occurs: there is nothing to poll, though work may have started.
   if (taskId === null || taskId === undefined) {
     throw new UpstreamError('UNAVAILABLE', 'minimax accepted a video without naming its task', {
       startUnknown: true,
@@ -51,11 +51,11 @@ export async function startVideo(
   return { taskId };
 }
 
-async function pictureOf(file: InputFile, field: string): Promise<string> {
+async function imageOf(file: InputFile, field: string): Promise<string> {
   return file.publicUrl ?? dataUri(file, field);
 }
 
-/** GET /v1/query/video_generation, and the file's address once there is one. Words nobody knows mean running. */
+/** GET /v1/query/video_generation, and the file's URL when it is done. Unknown states mean running. */
 export async function videoStatus(
   exchange: Exchange,
   handle: Handle,
@@ -68,7 +68,7 @@ export async function videoStatus(
     retry: 'safe',
   });
   const status = queried.safeParse(answer.json).data?.status;
-  // A failed video carries its reason as the code of an answer that is itself fine.
+  // A failed video has its reason in the result code of a successful answer.
   if (answer.status < 400 && status === 'Fail') return { state: 'failed', error: failureOfVideo(answer) };
   throwRefusal(answer, { content: 'prompt', invalid: 'LOST' });
   switch (status) {
@@ -84,7 +84,7 @@ export async function videoStatus(
   }
 }
 
-/** GET /v1/files/retrieve: an address that is good for some hours. Asking again gives a fresh one. */
+/** GET /v1/files/retrieve: a URL that is valid for some hours. Each request returns a new one. */
 async function fileOf(exchange: Exchange, fileId: string, context: CallContext): Promise<RemoteFile> {
   const answer = await exchange(context, {
     method: 'GET',

@@ -21,7 +21,7 @@ import { pathOf } from './path.ts';
 import { DEFAULT_SPEECH_MODEL } from './speech.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';
 
-/** Voices: a sample is uploaded, cloned under an id of the caller's choice, and listed with the vendor's own. */
+/** Voices: samples are uploaded and cloned under an id of the caller's choice; lists include the vendor's own. */
 
 const CLONE_TIMEOUT_MS = 180_000;
 const UPLOAD_TIMEOUT_MS = 120_000;
@@ -29,7 +29,7 @@ const UPLOAD_TIMEOUT_MS = 120_000;
 const uploaded = z.object({ file: z.object({ file_id: id }) });
 const cloned = z.object({ demo_audio: text, input_sensitive: z.boolean().nullish().catch(null) });
 const voice = z.object({ voice_id: z.string(), voice_name: text });
-/** One odd entry must not hide all the others; absent lists come as null. */
+/** One invalid entry must not hide the others; missing lists are null. */
 const voices = z.array(voice.nullable().catch(null)).nullish().catch(null);
 const listed = z.object({ system_voice: voices, voice_cloning: voices, voice_generation: voices });
 
@@ -64,12 +64,12 @@ function voiceOf(entry: z.output<typeof voice> | null, isOwn: boolean): Voice[] 
   ];
 }
 
-/** The vendor's own voices mostly begin with their language: `English_Graceful_Lady`, `Chinese (Mandarin)_...`. */
+/** The vendor's voice ids mostly begin with their language: `English_Graceful_Lady`, `Chinese (Mandarin)_...`. */
 function languageOf(voiceId: string): string | null {
   return /^([A-Z][a-z]+(?: \([A-Z][a-z]+\))?)_/.exec(voiceId)?.[1] ?? null;
 }
 
-/** POST /v1/files/upload, for samples of voices. */
+/** POST /v1/files/upload, for voice samples. */
 export async function uploadFile(
   exchange: Exchange,
   { file, purpose }: UploadRequest,
@@ -98,7 +98,7 @@ async function sendFile(exchange: Exchange, file: InputFile, context: CallContex
   });
 }
 
-/** POST /v1/voice_clone. A voice that nobody uses for seven days is deleted by the vendor. */
+/** POST /v1/voice_clone. The vendor deletes a voice that is unused for seven days. */
 export async function cloneVoice(
   exchange: Exchange,
   request: RequestOf<'VOICE_CLONE'>,
@@ -133,7 +133,7 @@ export async function cloneVoice(
   };
 }
 
-/** The sample in the vendor's storage, uploaded now unless it is there. An upload starts nothing that costs. */
+/** The file id of the sample, uploaded now unless it is there already. An upload starts no paid work. */
 async function sampleOf(exchange: Exchange, sample: InputFile, context: CallContext): Promise<string> {
   if (sample.uploaded !== null) return sample.uploaded.id;
   const { id: fileId } = await beforeStart(
@@ -155,7 +155,7 @@ function checkVoiceId(voiceId: string): void {
   throw new UpstreamError('INVALID_INPUT', `voiceId: ${message}`, { field: 'voiceId' });
 }
 
-/** The same for the same attempt. */
+/** Derived from the reference: the same attempt gets the same id. */
 function newVoiceId(reference: string): string {
   return `kiln-${createHash('sha256').update(reference).digest('hex').slice(0, 24)}`;
 }

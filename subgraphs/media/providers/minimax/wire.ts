@@ -5,38 +5,38 @@ import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exch
 import { createReader, text } from '../shared/reader.ts';
 
 /**
- * The bodies of the MiniMax wire, read leniently, and its result codes: HTTP 200 nearly always, what happened is in
- * `base_resp.status_code` (platform.minimax.io/docs/api-reference/errorcode). Newer paths answer real HTTP statuses with
- * `{ type: 'error', error: { message: '... (1008)' } }`: the same code, at the end of the message.
+ * The bodies of the MiniMax wire, parsed leniently, and its result codes: HTTP is nearly always 200, and the result is
+ * in `base_resp.status_code` (platform.minimax.io/docs/api-reference/errorcode). Newer paths answer real HTTP statuses
+ * with `{ type: 'error', error: { message: '... (1008)' } }`: the same code, at the end of the message.
  */
 
-/** How minimax's answers are read. */
+/** The reader of minimax's answers. */
 export const { read, unreadable } = createReader('minimax');
 
 const baseResp = z.object({ status_code: z.coerce.number(), status_msg: text });
-const spoken = z.object({
+const envelope = z.object({
   base_resp: baseResp.nullish().catch(null),
   error: z.object({ message: text }).nullish().catch(null),
 });
 
-/** What the caller of the wire knows of its own request, so that a refusal names the field at fault. */
-export interface Asked {
+/** What a request is about, so that an error can name the field at fault. */
+export interface RequestContext {
   /** The field whose content may be refused: prompt, text, sample. */
   readonly content: string;
-  /** What it means when the wire calls the parameters wrong: the request was, or the id in it is not known any more. */
+  /** The error for invalid parameters: the input was wrong, or the id in it is no longer known. */
   readonly invalid: 'INVALID_INPUT' | 'LOST';
 }
 
-/** Throws what the vendor says is wrong; returns for a success. */
-export function throwRefusal(answer: ExchangeAnswer, asked: Asked): void {
-  const said = spoken.safeParse(answer.json).data;
-  const message = said?.base_resp?.status_msg ?? said?.error?.message ?? '';
-  const code = said?.base_resp?.status_code ?? codeAtEnd(message);
-  const error = code === 0 ? null : errorOfCode(code, { message, asked, answer });
+/** Throws the vendor's error; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, about: RequestContext): void {
+  const parsed = envelope.safeParse(answer.json).data;
+  const message = parsed?.base_resp?.status_msg ?? parsed?.error?.message ?? '';
+  const code = parsed?.base_resp?.status_code ?? codeAtEnd(message);
+  const error = code === 0 ? null : errorOfCode(code, { message, about, answer });
   if (error !== null) throw error;
   const byStatus = errorOfStatus(answer, `minimax: ${message || `HTTP ${answer.status}`}`.slice(0, 500));
   if (byStatus !== undefined) throw byStatus;
-  // A success always carries its code: without one this is somebody else's answer.
+  // A success always has a code: without one the answer is not from this API.
   if (code === null) throw unreadable(new Error('no base_resp'));
 }
 
@@ -48,7 +48,7 @@ function codeAtEnd(message: string): number | null {
 const TRY_LATER = new Set([1002, 1039, 1041, 2045, 2056]);
 const NOT_US = new Set([1004, 2038, 2049]);
 const REFUSED = new Set([1026, 1027]);
-/** Codes of a wrong input, and the field that they are always about. */
+/** Codes of an invalid input, and the field they are always about. */
 const WRONG_INPUT: ReadonlyMap<number, string | null> = new Map([
   [1042, null],
   [1043, 'sample'],
@@ -62,18 +62,18 @@ const WRONG_INPUT: ReadonlyMap<number, string | null> = new Map([
   [2054, 'voiceId'],
 ]);
 
-interface Said {
+interface CodeContext {
   readonly message: string;
-  readonly asked: Asked;
+  readonly about: RequestContext;
   readonly answer: ExchangeAnswer;
 }
 
-/** What a code means; null for none. Codes that nobody knows are the vendor's own trouble. */
-function errorOfCode(code: number | null, { message, asked, answer }: Said): UpstreamError | null {
+/** The error of a code; null for a success. Unknown codes count as the vendor's own failure. */
+function errorOfCode(code: number | null, { message, about, answer }: CodeContext): UpstreamError | null {
   if (code === null) return null;
-  const said = `minimax: ${message || 'no reason given'} (${code})`.slice(0, 500);
+  const described = `minimax: ${message || 'no reason given'} (${code})`.slice(0, 500);
   if (TRY_LATER.has(code)) {
-    return new UpstreamError('RATE_LIMITED', said, { retryAfter: retryAfterOf(answer) });
+    return new UpstreamError('RATE_LIMITED', described, { retryAfter: retryAfterOf(answer) });
   }
   if (NOT_US.has(code)) {
     return new UpstreamError('UNAVAILABLE', 'minimax refused our credentials');
@@ -83,24 +83,27 @@ function errorOfCode(code: number | null, { message, asked, answer }: Said): Ups
   }
   if (REFUSED.has(code)) {
     const refusal = `minimax refuses this content: ${message}; change it`.slice(0, 500);
-    return new UpstreamError('MODERATION_REFUSED', refusal, { field: asked.content });
+    return new UpstreamError('MODERATION_REFUSED', refusal, { field: about.content });
   }
   const field = WRONG_INPUT.get(code);
   if (field !== undefined) {
-    if (asked.invalid === 'LOST') {
+    if (about.invalid === 'LOST') {
       return new UpstreamError('LOST', 'minimax does not know this any more');
     }
-    return new UpstreamError('INVALID_INPUT', said, { ...(field !== null && { field }) });
+    return new UpstreamError('INVALID_INPUT', described, { ...(field !== null && { field }) });
   }
-  return new UpstreamError('UNAVAILABLE', said, { startUnknown: true, retryAfter: retryAfterOf(answer) });
+  return new UpstreamError('UNAVAILABLE', described, {
+    startUnknown: true,
+    retryAfter: retryAfterOf(answer),
+  });
 }
 
-/** The failure of a video that ended as `Fail`: the code says whether its content was the reason. */
+/** The error of a video that ended as `Fail`: the code says whether its content was the reason. */
 export function failureOfVideo(answer: ExchangeAnswer): UpstreamError {
-  const said = spoken.safeParse(answer.json).data?.base_resp;
-  const message = said?.status_msg ?? '';
-  const asked: Asked = { content: 'prompt', invalid: 'INVALID_INPUT' };
-  const error = said?.status_code ? errorOfCode(said.status_code, { message, asked, answer }) : null;
+  const parsed = envelope.safeParse(answer.json).data?.base_resp;
+  const message = parsed?.status_msg ?? '';
+  const about: RequestContext = { content: 'prompt', invalid: 'INVALID_INPUT' };
+  const error = parsed?.status_code ? errorOfCode(parsed.status_code, { message, about, answer }) : null;
   if (error?.code === 'MODERATION_REFUSED' || error?.code === 'INVALID_INPUT') return error;
   const reason = message === '' || message === 'success' ? 'no reason given' : message;
   return new UpstreamError('UNAVAILABLE', `minimax failed: ${reason}`.slice(0, 500));

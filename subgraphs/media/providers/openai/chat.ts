@@ -4,14 +4,16 @@ import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { chatChunk, chatOutcome, throwRefusal, unreadable, withheld, type ChatChunk } from './wire.ts';
 
-/** Chat completions. Messages go as they are: their parts (text, image_url, input_audio, file) are this wire's own. */
+/**
+ * Chat completions. Messages are sent unchanged: their parts (text, image_url, input_audio, file) are this wire's own.
+ */
 
 const DEFAULT_MODEL = 'gpt-4o-mini';
 const TIMEOUT_MS = 120_000;
-/** Most bytes of one streamed reply; each word comes in an envelope of its own. */
+/** Most bytes of one streamed reply, envelopes included. */
 const MAX_STREAM = 64 << 20;
 
-/** The whole reply at once. */
+/** Completes a chat. */
 export async function chat(
   exchange: Exchange,
   request: ChatRequest,
@@ -28,13 +30,13 @@ export async function chat(
   return chatOutcome(answer);
 }
 
-/** The reply word by word. A stream that ends without saying why broke off: UNAVAILABLE. */
+/** Streams a reply. A stream that ends without a finish reason broke off: UNAVAILABLE. */
 export async function* chatStream(
   events: EventStream,
   request: ChatRequest,
   context: CallContext,
 ): AsyncGenerator<ChatPiece> {
-  const said: string[] = [];
+  const text: string[] = [];
   let end: Ending = { isOver: false, isWithheld: false, model: null, usage: null };
   const stream = events(context, {
     method: 'POST',
@@ -52,7 +54,7 @@ export async function* chatStream(
     const chunk = chatChunk(data);
     const delta = chunk.choices[0]?.delta?.content ?? chunk.choices[0]?.delta?.refusal ?? '';
     if (delta !== '') {
-      said.push(delta);
+      text.push(delta);
       yield { delta };
     }
     end = withChunk(end, chunk);
@@ -60,12 +62,12 @@ export async function* chatStream(
   if (!end.isOver) {
     throw new UpstreamError('UNAVAILABLE', 'openai: the reply broke off', { startUnknown: true });
   }
-  if (said.length === 0 && end.isWithheld) throw withheld();
+  if (text.length === 0 && end.isWithheld) throw withheld();
   const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
-  yield { outcome: { text: said.join(''), model: end.model ?? 'unknown', usage } };
+  yield { outcome: { text: text.join(''), model: end.model ?? 'unknown', usage } };
 }
 
-/** What the pieces of a stream have said so far, besides words. */
+/** The state of a stream besides its text. */
 interface Ending {
   readonly isOver: boolean;
   readonly isWithheld: boolean;

@@ -5,7 +5,7 @@ import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchan
 import { encodeForm } from '../shared/form.ts';
 import { imageFiles, throwRefusal } from './wire.ts';
 
-/** Images from words (/images/generations) and from images (/images/edits): one call that answers with the pictures. */
+/** Images from text (/images/generations) and from images (/images/edits): one call that returns the images. */
 
 type ImageRequest = RequestOf<'IMAGE'>;
 type Sent = Pick<ExchangeRequest, 'path' | 'json' | 'bytes'> & { readonly headers: Record<string, string> };
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 180_000;
 const MAX_BYTES = 96 << 20;
 const DEFAULT_MODEL = 'gpt-image-1';
 
-/** Makes the images. Throws UpstreamError. */
+/** Generates the images. */
 export async function makeImages(
   exchange: Exchange,
   request: ImageRequest,
@@ -48,7 +48,7 @@ function imageFields(request: ImageRequest, model: string): Record<string, strin
   };
 }
 
-/** The three sizes that the image models take; the nearest in shape wins. An explicit WxH is passed on as it is. */
+/** The three sizes of the image models; the nearest aspect ratio wins. An explicit WxH is sent unchanged. */
 const SIZES = [
   ['1024x1024', 1],
   ['1536x1024', 1.5],

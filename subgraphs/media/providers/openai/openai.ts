@@ -8,9 +8,9 @@ import { speak } from './speech.ts';
 import { videoJob } from './videos.ts';
 
 /**
- * The OpenAI wire, spoken by OpenAI and by everything compatible: chat completions (whole or word by word), image
- * generations and edits and speech as calls that answer with the result, videos as jobs that are asked for. Kiln's
- * reference travels as Idempotency-Key; the wire has no way to ask for a start by it.
+ * The OpenAI wire, offered by OpenAI and compatible services: chat completions (whole or streamed), image generations
+ * and edits and speech as synchronous calls, videos as jobs. Kiln's reference is sent as Idempotency-Key; the wire has
+ * no way to find a start by it.
  */
 export function createOpenai(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);

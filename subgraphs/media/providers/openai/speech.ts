@@ -4,7 +4,7 @@ import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { ByteExchange } from '../shared/exchange.ts';
 import { throwRefusal, unreadable } from './wire.ts';
 
-/** Speech (/audio/speech): one call whose answer is the sound itself. */
+/** Speech (/audio/speech): one call whose answer is the audio itself. */
 
 type SpeechRequest = RequestOf<'SPEECH'>;
 
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 180_000;
 const MAX_BYTES = 96 << 20;
 const MAX_TEXT = 4_096;
 
-/** What the wire calls its formats, and what they are. */
+/** The wire's format names and their MIME types. */
 const FORMATS: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
   opus: 'audio/ogg',
@@ -23,7 +23,10 @@ const FORMATS: Readonly<Record<string, string>> = {
   pcm: 'audio/pcm',
 };
 
-/** Speaks. Throws UpstreamError; what the wire has no field for (pitch, volume) is refused before anything is sent. */
+/**
+ * Generates speech. Throws UpstreamError; inputs that the wire has no field for (pitch, volume) are refused before
+ * anything is sent.
+ */
 export async function speak(
   exchange: ByteExchange,
   request: SpeechRequest,
@@ -42,7 +45,7 @@ export async function speak(
       voice: request.voiceId,
       response_format: format,
       speed: request.speed,
-      // The older models have no instructions, and refuse the field.
+      // The older models refuse the field `instructions`.
       ...(request.emotion !== undefined &&
         !model.startsWith('tts-1') && { instructions: `Speak in a ${request.emotion} tone.` }),
     },
@@ -50,12 +53,12 @@ export async function speak(
     maxBytes: MAX_BYTES,
   });
   throwRefusal(answer);
-  const told = answer.headers['content-type']?.split(';')[0] ?? '';
-  if (answer.status >= 300 || answer.body.length === 0 || /^text\/|json/.test(told)) {
-    throw unreadable(new Error(`HTTP ${answer.status} with ${told || 'no content type'} is no sound`));
+  const contentType = answer.headers['content-type']?.split(';')[0] ?? '';
+  if (answer.status >= 300 || answer.body.length === 0 || /^text\/|json/.test(contentType)) {
+    throw unreadable(new Error(`HTTP ${answer.status} with ${contentType || 'no content type'} is no audio`));
   }
-  const contentType = told.startsWith('audio/') ? told : (FORMATS[format] ?? told);
-  return { files: [{ content: answer.body, contentType }], texts: [] };
+  const audioType = contentType.startsWith('audio/') ? contentType : (FORMATS[format] ?? contentType);
+  return { files: [{ content: answer.body, contentType: audioType }], texts: [] };
 }
 
 function checkRequest({ text, pitch, volume }: SpeechRequest, format: string): void {

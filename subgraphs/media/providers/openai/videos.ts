@@ -6,9 +6,8 @@ import { encodeForm } from '../shared/form.ts';
 import { throwRefusal, videoFailure, videoOf } from './wire.ts';
 
 /**
- * Videos (/videos): started, then asked for until their content can be fetched, with the key. OpenAI calls the
- * operations deprecated, but their shape is what aggregators offer. The wire stops no video, and finds none by our
- * reference.
+ * Videos (/videos): started, then polled until their content can be downloaded with the key. OpenAI has deprecated
+ * these operations, but aggregators offer the same format. The wire cancels no video, and finds none by our reference.
  */
 export function videoJob(exchange: Exchange): JobCapability<VideoRequest> {
   return {
@@ -50,7 +49,7 @@ async function formOf(request: VideoRequest, { connection }: StartContext): Prom
   return form;
 }
 
-/** An explicit WxH is passed on; else the size all models take, upright when that is the shape asked for. */
+/** An explicit WxH is sent unchanged; else the size that all models support, in portrait when the aspect ratio is. */
 function sizeOf({ resolution, aspectRatio }: VideoRequest): string {
   if (resolution !== undefined && /^\d{2,5}x\d{2,5}$/.test(resolution)) return resolution;
   const [width = 16, height = 9] = (aspectRatio ?? '16:9').split(':').map(Number);
@@ -82,7 +81,7 @@ function idOf({ id }: Handle): string {
   throw new UpstreamError('LOST', 'openai: the handle names no video');
 }
 
-/** The content lies at the same origin, behind the key; redirects elsewhere are followed without it. */
+/** The content is at the same origin and needs the key; redirects elsewhere are followed without it. */
 function contentOf(path: string, { connection }: CallContext) {
   return { url: addressOf(connection, `${path}/content`), headers: connection.headers };
 }

@@ -5,7 +5,7 @@ import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader } from '../shared/reader.ts';
 
-/** The bodies of the OpenAI wire, read leniently: only what Kiln uses. */
+/** The bodies of the OpenAI wire, parsed leniently: only the fields that Kiln uses. */
 
 const { read, unreadable } = createReader('openai');
 export { unreadable };
@@ -50,7 +50,7 @@ const chunk = z.object({
   usage: z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
 });
 
-/** One piece of a streamed chat. */
+/** One event of a streamed chat. */
 export type ChatChunk = z.output<typeof chunk>;
 
 const video = z.object({
@@ -60,10 +60,10 @@ const video = z.object({
   error: z.object({ code: z.string().nullish(), message: z.string().nullish() }).nullish(),
 });
 
-/** A video as the wire shows it. */
+/** A video of the wire. */
 export type Video = z.output<typeof video>;
 
-/** How the wire's parameters are called in Kiln's own inputs. */
+/** The wire's parameter names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {
   n: 'count',
   size: 'resolution',
@@ -77,10 +77,10 @@ const FIELDS: Readonly<Record<string, string>> = {
   input_reference: 'image',
 };
 
-/** Words of codes and types that mean a refusal for the content. */
+/** Codes and types that mean refused content. */
 const MODERATION = /moderation|content_policy|content_filter|safety|sensitive/;
 
-/** Throws what the vendor says is wrong; returns for a success. */
+/** Throws the vendor's error; returns for a success. */
 export function throwRefusal(answer: ExchangeAnswer): void {
   if (answer.status < 400) return;
   const parsed = failure.safeParse(answer.json);
@@ -93,7 +93,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   if (/insufficient_quota|billing|credit_balance/.test(code)) {
     throw new UpstreamError('OUT_OF_CREDIT', 'openai: out of credit');
   }
-  // The vendor's own word for "not now" (a bare 503 may come from anything on the way); 404 is a model it lacks.
+  // The vendor's own code for overload (a bare 503 may come from a proxy); 404 is a model it lacks.
   if (/server_is_overloaded|model_not_found/.test(code)) {
     throw new UpstreamError('UNAVAILABLE', message, { retryAfter: retryAfterOf(answer) });
   }
@@ -104,7 +104,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
   throw errorOfStatus(answer, message) ?? new UpstreamError('UNAVAILABLE', message);
 }
 
-/** The pictures of an answer: inline, or still at the vendor. */
+/** The images of an answer: inline, or URLs at the vendor. */
 export function imageFiles(answer: ExchangeAnswer): RemoteFile[] {
   const parsed = read(images, answer);
   const contentType = `image/${parsed.output_format ?? 'png'}`;
@@ -131,7 +131,7 @@ export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
   };
 }
 
-/** One piece of a streamed reply. Throws what the vendor says went wrong half-way. */
+/** One item of a streamed reply. Throws the vendor's error during the stream. */
 export function chatChunk(data: string): ChatChunk {
   let json: unknown;
   try {
@@ -143,7 +143,7 @@ export function chatChunk(data: string): ChatChunk {
   return read(chunk, { json });
 }
 
-/** The content filter kept the whole reply back. */
+/** The content filter withheld the whole reply. */
 export function withheld(): UpstreamError {
   return new UpstreamError('MODERATION_REFUSED', 'openai: the reply was withheld by the content filter', {
     field: 'messages',

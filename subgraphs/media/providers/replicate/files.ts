@@ -6,13 +6,13 @@ import { dataUri, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { read, throwRefusal } from './wire.ts';
 
-/** Largest file that goes inside the input as a data: URI, as the vendor asks. */
+/** Largest file sent as a data: URI, as the vendor recommends. */
 const MAX_INLINE = 256 * 1024;
 const UPLOAD_TIMEOUT_MS = 120_000;
 
 const uploaded = z.object({ urls: z.object({ get: z.string().min(1) }) });
 
-/** The address at which a model finds an input: ours when it is public, a data: URI when it is small, else a file at Replicate. */
+/** The URL of an input for a model: ours when it is public, a data: URI when it is small, else a file at Replicate. */
 export async function addressOfInput(
   exchange: Exchange,
   { file, field }: { readonly file: InputFile; readonly field: string },

@@ -3,17 +3,17 @@ import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf, VideoRequest } from '../../domain/work/request.ts';
 
 /**
- * What the models at Replicate are asked with: each has an input schema of its own. A model that is not named here (a
- * bindings file may name any, also by its version) gets the fields that most have.
+ * The inputs of the models at Replicate: each has its own input schema. A model that is not named here (a generators
+ * file may name any, also by its version) gets the fields that most have.
  */
 
-/** Hands over a file and answers its address. */
+/** Uploads a file and returns its URL. */
 export type AddressOfInput = (file: InputFile, field: string) => Promise<string>;
 
 interface ImageModel {
-  /** Field of the input pictures, and whether it takes several; null where it takes none. */
+  /** Field of the input images, and whether it takes several; null when it takes none. */
   readonly pictures: { readonly field: string; readonly areMany: boolean } | null;
-  /** Field of the number of pictures; null where it makes one. */
+  /** Field of the number of images; null when it makes one. */
   readonly count: string | null;
 }
 
@@ -33,13 +33,13 @@ const VIDEOS: Readonly<Record<string, VideoModel>> = {
   'kwaivgi/kling-v2.5-turbo-pro': { first: 'start_image', last: 'end_image' },
 };
 
-/** The models that run when a binding names none. */
+/** The models unless the binding names one. */
 export const DEFAULT_MODELS = {
   IMAGE: 'black-forest-labs/flux-schnell',
   VIDEO: 'bytedance/seedance-1-lite',
 } as const;
 
-/** The input of a picture. Throws INVALID_INPUT for what the model does not take. */
+/** The input of an image request. Throws INVALID_INPUT for fields the model lacks. */
 export async function imageInput(
   model: string,
   request: RequestOf<'IMAGE'>,
@@ -61,7 +61,7 @@ export async function imageInput(
   };
 }
 
-/** The input of a video. */
+/** The input of a video request. */
 export async function videoInput(
   model: string,
   request: VideoRequest,
@@ -76,7 +76,7 @@ export async function videoInput(
   return {
     prompt,
     negative_prompt: negativePrompt,
-    // A picture brings its own shape.
+    // With an image input, the aspect ratio is the image's.
     aspect_ratio: firstFrame === undefined ? aspectRatio : undefined,
     resolution,
     duration,

@@ -9,8 +9,8 @@ import { webhookCheck } from './webhooks.ts';
 import { asPrediction, jobStatus, throwRefusal } from './wire.ts';
 
 /**
- * Replicate's predictions: of a model by its name, or of one of its versions (`owner/name:version`). The API has no field
- * for our reference. Outputs are deleted an hour after the end, so they are fetched at once like all results.
+ * Replicate's predictions: of a model by its name, or of one of its versions (`owner/name:version`). The API has no
+ * field for our reference. Outputs are deleted an hour after the end; like all results they are downloaded at once.
  */
 export function createReplicate(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);
@@ -27,7 +27,7 @@ export function createReplicate(options: { readonly http: HttpClient }): Provide
 
 type ReplicateRequest = RequestOf<'IMAGE' | 'VIDEO'>;
 
-/** After this the vendor ends a prediction by itself, also one that never began: nobody asks for it any more. */
+/** After this time the vendor cancels a prediction by itself, also one that never started. */
 const CANCEL_AFTER = '30m';
 
 async function start(exchange: Exchange, request: ReplicateRequest, context: StartContext): Promise<Handle> {
@@ -35,7 +35,7 @@ async function start(exchange: Exchange, request: ReplicateRequest, context: Sta
   const { webhookUrl } = context;
   const answer = await exchange(context, {
     method: 'POST',
-    ...placeOf(model),
+    ...pathOfModel(model),
     json: {
       ...versionOf(model),
       input,
@@ -57,12 +57,12 @@ async function inputOf(exchange: Exchange, request: ReplicateRequest, context: S
   return { model, input };
 }
 
-/** A version is asked for by its id; a model without one by its name. */
+/** A version is requested by its id; a model without one by its name. */
 function versionOf(model: string): { readonly version?: string } {
   return model.includes(':') || /^[0-9a-f]{64}$/.test(model) ? { version: model } : {};
 }
 
-function placeOf(model: string): { readonly path: string } {
+function pathOfModel(model: string): { readonly path: string } {
   if (versionOf(model).version !== undefined) return { path: '/predictions' };
   const [owner = '', name = ''] = model.split('/');
   return { path: `/models/${encodeURIComponent(owner)}/${encodeURIComponent(name)}/predictions` };

@@ -5,30 +5,31 @@ import { z } from 'zod';
 
 import type { CallContext, ProviderWebhook } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { isRecent, keepKeys } from '../shared/signed-webhook.ts';
+import { createSignatureCheck, isRecent } from '../shared/signed-webhook.ts';
 import { read, throwRefusal } from './wire.ts';
 
 const secret = z.object({ key: z.string().startsWith('whsec_') });
 
 /**
- * Makes the check of Replicate's signature (Standard Webhooks) with the account's own secret, which the API tells. Throws
- * UpstreamError when that can't be had.
+ * Creates the verification of Replicate's signature (Standard Webhooks) with the account's secret, which the API
+ * returns. Throws UpstreamError when the secret can't be fetched.
  */
 export function webhookCheck(
   exchange: Exchange,
-): (notice: ProviderWebhook, context: CallContext) => Promise<boolean> {
-  const kept = keepKeys<Webhook>();
-  return async (notice, context) => {
-    if (!isRecent(notice.headers['webhook-timestamp'])) return false;
+): (webhook: ProviderWebhook, context: CallContext) => Promise<boolean> {
+  const check = createSignatureCheck<Webhook>();
+  return async (webhook, context) => {
+    if (!isRecent(webhook.headers['webhook-timestamp'])) return false;
     const { baseUrl, headers } = context.connection;
-    // The secret is the account's, and an account is known by its token; tokens are not kept as names.
+    // The cache key is a hash, so that no token is used as a key.
     const account = createHash('sha256')
       .update(JSON.stringify([baseUrl, headers]))
       .digest('hex');
-    const fetch = () => signerOf(exchange, context);
-    if (isSigned(notice, await kept.get(account, fetch))) return true;
-    const renewed = await kept.renewed(account, fetch);
-    return renewed !== null && isSigned(notice, renewed);
+    return check({
+      account,
+      fetch: () => secretOf(exchange, context),
+      matches: (signer) => isSigned(webhook, signer),
+    });
   };
 }
 
@@ -37,13 +38,13 @@ function isSigned({ headers, body }: ProviderWebhook, signer: Webhook): boolean 
     signer.verify(body, { ...headers });
     return true;
   } catch (error) {
-    // A signed body that is no JSON is a SyntaxError: nothing that Replicate sends.
+    // A signed body that is not JSON is a SyntaxError: Replicate sends JSON only.
     if (error instanceof WebhookVerificationError || error instanceof SyntaxError) return false;
     throw error;
   }
 }
 
-async function signerOf(exchange: Exchange, context: CallContext): Promise<Webhook> {
+async function secretOf(exchange: Exchange, context: CallContext): Promise<Webhook> {
   const answer = await exchange(context, { method: 'GET', path: '/webhooks/default/secret', retry: 'safe' });
   throwRefusal(answer, 'account');
   return new Webhook(read(secret, answer, 'a secret').key);

@@ -6,7 +6,7 @@ import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchan
 import { percentOfLogs } from '../shared/log-progress.ts';
 import { createReader, text } from '../shared/reader.ts';
 
-/** The bodies of Replicate's API, read leniently. */
+/** The bodies of Replicate's API, parsed leniently. */
 
 const { read, unreadable } = createReader('replicate');
 export { read };
@@ -20,7 +20,7 @@ const prediction = z.object({
   data_removed: z.boolean().nullish().catch(null),
 });
 
-/** A prediction as far as Kiln reads it. */
+/** The fields of a prediction that Kiln uses. */
 export type Prediction = z.output<typeof prediction>;
 
 const problem = z.object({
@@ -32,7 +32,7 @@ const problem = z.object({
     .catch(null),
 });
 
-/** How the models' fields are called in Kiln's own inputs. */
+/** The models' field names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {
   num_outputs: 'count',
   aspect_ratio: 'aspectRatio',
@@ -44,30 +44,30 @@ const FIELDS: Readonly<Record<string, string>> = {
   last_frame_image: 'lastFrame',
 };
 
-/** What was asked: a new prediction, something about one that exists, or something else of the account. */
-type Asking = 'start' | 'prediction' | 'account';
+/** The purpose of a request: a start, an existing prediction, or the account. */
+type RequestPurpose = 'start' | 'prediction' | 'account';
 
-/** Throws what Replicate says is wrong; returns for a success. */
-export function throwRefusal(answer: ExchangeAnswer, asking: Asking): void {
+/** Throws Replicate's error; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   if (answer.status < 400) return;
   const { title, detail, invalid_fields: invalid } = problem.safeParse(answer.json).data ?? {};
   const message = `replicate: ${detail || title || `HTTP ${answer.status}`}`.slice(0, 400);
-  if (asking === 'start' && answer.status === 422) {
+  if (purpose === 'start' && answer.status === 422) {
     const name = invalid?.[0]?.field ?? /input\.(\w+)/.exec(detail ?? '')?.[1];
     const last = name?.split('.').at(-1);
     const field = last === undefined ? {} : { field: FIELDS[last] ?? last };
     throw new UpstreamError('INVALID_INPUT', message, { ...field });
   }
-  throwStatus(answer, { message, isAboutWork: asking === 'prediction' });
+  throwStatus(answer, { message, isAboutWork: purpose === 'prediction' });
 }
 
 /** The prediction of an answer. */
-export function asPrediction(answer: ExchangeAnswer, asking: Asking): Prediction {
-  throwRefusal(answer, asking);
+export function asPrediction(answer: ExchangeAnswer, purpose: RequestPurpose): Prediction {
+  throwRefusal(answer, purpose);
   return read(prediction, answer, 'a prediction');
 }
 
-/** Where the work stands. Words we do not know mean running: a new word must never fail a paid task. */
+/** The status of the work. Unknown states mean running: a new state must never fail a paid task. */
 export function jobStatus(found: Prediction): JobStatus {
   switch (found.status) {
     case 'starting':
@@ -93,7 +93,7 @@ export function jobStatus(found: Prediction): JobStatus {
 
 function succeeded(found: Prediction): JobStatus {
   if (found.data_removed === true) {
-    // An hour after its end: asked too late.
+    // Outputs are deleted an hour after the end.
     const message = 'replicate has deleted the output of this prediction';
     return { state: 'failed', error: new UpstreamError('LOST', message) };
   }
@@ -102,7 +102,7 @@ function succeeded(found: Prediction): JobStatus {
   return { state: 'finished', outcome: { files, texts: [] } };
 }
 
-/** A model answers one address or a list of them. */
+/** A model returns one URL or a list of them. */
 function filesOf(output: unknown): RemoteFile[] {
   const all: readonly unknown[] = Array.isArray(output) ? output : [output];
   return all.flatMap((one) =>

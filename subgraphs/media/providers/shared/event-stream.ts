@@ -5,24 +5,24 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext } from '../contract/provider.ts';
 import { httpRequestOf, transportError, type ExchangeAnswer, type ExchangeRequest } from './exchange.ts';
 
-/** Server-sent events of an upstream, for wires that answer word by word. */
+/** Server-sent events of an upstream, for streamed answers. */
 
 interface EventStreamRequest extends ExchangeRequest {
-  /** Called with an answer of 400 and more, or one that is no event stream; throws what the vendor means by it. */
+  /** Called with a status of 400 or above, or an answer that is no event stream; throws the vendor's error. */
   readonly onRefusal: (answer: ExchangeAnswer) => void;
 }
 
 /** Opens a stream of server-sent events and yields the data of each. */
 export type EventStream = (context: CallContext, request: EventStreamRequest) => AsyncGenerator<string>;
 
-/** Largest refusal that is read. */
+/** Most bytes of an error body that are read. */
 const MAX_REFUSAL = 1 << 20;
 /** Longest single event, in characters. */
 const MAX_EVENT = 8 << 20;
 
 /**
- * Makes the way to ask for events: yields the `data` of each, as they come. `timeoutMs` is the longest pause, also
- * before the first byte. Throws UpstreamError; leaving the loop early hangs up.
+ * Creates the reader of event streams: yields the `data` of each event. `timeoutMs` is the longest pause, also before
+ * the first byte. Throws UpstreamError; leaving the loop early closes the connection.
  */
 export function createEventStream(http: HttpClient): EventStream {
   return async function* events(context, request) {
@@ -60,11 +60,11 @@ async function readJson(body: Readable): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
   } catch {
-    return undefined; // an error page: its status tells enough
+    return undefined; // an error page: the status suffices
   }
 }
 
-/** The data lines of each event, joined; comments and other fields are left out, a half event at the end too. */
+/** The data lines of each event, joined; comments, other fields and an unfinished last event are skipped. */
 async function* dataOf(body: Readable): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

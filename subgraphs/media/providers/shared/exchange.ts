@@ -9,8 +9,8 @@ import type { InputFile } from '../../domain/inputs/input.ts';
 import type { CallContext, Connection, RemoteFile } from '../contract/provider.ts';
 
 /**
- * The HTTP steps that every provider shares: address and headers of the connection, transport failures and plain HTTP
- * statuses turned into UpstreamError. What a vendor says inside its bodies is the provider's own business.
+ * HTTP requests of every provider: URL and headers of the connection, and UpstreamErrors for transport failures and
+ * plain HTTP statuses. The meaning of bodies is the provider's own part.
  */
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -18,7 +18,7 @@ const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 /** Largest input file sent inline (base64 in JSON, or a multipart part held in memory). */
 const MAX_INLINE_INPUT = 20 * 1024 * 1024;
 
-/** One call to a provider. */
+/** One request to a provider. */
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path below the connection's base URL and prefix, with its leading slash. */
@@ -31,11 +31,11 @@ export interface ExchangeRequest {
   readonly retry?: HttpRequest['retry'];
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
-  /** A page for people instead of JSON is an answer too (`json` is undefined): a path the upstream may not have. */
+  /** Accept an HTML page instead of JSON (`json` is undefined): for a path the upstream may lack. */
   readonly mayBePage?: boolean;
 }
 
-/** What it answered; its status may be any. */
+/** An answer of any status. */
 export interface ExchangeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,16 +43,16 @@ export interface ExchangeAnswer {
   readonly json: unknown;
 }
 
-/** Sends one call. Throws UpstreamError where no answer came, or none that can be read. */
+/** Sends one request. Throws UpstreamError when no answer came, or one that can't be parsed. */
 export type Exchange = (context: CallContext, request: ExchangeRequest) => Promise<ExchangeAnswer>;
 
-/** The same for answers that are files: the bytes of a success, the parsed body of a refusal. */
+/** The same for answers that are files: the bytes of a success, the parsed body of an error. */
 export type ByteExchange = (
   context: CallContext,
   request: ExchangeRequest,
 ) => Promise<ExchangeAnswer & { readonly body: Buffer }>;
 
-/** Makes the way to ask for a file that is the answer itself. */
+/** Creates the function that requests a file. */
 export function createByteExchange(http: HttpClient): ByteExchange {
   return async (context, request) => {
     const response = await send(http, context, request);
@@ -61,7 +61,9 @@ export function createByteExchange(http: HttpClient): ByteExchange {
   };
 }
 
-/** Makes the one function through which a provider talks. A body that is no JSON fails as UNAVAILABLE, start unknown. */
+/**
+ * Creates the function that sends a provider's requests. A body that is not JSON fails as UNAVAILABLE, start unknown.
+ */
 export function createExchange(http: HttpClient): Exchange {
   return async (context, request) => {
     const response = await send(http, context, request);
@@ -86,7 +88,7 @@ async function send(http: HttpClient, context: CallContext, request: ExchangeReq
   }
 }
 
-/** A request as the HTTP client takes it: the connection's address and headers, limits, trusted origins. */
+/** A request for the HTTP client: the connection's URL and headers, limits, trusted origins. */
 export function httpRequestOf(context: CallContext, request: ExchangeRequest): HttpRequest {
   const body = request.json === undefined ? request.bytes : JSON.stringify(request.json);
   return {
@@ -107,7 +109,7 @@ export function httpRequestOf(context: CallContext, request: ExchangeRequest): H
   };
 }
 
-/** The address of a path at this connection. */
+/** The URL of a path at this connection. */
 export function addressOf(connection: Connection, path: string): string {
   return `${connection.baseUrl.replace(/\/+$/, '')}${connection.pathPrefix}${path}`;
 }
@@ -118,7 +120,7 @@ function trustedOrigins(connection: Connection): readonly string[] {
   return [...own.map((url) => new URL(url).origin), ...connection.resultOrigins];
 }
 
-/** What the HTTP client threw, as UpstreamError. */
+/** The HTTP client's error as UpstreamError. */
 export function transportError(error: unknown): UpstreamError {
   if (!(error instanceof HttpFailure)) throw error;
   const code = error.code === 'TIMED_OUT' ? 'TIMED_OUT' : 'UNAVAILABLE';
@@ -134,7 +136,7 @@ function parse(response: HttpResponse): unknown {
   try {
     return JSON.parse(response.body.toString('utf8'));
   } catch (cause) {
-    // An error page instead of JSON still has a telling status; a success that can't be read tells nothing.
+    // An error page still has its status; a success that can't be parsed has nothing.
     if (response.status >= 400) return undefined;
     throw new UpstreamError('UNAVAILABLE', 'the provider answered with something that is not JSON', {
       startUnknown: true,
@@ -143,7 +145,7 @@ function parse(response: HttpResponse): unknown {
   }
 }
 
-/** What a plain HTTP status means, for vendors that use them; undefined for 2xx. */
+/** The error of a plain HTTP status, for vendors that use them; undefined for 2xx. */
 export function errorOfStatus(answer: ExchangeAnswer, message: string): UpstreamError | undefined {
   const { status } = answer;
   if (status < 400) return undefined;
@@ -163,8 +165,8 @@ export function errorOfStatus(answer: ExchangeAnswer, message: string): Upstream
 }
 
 /**
- * Throws what a plain HTTP status means; returns for 2xx. A path or a model that is not there is no lost work: LOST is
- * only said where work that exists was asked about.
+ * Throws the error of a plain HTTP status; returns for 2xx. LOST is thrown only for requests about existing work: a
+ * missing path or model is UNAVAILABLE.
  */
 export function throwStatus(
   answer: ExchangeAnswer,
@@ -186,7 +188,7 @@ export function retryAfterOf(answer: ExchangeAnswer): number | undefined {
   return Number.isFinite(seconds) ? Math.min(3600, Math.max(0, Math.ceil(seconds))) : undefined;
 }
 
-/** An input file's bytes, refused beyond what wires take inline. */
+/** An input file's bytes, refused when too large to send inline. */
 export async function readInput(file: InputFile, field: string): Promise<Buffer> {
   if (file.bytes > MAX_INLINE_INPUT) {
     throw new UpstreamError(
@@ -205,7 +207,7 @@ export async function dataUri(file: InputFile, field: string): Promise<string> {
   return `data:${file.contentType};base64,${(await readInput(file, field)).toString('base64')}`;
 }
 
-/** Awaits what goes before a start, such as handing over a file: whatever became of it, nothing has started yet. */
+/** Awaits a step before a start, such as an upload: whatever happens, nothing has started yet. */
 export async function beforeStart<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -216,7 +218,7 @@ export async function beforeStart<Result>(work: Promise<Result>): Promise<Result
   }
 }
 
-/** A result that is told as an address; a data: URI is the result itself. */
+/** The result file of a URL; a data: URI is the file itself. */
 export function remoteFileOf(url: string): RemoteFile {
   const [, contentType, data] = /^data:([\w/+.-]+);base64,(.*)$/s.exec(url) ?? [];
   if (contentType === undefined || data === undefined) return { url };

@@ -2,23 +2,23 @@ import { z } from 'zod';
 
 import { text } from './reader.ts';
 
-/** The error bodies of services made with FastAPI: `detail` is a text, a list of what is wrong, or an object of their own. */
+/** The error bodies of FastAPI services: `detail` is a text, a list of problems, or an object of their own. */
 
 const item = z.object({ loc: z.array(z.union([z.string(), z.number()])).catch([]), msg: text });
 const body = z.object({ detail: z.unknown() });
 const own = z.object({ message: text, type: text });
 
-/** What such a body says. */
+/** The content of such a body. */
 export interface Detail {
-  /** A sentence, or null when it says nothing. */
+  /** The message, or null without one. */
   readonly message: string | null;
-  /** Name of the field at fault, the innermost. */
+  /** Innermost name of the field at fault. */
   readonly field: string | null;
-  /** The service's own word for the kind of error. */
+  /** The service's own error type. */
   readonly type: string | null;
 }
 
-/** Reads one, leniently. */
+/** Parses such a body leniently. */
 export function detailOf(json: unknown): Detail {
   const detail = body.safeParse(json).data?.detail;
   if (typeof detail === 'string') return { message: detail, field: null, type: null };

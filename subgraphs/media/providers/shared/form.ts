@@ -1,4 +1,4 @@
-/** A multipart body with the header that names its boundary, written by Node's own encoder. */
+/** A multipart body with its content type, encoded by Node. */
 export async function encodeForm(
   form: FormData,
 ): Promise<{ readonly bytes: Uint8Array; readonly headers: Record<string, string> }> {

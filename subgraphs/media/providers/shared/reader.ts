@@ -2,29 +2,32 @@ import { z } from 'zod';
 
 import { UpstreamError } from '../../domain/failure.ts';
 
-/** A text that is nice to have: anything else in its place must not spoil an answer about paid work. */
+/** An optional text: another type in its place must not spoil an answer about paid work. */
 export const text = z.string().nullish().catch(null);
 
-/** An id that is nice to have, which wires send as a number here and as digits there. */
+/** An optional id, sent as a number or as digits. */
 export const id = z
   .union([z.string().min(1), z.number()])
   .transform(String)
   .nullish()
   .catch(null);
 
-/** How the successful answers of one provider are read. */
+/** Parses the successful answers of one provider. */
 export interface Reader {
-  /** The body of an answer in that shape; throws `unreadable` when it has another. `what` is how the failure calls it: "a task". */
+  /**
+   * The body of an answer in that shape; throws `unreadable` when it has another. `what` names it in the error: "a
+   * task".
+   */
   readonly read: <Shape extends z.ZodType>(
     shape: Shape,
     answer: { readonly json: unknown },
     what?: string,
   ) => z.output<Shape>;
-  /** The failure of a success that tells nothing: UNAVAILABLE, and what was asked for may have happened all the same. */
+  /** The error for a success that can't be parsed: UNAVAILABLE, and the work may have started. */
   readonly unreadable: (cause: unknown, what?: string) => UpstreamError;
 }
 
-/** Makes the reader of one provider; its failures carry that name. */
+/** Creates the reader of one provider; its errors name it. */
 export function createReader(provider: string): Reader {
   const unreadable = (cause: unknown, what = 'something') =>
     new UpstreamError('UNAVAILABLE', `${provider} answered ${what} that can't be read`, {

@@ -1,50 +1,44 @@
-/** What the checks of signed notices share. */
+import { LRUCache } from 'lru-cache';
 
-/** Seconds that the time of a notice may lie off ours. */
+/** What the verification of signed provider webhooks shares. */
+
+/** Most seconds between the timestamp of a webhook and now. */
 const TOLERANCE_SECONDS = 300;
 
-/** Whether the time of a notice, in seconds since 1970, is near enough to now not to be an old one sent again. */
+/** Whether a timestamp (seconds since 1970) is recent enough for the webhook not to be a replay. */
 export function isRecent(timestamp: string | undefined): boolean {
   if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) return false;
   return Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE_SECONDS;
 }
 
-/** Something of an account that was fetched and is used for some time. */
-export interface KeptKeys<Keys> {
-  /** What is known for this account, fetched when nothing is. */
-  get(account: string, fetch: () => Promise<Keys>): Promise<Keys>;
-  /** The same fetched anew, as keys may have been changed; null when that was done just now. */
-  renewed(account: string, fetch: () => Promise<Keys>): Promise<Keys | null>;
-}
-
-/** Most accounts that are remembered; the oldest is fetched again. */
+/** Most accounts whose keys are cached. */
 const MAX_ACCOUNTS = 50;
-const KEPT_MS = 6 * 3_600_000;
-/** Forged notices shall not make us ask the vendor for its keys over and over. */
+const TTL_MS = 6 * 3_600_000;
+/** Least milliseconds between two fetches of the same keys, so that forged webhooks do not flood the vendor. */
 const RENEWAL_PAUSE_MS = 60_000;
 
-/** Remembers keys for some hours, by account. */
-export function keepKeys<Keys>(): KeptKeys<Keys> {
-  const kept = new Map<string, { readonly keys: Promise<Keys>; readonly at: number }>();
-  const renew = (account: string, fetch: () => Promise<Keys>): Promise<Keys> => {
-    kept.delete(account);
-    const entry = { keys: fetch(), at: performance.now() };
-    kept.set(account, entry);
-    entry.keys.catch(() => {
-      if (kept.get(account) === entry) kept.delete(account);
-    });
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_ACCOUNTS && oldest !== undefined) kept.delete(oldest);
-    return entry.keys;
-  };
-  const ageOf = (account: string) => performance.now() - (kept.get(account)?.at ?? -Infinity);
-  return {
-    async get(account, fetch) {
-      const known = ageOf(account) < KEPT_MS ? kept.get(account) : undefined;
-      return known?.keys ?? renew(account, fetch);
-    },
-    async renewed(account, fetch) {
-      return ageOf(account) < RENEWAL_PAUSE_MS ? null : renew(account, fetch);
-    },
+/** One signature to verify: the account, how its keys are fetched, and the verification with them. */
+interface SignatureCheck<Keys> {
+  readonly account: string;
+  readonly fetch: () => Promise<Keys>;
+  readonly matches: (keys: Keys) => boolean;
+}
+
+/**
+ * Creates a check that caches keys by account. A signature that does not match is tried again with fresh keys, as they
+ * may have been rotated.
+ */
+export function createSignatureCheck<Keys extends object>(): (
+  check: SignatureCheck<Keys>,
+) => Promise<boolean> {
+  const cache = new LRUCache<string, Keys, () => Promise<Keys>>({
+    max: MAX_ACCOUNTS,
+    ttl: TTL_MS,
+    fetchMethod: (_account, _stale, { context }) => context(),
+  });
+  return async ({ account, fetch, matches }) => {
+    if (matches(await cache.forceFetch(account, { context: fetch }))) return true;
+    if (TTL_MS - cache.getRemainingTTL(account) < RENEWAL_PAUSE_MS) return false;
+    return matches(await cache.forceFetch(account, { context: fetch, forceRefresh: true }));
   };
 }

@@ -5,7 +5,7 @@ import { httpRequestOf, transportError, type ExchangeAnswer } from './exchange.t
 
 const UPLOAD_TIMEOUT_MS = 5 * 60_000;
 
-/** The file, the address that takes it, and on whose behalf. */
+/** A file, its upload URL, and the call's context. */
 export interface Upload {
   readonly file: InputFile;
   readonly url: string;
@@ -13,8 +13,8 @@ export interface Upload {
 }
 
 /**
- * PUTs a file to an address that carries its own permission, as a stream: it is shown no credentials, and must be one
- * that may be called at all. Throws UpstreamError when nobody answered.
+ * PUTs a file to an upload URL that carries its own permission, as a stream: it gets no credentials, and must be
+ * allowed by the outbound rule. Throws UpstreamError when no answer came.
  */
 export async function putFile(http: HttpClient, { file, url, context }: Upload): Promise<ExchangeAnswer> {
   const { trustedOrigins = [] } = httpRequestOf(context, { method: 'PUT', path: '' });

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 
-/** Where Volcengine can fetch a file: it takes addresses only. Refused before anything is sent when there is none. */
+/** The URL from which Volcengine fetches a file: it accepts URLs only. Refused before anything is sent without one. */
 export function addressFor(file: InputFile, field: string): string {
   if (file.publicUrl !== null) return file.publicUrl;
   const message =

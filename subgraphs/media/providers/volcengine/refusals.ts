@@ -2,28 +2,28 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { WorkRequest } from '../../domain/work/request.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 
-/** What Volcengine's codes mean. A code of the visual service comes with a telling HTTP status, but says more. */
+/** The errors of Volcengine's codes. A code of the visual service is more precise than its HTTP status. */
 
-/** The code of an answer without a failure. */
+/** The code of a success. */
 export const SUCCESS = 10_000;
 
-/** What was refused: by its content, before or after the work. */
+/** Codes of refused content, before or after the work. */
 const CONTENT: ReadonlySet<number> = new Set([
   50_411, 50_412, 50_413, 50_511, 50_512, 50_514, 50_516, 50_517, 50_518, 50_519,
 ]);
 const TOO_MANY: ReadonlySet<number> = new Set([50_429, 50_430]);
 const INTERNAL: ReadonlySet<number> = new Set([50_500, 50_501]);
 const NOT_OPENED = 50_400;
-/** An address that was given could not be fetched: ours, so nothing that the caller could mend. */
+/** An input URL could not be fetched: our URL, so not the caller's fault. */
 const NOT_FETCHED = 50_220;
 const VIDEO: ReadonlySet<number> = new Set([50_209, 50_210, 50_211, 50_214]);
 const NO_FACE = 60_102;
-/** "Input invalid for this service": most of all a sound that is too long. */
+/** "Input invalid for this service": mostly audio that is too long. */
 const UNFIT = 50_215;
 
 type Kind = WorkRequest['kind'];
 
-/** The field of each kind that a video, a face or an unfit input came in. */
+/** The input field, by kind, that a video, face or invalid-input code is about. */
 const FIELDS: Readonly<Partial<Record<Kind, { readonly face: string; readonly unfit: string }>>> = {
   PERSON_DETECTION: { face: 'image', unfit: 'image' },
   HUMAN_VIDEO: { face: 'image', unfit: 'audio' },
@@ -39,8 +39,8 @@ interface Refusal {
 }
 
 /** The error of a code of the visual service. */
-export function errorOfCode({ code, message: said, answer, kind }: Refusal): UpstreamError {
-  const message = `volcengine: ${said || 'no reason given'} (${code})`.slice(0, 400);
+export function errorOfCode({ code, message: reason, answer, kind }: Refusal): UpstreamError {
+  const message = `volcengine: ${reason || 'no reason given'} (${code})`.slice(0, 400);
   if (CONTENT.has(code)) return new UpstreamError('MODERATION_REFUSED', message);
   if (TOO_MANY.has(code)) {
     return new UpstreamError('RATE_LIMITED', message, { retryAfter: retryAfterOf(answer) });
@@ -68,15 +68,15 @@ function fieldOf(code: number, kind: Kind): string | undefined {
   return code === UNFIT ? fields?.unfit : undefined;
 }
 
-/** Whether a question was refused, and not the work that it asked about: it may be asked again. */
-export function isOfQuestion(error: UpstreamError, { status }: ExchangeAnswer): boolean {
+/** Whether the request was refused, not the work: it may be sent again. */
+export function isRequestError(error: UpstreamError, { status }: ExchangeAnswer): boolean {
   return error.code === 'RATE_LIMITED' || status === 401 || status === 403 || status >= 500;
 }
 
-/** The error of an answer that carries no code of the service: of the door before it. */
-export function errorOfDoor(answer: ExchangeAnswer, said: string): UpstreamError | undefined {
-  const error = errorOfStatus(answer, `volcengine: ${said || `HTTP ${answer.status}`}`.slice(0, 400));
-  // An action that is not there is no lost work.
+/** The error of an answer without a code of the service: of the API gateway before it. */
+export function errorOfGateway(answer: ExchangeAnswer, reason: string): UpstreamError | undefined {
+  const error = errorOfStatus(answer, `volcengine: ${reason || `HTTP ${answer.status}`}`.slice(0, 400));
+  // A missing action is not lost work.
   if (error?.code !== 'LOST') return error;
   return new UpstreamError('UNAVAILABLE', error.message);
 }

@@ -12,21 +12,21 @@ interface Action {
   readonly version: string;
   /** Further parameters of the query. */
   readonly query?: Readonly<Record<string, string>>;
-  /** A body that is JSON, or a form. */
+  /** A JSON body, or a form. */
   readonly json?: object;
   readonly form?: Readonly<Record<string, string>>;
-  /** `safe` only for questions. */
+  /** `safe` only for reads. */
   readonly retry?: 'safe';
 }
 
-/** Asks for one action, signed with the connection's pair of keys. */
-export type Ask = (context: CallContext, action: Action) => Promise<ExchangeAnswer>;
+/** Sends one action, signed with the connection's pair of keys. */
+export type SendAction = (context: CallContext, action: Action) => Promise<ExchangeAnswer>;
 
 /** The one region that both services are signed for. */
 const REGION = 'cn-north-1';
 
-/** Makes the way to ask. */
-export function createAsk(http: HttpClient): Ask {
+/** Creates the function that sends actions. */
+export function createSendAction(http: HttpClient): SendAction {
   const exchange = createExchange(http);
   return async (context, action) => {
     const { accessKey, secretKey } = keysOf(context.connection);

@@ -5,15 +5,15 @@ import { createHash, createHmac } from 'node:crypto';
 /** What the signature covers. */
 export interface RequestToSign {
   readonly method: string;
-  /** The whole address; its host is signed, with the port where it has one of its own. */
+  /** The full URL; its host is signed, with a non-default port. */
   readonly url: string;
-  /** As it is sent; null when no body is. */
+  /** The content type as sent; null without a body. */
   readonly contentType: string | null;
   readonly body: string;
   readonly date: Date;
 }
 
-/** Who signs, and for which service. */
+/** The signing keys and the service. */
 export interface Signer {
   readonly accessKey: string;
   readonly secretKey: string;
@@ -22,7 +22,7 @@ export interface Signer {
   readonly region: string;
 }
 
-/** The headers that make a request one of this account's. They hold the key's name, never the secret. */
+/** The headers that authenticate a request. They contain the key's name, never the secret. */
 export function signedHeaders(request: RequestToSign, signer: Signer): Readonly<Record<string, string>> {
   const { accessKey, secretKey, service, region } = signer;
   const url = new URL(request.url);
@@ -53,7 +53,7 @@ function canonicalQuery(query: URLSearchParams): string {
   return pairs.toSorted().join('&');
 }
 
-/** Everything but letters, digits and `-_.~`, as RFC 3986 has it. */
+/** Percent-encodes everything but letters, digits and `-_.~`, as in RFC 3986. */
 function escaped(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

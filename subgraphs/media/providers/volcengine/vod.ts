@@ -6,11 +6,11 @@ import type { Connection, JobCapability, JobStatus } from '../contract/provider.
 import type { ExchangeAnswer } from '../shared/exchange.ts';
 import { text } from '../shared/reader.ts';
 import { addressFor } from './inputs.ts';
-import { errorOfDoor } from './refusals.ts';
-import type { Ask } from './request.ts';
-import { doorMessage, unreadable } from './wire.ts';
+import { errorOfGateway } from './refusals.ts';
+import type { SendAction } from './request.ts';
+import { gatewayMessage, unreadable } from './wire.ts';
 
-/** Volcengine's storage of videos: it fetches a video by itself and names it by a Vid. */
+/** Volcengine's video storage: it downloads a video by itself and names it by a Vid. */
 
 const VERSION = '2020-08-01';
 
@@ -25,13 +25,13 @@ const asked = z.object({
   }),
 });
 
-/** Videos handed over to become avatars. */
-export function avatarSources(ask: Ask): JobCapability<RequestOf<'AVATAR_SOURCE'>> {
+/** Video uploads for avatars. */
+export function avatarSources(sendAction: SendAction): JobCapability<RequestOf<'AVATAR_SOURCE'>> {
   return {
     pollMs: 2_000,
     async start(request, context) {
       const source = { SourceUrl: addressFor(request.video, 'source'), FileExtension: '.mp4' };
-      const answer = await ask(context, {
+      const answer = await sendAction(context, {
         service: 'vod',
         method: 'POST',
         name: 'UploadMediaByUrl',
@@ -42,8 +42,8 @@ export function avatarSources(ask: Ask): JobCapability<RequestOf<'AVATAR_SOURCE'
     },
     async status({ job: id }, context) {
       const JobIds = typeof id === 'string' ? id : '';
-      const question = { name: 'QueryUploadTaskInfo', version: VERSION, query: { JobIds } } as const;
-      const answer = await ask(context, { service: 'vod', method: 'GET', ...question, retry: 'safe' });
+      const lookup = { name: 'QueryUploadTaskInfo', version: VERSION, query: { JobIds } } as const;
+      const answer = await sendAction(context, { service: 'vod', method: 'GET', ...lookup, retry: 'safe' });
       return uploadStatus(read(answer, asked).Result.Data, JobIds);
     },
   };
@@ -82,11 +82,11 @@ function spaceOf({ credentials }: Connection): string {
 }
 
 function read<Shape extends z.ZodType>(answer: ExchangeAnswer, shape: Shape): z.output<Shape> {
-  const error = errorOfDoor(answer, doorMessage(answer));
+  const error = errorOfGateway(answer, gatewayMessage(answer));
   if (error !== undefined) throw error;
   const found = shape.safeParse(answer.json);
   if (found.success) return found.data;
-  const said = doorMessage(answer);
-  if (said === '') throw unreadable(found.error, 'an upload');
-  throw new UpstreamError('UNAVAILABLE', `volcengine: ${said}`.slice(0, 400));
+  const message = gatewayMessage(answer);
+  if (message === '') throw unreadable(found.error, 'an upload');
+  throw new UpstreamError('UNAVAILABLE', `volcengine: ${message}`.slice(0, 400));
 }

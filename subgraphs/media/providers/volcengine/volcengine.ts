@@ -3,7 +3,7 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { RequestKind, RequestOf } from '../../domain/work/request.ts';
 import type { Handle, JobCapability, Outcome, Provider, StartContext } from '../contract/provider.ts';
 import { addressFor } from './inputs.ts';
-import { createAsk, type Ask } from './request.ts';
+import { createSendAction, type SendAction } from './request.ts';
 import { avatarSources } from './vod.ts';
 import {
   avatarOutcome,
@@ -15,21 +15,21 @@ import {
 } from './wire.ts';
 
 /**
- * Volcengine's visual service: who is in a picture, pictures that speak (OmniHuman), avatars cloned from a video and
- * what they say. Every request is signed; every input is fetched by the service, so files need an address that it can
- * reach. The wire has no field for a caller's reference and no cancel; a task is asked for with the key of its service.
+ * Volcengine's visual service: person detection in an image, talking images (OmniHuman), avatars cloned from a video
+ * and their speech. Every request is signed; the service downloads every input, so files need a URL that it can reach.
+ * The wire has no field for a caller's reference and no cancel; a task is polled with the key of its service.
  */
 export function createVolcengine({ http }: { readonly http: HttpClient }): Provider {
-  const ask = createAsk(http);
+  const sendAction = createSendAction(http);
   return {
     name: 'volcengine',
     fetchesInputs: true,
     jobs: {
-      PERSON_DETECTION: task(ask, detection),
-      HUMAN_VIDEO: task(ask, humanVideo),
-      AVATAR_SOURCE: avatarSources(ask),
-      AVATAR: task(ask, avatar),
-      AVATAR_VIDEO: task(ask, avatarVideo),
+      PERSON_DETECTION: task(sendAction, detection),
+      HUMAN_VIDEO: task(sendAction, humanVideo),
+      AVATAR_SOURCE: avatarSources(sendAction),
+      AVATAR: task(sendAction, avatar),
+      AVATAR_VIDEO: task(sendAction, avatarVideo),
     },
   };
 }
@@ -37,7 +37,7 @@ export function createVolcengine({ http }: { readonly http: HttpClient }): Provi
 /** One service: a kind of work that CVSubmitTask takes. */
 interface Service<Kind extends RequestKind> {
   readonly kind: Kind;
-  /** The key of the service when the binding names no model. */
+  /** The service's key unless the binding names a model. */
   readonly key: string;
   readonly pollMs: number;
   readonly body: (request: RequestOf<Kind>) => object;
@@ -83,27 +83,30 @@ const avatarVideo: Service<'AVATAR_VIDEO'> = {
 
 const VERSION = '2022-08-31';
 
-function task<Kind extends RequestKind>(ask: Ask, service: Service<Kind>): JobCapability<RequestOf<Kind>> {
+function task<Kind extends RequestKind>(
+  sendAction: SendAction,
+  service: Service<Kind>,
+): JobCapability<RequestOf<Kind>> {
   return {
     pollMs: service.pollMs,
-    start: (request, context) => start(ask, service, { request, context }),
+    start: (request, context) => start(sendAction, service, { request, context }),
     async status(handle, context) {
       const json = { req_key: textOf(handle, 'key'), task_id: textOf(handle, 'task') };
-      const question = { name: 'CVGetResult', version: VERSION, json, retry: 'safe' } as const;
-      return taskStatus(await ask(context, { service: 'cv', method: 'POST', ...question }), service);
+      const lookup = { name: 'CVGetResult', version: VERSION, json, retry: 'safe' } as const;
+      return taskStatus(await sendAction(context, { service: 'cv', method: 'POST', ...lookup }), service);
     },
   };
 }
 
 async function start<Kind extends RequestKind>(
-  ask: Ask,
+  sendAction: SendAction,
   { kind, key, body }: Service<Kind>,
   { request, context }: { readonly request: RequestOf<Kind>; readonly context: StartContext },
 ): Promise<Handle> {
   const name = context.connection.model ?? key;
   const json = { req_key: name, ...body(request) };
   const submission = { service: 'cv', method: 'POST', name: 'CVSubmitTask', version: VERSION, json } as const;
-  return { key: name, task: startedTask(await ask(context, submission), kind) };
+  return { key: name, task: startedTask(await sendAction(context, submission), kind) };
 }
 
 function textOf(handle: Handle, name: 'key' | 'task'): string {

@@ -5,11 +5,11 @@ import type { WorkRequest } from '../../domain/work/request.ts';
 import type { JobStatus, Outcome } from '../contract/provider.ts';
 import { remoteFileOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
-import { errorOfCode, errorOfDoor, isOfQuestion, SUCCESS } from './refusals.ts';
+import { errorOfCode, errorOfGateway, isRequestError, SUCCESS } from './refusals.ts';
 
-/** The bodies of Volcengine's visual service, read leniently. */
+/** The bodies of Volcengine's visual service, parsed leniently. */
 
-/** How volcengine's answers are read. */
+/** The reader of volcengine's answers. */
 export const { unreadable } = createReader('volcengine');
 
 const envelope = z.object({
@@ -22,22 +22,22 @@ const envelope = z.object({
     .catch(null),
 });
 
-/** What the door before every service says when it lets nobody in. */
-const door = z.object({
+/** The error body of the API gateway before every service. */
+const gatewayError = z.object({
   ResponseMetadata: z.object({ Error: z.object({ Code: text, Message: text }).nullish() }),
 });
 
-/** What a task came to, as far as Kiln reads it. */
+/** The fields of a task's result that Kiln uses. */
 export interface TaskData {
   readonly status: string;
   readonly videoUrl: string | null;
-  /** `resp_data`, a text that is JSON again; empty when there is none. */
-  readonly said: Readonly<Record<string, unknown>>;
+  /** `resp_data`, a string of JSON; empty when there is none. */
+  readonly result: Readonly<Record<string, unknown>>;
 }
 
 type Kind = WorkRequest['kind'];
 
-/** The id of a task that was taken. Throws what is wrong, naming the input of this kind of work. */
+/** The id of an accepted task. Throws the service's error, naming the input field of this kind of work. */
 export function startedTask(answer: ExchangeAnswer, kind: Kind): string {
   const { code, message, data } = read(answer);
   if (code !== SUCCESS) throw errorOfCode({ code, message: message ?? '', answer, kind });
@@ -45,7 +45,7 @@ export function startedTask(answer: ExchangeAnswer, kind: Kind): string {
   throw unreadable(new Error('no task_id'), 'a start');
 }
 
-/** Where a task stands; `outcome` reads what it came to. Throws when the question failed, or the task is not known. */
+/** The status of a task; `outcome` reads its result. Throws when the request failed, or the task is not known. */
 export function taskStatus(
   answer: ExchangeAnswer,
   { kind, outcome }: { readonly kind: Kind; readonly outcome: (data: TaskData) => Outcome },
@@ -53,7 +53,7 @@ export function taskStatus(
   const { code, message, data } = read(answer);
   if (code !== SUCCESS) {
     const error = errorOfCode({ code, message: message ?? '', answer, kind });
-    if (isOfQuestion(error, answer)) throw error;
+    if (isRequestError(error, answer)) throw error;
     return { state: 'failed', error };
   }
   switch (data?.status) {
@@ -66,15 +66,15 @@ export function taskStatus(
       const words = 'volcengine does not know this task (any more)';
       throw new UpstreamError('LOST', words);
     }
-    // Words we do not know mean running: a new word must never fail a paid task.
+    // Unknown states mean running: a new state must never fail a paid task.
     default:
       return { state: 'running', progress: null, stage: 'rendering' };
   }
 }
 
-/** A code inside `resp_data` is the work's own. */
+/** A code inside `resp_data` is about the work itself. */
 function endOf(data: TaskData, outcome: (data: TaskData) => Outcome): JobStatus {
-  const { code, msg } = data.said;
+  const { code, msg } = data.result;
   if (typeof code === 'number' && code !== 0) {
     const message = `volcengine failed: ${typeof msg === 'string' ? msg : code}`.slice(0, 400);
     return { state: 'failed', error: new UpstreamError('UNAVAILABLE', message) };
@@ -82,9 +82,9 @@ function endOf(data: TaskData, outcome: (data: TaskData) => Outcome): JobStatus 
   return { state: 'finished', outcome: outcome(data) };
 }
 
-/** Somebody in the picture or not; any other verdict, and none, is that it is not known. */
-export function detectionOutcome({ said }: TaskData): Outcome {
-  const { status, reason, subjects } = said;
+/** Whether a person is in the image; any other verdict means unknown. */
+export function detectionOutcome({ result }: TaskData): Outcome {
+  const { status, reason, subjects } = result;
   const hasPerson = status === 1 ? true : status === 0 ? false : null;
   return {
     files: [],
@@ -97,9 +97,9 @@ export function detectionOutcome({ said }: TaskData): Outcome {
   };
 }
 
-/** The video of a task: its address is good for an hour. */
-export function videoOutcome({ videoUrl, said }: TaskData): Outcome {
-  const { url, vid } = said;
+/** The video of a task: its URL is valid for an hour. */
+export function videoOutcome({ videoUrl, result }: TaskData): Outcome {
+  const { url, vid } = result;
   const inside = typeof vid === 'object' && vid !== null && 'url' in vid ? vid.url : null;
   const address = [videoUrl, url, inside].find((one) => typeof one === 'string' && one !== '');
   if (typeof address !== 'string') throw unreadable(new Error('no video'), 'a finished task');
@@ -107,18 +107,18 @@ export function videoOutcome({ videoUrl, said }: TaskData): Outcome {
 }
 
 /** The avatar that was made. */
-export function avatarOutcome({ said: { resource_id: id } }: TaskData): Outcome {
+export function avatarOutcome({ result: { resource_id: id } }: TaskData): Outcome {
   if (typeof id !== 'string' || id === '') throw unreadable(new Error('no resource_id'), 'a finished task');
   return { files: [], texts: [], facts: { digitalId: id } };
 }
 
 function taskData(data: NonNullable<z.output<typeof envelope>['data']>): TaskData {
-  const { status, video_url: videoUrl, resp_data: said } = data;
-  return { status: status ?? '', videoUrl: videoUrl ?? null, said: objectOf(said) };
+  const { status, video_url: videoUrl, resp_data: result } = data;
+  return { status: status ?? '', videoUrl: videoUrl ?? null, result: objectOf(result) };
 }
 
-function objectOf(said: unknown): Readonly<Record<string, unknown>> {
-  const value = typeof said === 'string' ? parsed(said) : said;
+function objectOf(data: unknown): Readonly<Record<string, unknown>> {
+  const value = typeof data === 'string' ? parsed(data) : data;
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
@@ -133,12 +133,12 @@ function parsed(json: string): unknown {
 function read(answer: ExchangeAnswer): z.output<typeof envelope> {
   const found = envelope.safeParse(answer.json);
   if (found.success) return found.data;
-  throw errorOfDoor(answer, doorMessage(answer)) ?? unreadable(found.error, 'an answer');
+  throw errorOfGateway(answer, gatewayMessage(answer)) ?? unreadable(found.error, 'an answer');
 }
 
-/** What the door said, in its own words. */
-export function doorMessage({ json }: ExchangeAnswer): string {
-  const { data } = door.safeParse(json);
+/** The API gateway's error message. */
+export function gatewayMessage({ json }: ExchangeAnswer): string {
+  const { data } = gatewayError.safeParse(json);
   const error = data?.ResponseMetadata.Error;
   return [error?.Code, error?.Message].filter((words) => Boolean(words)).join(': ');
 }
