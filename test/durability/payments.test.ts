@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refundFailed } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import { anna, operator } from '../payments/callers.ts';
 import { purchase, returned, type Death, type DyingWork } from '../payments/dying-process.ts';
-import { openShop, type Shop } from '../payments/shop.ts';
+import { openShop, type Shop } from '../payments/environment.ts';
 
 /**
  * kill -9 of a process of its own between every two steps of what moves money. Nobody tells us of anything meanwhile:

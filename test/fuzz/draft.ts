@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../rest-compat/schemas/openapi-types.ts';
 import type { Described } from './description.ts';
 import type { Known } from './known.ts';
 import type { Random } from './random.ts';
-import type { Message } from './wire.ts';
+import type { Message } from './raw-http.ts';
 
 /** A request as its parts, which tricks may change before they are put together. */
 export interface Draft {

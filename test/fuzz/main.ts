@@ -4,9 +4,9 @@ import type { OpenApiDocument } from '../../rest-compat/schemas/openapi-types.ts
 import { describedIn, type Described } from './description.ts';
 import { draftOf, messageOf, type Draft } from './draft.ts';
 import { createKnown } from './known.ts';
+import { tricks, type Trick } from './mutations.ts';
 import { createRandom } from './random.ts';
-import { tricks, type Trick } from './tricks.ts';
-import { send, type Answer } from './wire.ts';
+import { send, type Answer } from './raw-http.ts';
 
 /**
  * Sends odd requests to a running server, as its OpenAPI documents describe them and then spoilt, and holds every answer

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 
 import type { Draft } from './draft.ts';
 import type { Random } from './random.ts';
-import type { Message } from './wire.ts';
+import type { Message } from './raw-http.ts';
 
 /** What is done to a request that would have been fine. */
 export interface Trick {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { askingAt } from './asking.ts';
+import { askingAt } from './graphql-client.ts';
 
 /** The catalog, and what else is read over GraphQL: what works, and what each refusal says. */
 

@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { askingAt } from './asking.ts';
+import { askingAt } from './graphql-client.ts';
 
 /** Chat over a live server, at the stand-in of a language model: whole, and in pieces over every kind of stream. */
 

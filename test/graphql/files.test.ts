@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { A_FOX, askingAt, GENERATE, UNKNOWN_ID } from './asking.ts';
+import { A_FOX, askingAt, GENERATE, UNKNOWN_ID } from './graphql-client.ts';
 
 /** Files, descriptions and cancelling over GraphQL: what works, and what each refusal says. */
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { askingAt } from './asking.ts';
+import { askingAt } from './graphql-client.ts';
 
 /** Videos, speech, voices, graphs and analyses over a live server's GraphQL face, at the stand-ins of their wires. */
 

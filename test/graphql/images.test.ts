@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { A_FOX, askingAt, GENERATE, UNKNOWN_ID } from './asking.ts';
+import { A_FOX, askingAt, GENERATE, UNKNOWN_ID } from './graphql-client.ts';
 
 /** Starting images and recipes over GraphQL: what works, and what each refusal says. */
 

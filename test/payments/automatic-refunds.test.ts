@@ -10,7 +10,7 @@ import {
   refundWhenFailed,
 } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import { anna, operator } from './callers.ts';
-import { openShop, type Shop } from './shop.ts';
+import { openShop, type Shop } from './environment.ts';
 
 /** What was paid for an execution that failed is given back: once, all that is left, and only when nobody wanted it so. */
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { CatalogEntry, PayProvider } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
 import { createStripe, type StripeOptions } from '../../subgraphs/workflow/payments/provider/stripe.ts';
-import { benches, type Charged, type OpenBench } from './benches.ts';
+import { benches, type Charged, type OpenBench } from './payment-providers.ts';
 
 /**
  * The Stripe adapter, over the real SDK and real sockets, against the stand-in; and against Stripe itself and stripe-mock

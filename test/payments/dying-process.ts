@@ -2,7 +2,7 @@ import { refundFailed } from '../../subgraphs/workflow/payments/automatic-refund
 import type { PayProvider } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { anna, operator } from './callers.ts';
-import { openCounter, type CounterOptions } from './counter.ts';
+import { openCounter, type CounterOptions } from './commerce.ts';
 
 /** Does one thing of payments as a process of its own, and kills itself with -9 on the way: `node dying-process.ts <json>`. */
 export interface DyingWork {

@@ -12,7 +12,7 @@ import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentSweeper, type PaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
-import { openCounter, type Counter } from './counter.ts';
+import { openCounter, type Counter } from './commerce.ts';
 
 /** Payments, catalog and templates over real PostgreSQL, the real adapter, the stand-in, and a real webhook socket. */
 export interface Shop extends Counter {

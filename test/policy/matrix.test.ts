@@ -17,7 +17,7 @@ import {
   type RouteAnswer,
   type RuledRoute,
 } from './rest-calls.ts';
-import { callerNames, openWorld, type CallerName, type World } from './world.ts';
+import { callerNames, openWorld, type CallerName, type World } from './setup.ts';
 
 /**
  * Each root field and each REST route, called by everybody in every mode. The rows are the policy's own tables, so that a

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { graphql, rest } from '../kit/clients/requests.ts';
-import type { CallerName, World } from './world.ts';
+import type { CallerName, World } from './setup.ts';
 
 /** One of everything that somebody can own. */
 export interface Things {

@@ -6,9 +6,9 @@ import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
 import { graphql, type GraphqlAnswer } from '../kit/clients/requests.ts';
 import { fieldCall, sendField } from './graphql-calls.ts';
+import { thingsOf, type Things } from './owned-resources.ts';
 import { routeCall, sendRoute, type RouteAnswer } from './rest-calls.ts';
-import { thingsOf, type Things } from './things.ts';
-import { callerNames, openWorld, type CallerName, type World } from './world.ts';
+import { callerNames, openWorld, type CallerName, type World } from './setup.ts';
 
 /**
  * What somebody owns, asked for by everybody, through each root field and each route that names a thing: it is found by

@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
+import { capabilitiesOf, must, registeredNames } from './environment/environment.ts';
 import { rows } from './rows/rows.ts';
-import { capabilitiesOf, must, registeredNames } from './world/world.ts';
 
 /** Every provider has the same shape, is in the registry, has a stand-in, a fixture with its sources, and a row. */
 

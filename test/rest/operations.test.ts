@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createAnswerCheck, type AnswerCheck } from '../documented-operations/answers/answer-schemas.ts';
-import { lacking } from '../documented-operations/answers/data-words.ts';
-import { envelopeOfWorkflow, refusalOf, tellsSuccess } from '../documented-operations/answers/refusals.ts';
 import { documentedFacts, openApiFacts } from '../documented-operations/comparison/facts.ts';
 import { documented, keyOf, type Documented } from '../documented-operations/documents/operation.ts';
-import { mistakesOf } from '../documented-operations/requests/mistakes.ts';
+import { mistakesOf } from '../documented-operations/requests/invalid-requests.ts';
+import { createWorld, type World } from '../documented-operations/requests/live-server.ts';
 import { formOf } from '../documented-operations/requests/samples.ts';
-import { send, type Answer } from '../documented-operations/requests/sent.ts';
-import { soundOf, soundRequest } from '../documented-operations/requests/sound.ts';
+import { send, type Answer } from '../documented-operations/requests/send.ts';
+import { soundOf, soundRequest } from '../documented-operations/requests/valid-requests.ts';
 import { variationsOf } from '../documented-operations/requests/variations.ts';
-import { createWorld, type World } from '../documented-operations/requests/world.ts';
+import { lacking } from '../documented-operations/responses/data-words.ts';
+import { envelopeOfWorkflow, refusalOf, tellsSuccess } from '../documented-operations/responses/refusals.ts';
+import { createAnswerCheck, type AnswerCheck } from '../documented-operations/responses/response-schemas.ts';
 import { rest } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 

@@ -1,7 +1,7 @@
 import type { Param } from '../../../rest-compat/route/param.ts';
 import type { Section } from '../../../rest-compat/route/route.ts';
 import { keyOf, type Documented, type Field } from '../documents/operation.ts';
-import { carrierOf, fitting, unfitting, type Carrier } from '../documents/probes.ts';
+import { carrierOf, fitting, unfitting, type Carrier } from '../documents/values.ts';
 
 /** Numbers that are moved into these bounds instead of being refused; no others are. */
 const moved: Readonly<Record<string, readonly [number, number]>> = {

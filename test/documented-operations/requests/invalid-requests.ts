@@ -1,7 +1,7 @@
 import type { ProblemType } from '../../../rest-compat/route/values.ts';
 import type { Documented, Field } from '../documents/operation.ts';
-import { carrierOf, unfitting, type Unfit } from '../documents/probes.ts';
-import type { Sent } from './sent.ts';
+import { carrierOf, unfitting, type Unfit } from '../documents/values.ts';
+import type { Sent } from './send.ts';
 
 /** One thing wrong with a request, as the answer names it. */
 export interface Wrong {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createBrowser } from '../../kit/clients/browser.ts';
 import { rest, until } from '../../kit/clients/requests.ts';
 import { documented, keyOf, type Documented } from '../documents/operation.ts';
-import { send, type Answer, type Sent } from './sent.ts';
+import { send, type Answer, type Sent } from './send.ts';
 
 /** What requests to a live server are made of: media of its own, and things it was asked for before. Each is made once. */
 export interface World {

@@ -1,7 +1,7 @@
 import workflows from '../../../subgraphs/media/comfy-workflows/bundled-workflows.json' with { type: 'json' };
 import type { Documented, Field } from '../documents/operation.ts';
-import type { Sent } from './sent.ts';
-import type { World } from './world.ts';
+import type { World } from './live-server.ts';
+import type { Sent } from './send.ts';
 
 /** Values of the documented inputs, by their names. */
 

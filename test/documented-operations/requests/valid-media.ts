@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-import type { Sound } from './sound.ts';
-import type { World } from './world.ts';
+import type { World } from './live-server.ts';
+import type { Sound } from './valid-requests.ts';
 
 /** What the sound requests of the media service have beyond what is needed of every one, and what they answer. */
 

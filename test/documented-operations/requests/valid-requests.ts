@@ -1,9 +1,9 @@
 import { keyOf, type Documented } from '../documents/operation.ts';
+import type { World } from './live-server.ts';
 import { neededRequest } from './samples.ts';
-import type { Sent } from './sent.ts';
-import { soundMedia } from './sound-media.ts';
-import { soundWorkflow } from './sound-workflow.ts';
-import type { World } from './world.ts';
+import type { Sent } from './send.ts';
+import { soundMedia } from './valid-media.ts';
+import { soundWorkflow } from './valid-workflow.ts';
 
 /** A sound request of one operation, and what it answers. */
 export interface Sound {

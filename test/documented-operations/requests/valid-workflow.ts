@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 
 import { expect } from 'vitest';
 
-import type { Sound } from './sound.ts';
-import type { World } from './world.ts';
+import type { World } from './live-server.ts';
+import type { Sound } from './valid-requests.ts';
 
 /** The same of the workflow service. What its answers hold is documented field by field, and compared with that. */
 

@@ -1,10 +1,10 @@
 import { acceptedTypes, type Documented, type Field } from '../documents/operation.ts';
-import { carrierOf, fitting } from '../documents/probes.ts';
-import { mistakesOf, withField } from './mistakes.ts';
+import { carrierOf, fitting } from '../documents/values.ts';
+import { mistakesOf, withField } from './invalid-requests.ts';
+import type { World } from './live-server.ts';
 import { companions, requestWith, sampleOf } from './samples.ts';
-import type { Sent } from './sent.ts';
-import { soundRequest } from './sound.ts';
-import type { World } from './world.ts';
+import type { Sent } from './send.ts';
+import { soundRequest } from './valid-requests.ts';
 
 /** Other requests that are as documented: each allowed value, each way to fill a group, everything at once. */
 export interface Variation {

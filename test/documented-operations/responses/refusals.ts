@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import type { ProblemType } from '../../../rest-compat/route/values.ts';
 import type { Documented } from '../documents/operation.ts';
-import type { Wrong } from '../requests/mistakes.ts';
+import type { Wrong } from '../requests/invalid-requests.ts';
 
 /** The whole answers to inputs that are not as documented, by service. */
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonSchema, OpenApiDocument } from '../../../rest-compat/schemas/openapi-types.ts';
 import { rest } from '../../kit/clients/requests.ts';
 import { keyOf, type Documented } from '../documents/operation.ts';
-import type { Answer } from '../requests/sent.ts';
+import type { Answer } from '../requests/send.ts';
 
 /** What is wrong with an answer by the OpenAPI document that its server sends: an untold status, another form. */
 export type AnswerCheck = (

@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 
+import { useWorld } from '../environment/use-environment.ts';
 import type { ContractRow } from '../rows/row.ts';
-import { useWorld } from '../world/use-world.ts';
 import { jobContract } from './job-contract.ts';
 import { shortContract } from './short-contract.ts';
 

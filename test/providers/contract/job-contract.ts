@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
-import { documented, expectDocumented, expectOneOf } from '../fixtures/wire-shape.ts';
-import { REFERENCE, type ContractRow, type JobRow } from '../rows/row.ts';
-import { openDoor, type SentRequest } from '../world/door.ts';
 import {
   capabilitiesOf,
   failureOf,
@@ -13,8 +10,11 @@ import {
   must,
   SECRET,
   type World,
-} from '../world/world.ts';
-import { benchOf, filesOf, foundBy, headersOf, isOver, urlOf, type Bench } from './job-bench.ts';
+} from '../environment/environment.ts';
+import { openDoor, type SentRequest } from '../environment/recording-proxy.ts';
+import { documented, expectDocumented, expectOneOf } from '../fixtures/wire-shape.ts';
+import { REFERENCE, type ContractRow, type JobRow } from '../rows/row.ts';
+import { benchOf, filesOf, foundBy, headersOf, isOver, urlOf, type Bench } from './job-harness.ts';
 
 /** The contract of a capability that starts work and asks for it. */
 export function jobContract(row: ContractRow, job: JobRow, world: () => World): void {

@@ -7,9 +7,9 @@ import type {
   JobStatus,
   RemoteFile,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { contextOf, must, type World } from '../environment/environment.ts';
 import { documented } from '../fixtures/wire-shape.ts';
 import { REFERENCE, type ContractRow, type JobRow } from '../rows/row.ts';
-import { contextOf, must, type World } from '../world/world.ts';
 
 /** One long piece of work of one provider, with everything that a test asks of it. */
 export interface Bench {

@@ -10,9 +10,9 @@ import type {
   Provider,
   StartContext,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { contextOf, must, openWorld, type World } from '../environment/environment.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 import { rows } from '../rows/rows.ts';
-import { contextOf, must, openWorld, type World } from '../world/world.ts';
 
 /** What the stand-ins tell, as their vendors do, and how the adapters check it. */
 

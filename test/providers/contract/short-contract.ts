@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
+import { contextOf, failureOf, must, SECRET, type World } from '../environment/environment.ts';
+import { openDoor } from '../environment/recording-proxy.ts';
 import { documented, expectDocumented } from '../fixtures/wire-shape.ts';
 import type { ContractRow, ShortRow } from '../rows/row.ts';
-import { openDoor } from '../world/door.ts';
-import { contextOf, failureOf, must, SECRET, type World } from '../world/world.ts';
 
 const REFERENCE = '01890000-0000-7000-8000-000000000002/1/1';
 

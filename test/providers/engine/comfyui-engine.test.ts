@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { followers } from '../../kit/clients/followers.ts';
 import { graphql, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
 import { comfyGraph } from '../rows/comfyui.ts';
-import { must, openWorld, SECRET, type World } from '../world/world.ts';
 
 /** Graphs through the whole of Kiln: progress node by node, a machine that dies, a class that no machine has. */
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { graphql, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { must, openWorld, SECRET, type World } from '../world/world.ts';
 
 /**
  * The task engine with the real adapters, on bindings like a real upstream's (a start that nobody can tell of is never

@@ -10,7 +10,7 @@ import {
   type TestEngine,
 } from '../../../subgraphs/media/tasks/testing/engine.ts';
 import { testBinding } from '../../../subgraphs/media/tasks/testing/provider.ts';
-import { must, openWorld, SECRET, type World } from '../world/world.ts';
+import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
 
 /** The engine's own parts with the real midjourney adapter, where the waiting times of a whole Kiln would be too long. */
 

@@ -12,7 +12,7 @@ import {
   type TestEngine,
 } from '../../../subgraphs/media/tasks/testing/engine.ts';
 import { testBinding } from '../../../subgraphs/media/tasks/testing/provider.ts';
-import { must, openWorld, SECRET, type World } from '../world/world.ts';
+import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
 
 /** The engine with the real adapters of Kling, which can be asked for a start, and of MiniMax, which can not. */
 

@@ -21,8 +21,8 @@ import type {
   Provider,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { createProviders } from '../../../subgraphs/media/providers/registry.ts';
-import { openDoor, type Door } from './door.ts';
-import { serveInputs, type InputKind } from './inputs.ts';
+import { serveInputs, type InputKind } from './input-server.ts';
+import { openDoor, type Door } from './recording-proxy.ts';
 
 /** What every stand-in demands, so that whoever leaves it out, or sends it elsewhere, is noticed. */
 export const SECRET = 'a-secret-of-the-contract-suite';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
-import { must, openStage, type Stage } from './world.ts';
+import { must, openStage, type Stage } from './environment.ts';
 
 /**
  * A stage for the tests of the file or block that calls this: opened before the first, closed after the last. What one

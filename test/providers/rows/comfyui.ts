@@ -1,6 +1,6 @@
 import { promptIdOf } from '../../../subgraphs/media/providers/comfyui/handle.ts';
+import { picture, SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { picture, SECRET } from '../world/world.ts';
 import { REFERENCE, type ContractRow } from './row.ts';
 
 const promptId = promptIdOf(REFERENCE);

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
 import type { ChatPiece, Outcome } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { isPng, must, picture, SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { isPng, must, picture, SECRET } from '../world/world.ts';
 import { imageRequest, videoRequest, type ContractRow, type ShortRow } from './row.ts';
 
 const CHAT = {

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
 import { generationId } from '../../../subgraphs/media/providers/hedra/hedra.ts';
+import { picture, SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { picture, SECRET } from '../world/world.ts';
 import type { ContractRow } from './row.ts';
 
 const ID = /^[0-9a-f-]{36}$/;

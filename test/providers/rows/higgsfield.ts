@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
+import { picture, SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { picture, SECRET } from '../world/world.ts';
 import type { ContractRow, JobRow } from './row.ts';
 
 const shared = {

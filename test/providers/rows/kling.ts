@@ -1,5 +1,5 @@
+import { SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { SECRET } from '../world/world.ts';
 import { videoRequest, type ContractRow } from './row.ts';
 
 /** Kling with an API key. Pictures and signed tokens are in kling.test.ts. */

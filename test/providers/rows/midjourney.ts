@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
+import { picture, SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { picture, SECRET } from '../world/world.ts';
 import { imageRequest, videoRequest, type ContractRow, type JobRow } from './row.ts';
 
 /** midjourney-proxy, its forks and the aggregators that re-expose it. */

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
 import type { CallContext, Outcome, Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { must, picture, SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { must, picture, SECRET } from '../world/world.ts';
 import { videoRequest, type ContractRow } from './row.ts';
 
 /** MiniMax: videos, speech, cloned voices. Its wire has no place for a reference, and no list of tasks. */

@@ -6,8 +6,8 @@ import type {
   Outcome,
   Provider,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { isPng, must, picture, SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { isPng, must, picture, SECRET } from '../world/world.ts';
 import { imageRequest, type ContractRow, type ImageRequest, type ShortRow } from './row.ts';
 
 const SPEECH = {

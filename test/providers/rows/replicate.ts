@@ -1,5 +1,5 @@
+import { SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { SECRET } from '../world/world.ts';
 import { imageRequest, videoRequest, type ContractRow, type JobRow } from './row.ts';
 
 const shared = {

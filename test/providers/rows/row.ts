@@ -1,9 +1,9 @@
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
 import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type { CallContext, Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
+import type { World } from '../environment/environment.ts';
+import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
 import type { Fixture, SentFields } from '../fixtures/wire-shape.ts';
-import type { ScriptedAnswer } from '../world/door.ts';
-import type { World } from '../world/world.ts';
 
 /** One provider as the contract suite tries it. */
 export interface ContractRow {

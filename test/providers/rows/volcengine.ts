@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 
 import { TRIAL_AVATAR } from '../../../sandbox/providers/volcengine/perform.ts';
 import type { InputFile } from '../../../subgraphs/media/domain/inputs/input.ts';
+import { contextOf, must, picture, SECRET, type World } from '../environment/environment.ts';
+import type { InputKind } from '../environment/input-server.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import type { InputKind } from '../world/inputs.ts';
-import { contextOf, must, picture, SECRET, type World } from '../world/world.ts';
 import type { ContractRow, JobRow } from './row.ts';
 
 const credentials = { accessKey: 'AKLTcontract', secretKey: SECRET, vodSpace: 'a-space' };

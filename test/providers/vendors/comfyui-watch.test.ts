@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import type { StartContext, WatchedProgress } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
 import { comfyGraph } from '../rows/comfyui.ts';
-import { must, openWorld, SECRET, type World } from '../world/world.ts';
 
 /** Following a graph when its socket is taken away. */
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 
 import { createProgress } from '../../../subgraphs/media/providers/comfyui/progress.ts';
 import type { JobStatus } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { failureOf, must } from '../environment/environment.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { comfyGraph } from '../rows/comfyui.ts';
-import { useStage } from '../world/use-stage.ts';
-import { failureOf, must } from '../world/world.ts';
 
 /** What ComfyUI servers answer, as their sources have it (fixtures/comfyui.json). */
 

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 
 import { describe, expect, it } from 'vitest';
 
+import { contextOf, failureOf, must, picture, SECRET } from '../environment/environment.ts';
+import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
+import { useWorld } from '../environment/use-environment.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
-import type { ScriptedAnswer } from '../world/door.ts';
-import { useStage } from '../world/use-stage.ts';
-import { useWorld } from '../world/use-world.ts';
-import { contextOf, failureOf, must, picture, SECRET } from '../world/world.ts';
 
 /** What is fal's own: its errors, its storage, its stream, its paths. The rest is in the contract suite. */
 

@@ -4,11 +4,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type { CallContext, StartContext } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { failureOf, must, openWorld, picture, SECRET } from '../environment/environment.ts';
+import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { videoRequest } from '../rows/row.ts';
-import type { ScriptedAnswer } from '../world/door.ts';
-import { useStage } from '../world/use-stage.ts';
-import { failureOf, must, openWorld, picture, SECRET } from '../world/world.ts';
 
 /** What the contract leaves out: files in Google's own storage, pauses it asks for, who gets the key, parts of a chat. */
 

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type { JobStatus } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { generationId } from '../../../subgraphs/media/providers/hedra/hedra.ts';
-import { isOver } from '../contract/job-bench.ts';
+import { isOver } from '../contract/job-harness.ts';
+import { contextOf, failureOf, must, picture, SECRET } from '../environment/environment.ts';
+import { useWorld } from '../environment/use-environment.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { useStage } from '../world/use-stage.ts';
-import { useWorld } from '../world/use-world.ts';
-import { contextOf, failureOf, must, picture, SECRET } from '../world/world.ts';
 
 /** What is Hedra's own: kinds of errors, models, texts and voices, uploads, an id that is ours. The rest is in the contract suite. */
 

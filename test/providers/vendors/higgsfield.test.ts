@@ -2,12 +2,20 @@ import { describe, expect, it } from 'vitest';
 
 import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type { JobCapability, JobStatus } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { filesOf, isOver, urlOf } from '../contract/job-bench.ts';
+import { filesOf, isOver, urlOf } from '../contract/job-harness.ts';
+import {
+  contextOf,
+  failureOf,
+  fetchResult,
+  isPng,
+  must,
+  picture,
+  SECRET,
+} from '../environment/environment.ts';
+import { openDoor } from '../environment/recording-proxy.ts';
+import { useWorld } from '../environment/use-environment.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
-import { openDoor } from '../world/door.ts';
-import { useStage } from '../world/use-stage.ts';
-import { useWorld } from '../world/use-world.ts';
-import { contextOf, failureOf, fetchResult, isPng, must, picture, SECRET } from '../world/world.ts';
 
 /** What is Higgsfield's own: credits, moderation, addresses of its answers, notices, pictures of a character. The rest is in the contract suite. */
 

@@ -6,13 +6,13 @@ import type {
   JobCapability,
   JobStatus,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { isOver } from '../contract/job-bench.ts';
+import { isOver } from '../contract/job-harness.ts';
+import { contextOf, failureOf, must, picture, SECRET } from '../environment/environment.ts';
+import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
+import { useWorld } from '../environment/use-environment.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { documented, expectDocumented, readFixture } from '../fixtures/wire-shape.ts';
 import { videoRequest } from '../rows/row.ts';
-import type { ScriptedAnswer } from '../world/door.ts';
-import { useStage } from '../world/use-stage.ts';
-import { useWorld } from '../world/use-world.ts';
-import { contextOf, failureOf, must, picture, SECRET } from '../world/world.ts';
 
 /** What the contract leaves out: pictures, signed tokens, the two paths, and how others answer on this wire. */
 

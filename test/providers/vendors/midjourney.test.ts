@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
 import type { JobCapability } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { failureOf, must, picture } from '../environment/environment.ts';
+import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest } from '../rows/row.ts';
-import type { ScriptedAnswer } from '../world/door.ts';
-import { useStage } from '../world/use-stage.ts';
-import { failureOf, must, picture } from '../world/world.ts';
 
 /** The dialects of the midjourney-proxy family, as their own documents and sources have them (fixtures/midjourney.json). */
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
+import { failureOf, must, picture } from '../environment/environment.ts';
+import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest } from '../rows/row.ts';
-import type { ScriptedAnswer } from '../world/door.ts';
-import { useStage } from '../world/use-stage.ts';
-import { failureOf, must, picture } from '../world/world.ts';
 
 /** What OpenAI and its compatibles answer, as the published document has it (fixtures/openai.json). */
 

@@ -2,10 +2,18 @@ import { Readable } from 'node:stream';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import {
+  contextOf,
+  failureOf,
+  must,
+  openWorld,
+  picture,
+  SECRET,
+  type World,
+} from '../environment/environment.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
-import { useStage } from '../world/use-stage.ts';
-import { contextOf, failureOf, must, openWorld, picture, SECRET, type World } from '../world/world.ts';
 
 /** What is Replicate's own: states, deletion, deadlines, versions, files. The rest is in the contract suite. */
 

@@ -6,12 +6,12 @@ import type {
   JobCapability,
   JobStatus,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { isOver } from '../contract/job-bench.ts';
+import { isOver } from '../contract/job-harness.ts';
+import { contextOf, failureOf, fetchResult, isMp4, must, picture } from '../environment/environment.ts';
+import { useWorld } from '../environment/use-environment.ts';
+import { useStage } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { uploadedVideo, volcengine } from '../rows/volcengine.ts';
-import { useStage } from '../world/use-stage.ts';
-import { useWorld } from '../world/use-world.ts';
-import { contextOf, failureOf, fetchResult, isMp4, must, picture } from '../world/world.ts';
 
 /** What is Volcengine's own: signatures, verdicts, codes, addresses of inputs, avatars. The rest is in the contract suite. */
 
