@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { documentedFacts, openApiFacts } from '../documented-operations/comparison/facts.ts';
 import { documented, keyOf, type Documented } from '../documented-operations/documents/operation.ts';
 import { mistakesOf } from '../documented-operations/requests/invalid-requests.ts';
-import { createWorld, type World } from '../documented-operations/requests/live-server.ts';
+import { liveServer, type LiveServer } from '../documented-operations/requests/live-server.ts';
 import { formOf } from '../documented-operations/requests/samples.ts';
 import { send, type Answer } from '../documented-operations/requests/send.ts';
-import { soundOf, soundRequest } from '../documented-operations/requests/valid-requests.ts';
+import { validRequestOf, validRequest } from '../documented-operations/requests/valid-requests.ts';
 import { variationsOf } from '../documented-operations/requests/variations.ts';
 import { lacking } from '../documented-operations/responses/data-words.ts';
 import { envelopeOfWorkflow, refusalOf, tellsSuccess } from '../documented-operations/responses/refusals.ts';
@@ -20,12 +20,12 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
  */
 
 let kiln: KilnUnderTest;
-let world: World;
+let world: LiveServer;
 let problemsOf: AnswerCheck;
 beforeAll(async () => {
   kiln = await startKiln({ settings: { RATE_LIMIT: 'status=50000,read=50000,start=50000' } });
   await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
-  world = createWorld(kiln.url, soundRequest);
+  world = liveServer(kiln.url, validRequest);
   problemsOf = await createAnswerCheck(kiln.url);
 });
 afterAll(() => kiln?.close());
@@ -36,7 +36,7 @@ const something: unknown = expect.any(Object);
 
 /** The whole answer to a sound request. */
 function soundBody(operation: Documented): unknown {
-  const { status: code = 200, answer } = soundOf(operation);
+  const { status: code = 200, answer } = validRequestOf(operation);
   if (operation.service === 'media') return answer;
   const success = tellsSuccess(operation) ? { success: true } : {};
   return { ...success, code, message: expect.stringMatching(/\w/), data: answer, ...envelopeOfWorkflow };
@@ -52,7 +52,10 @@ const started = Date.now();
 describe('a sound request', () => {
   it.concurrent.each(named)('%s', async (key, operation) => {
     const answer = await world.once(key);
-    expect([answer.status, answer.body]).toEqual([soundOf(operation).status ?? 200, soundBody(operation)]);
+    expect([answer.status, answer.body]).toEqual([
+      validRequestOf(operation).status ?? 200,
+      soundBody(operation),
+    ]);
     expect([...lackingIn(operation, answer), ...problemsOf(operation, answer)]).toEqual([]);
     const { headers } = answer;
     expect(Number(headers.get('x-ratelimit-limit'))).toBe(50_000);
@@ -88,7 +91,7 @@ describe('a request with', () => {
   it.concurrent.each(variations)('%s: %s', async (_key, _title, operation, variation) => {
     const answer = await send(kiln.url, operation, await variation.request(world));
     const { fails = false, says = [], isAsSound = false } = variation.end;
-    const { status = 200 } = soundOf(operation);
+    const { status = 200 } = validRequestOf(operation);
     const body = isAsSound ? soundBody(operation) : something;
     // Only the media service answers failures with 200.
     expect([answer.status, answer.body, answer.body.status === false, unsaid(says, answer)]).toEqual([

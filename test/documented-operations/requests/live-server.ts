@@ -6,7 +6,7 @@ import { documented, keyOf, type Documented } from '../documents/operation.ts';
 import { send, type Answer, type Sent } from './send.ts';
 
 /** What requests to a live server are made of: media of its own, and things it was asked for before. Each is made once. */
-export interface World {
+export interface LiveServer {
   readonly url: string;
   /** The answer to the sound request of an operation, sent once whoever asks. */
   readonly once: (key: string) => Promise<Answer>;
@@ -42,10 +42,10 @@ interface Tokens {
 }
 
 /** Makes the sound request of an operation. */
-export type SoundRequest = (world: World, operation: Documented) => Promise<Sent>;
+export type CreateRequest = (world: LiveServer, operation: Documented) => Promise<Sent>;
 
 /** The world of the server at this address. */
-export function createWorld(url: string, soundRequest: SoundRequest): World {
+export function liveServer(url: string, soundRequest: CreateRequest): LiveServer {
   const made = new Map<string, Promise<unknown>>();
   const once = <Value>(name: string, make: () => Promise<Value>): Promise<Value> => {
     const known = made.get(name) as Promise<Value> | undefined;
@@ -66,7 +66,7 @@ export function createWorld(url: string, soundRequest: SoundRequest): World {
     const operation = operationOf(key);
     return send(url, operation, await soundRequest(world, operation));
   };
-  const world: World = {
+  const world: LiveServer = {
     url,
     fresh,
     once: (key) => once(key, () => fresh(key)),
@@ -111,7 +111,7 @@ async function endOf(url: string, taskId: string): Promise<Readonly<Record<strin
   return body.data;
 }
 
-async function agree(url: string): ReturnType<World['agreed']> {
+async function agree(url: string): ReturnType<LiveServer['agreed']> {
   const browser = createBrowser();
   const isBack = ({ pathname }: URL) => pathname === '/auth/idp/callback';
   const begun = await browser.follow(`${url}/auth/idp/authorize`, isBack);

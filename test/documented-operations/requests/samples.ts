@@ -1,11 +1,11 @@
 import workflows from '../../../subgraphs/media/comfy-workflows/bundled-workflows.json' with { type: 'json' };
 import type { Documented, Field } from '../documents/operation.ts';
-import type { World } from './live-server.ts';
+import type { LiveServer } from './live-server.ts';
 import type { Sent } from './send.ts';
 
 /** Values of the documented inputs, by their names. */
 
-type Sample = (world: World, field: Field, operation: Documented) => unknown;
+type Sample = (world: LiveServer, field: Field, operation: Documented) => unknown;
 
 const textToImage = workflows.find(({ name }) => name === 'text-to-image');
 const lipSync = 'POST /api/agg/lipsync/v3/file/upload';
@@ -77,7 +77,7 @@ export const companions: Readonly<Record<string, Readonly<Record<string, unknown
 };
 
 /** A value that fits an input. */
-export async function sampleOf(world: World, operation: Documented, field: Field): Promise<unknown> {
+export async function sampleOf(world: LiveServer, operation: Documented, field: Field): Promise<unknown> {
   const { name, type, enum: allowed = [], known = [] } = field;
   const [word] = [...allowed, ...known];
   return word ?? (await byName[name]?.(world, field, operation)) ?? byType[type] ?? 'some words';
@@ -85,7 +85,7 @@ export async function sampleOf(world: World, operation: Documented, field: Field
 
 /** A request with these inputs and no others. */
 export async function requestWith(
-  world: World,
+  world: LiveServer,
   operation: Documented,
   isSent: (field: Field) => boolean,
 ): Promise<Sent> {
@@ -106,7 +106,7 @@ export async function requestWith(
 
 /** A request with everything that is needed and not given: of each group a link, a text or a name, else a file. */
 export async function neededRequest(
-  world: World,
+  world: LiveServer,
   operation: Documented,
   isGiven: (name: string) => boolean,
 ): Promise<Sent> {

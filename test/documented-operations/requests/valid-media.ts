@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-import type { World } from './live-server.ts';
-import type { Sound } from './valid-requests.ts';
+import type { LiveServer } from './live-server.ts';
+import type { ValidRequest } from './valid-requests.ts';
 
 /** What the sound requests of the media service have beyond what is needed of every one, and what they answer. */
 
@@ -58,7 +58,7 @@ const said = {
 };
 
 /** Where a task is: one that was submitted by another operation, running or finished. */
-function statusOf(submittedBy: string, more: Readonly<Record<string, string>> = {}): Sound {
+function statusOf(submittedBy: string, more: Readonly<Record<string, string>> = {}): ValidRequest {
   return {
     with: async (world) => ({ task_id: (await world.once(submittedBy)).body.data as string, ...more }),
     answer: {
@@ -69,17 +69,17 @@ function statusOf(submittedBy: string, more: Readonly<Record<string, string>> = 
   };
 }
 
-const picture = async ({ links }: World) => ({ img_url: await links.picture() });
+const picture = async ({ links }: LiveServer) => ({ img_url: await links.picture() });
 const template = {
   ...told,
   data: expect.objectContaining({ id: expect.any(Number), task_type: expect.any(String), presetPrompts: '' }),
 };
 const newTaskType = async () => ({ task_type: `made-${Math.random()}` });
 /** A living template that nobody needs, by its id under this name. */
-const newTemplate = (name: string) => async (world: World) => ({ [name]: await world.newTemplate() });
-const changed = async (world: World) => ({ id: await world.newTemplate(), ...(await newTaskType()) });
+const newTemplate = (name: string) => async (world: LiveServer) => ({ [name]: await world.newTemplate() });
+const changed = async (world: LiveServer) => ({ id: await world.newTemplate(), ...(await newTaskType()) });
 
-const root: Readonly<Record<string, Sound>> = {
+const root: Readonly<Record<string, ValidRequest>> = {
   'GET /': {
     answer: {
       ...told,
@@ -120,7 +120,7 @@ const root: Readonly<Record<string, Sound>> = {
   'GET /api/task/health': { answer: health },
 };
 
-const videos: Readonly<Record<string, Sound>> = {
+const videos: Readonly<Record<string, ValidRequest>> = {
   'POST /api/vidb/generate-video': { answer: submission },
   'POST /api/vidb/sync/generate/video': { answer: finished('video') },
   'POST /api/vidb/async/generate/video': { answer: submission },
@@ -147,7 +147,7 @@ const videos: Readonly<Record<string, Sound>> = {
   'GET /api/imga/video/health': { answer: health },
 };
 
-const images: Readonly<Record<string, Sound>> = {
+const images: Readonly<Record<string, ValidRequest>> = {
   'POST /api/agg/imga/async/generate/image': { answer: submission },
   'POST /api/agg/imga/task/cancel': {
     with: async (world) => ({
@@ -193,7 +193,7 @@ const speech = 'This is a sample of a voice, and it goes on for as long as anybo
   3,
 );
 
-const people: Readonly<Record<string, Sound>> = {
+const people: Readonly<Record<string, ValidRequest>> = {
   'POST /api/agg/lipsync/v3/file/upload': { answer: resource },
   'POST /api/agg/lipsync/v3/submit/task': { answer: submission },
   'GET /api/agg/lipsync/v3/task/status': statusOf('POST /api/agg/lipsync/v3/submit/task'),
@@ -246,7 +246,7 @@ const named = async () => ({
   inputs: '{"prompt":"a boat"}',
 });
 
-const others: Readonly<Record<string, Sound>> = {
+const others: Readonly<Record<string, ValidRequest>> = {
   'GET /api/comfy/fetch/running/node': {
     answer: {
       ...told,
@@ -273,7 +273,7 @@ const others: Readonly<Record<string, Sound>> = {
 };
 
 /** By method and path. */
-export const soundMedia: Readonly<Record<string, Sound>> = {
+export const validMedia: Readonly<Record<string, ValidRequest>> = {
   ...root,
   ...videos,
   ...images,

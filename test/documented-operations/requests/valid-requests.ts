@@ -1,16 +1,16 @@
 import { keyOf, type Documented } from '../documents/operation.ts';
-import type { World } from './live-server.ts';
+import type { LiveServer } from './live-server.ts';
 import { neededRequest } from './samples.ts';
 import type { Sent } from './send.ts';
-import { soundMedia } from './valid-media.ts';
-import { soundWorkflow } from './valid-workflow.ts';
+import { validMedia } from './valid-media.ts';
+import { validWorkflow } from './valid-workflow.ts';
 
 /** A sound request of one operation, and what it answers. */
-export interface Sound {
+export interface ValidRequest {
   /** Inputs by name, beside the needed ones or in their place. */
-  readonly with?: (world: World) => Promise<Readonly<Record<string, unknown>>>;
+  readonly with?: (world: LiveServer) => Promise<Readonly<Record<string, unknown>>>;
   /** What else it takes: headers, a body as it is. */
-  readonly request?: (world: World) => Promise<Partial<Sent>>;
+  readonly request?: (world: LiveServer) => Promise<Partial<Sent>>;
   /** 200 when absent. */
   readonly status?: 302;
   /** The body on the media service, its data on the workflow service (undefined: there is none). */
@@ -18,15 +18,15 @@ export interface Sound {
 }
 
 /** What is to be sent to an operation, and answered. */
-export function soundOf(operation: Documented): Sound {
-  const sound = { ...soundMedia, ...soundWorkflow }[keyOf(operation)];
+export function validRequestOf(operation: Documented): ValidRequest {
+  const sound = { ...validMedia, ...validWorkflow }[keyOf(operation)];
   if (sound === undefined) throw new Error(`nobody says what a sound request of ${keyOf(operation)} is`);
   return sound;
 }
 
 /** The sound request: everything that is needed, and little else. */
-export async function soundRequest(world: World, operation: Documented): Promise<Sent> {
-  const sound = soundOf(operation);
+export async function validRequest(world: LiveServer, operation: Documented): Promise<Sent> {
+  const sound = validRequestOf(operation);
   const given = (await sound.with?.(world)) ?? {};
   const needed = await neededRequest(world, operation, (name) => Object.hasOwn(given, name));
   return { ...withInputs(operation, needed, given), ...(await sound.request?.(world)) };

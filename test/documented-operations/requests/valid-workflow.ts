@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 
 import { expect } from 'vitest';
 
-import type { World } from './live-server.ts';
-import type { Sound } from './valid-requests.ts';
+import type { LiveServer } from './live-server.ts';
+import type { ValidRequest } from './valid-requests.ts';
 
 /** The same of the workflow service. What its answers hold is documented field by field, and compared with that. */
 
@@ -12,7 +12,7 @@ const text = expect.stringMatching(/\w/);
 const webhookSecret = 'whsec_kilnsandbox';
 
 /** A template that nobody needs, by its code. */
-const newCode = async ({ url }: World) => {
+const newCode = async ({ url }: LiveServer) => {
   const answer = await fetch(`${url}/templates/test/create`, { method: 'POST' });
   const { data } = (await answer.json()) as { readonly data: { readonly code: string } };
   return { code: data.code };
@@ -20,7 +20,7 @@ const newCode = async ({ url }: World) => {
 const poster = async () => ({ code: 'poster' });
 
 /** An execution that was paid for: a checkout, and its success page, which pays here. */
-async function bought(world: World) {
+async function bought(world: LiveServer) {
   const { data } = (await world.fresh('POST /payment/checkout/{templateCode}')).body;
   const query = new URLSearchParams({ session_id: data.sessionId, payment_id: data.paymentId });
   const answer = await fetch(`${world.url}/payment/success?${query.toString()}`);
@@ -29,12 +29,12 @@ async function bought(world: World) {
 }
 
 /** The query of the pages that a checkout leads back to. */
-const cameBack = async (world: World) => {
+const cameBack = async (world: LiveServer) => {
   const { data } = (await world.fresh('POST /payment/checkout/{templateCode}')).body;
   return { session_id: data.sessionId, payment_id: data.paymentId };
 };
 
-const signIn: Readonly<Record<string, Sound>> = {
+const signIn: Readonly<Record<string, ValidRequest>> = {
   'GET /auth/idp/authorize': { status: 302, answer: { location: text } },
   'GET /auth/idp/callback': {
     async request({ agreed }) {
@@ -60,7 +60,7 @@ const signIn: Readonly<Record<string, Sound>> = {
 
 const checkout = 'POST /payment/checkout/{templateCode}';
 
-const payments: Readonly<Record<string, Sound>> = {
+const payments: Readonly<Record<string, ValidRequest>> = {
   [checkout]: {
     with: async () => ({ metadata: { prompt: 'a fox' } }),
     answer: { sessionId: text, url: expect.stringMatching(/^http/), paymentId: text },
@@ -104,9 +104,11 @@ const payments: Readonly<Record<string, Sound>> = {
   'GET /payment/health': { answer: { timestamp: text, service: 'payment' } },
 };
 
-const submitted = async (world: World) => ({ taskId: (await world.once('POST /task')).body.data as string });
+const submitted = async (world: LiveServer) => ({
+  taskId: (await world.once('POST /task')).body.data as string,
+});
 
-const tasks: Readonly<Record<string, Sound>> = {
+const tasks: Readonly<Record<string, ValidRequest>> = {
   'GET /task/{taskId}': { with: submitted, answer: expect.objectContaining({ id: text, status: text }) },
   'POST /task': { with: async () => ({ parameters: { prompt: 'a fox' } }), answer: text },
   'POST /task/{taskId}': {
@@ -117,7 +119,7 @@ const tasks: Readonly<Record<string, Sound>> = {
 
 const inCatalog = { ppProductId: text, ppPriceId: text };
 
-const templates: Readonly<Record<string, Sound>> = {
+const templates: Readonly<Record<string, ValidRequest>> = {
   'GET /templates': { answer: { templates: expect.any(Array), total: expect.any(Number) } },
   'GET /templates/get/{code}': {
     answer: expect.objectContaining({ code: 'poster', templateType: 'IMAGE', isActive: true }),
@@ -183,7 +185,7 @@ const templates: Readonly<Record<string, Sound>> = {
 };
 
 /** By method and path; `answer` is the data. */
-export const soundWorkflow: Readonly<Record<string, Sound>> = {
+export const validWorkflow: Readonly<Record<string, ValidRequest>> = {
   ...signIn,
   ...payments,
   ...tasks,

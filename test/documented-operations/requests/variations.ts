@@ -1,16 +1,16 @@
 import { acceptedTypes, type Documented, type Field } from '../documents/operation.ts';
 import { carrierOf, fitting } from '../documents/values.ts';
 import { mistakesOf, withField } from './invalid-requests.ts';
-import type { World } from './live-server.ts';
+import type { LiveServer } from './live-server.ts';
 import { companions, requestWith, sampleOf } from './samples.ts';
 import type { Sent } from './send.ts';
-import { soundRequest } from './valid-requests.ts';
+import { validRequest } from './valid-requests.ts';
 
 /** Other requests that are as documented: each allowed value, each way to fill a group, everything at once. */
 export interface Variation {
   readonly kind: 'default' | 'allowed' | 'known' | 'group' | 'format' | 'everything';
   readonly title: string;
-  readonly request: (world: World) => Promise<Sent>;
+  readonly request: (world: LiveServer) => Promise<Sent>;
   readonly end: {
     /** It is answered as a sound request is, to the letter. */
     readonly isAsSound?: true;
@@ -35,7 +35,7 @@ export function variationsOf(operation: Documented): readonly Variation[] {
 
 /** A sound request with another value of one field. */
 function soundWith(operation: Documented, field: Field, value: unknown): Variation['request'] {
-  return async (world) => withField(await soundRequest(world, operation), field, value);
+  return async (world) => withField(await validRequest(world, operation), field, value);
 }
 
 /** Its default said aloud; each allowed word, each end of its bounds. */
@@ -81,8 +81,8 @@ function groupsOf(operation: Documented): readonly Variation[] {
     // So that the body is not empty.
     const grouped = new Set(operation.body?.oneOf?.flat());
     const spare = fields.find(({ name, required }) => !required && !grouped.has(name));
-    const withOnly = async (world: World, kept: readonly Field[]): Promise<Sent> => {
-      let sent = await soundRequest(world, operation);
+    const withOnly = async (world: LiveServer, kept: readonly Field[]): Promise<Sent> => {
+      let sent = await validRequest(world, operation);
       for (const field of members) {
         sent = withField(
           sent,
@@ -152,7 +152,7 @@ function everythingOf(operation: Documented, fields: readonly Field[]): readonly
       kind: 'everything',
       title: 'everything',
       async request(world) {
-        const sound = await soundRequest(world, operation);
+        const sound = await validRequest(world, operation);
         const everything = await requestWith(world, operation, ({ name }) => isFree(operation, name));
         return {
           ...sound,
