@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 
-import { useWorld } from '../environment/use-environment.ts';
+import { useEnvironment } from '../environment/use-environment.ts';
 import type { ContractRow } from '../rows/row.ts';
 import { jobContract } from './job-contract.ts';
 import { shortContract } from './short-contract.ts';
@@ -8,7 +8,7 @@ import { shortContract } from './short-contract.ts';
 /** Runs the whole contract over one provider, against its stand-in, over real sockets with the real HTTP client. */
 export function providerContract(row: ContractRow): void {
   describe(`the provider ${row.provider}`, () => {
-    const world = useWorld({ wire: row.provider, queuedMs: 20, runningMs: 60, progressSteps: 3 });
+    const world = useEnvironment({ wire: row.provider, queuedMs: 20, runningMs: 60, progressSteps: 3 });
     for (const job of row.jobs) jobContract(row, job, world);
     for (const short of row.short) shortContract(row, short, world);
   });

@@ -9,16 +9,24 @@ import {
   isPng,
   must,
   SECRET,
-  type World,
+  type Environment,
 } from '../environment/environment.ts';
-import { openDoor, type SentRequest } from '../environment/recording-proxy.ts';
+import { startRecordingProxy, type SentRequest } from '../environment/recording-proxy.ts';
 import { documented, expectDocumented, expectOneOf } from '../fixtures/wire-shape.ts';
 import { REFERENCE, type ContractRow, type JobRow } from '../rows/row.ts';
-import { benchOf, filesOf, foundBy, headersOf, isOver, urlOf, type Bench } from './job-harness.ts';
+import {
+  jobHarness,
+  filesOf,
+  findHandle,
+  headersOf,
+  isFinal,
+  urlOf,
+  type JobHarness,
+} from './job-harness.ts';
 
 /** The contract of a capability that starts work and asks for it. */
-export function jobContract(row: ContractRow, job: JobRow, world: () => World): void {
-  const bench = () => benchOf(row, job, world());
+export function jobContract(row: ContractRow, job: JobRow, world: () => Environment): void {
+  const bench = () => jobHarness(row, job, world());
   const capability = capabilitiesOf(row.provider)?.jobs?.[job.kind];
   const can = { find: capability?.find !== undefined, cancel: capability?.cancel !== undefined };
   describe(`${job.kind} as a job`, () => {
@@ -36,7 +44,7 @@ interface Suite {
   readonly row: ContractRow;
   readonly job: JobRow;
   readonly can: { readonly find: boolean; readonly cancel: boolean };
-  readonly bench: () => Bench;
+  readonly bench: () => JobHarness;
 }
 
 /** What the stand-in counts after one start: nothing where the wire carries no reference. */
@@ -50,15 +58,15 @@ function isPlayed({ unplayed = [] }: JobRow, fault: FaultName): boolean {
 
 function wellContract({ row, job, can, bench }: Suite): void {
   it('starts once, in documented words, with its reference in the wire’s own field', async () => {
-    const { world, start, end, carried } = bench();
+    const { environment, start, end, carried } = bench();
     const ended = await end(await start());
     expect(filesOf(ended)).toHaveLength(job.outcome.files);
     expect(ended).toMatchObject({ outcome: { texts: { length: job.outcome.texts } } });
-    expect(await world.starts()).toEqual(onceStarted(job));
+    expect(await environment.starts()).toEqual(onceStarted(job));
     const { basePath = row.basePath } = job;
     const startPath = basePath + documented(row.fixture, job.operation).path;
     const isStart = ({ method, path }: SentRequest) => method === 'POST' && path === startPath;
-    const sent = must(world.door.sent.find(isStart), 'request');
+    const sent = must(environment.proxy.sent.find(isStart), 'request');
     const fields = await expectDocumented(sent, documented(row.fixture, job.operation), basePath);
     const { referenceField: field } = job;
     expect(fields).toEqual({
@@ -68,17 +76,17 @@ function wellContract({ row, job, can, bench }: Suite): void {
     const header = typeof field === 'object' && field !== null ? { [field.header]: REFERENCE } : {};
     expect(sent.headers).toMatchObject(header);
     const others = [job.operations.status, ...(job.operations.besides ?? [])];
-    for (const request of world.door.sent.filter((one) => one !== sent)) {
+    for (const request of environment.proxy.sent.filter((one) => one !== sent)) {
       await expectOneOf(request, { row: { ...row, basePath }, names: others });
     }
-    for (const { headers } of world.door.sent) expect(headers).toMatchObject(row.headers);
+    for (const { headers } of environment.proxy.sent) expect(headers).toMatchObject(row.headers);
   });
 
   it('shows a progress that grows, and what can be seen already', async () => {
-    const { world, start, follow } = bench();
+    const { environment, start, follow } = bench();
     // Long enough to be seen waiting by a busy machine, too.
-    await world.latency({ wire: row.provider, queuedMs: 500, runningMs: 500, progressSteps: 4 });
-    const seen = await follow(await start(), isOver);
+    await environment.setLatency({ wire: row.provider, queuedMs: 500, runningMs: 500, progressSteps: 4 });
+    const seen = await follow(await start(), isFinal);
     const running = seen.filter((status) => status.state === 'running');
     const numbers = running.flatMap(({ progress }) => (progress === null ? [] : [progress]));
     expect(seen[0]?.state).toBe(job.tellsWaiting === false ? 'running' : 'queued');
@@ -90,14 +98,17 @@ function wellContract({ row, job, can, bench }: Suite): void {
   });
 
   it('hands out results without credentials, and keeps none in its handle', async () => {
-    const { world, start, end } = bench();
+    const { environment, start, end } = bench();
     const handle = await start();
     const ended = await end(handle);
     const { needsKey = false, needsKeyAtHome, type = 'png' } = job.results ?? {};
     const keyAtHome = needsKeyAtHome === true ? row.headers : {};
     expect(JSON.stringify([handle, needsKey ? filesOf(ended).map(urlOf) : ended])).not.toContain(SECRET);
     for (const file of filesOf(ended)) {
-      const { status, bytes } = await fetchResult(world, urlOf(file), { ...headersOf(file), ...keyAtHome });
+      const { status, bytes } = await fetchResult(environment, urlOf(file), {
+        ...headersOf(file),
+        ...keyAtHome,
+      });
       expect([status, type === 'png' ? isPng(bytes) : isMp4(bytes)]).toEqual([200, true]);
     }
   });
@@ -113,15 +124,19 @@ function wellContract({ row, job, can, bench }: Suite): void {
   it.runIf(job.outcome.files > 0 && job.results?.isLasting !== true)(
     'gives a fresh address with the next status once the old one has expired',
     async () => {
-      const { world, start, end } = bench();
+      const { environment, start, end } = bench();
       const handle = await start();
       const key = job.results?.needsKeyAtHome === true ? row.headers : {};
       const old = urlOf(filesOf(await end(handle))[0]);
-      await world.plan({ wire: row.provider, operation: job.operations.download, fault: 'expired-url' });
-      expect((await fetchResult(world, old, key)).status).toBeGreaterThanOrEqual(400);
+      await environment.injectFault({
+        wire: row.provider,
+        operation: job.operations.download,
+        fault: 'expired-url',
+      });
+      expect((await fetchResult(environment, old, key)).status).toBeGreaterThanOrEqual(400);
       const fresh = urlOf(filesOf(await end(handle))[0]);
       expect(fresh).not.toBe(old);
-      expect((await fetchResult(world, fresh, key)).status).toBe(200);
+      expect((await fetchResult(environment, fresh, key)).status).toBe(200);
     },
   );
 }
@@ -131,8 +146,8 @@ function startContract({ row, job, can, bench }: Suite): void {
   const { operation } = job;
 
   it('whose start is refused for now says how long to wait, and is not sent again', async () => {
-    const { world, start, startsSent } = bench();
-    await world.plan({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
+    const { environment, start, startsSent } = bench();
+    await environment.injectFault({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
     expect(await failureOf(start())).toMatchObject({
       code: 'RATE_LIMITED',
       retryable: true,
@@ -150,16 +165,16 @@ function startContract({ row, job, can, bench }: Suite): void {
   it.each(refusals.filter(([fault]) => isPlayed(job, fault)))(
     'whose start is refused (%s) certainly did not happen',
     async (fault, expected) => {
-      const { world, start } = bench();
-      await world.plan({ wire, operation, fault });
+      const { environment, start } = bench();
+      await environment.injectFault({ wire, operation, fault });
       expect(await failureOf(start())).toMatchObject({ ...expected, startUnknown: false });
-      expect(await world.starts()).toEqual({});
+      expect(await environment.starts()).toEqual({});
     },
   );
 
   it('whose start finds nobody listening certainly did not happen', async () => {
     const { start, context } = bench();
-    const closed = await openDoor(null);
+    const closed = await startRecordingProxy(null);
     await closed.close();
     const { endpoints = {} } = context.connection;
     const nowhere = Object.fromEntries(Object.keys(endpoints).map((name) => [name, closed.origin]));
@@ -169,11 +184,11 @@ function startContract({ row, job, can, bench }: Suite): void {
   });
 
   it('whose start shows no credentials is unavailable, which is not its caller’s fault', async () => {
-    const { start, context, world } = bench();
+    const { start, context, environment } = bench();
     const connection = { ...context.connection, headers: {}, credentials: {} };
     const error = await failureOf(start(REFERENCE, { ...context, connection }));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
-    expect(await world.starts()).toEqual({});
+    expect(await environment.starts()).toEqual({});
   });
 
   const unclear = [
@@ -185,63 +200,65 @@ function startContract({ row, job, can, bench }: Suite): void {
   ] as const;
 
   it.each(unclear)('whose start got %s may have happened, and is never sent again', async (_what, fault) => {
-    const { world, start, startsSent } = bench();
-    await world.plan({ wire, operation, ...fault });
+    const { environment, start, startsSent } = bench();
+    await environment.injectFault({ wire, operation, ...fault });
     const error = await failureOf(start());
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: true });
     expect(startsSent()).toBe(1);
-    expect(await world.starts()).toEqual(onceStarted(job));
+    expect(await environment.starts()).toEqual(onceStarted(job));
   });
 
   it.runIf(can.find).each(unclear)('whose start got %s is found, and goes on', async (_what, fault) => {
     const own = bench();
-    await own.world.plan({ wire, operation, ...fault });
+    await own.environment.injectFault({ wire, operation, ...fault });
     await failureOf(own.start());
-    expect((await own.end(await foundBy(own))).state).toBe('finished');
-    expect(await own.world.starts()).toEqual(onceStarted(job));
+    expect((await own.end(await findHandle(own))).state).toBe('finished');
+    expect(await own.environment.starts()).toEqual(onceStarted(job));
   });
 
   it.runIf(can.find)('whose start got an error before it was carried out is known to be absent', async () => {
-    const { world, start, find } = bench();
-    await world.plan({ wire, operation, fault: 'server-error' });
+    const { environment, start, find } = bench();
+    await environment.injectFault({ wire, operation, fault: 'server-error' });
     expect(await failureOf(start())).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
     expect(await find(REFERENCE)).toBe('absent');
   });
 
   it('whose start nobody waits for any more may have happened', async () => {
-    const { world, start, context, startsSent } = bench();
-    await world.plan({ wire, operation, fault: 'slow', delayMs: 20_000 });
+    const { environment, start, context, startsSent } = bench();
+    await environment.injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
     const giveUp = new AbortController();
     const started = failureOf(start(REFERENCE, { ...context, signal: giveUp.signal }));
     await expect.poll(startsSent, { timeout: 10_000 }).toBe(1);
     giveUp.abort();
     expect(await started).toMatchObject({ retryable: true, startUnknown: true });
-    await expect.poll(() => world.starts(), { timeout: 10_000 }).toEqual(onceStarted(job));
+    await expect.poll(() => environment.starts(), { timeout: 10_000 }).toEqual(onceStarted(job));
     // It is carried out all the same, and the next test must not meet it.
-    await expect.poll(() => world.jobStates(), { timeout: 10_000 }).toHaveLength(1 + (job.handsOver ?? 0));
+    await expect
+      .poll(() => environment.jobStates(), { timeout: 10_000 })
+      .toHaveLength(1 + (job.handsOver ?? 0));
   });
 
   it('whose start got an answer that is too large may have happened', async () => {
-    const { world, start } = bench();
+    const { environment, start } = bench();
     const { path } = documented(row.fixture, operation);
-    world.door.answerNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
+    environment.proxy.respondNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
     expect(await failureOf(start())).toMatchObject({ retryable: true, startUnknown: true });
   });
 
   it('whose start is answered late is waited for', async () => {
-    const { world, start } = bench();
-    await world.plan({ wire, operation, fault: 'slow', delayMs: 400 });
+    const { environment, start } = bench();
+    await environment.injectFault({ wire, operation, fault: 'slow', delayMs: 400 });
     await start();
-    expect(await world.starts()).toEqual(onceStarted(job));
+    expect(await environment.starts()).toEqual(onceStarted(job));
   });
 
   it.runIf(can.find).each(['malformed', 'server-error', 'rate-limited'] as const)(
     'whose listing of starts does not answer (%s) is neither found nor absent',
     async (fault) => {
-      const { world, start, find } = bench();
+      const { environment, start, find } = bench();
       await start();
       const many = fault === 'rate-limited' ? { retryAfter: 60 } : {};
-      await world.plan({ wire, operation: job.operations.list, fault, ...many });
+      await environment.injectFault({ wire, operation: job.operations.list, fault, ...many });
       expect(await failureOf(find(REFERENCE))).toMatchObject({ retryable: true });
     },
   );
@@ -256,9 +273,9 @@ function statusContract({ row, job, bench }: Suite): void {
     ['is cut off', { fault: 'cut' }],
     ['is slow', { fault: 'slow', delayMs: 300 }],
   ] as const)('whose status call %s is asked again at once', async (_what, fault) => {
-    const { world, start, status } = bench();
+    const { environment, start, status } = bench();
     const handle = await start();
-    await world.plan({ wire, operation, ...fault });
+    await environment.injectFault({ wire, operation, ...fault });
     expect((await status(handle)).state).toMatch(/^(queued|running|finished)$/);
   });
 
@@ -269,37 +286,37 @@ function statusContract({ row, job, bench }: Suite): void {
     ['less than was announced, again and again', { fault: 'wrong-length', times: 4 }],
     ['a long pause', { fault: 'rate-limited', retryAfter: 60 }],
   ] as const)('whose status call gets %s is not lost', async (_what, fault) => {
-    const { world, start, status, end } = bench();
+    const { environment, start, status, end } = bench();
     const handle = await start();
-    await world.plan({ wire, operation, ...fault });
+    await environment.injectFault({ wire, operation, ...fault });
     const error = await failureOf(status(handle));
     expect(error.retryable).toBe(true);
     expect(error.code).toMatch(/^(UNAVAILABLE|RATE_LIMITED)$/);
     expect(error.retryAfter).toBe('retryAfter' in fault ? 60 : undefined);
     expect((await end(handle)).state).toBe('finished');
-    expect(await world.starts()).toEqual(onceStarted(job));
+    expect(await environment.starts()).toEqual(onceStarted(job));
   });
 
   it('whose status call gets too large an answer is not lost', async () => {
-    const { world, start, status } = bench();
+    const { environment, start, status } = bench();
     const handle = await start();
-    world.door.answerNext('/', { body: { padding: 'x'.repeat(5 << 20) } });
+    environment.proxy.respondNext('/', { body: { padding: 'x'.repeat(5 << 20) } });
     expect(await failureOf(status(handle))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
   it('runs when its state is a word that nobody knows', async () => {
-    const { world, start, status } = bench();
+    const { environment, start, status } = bench();
     const handle = await start();
-    world.door.answerNext('/', job.unknownState);
+    environment.proxy.respondNext('/', job.unknownState);
     expect((await status(handle)).state).toBe('running');
   });
 
   it.each((['lost', 'lost-silently'] as const).filter((fault) => isPlayed(job, fault)))(
     'is lost when its upstream has forgotten it (%s)',
     async (fault) => {
-      const { world, start, status } = bench();
+      const { environment, start, status } = bench();
       const handle = await start();
-      await world.plan({ wire, operation, fault });
+      await environment.injectFault({ wire, operation, fault });
       expect(await failureOf(status(handle))).toMatchObject({ code: 'LOST', retryable: true });
     },
   );
@@ -312,31 +329,31 @@ function statusContract({ row, job, bench }: Suite): void {
   it.each(failures.filter(([fault]) => isPlayed(job, fault)))(
     'has failed when its upstream says so (%s)',
     async (fault, error) => {
-      const { world, start, end } = bench();
-      await world.plan({ wire, operation: job.operation, fault });
+      const { environment, start, end } = bench();
+      await environment.injectFault({ wire, operation: job.operation, fault });
       expect(await end(await start())).toMatchObject({ state: 'failed', error });
     },
   );
 
   it('goes on running while it stalls: giving up is not the provider’s to decide', async () => {
-    const { world, start, follow, status } = bench();
-    await world.plan({ wire, operation: job.operation, fault: 'stall' });
+    const { environment, start, follow, status } = bench();
+    await environment.injectFault({ wire, operation: job.operation, fault: 'stall' });
     const handle = await start();
     await follow(handle, ({ state }) => state === 'running');
     expect((await status(handle)).state).toBe('running');
   });
 
   it('takes no credentials along when its upstream points elsewhere', async () => {
-    const { world, start, status, context, job: capability } = bench();
+    const { environment, start, status, context, job: capability } = bench();
     const handle = await start();
-    const elsewhere = await openDoor(null);
+    const elsewhere = await startRecordingProxy(null);
     try {
       const away = { status: 302, headers: { location: `${elsewhere.origin}/x` } };
-      world.door.answerNext('/', away);
+      environment.proxy.respondNext('/', away);
       await failureOf(status(handle));
       // Nobody said that this origin may be trusted, and it is not public.
       expect(elsewhere.sent).toEqual([]);
-      world.door.answerNext('/', away);
+      environment.proxy.respondNext('/', away);
       const connection = { ...context.connection, resultOrigins: [elsewhere.origin] };
       await failureOf(capability.status(handle, { ...context, connection }));
       expect(elsewhere.sent).toHaveLength(job.postsStatus === true ? 0 : 1);
@@ -353,17 +370,17 @@ function cancelContract({ row, job, bench }: Suite): void {
   const stoppable = job.cancelsRunning === false ? (['queued'] as const) : (['queued', 'running'] as const);
 
   it.runIf(job.cancelsRunning === false)('while it is running comes too late', async () => {
-    const { world, start, follow, cancel } = bench();
-    await world.latency({ wire, queuedMs: 0, runningMs: 60_000, progressSteps: 100 });
+    const { environment, start, follow, cancel } = bench();
+    await environment.setLatency({ wire, queuedMs: 0, runningMs: 60_000, progressSteps: 100 });
     const handle = await start();
     await follow(handle, ({ state }) => state === 'running');
     expect(await cancel(handle)).toBe('too-late');
   });
 
   it.each(stoppable)('while it is %s ends it', async (state) => {
-    const { world, start, follow, cancel, end } = bench();
+    const { environment, start, follow, cancel, end } = bench();
     const queuedMs = state === 'queued' ? 60_000 : 0;
-    await world.latency({ wire, queuedMs, runningMs: 60_000, progressSteps: 100 });
+    await environment.setLatency({ wire, queuedMs, runningMs: 60_000, progressSteps: 100 });
     const handle = await start();
     await follow(handle, (now) => now.state === state);
     expect(await cancel(handle)).toBe('cancelled');
@@ -374,7 +391,7 @@ function cancelContract({ row, job, bench }: Suite): void {
     const { path } = documented(row.fixture, job.operations.cancel);
     const tail = must(path.split('{id}').at(-1), 'path');
     const sent = must(
-      world.door.sent.find((request) => request.path.endsWith(tail)),
+      environment.proxy.sent.find((request) => request.path.endsWith(tail)),
       'cancel request',
     );
     await expectDocumented(sent, documented(row.fixture, job.operations.cancel), row.basePath);
@@ -388,10 +405,10 @@ function cancelContract({ row, job, bench }: Suite): void {
   });
 
   it.each(['server-error', 'rate-limited'] as const)('can be tried again after %s', async (fault) => {
-    const { world, start, cancel } = bench();
-    await world.latency({ wire, queuedMs: 60_000 });
+    const { environment, start, cancel } = bench();
+    await environment.setLatency({ wire, queuedMs: 60_000 });
     const handle = await start();
-    await world.plan({ wire, operation: job.operations.cancel, fault });
+    await environment.injectFault({ wire, operation: job.operations.cancel, fault });
     expect(await failureOf(cancel(handle))).toMatchObject({ retryable: true });
     expect(await cancel(handle)).toBe('cancelled');
   });

@@ -7,13 +7,13 @@ import type {
   JobStatus,
   RemoteFile,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { contextOf, must, type World } from '../environment/environment.ts';
+import { contextOf, must, type Environment } from '../environment/environment.ts';
 import { documented } from '../fixtures/wire-shape.ts';
 import { REFERENCE, type ContractRow, type JobRow } from '../rows/row.ts';
 
 /** One long piece of work of one provider, with everything that a test asks of it. */
-export interface Bench {
-  readonly world: World;
+export interface JobHarness {
+  readonly environment: Environment;
   readonly job: JobCapability;
   readonly context: CallContext;
   readonly start: (reference?: string, context?: CallContext) => Promise<Handle>;
@@ -32,10 +32,10 @@ export interface Bench {
 }
 
 /** Whether nothing more will happen. */
-export const isOver = ({ state }: JobStatus) => state === 'finished' || state === 'failed';
+export const isFinal = ({ state }: JobStatus) => state === 'finished' || state === 'failed';
 
 /** Lays out the work of one row in a world. */
-export function benchOf(row: ContractRow, wanted: JobRow, world: World): Bench {
+export function jobHarness(row: ContractRow, wanted: JobRow, world: Environment): JobHarness {
   const {
     kind,
     operation,
@@ -60,23 +60,23 @@ export function benchOf(row: ContractRow, wanted: JobRow, world: World): Bench {
     throw new Error(`it never came that far: ${JSON.stringify(seen.at(-1))}`);
   };
   return {
-    world,
+    environment: world,
     job,
     context,
     start: async (reference = REFERENCE, other = context) =>
       job.start(typeof request === 'function' ? await request(world) : request, { ...other, reference }),
     status,
     follow,
-    end: async (handle) => must((await follow(handle, isOver)).at(-1), 'end'),
+    end: async (handle) => must((await follow(handle, isFinal)).at(-1), 'end'),
     find: async (reference) => must(await job.find?.(reference, context), 'way to ask for a start'),
     cancel: async (handle) => must(await job.cancel?.(handle, context), 'way to cancel'),
     carried,
-    startsSent: () => world.door.sent.filter(({ path }) => path === basePath + startPath).length,
+    startsSent: () => world.proxy.sent.filter(({ path }) => path === basePath + startPath).length,
   };
 }
 
 /** The handle that asking for the reference gives; fails when it gives none. */
-export async function foundBy({ find }: Bench, reference = REFERENCE): Promise<Handle> {
+export async function findHandle({ find }: JobHarness, reference = REFERENCE): Promise<Handle> {
   const found = await find(reference);
   return must(typeof found === 'object' ? found : null, `handle but ${JSON.stringify(found)}`);
 }

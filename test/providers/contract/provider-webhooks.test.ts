@@ -10,15 +10,15 @@ import type {
   Provider,
   StartContext,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { contextOf, must, openWorld, type World } from '../environment/environment.ts';
+import { contextOf, must, openEnvironment, type Environment } from '../environment/environment.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 import { rows } from '../rows/rows.ts';
 
 /** What the stand-ins tell, as their vendors do, and how the adapters check it. */
 
-let world: World;
+let world: Environment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterAll(() => world.close());
 
@@ -63,14 +63,14 @@ function contextFor(name: string): StartContext {
     'row',
   );
   const connection = world.connection(row.basePath, row.headers);
-  const endpoints = { rest: `${world.door.origin}/fal-rest` };
+  const endpoints = { rest: `${world.proxy.origin}/fal-rest` };
   return { ...contextOf({ ...connection, endpoints }), reference: REFERENCE, webhookUrl: hook };
 }
 
 /** Starts work with an address for notices, and waits for the notice of its end. */
 async function toldBy(name: string, kind: 'IMAGE' | 'VIDEO', words: RegExp) {
   provider = must(world.providers[name], 'provider');
-  await world.latency({ wire: name, queuedMs: 0, runningMs: 50, progressSteps: 2 });
+  await world.setLatency({ wire: name, queuedMs: 0, runningMs: 50, progressSteps: 2 });
   const request = kind === 'IMAGE' ? imageRequest() : videoRequest();
   const job: JobCapability = must(provider.jobs?.[kind], 'job');
   await job.start(request, contextFor(name));
@@ -105,7 +105,7 @@ describe('the stand-in', () => {
   it('of MiniMax tells nothing where its challenge is not echoed', async () => {
     const own = must(world.providers['minimax'], 'provider');
     provider = { ...own, answerChallenge: () => ({ challenge: 'another' }) };
-    await world.latency({ wire: 'minimax', queuedMs: 0, runningMs: 20 });
+    await world.setLatency({ wire: 'minimax', queuedMs: 0, runningMs: 20 });
     const context = contextFor('minimax');
     const job = must(own.jobs?.VIDEO, 'job');
     const handle = await job.start(videoRequest(), context);
@@ -143,7 +143,7 @@ describe.each([
     const notice = await toldBy(name, 'IMAGE', words);
     const context = contextFor(name);
     const asked = () =>
-      world.door.sent.filter(({ path }) => /jwks|webhooks\/default\/secret/.test(path)).length;
+      world.proxy.sent.filter(({ path }) => /jwks|webhooks\/default\/secret/.test(path)).length;
     await provider.verifyWebhook?.(notice, context);
     const before = asked();
     for (let forged = 0; forged < 5; forged += 1) {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import { contextOf, failureOf, must, SECRET, type World } from '../environment/environment.ts';
-import { openDoor } from '../environment/recording-proxy.ts';
+import { contextOf, failureOf, must, SECRET, type Environment } from '../environment/environment.ts';
+import { startRecordingProxy } from '../environment/recording-proxy.ts';
 import { documented, expectDocumented } from '../fixtures/wire-shape.ts';
 import type { ContractRow, ShortRow } from '../rows/row.ts';
 
 const REFERENCE = '01890000-0000-7000-8000-000000000002/1/1';
 
 /** The contract of work that is answered at once: nothing is ever sent twice, because nobody can be asked afterwards. */
-export function shortContract(row: ContractRow, short: ShortRow, world: () => World): void {
+export function shortContract(row: ContractRow, short: ShortRow, world: () => Environment): void {
   const wire = row.provider;
   const { operation, before = [] } = short;
   const { path } = documented(row.fixture, operation);
@@ -24,7 +24,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
   /** What goes before it is not counted. */
   const isBefore = (sentPath: string) =>
     before.some((name) => sentPath === row.basePath + documented(row.fixture, name).path);
-  const sent = () => world().door.sent.filter((request) => !isBefore(request.path));
+  const sent = () => world().proxy.sent.filter((request) => !isBefore(request.path));
 
   describe(`${short.title}, answered at once`, () => {
     it('is asked for once, in documented words', async () => {
@@ -41,14 +41,14 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
     });
 
     it('is waited for when it is slow', async () => {
-      await world().plan({ wire, operation, fault: 'slow', delayMs: 400 });
+      await world().injectFault({ wire, operation, fault: 'slow', delayMs: 400 });
       const answer = await run();
       expect(sent()).toHaveLength(1);
       short.check(answer);
     });
 
     it('is refused for now with the pause that the upstream asks for, and not sent again', async () => {
-      await world().plan({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
+      await world().injectFault({ wire, operation, fault: 'rate-limited', retryAfter: 7 });
       expect(await failureOf(run())).toMatchObject({
         code: 'RATE_LIMITED',
         retryable: true,
@@ -59,7 +59,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
     });
 
     it.each(['moderation', 'late-moderation'] as const)('is refused for good (%s)', async (fault) => {
-      await world().plan({ wire, operation, fault });
+      await world().injectFault({ wire, operation, fault });
       const error = await failureOf(run());
       expect(error).toMatchObject({ code: 'MODERATION_REFUSED', retryable: false, startUnknown: false });
     });
@@ -76,7 +76,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
     const played = unclear.filter(([, { fault }]) => short.isFile !== true || fault !== 'malformed');
 
     it.each(played)('may have happened after %s, and is not sent again', async (_what, fault) => {
-      await world().plan({ wire, operation, ...fault });
+      await world().injectFault({ wire, operation, ...fault });
       expect(await failureOf(run())).toMatchObject({
         code: 'UNAVAILABLE',
         retryable: true,
@@ -86,7 +86,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
     });
 
     it('may have happened when it is given up, and the upstream is hung up on', async () => {
-      await world().plan({ wire, operation, fault: 'slow', delayMs: 20_000 });
+      await world().injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
       const giveUp = new AbortController();
       const failed = failureOf(run({ signal: giveUp.signal }));
       await expect.poll(() => sent().length, { timeout: 10_000 }).toBe(1);
@@ -97,12 +97,12 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
     });
 
     it('may have happened after an answer that is too large', async () => {
-      world().door.answerNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
+      world().proxy.respondNext(path, { headers: { 'content-length': String(1 << 30) }, body: '{' });
       expect(await failureOf(run())).toMatchObject({ retryable: true, startUnknown: true });
     });
 
     it('is certain not to have happened when nobody listens', async () => {
-      const closed = await openDoor(null);
+      const closed = await startRecordingProxy(null);
       await closed.close();
       expect(await failureOf(run({ baseUrl: closed.origin }))).toMatchObject({
         code: 'UNAVAILABLE',
@@ -117,10 +117,10 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => Wo
     });
 
     it('is sent nowhere else, whatever the upstream says', async () => {
-      const elsewhere = await openDoor(null);
+      const elsewhere = await startRecordingProxy(null);
       try {
         const location = `${elsewhere.origin}/x`;
-        world().door.answerNext(path, { status: 307, headers: { location }, body: {} });
+        world().proxy.respondNext(path, { status: 307, headers: { location }, body: {} });
         await failureOf(run());
         expect(elsewhere.sent).toEqual([]);
       } finally {

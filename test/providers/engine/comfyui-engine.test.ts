@@ -3,15 +3,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { followers } from '../../kit/clients/followers.ts';
 import { graphql, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
-import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
+import { must, openEnvironment, SECRET, type Environment } from '../environment/environment.ts';
 import { comfyGraph } from '../rows/comfyui.ts';
 
 /** Graphs through the whole of Kiln: progress node by node, a machine that dies, a class that no machine has. */
 
-let world: World;
+let world: Environment;
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
   const { url } = world.sandbox;
   kiln = await startKiln({
     settings: {
@@ -81,7 +81,7 @@ async function machines(): Promise<readonly string[]> {
 
 describe('a graph on a pool of two machines', () => {
   it('is shown node by node to whoever follows it', async () => {
-    await world.latency({ wire: 'comfyui', runningMs: 4_000, progressSteps: 14 });
+    await world.setLatency({ wire: 'comfyui', runningMs: 4_000, progressSteps: 14 });
     const id = await run(textToImage);
     const { events, over } = followers['graphql-ws'](kiln.url, { taskId: id });
     expect(await over).toBeNull();
@@ -97,12 +97,12 @@ describe('a graph on a pool of two machines', () => {
   });
 
   it('ends on the other machine when the one that worked on it dies', async () => {
-    await world.latency({ wire: 'comfyui', runningMs: 60_000 });
+    await world.setLatency({ wire: 'comfyui', runningMs: 60_000 });
     const id = await run(textToImage);
     const [first] = await until(machines, (all) => all.length === 1, 10_000);
     const dying = must(first, 'machine');
-    await world.latency({ wire: 'comfyui', runningMs: 100 });
-    await world.plan({ wire: dying, fault: 'node-down', times: 1_000_000 });
+    await world.setLatency({ wire: 'comfyui', runningMs: 100 });
+    await world.injectFault({ wire: dying, fault: 'node-down', times: 1_000_000 });
     const task = await ended(id);
     expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [{ contentType: 'image/png' }] });
     expect(task.attempts).toEqual([

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { graphql, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
-import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
+import { must, openEnvironment, SECRET, type Environment } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 
 /**
@@ -10,11 +10,11 @@ import { readFixture } from '../fixtures/wire-shape.ts';
  * repeated): whatever the upstream does, the task ends as design says, and nothing is started twice.
  */
 
-let world: World;
+let world: Environment;
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  world = await openWorld();
-  const { origin } = world.door;
+  world = await openEnvironment();
+  const { origin } = world.proxy;
   kiln = await startKiln({
     settings: {
       REST_AUTH: 'open',
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await world.reset();
-  await world.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 100, progressSteps: 2 });
+  await world.setLatency({ wire: 'midjourney', queuedMs: 0, runningMs: 100, progressSteps: 2 });
 });
 
 interface TaskView {
@@ -99,7 +99,7 @@ describe('a midjourney task', () => {
     ['an error after its start was carried out', { fault: 'server-error', accepted: true }],
     ['a slow start', { fault: 'slow', delayMs: 1_500 }],
   ] as const)('survives %s with one start in one attempt', async (_what, fault) => {
-    await world.plan({ wire, operation, ...fault });
+    await world.injectFault({ wire, operation, ...fault });
     const task = await run('imga');
     expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [picture], attempts: ['SUCCEEDED'] });
     expect(await world.starts()).toEqual(oncePer(task.references));
@@ -110,7 +110,7 @@ describe('a midjourney task', () => {
     ['finds a full line', { fault: 'queue-full' }, 'FAILED RATE_LIMITED'],
     ['fails before it was carried out', { fault: 'server-error' }, 'FAILED LOST'],
   ] as const)('whose start %s is started again, and counted once', async (_what, fault, first) => {
-    await world.plan({ wire, operation, ...fault });
+    await world.injectFault({ wire, operation, ...fault });
     const task = await run('imga');
     expect(task).toMatchObject({ state: 'SUCCEEDED', attempts: [first, 'SUCCEEDED'] });
     expect(await world.starts()).toEqual(oncePer(task.references.slice(1)));
@@ -121,14 +121,14 @@ describe('a midjourney task', () => {
     ['is lost without a word', 'fetch', { fault: 'lost-silently' }, 'FAILED LOST'],
     ['fails', 'imagine', { fault: 'upstream-error' }, 'FAILED UNAVAILABLE'],
   ] as const)('whose work %s upstream goes on in a second attempt', async (_what, where, fault, first) => {
-    await world.plan({ wire, operation: where, ...fault });
+    await world.injectFault({ wire, operation: where, ...fault });
     const task = await run('imga');
     expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [picture], attempts: [first, 'SUCCEEDED'] });
     expect(await world.starts()).toEqual(oncePer(task.references));
   });
 
   it('ends after three attempts that fail, with the last one’s reason', async () => {
-    await world.plan({ wire, operation, fault: 'upstream-error', times: 3 });
+    await world.injectFault({ wire, operation, fault: 'upstream-error', times: 3 });
     const task = await run('imga');
     expect(task).toMatchObject({ state: 'FAILED', error: { code: 'UNAVAILABLE', retryable: true } });
     expect(task.attempts).toEqual(Array.from({ length: 3 }, () => 'FAILED UNAVAILABLE'));
@@ -138,7 +138,7 @@ describe('a midjourney task', () => {
   it.each(['moderation', 'late-moderation'] as const)(
     'ends at once when it is refused (%s)',
     async (fault) => {
-      await world.plan({ wire, operation, fault });
+      await world.injectFault({ wire, operation, fault });
       expect(await run('imga')).toMatchObject({
         state: 'FAILED',
         error: { code: 'MODERATION_REFUSED', retryable: false },
@@ -148,8 +148,8 @@ describe('a midjourney task', () => {
   );
 
   it('survives status calls that get an error and half an answer', async () => {
-    await world.plan({ wire, operation: 'fetch', fault: 'server-error' });
-    await world.plan({ wire, operation: 'fetch', fault: 'malformed' });
+    await world.injectFault({ wire, operation: 'fetch', fault: 'server-error' });
+    await world.injectFault({ wire, operation: 'fetch', fault: 'malformed' });
     const task = await run('imga');
     expect(task).toMatchObject({ state: 'SUCCEEDED', attempts: ['SUCCEEDED'] });
     expect(await world.starts()).toEqual(oncePer(task.references));
@@ -158,7 +158,7 @@ describe('a midjourney task', () => {
   it.each(['expired-url', 'wrong-content-type', 'wrong-length', 'cut', 'server-error', 'malformed'] as const)(
     'stores its whole result although the first download ends badly (%s)',
     async (fault) => {
-      await world.plan({ wire, operation: 'download', fault });
+      await world.injectFault({ wire, operation: 'download', fault });
       const task = await run('imga');
       expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [picture], attempts: ['SUCCEEDED'] });
       expect(task.outputs[0]?.bytes).toBe(await sizeUpstream());
@@ -180,7 +180,7 @@ describe('a midjourney task', () => {
     ['waits', { queuedMs: 60_000 }],
     ['runs', { runningMs: 60_000, progressSteps: 100 }],
   ])('that %s upstream is cancelled there too', async (_what, latency) => {
-    await world.latency({ wire, ...latency });
+    await world.setLatency({ wire, ...latency });
     const id = await submit('imga');
     await until(
       () => read(id),
@@ -214,7 +214,7 @@ describe('an openai task', () => {
   });
 
   it('that is refused for now is started again', async () => {
-    await world.plan({ wire, operation, fault: 'rate-limited' });
+    await world.injectFault({ wire, operation, fault: 'rate-limited' });
     // The model keeps it here; without one the next attempt may be at another provider.
     const task = await run('union', { model: 'gpt-image-1' });
     expect(task).toMatchObject({ state: 'SUCCEEDED', attempts: ['FAILED RATE_LIMITED', 'SUCCEEDED'] });
@@ -222,7 +222,7 @@ describe('an openai task', () => {
   });
 
   it('that is refused by moderation ends at once', async () => {
-    await world.plan({ wire, operation, fault: 'moderation' });
+    await world.injectFault({ wire, operation, fault: 'moderation' });
     expect(await run('union')).toMatchObject({
       state: 'FAILED',
       error: { code: 'MODERATION_REFUSED', retryable: false, field: 'prompt' },
@@ -235,7 +235,7 @@ describe('an openai task', () => {
     ['half an answer', { fault: 'malformed' }],
     ['a broken connection', { fault: 'cut' }],
   ] as const)('that got %s is named, and never started again', async (_what, fault) => {
-    await world.plan({ wire, operation, ...fault });
+    await world.injectFault({ wire, operation, ...fault });
     const task = await run('union');
     expect(task).toMatchObject({
       state: 'FAILED',
@@ -247,19 +247,19 @@ describe('an openai task', () => {
 
   it('whose answer is no picture ends without being made again, and without keeping anybody waiting', async () => {
     const nonsense = Buffer.from('not a picture at all').toString('base64');
-    world.door.answerNext('/images/', { body: { created: 1, data: [{ b64_json: nonsense }] } });
+    world.proxy.respondNext('/images/', { body: { created: 1, data: [{ b64_json: nonsense }] } });
     expect(await run('union')).toMatchObject({
       state: 'FAILED',
       error: { code: 'STORAGE_FAILED' },
       outputs: [],
       attempts: ['FAILED STORAGE_FAILED'],
     });
-    expect(world.door.sent).toHaveLength(1);
+    expect(world.proxy.sent).toHaveLength(1);
   });
 
   it('that the vendor is too busy for goes on later', async () => {
     const { answers } = readFixture('openai');
-    world.door.answerNext('/images/', { status: 503, body: answers['overloaded'] });
+    world.proxy.respondNext('/images/', { status: 503, body: answers['overloaded'] });
     expect(await run('union')).toMatchObject({
       state: 'SUCCEEDED',
       attempts: ['FAILED UNAVAILABLE', 'SUCCEEDED'],
@@ -267,7 +267,7 @@ describe('an openai task', () => {
   });
 
   it('that is cancelled while it runs hangs up', async () => {
-    await world.latency({ wire, runningMs: 60_000 });
+    await world.setLatency({ wire, runningMs: 60_000 });
     const id = await submit('union');
     await expect.poll(() => world.starts(), { timeout: 20_000 }).not.toEqual({});
     await graphql(

@@ -10,15 +10,15 @@ import {
   type TestEngine,
 } from '../../../subgraphs/media/tasks/testing/engine.ts';
 import { testBinding } from '../../../subgraphs/media/tasks/testing/provider.ts';
-import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
+import { must, openEnvironment, SECRET, type Environment } from '../environment/environment.ts';
 
 /** The engine's own parts with the real midjourney adapter, where the waiting times of a whole Kiln would be too long. */
 
 const HEADERS = { 'mj-api-secret': SECRET };
-let world: World;
+let world: Environment;
 let engine: TestEngine;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterAll(() => world?.close());
 beforeEach(async () => {
@@ -29,7 +29,7 @@ afterEach(() => engine.stop());
 
 function bindingOf(id: string, change: Partial<Binding> = {}): Binding {
   const provider = must(world.providers['midjourney'], 'midjourney');
-  const binding = testBinding(id, provider, world.door.origin, change);
+  const binding = testBinding(id, provider, world.proxy.origin, change);
   return { ...binding, connection: world.connection('/midjourney', HEADERS) };
 }
 
@@ -45,7 +45,7 @@ async function submit(...bindings: Binding[]) {
 
 describe('work at midjourney', () => {
   it('that stalls is cancelled there, and goes on at the next binding', async () => {
-    await world.plan({ wire: 'midjourney', operation: 'imagine', fault: 'stall' });
+    await world.injectFault({ wire: 'midjourney', operation: 'imagine', fault: 'stall' });
     const { attempts, ended } = await submit(
       bindingOf('test#0', { attemptTimeoutSeconds: 1 }),
       bindingOf('test#1'),
@@ -59,7 +59,7 @@ describe('work at midjourney', () => {
   });
 
   it('whose worker died between its start and the saving of its handle is found by its reference', async () => {
-    await world.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 3_000 });
+    await world.setLatency({ wire: 'midjourney', queuedMs: 0, runningMs: 3_000 });
     const { id, attempts, ended } = await submit(bindingOf('test#0'));
     await until(async () => (await attempts())[0]?.state === 'RUNNING');
     await engine.pool.query(
@@ -70,13 +70,13 @@ describe('work at midjourney', () => {
     expect((await ended()).state).toBe('SUCCEEDED');
     expect(await attempts()).toMatchObject([{ state: 'SUCCEEDED' }]);
     expect(await world.starts()).toEqual({ [`${id}/1/1`]: 1 });
-    expect(world.door.sent.some(({ path }) => path.endsWith('/mj/task/list'))).toBe(true);
+    expect(world.proxy.sent.some(({ path }) => path.endsWith('/mj/task/list'))).toBe(true);
   });
 
   it('that may have begun at an upstream without a listing is named, and never begun again', async () => {
-    await world.plan({ wire: 'midjourney', operation: 'imagine', fault: 'cut' });
+    await world.injectFault({ wire: 'midjourney', operation: 'imagine', fault: 'cut' });
     const page = { headers: { 'content-type': 'text/html' }, body: '<html>' };
-    world.door.answerNext('/mj/task/list', page);
+    world.proxy.respondNext('/mj/task/list', page);
     const { id, attempts, ended } = await submit(bindingOf('test#0'));
     expect(await ended()).toMatchObject({ state: 'FAILED', error: { code: 'START_UNKNOWN' } });
     expect(await attempts()).toMatchObject([{ state: 'UNKNOWN' }]);

@@ -12,21 +12,21 @@ import {
   type TestEngine,
 } from '../../../subgraphs/media/tasks/testing/engine.ts';
 import { testBinding } from '../../../subgraphs/media/tasks/testing/provider.ts';
-import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
+import { must, openEnvironment, SECRET, type Environment } from '../environment/environment.ts';
 
 /** The engine with the real adapters of Kling, which can be asked for a start, and of MiniMax, which can not. */
 
-let world: World;
+let world: Environment;
 let engine: TestEngine;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
   engine = await startEngine();
 });
 afterAll(async () => {
   await engine?.stop();
   await world?.close();
 });
-beforeEach(() => world.latency({ queuedMs: 0, runningMs: 40, progressSteps: 1 }));
+beforeEach(() => world.setLatency({ queuedMs: 0, runningMs: 40, progressSteps: 1 }));
 afterEach(() => world.reset());
 
 let generators = 0;
@@ -35,7 +35,11 @@ let generators = 0;
 function bindingsOf(names: readonly ('kling' | 'minimax')[]): Binding[] {
   generators += 1;
   return names.map((name, index) => ({
-    ...testBinding(`test${generators}#${index}`, quick(must(world.providers[name], name)), world.door.origin),
+    ...testBinding(
+      `test${generators}#${index}`,
+      quick(must(world.providers[name], name)),
+      world.proxy.origin,
+    ),
     connection: world.connection(`/${name}`, { authorization: `Bearer ${SECRET}` }),
   }));
 }
@@ -78,7 +82,7 @@ async function run(names: readonly ('kling' | 'minimax')[], work: typeof VIDEO |
 }
 
 const plan = (wire: string, operation: string, fault: FaultName, more: object = {}) =>
-  world.plan({ wire, operation, fault, ...more });
+  world.injectFault({ wire, operation, fault, ...more });
 
 describe('a video at Kling', () => {
   it.each(['cut', 'malformed', 'server-error'] as const)(

@@ -22,27 +22,27 @@ import type {
 } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { createProviders } from '../../../subgraphs/media/providers/registry.ts';
 import { serveInputs, type InputKind } from './input-server.ts';
-import { openDoor, type Door } from './recording-proxy.ts';
+import { startRecordingProxy, type RecordingProxy } from './recording-proxy.ts';
 
 /** What every stand-in demands, so that whoever leaves it out, or sends it elsewhere, is noticed. */
 export const SECRET = 'a-secret-of-the-contract-suite';
 
 /** Where a provider is tried: the real HTTP client, the stand-ins, a door between them, all on real sockets. */
-export interface World {
+export interface Environment {
   readonly sandbox: Sandbox;
-  readonly door: Door;
+  readonly proxy: RecordingProxy;
   readonly http: HttpClient;
   readonly providers: Readonly<Record<string, Provider>>;
   /** A connection through the door; results lie at the stand-in's own origin. */
   connection(
     basePath: string,
     headers: Readonly<Record<string, string>>,
-    more?: MoreOfConnection,
+    more?: ConnectionOptions,
   ): Connection;
   /** Where a small file of that kind can be fetched: for upstreams that fetch their inputs. */
   fileUrl(kind: InputKind): string;
-  plan(fault: FaultInput): Promise<void>;
-  latency(change: LatencyChange): Promise<void>;
+  injectFault(fault: FaultInput): Promise<void>;
+  setLatency(change: LatencyChange): Promise<void>;
   /** Starts that the stand-in has accepted, by reference. */
   starts(): Promise<Readonly<Record<string, number>>>;
   /** States of all the jobs that the stand-ins keep. */
@@ -53,7 +53,7 @@ export interface World {
 }
 
 /** What a row says of a connection besides; the endpoints are paths on the stand-in. */
-interface MoreOfConnection {
+interface ConnectionOptions {
   readonly credentials?: Readonly<Record<string, string>>;
   readonly endpoints?: Readonly<Record<string, string>>;
 }
@@ -65,7 +65,7 @@ function quickHttp(): HttpClient {
 }
 
 /** Opens one. */
-export async function openWorld(): Promise<World> {
+export async function openEnvironment(): Promise<Environment> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'kiln-contract-'));
   const sandbox = await createSandbox({
     dataDir,
@@ -85,7 +85,7 @@ export async function openWorld(): Promise<World> {
       volcengine: SECRET,
     },
   });
-  const door = await openDoor(sandbox.url);
+  const proxy = await startRecordingProxy(sandbox.url);
   const inputs = await serveInputs();
   const http = quickHttp();
   const control = async (method: string, what: string, body?: object) => {
@@ -98,24 +98,24 @@ export async function openWorld(): Promise<World> {
   };
   return {
     sandbox,
-    door,
+    proxy,
     http,
     providers: createProviders({ http }),
     connection: (basePath, headers, { credentials = {}, endpoints = {} } = {}) => ({
-      baseUrl: `${door.origin}${basePath}`,
+      baseUrl: `${proxy.origin}${basePath}`,
       pathPrefix: '',
       headers,
       credentials,
       endpoints: Object.fromEntries(
-        Object.entries(endpoints).map(([name, path]) => [name, `${door.origin}${path}`]),
+        Object.entries(endpoints).map(([name, path]) => [name, `${proxy.origin}${path}`]),
       ),
       model: null,
       nodes: [],
       resultOrigins: [sandbox.url],
     }),
     fileUrl: (kind) => `${inputs.origin}/${kind}`,
-    plan: async (fault) => void (await control('POST', '/faults', fault)),
-    latency: async (change) => void (await control('POST', '/latency', change)),
+    injectFault: async (fault) => void (await control('POST', '/faults', fault)),
+    setLatency: async (change) => void (await control('POST', '/latency', change)),
     starts: async () => (await control('GET', '/starts')) as Record<string, number>,
     async jobStates() {
       const jobs = (await control('GET', '/jobs')) as { readonly state: string }[];
@@ -123,11 +123,11 @@ export async function openWorld(): Promise<World> {
     },
     async reset() {
       await control('DELETE', '');
-      door.forget();
+      proxy.reset();
     },
     async close() {
       await http.close();
-      await door.close();
+      await proxy.close();
       await inputs.close();
       await sandbox.close();
       await rm(dataDir, { recursive: true, force: true });
@@ -137,36 +137,36 @@ export async function openWorld(): Promise<World> {
 
 /** What a provider can do, known before any test runs. */
 export function capabilitiesOf(name: string): Provider | undefined {
-  return looseProviders()[name];
+  return unconnectedProviders()[name];
 }
 
 /** The names of all providers. */
 export function registeredNames(): readonly string[] {
-  return Object.keys(looseProviders());
+  return Object.keys(unconnectedProviders());
 }
 
 /** To be looked at only: they reach nobody. */
-function looseProviders(): Readonly<Record<string, Provider>> {
+function unconnectedProviders(): Readonly<Record<string, Provider>> {
   const unused = () => Promise.reject(new Error('only looked at'));
   return createProviders({ http: { request: unused, download: unused, close: unused } });
 }
 
 /** One provider before a door that answers what the test tells it to: for answers that no stand-in gives. */
-export interface Stage {
+export interface ScriptedProvider {
   readonly provider: Provider;
-  readonly door: Door;
+  readonly proxy: RecordingProxy;
   readonly context: CallContext & { readonly reference: string };
   close(): Promise<void>;
 }
 
 /** Opens a stage for a provider. */
-export async function openStage(name: string): Promise<Stage> {
-  const door = await openDoor(null);
+export async function openScriptedProvider(name: string): Promise<ScriptedProvider> {
+  const proxy = await startRecordingProxy(null);
   const http = quickHttp();
   const provider = createProviders({ http })[name];
   if (provider === undefined) throw new Error(`no provider ${name}`);
   const connection: Connection = {
-    baseUrl: door.origin,
+    baseUrl: proxy.origin,
     pathPrefix: '',
     headers: {},
     credentials: {},
@@ -176,13 +176,13 @@ export async function openStage(name: string): Promise<Stage> {
   };
   return {
     provider,
-    door,
+    proxy,
     get context() {
       return { ...contextOf(connection), reference: 'task/1/1' };
     },
     async close() {
       await http.close();
-      await door.close();
+      await proxy.close();
     },
   };
 }
@@ -245,7 +245,7 @@ export function isMp4(bytes: Uint8Array): boolean {
 
 /** The bytes behind a result's address, fetched as the engine does: with the headers that came with it, and no others. */
 export async function fetchResult(
-  { http, sandbox, door }: World,
+  { http, sandbox, proxy }: Environment,
   url: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ status: number; bytes: Buffer }> {
@@ -255,7 +255,7 @@ export async function fetchResult(
     timeoutMs: 10_000,
     maxBytes: 1 << 20,
     headers,
-    trustedOrigins: [sandbox.url, door.origin],
+    trustedOrigins: [sandbox.url, proxy.origin],
   });
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk as Buffer);

@@ -14,7 +14,7 @@ export interface SentRequest {
 }
 
 /** An answer that the door gives by itself. */
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON, unless it is a text. */
@@ -25,19 +25,19 @@ export interface ScriptedAnswer {
  * Stands before a stand-in on a socket of its own: writes down every request, passes it on, and gives single answers in
  * the upstream's place. A connection that breaks behind it breaks before it too.
  */
-export interface Door {
+export interface RecordingProxy {
   readonly origin: string;
   readonly sent: readonly SentRequest[];
   /** Answers the next request whose path contains this, instead of the upstream. */
-  answerNext(pathPart: string, answer: ScriptedAnswer): void;
-  forget(): void;
+  respondNext(pathPart: string, answer: ScriptedResponse): void;
+  reset(): void;
   close(): Promise<void>;
 }
 
 /** Opens a door before `target` (an origin); without one, everything unscripted is answered 404. */
-export async function openDoor(target: string | null): Promise<Door> {
+export async function startRecordingProxy(target: string | null): Promise<RecordingProxy> {
   let sent: SentRequest[] = [];
-  let scripted: { pathPart: string; answer: ScriptedAnswer }[] = [];
+  let scripted: { pathPart: string; answer: ScriptedResponse }[] = [];
   const server = createServer((request, response) => {
     serve(request, response).catch(() => request.socket.resetAndDestroy());
   });
@@ -55,9 +55,9 @@ export async function openDoor(target: string | null): Promise<Door> {
     sent.push(one);
     const script = scripted.find(({ pathPart }) => one.path.includes(pathPart));
     scripted = scripted.filter((other) => other !== script);
-    if (script !== undefined) return give(response, script.answer);
-    if (target === null) return give(response, { status: 404 });
-    await passOn(one, target, response);
+    if (script !== undefined) return respond(response, script.answer);
+    if (target === null) return respond(response, { status: 404 });
+    await forward(one, target, response);
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -66,8 +66,8 @@ export async function openDoor(target: string | null): Promise<Door> {
     get sent() {
       return sent;
     },
-    answerNext: (pathPart, answer) => void scripted.push({ pathPart, answer }),
-    forget() {
+    respondNext: (pathPart, answer) => void scripted.push({ pathPart, answer }),
+    reset() {
       sent = [];
       scripted = [];
     },
@@ -78,12 +78,15 @@ export async function openDoor(target: string | null): Promise<Door> {
   };
 }
 
-function give(response: ServerResponse, { status = 200, headers = {}, body = '' }: ScriptedAnswer): void {
+function respond(
+  response: ServerResponse,
+  { status = 200, headers = {}, body = '' }: ScriptedResponse,
+): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 }
 
-async function passOn(sent: SentRequest, target: string, response: ServerResponse): Promise<void> {
+async function forward(sent: SentRequest, target: string, response: ServerResponse): Promise<void> {
   const hangUp = new AbortController();
   response.once('close', () => hangUp.abort());
   // The host stays what the caller called, as behind a proxy: it may be signed. A fetch would not let it.

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
 import type { LatencyChange } from '../../../sandbox/control/latency-profiles.ts';
-import { must, openWorld, type World } from './environment.ts';
+import { must, openEnvironment, type Environment } from './environment.ts';
 
 /** A world for the tests of the file or block that calls this, as new and of that latency before each of them. */
-export function useWorld(latency: LatencyChange): () => World {
-  let open: World | undefined;
+export function useEnvironment(latency: LatencyChange): () => Environment {
+  let open: Environment | undefined;
   const world = () => must(open, 'world');
   beforeAll(async () => {
-    open = await openWorld();
+    open = await openEnvironment();
   });
   afterAll(() => open?.close());
   beforeEach(async () => {
     await world().reset();
-    await world().latency(latency);
+    await world().setLatency(latency);
   });
   return world;
 }

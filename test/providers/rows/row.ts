@@ -1,8 +1,8 @@
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
 import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type { CallContext, Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
-import type { World } from '../environment/environment.ts';
-import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
+import type { Environment } from '../environment/environment.ts';
+import type { ScriptedResponse } from '../environment/recording-proxy.ts';
 import type { Fixture, SentFields } from '../fixtures/wire-shape.ts';
 
 /** One provider as the contract suite tries it. */
@@ -29,7 +29,7 @@ export interface JobRow {
   /** Where this work goes, when not to the row's own base path. */
   readonly basePath?: string;
   /** The request, or what makes it of a world: addresses of its inputs, or what must be there before. */
-  readonly request: WorkRequest | ((world: World) => WorkRequest | Promise<WorkRequest>);
+  readonly request: WorkRequest | ((world: Environment) => WorkRequest | Promise<WorkRequest>);
   /** What the start must carry, besides the reference. */
   readonly fields: SentFields;
   /** The field that carries the reference; or `{ header }`, or null where the wire has no place for it. */
@@ -62,7 +62,7 @@ export interface JobRow {
   /** Whether its status tells waiting from running (default yes). */
   readonly tellsWaiting?: boolean;
   /** A status answer whose state is a word that nobody knows. */
-  readonly unknownState: ScriptedAnswer;
+  readonly unknownState: ScriptedResponse;
   readonly outcome: { readonly files: number; readonly texts: number };
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import { TRIAL_AVATAR } from '../../../sandbox/providers/volcengine/perform.ts';
 import type { InputFile } from '../../../subgraphs/media/domain/inputs/input.ts';
-import { contextOf, must, picture, SECRET, type World } from '../environment/environment.ts';
+import { contextOf, must, picture, SECRET, type Environment } from '../environment/environment.ts';
 import type { InputKind } from '../environment/input-server.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import type { ContractRow, JobRow } from './row.ts';
@@ -11,12 +11,12 @@ const credentials = { accessKey: 'AKLTcontract', secretKey: SECRET, vodSpace: 'a
 const endpoints = { vod: '/volcengine-vod' };
 
 /** An input where the upstream can fetch it. */
-function at(world: World, kind: InputKind): InputFile {
+function at(world: Environment, kind: InputKind): InputFile {
   return picture({ name: kind, publicUrl: world.fileUrl(kind) });
 }
 
 /** A video that the upstream has already, handed over past the door. */
-export async function uploadedVideo(world: World): Promise<string> {
+export async function uploadedVideo(world: Environment): Promise<string> {
   const job = must(world.providers['volcengine']?.jobs?.AVATAR_SOURCE, 'job');
   const { url } = world.sandbox;
   const connection = {

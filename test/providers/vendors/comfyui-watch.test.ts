@@ -4,20 +4,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import type { StartContext, WatchedProgress } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { must, openWorld, SECRET, type World } from '../environment/environment.ts';
+import { must, openEnvironment, SECRET, type Environment } from '../environment/environment.ts';
 import { comfyGraph } from '../rows/comfyui.ts';
 
 /** Following a graph when its socket is taken away. */
 
-let world: World;
+let world: Environment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterAll(() => world?.close());
 
 describe('whoever follows a graph', () => {
   it('opens the socket anew when it breaks, and still hears of the end', async () => {
-    await world.latency({ wire: 'comfyui-a', runningMs: 5_000, progressSteps: 40 });
+    await world.setLatency({ wire: 'comfyui-a', runningMs: 5_000, progressSteps: 40 });
     const job = must(must(world.providers['comfyui'], 'provider').jobs?.COMFY_WORKFLOW, 'job');
     const base = `${world.sandbox.url}/comfyui-a`;
     const context: StartContext = {

@@ -3,28 +3,28 @@ import { describe, expect, it } from 'vitest';
 import { createProgress } from '../../../subgraphs/media/providers/comfyui/progress.ts';
 import type { JobStatus } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { failureOf, must } from '../environment/environment.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { comfyGraph } from '../rows/comfyui.ts';
 
 /** What ComfyUI servers answer, as their sources have it (fixtures/comfyui.json). */
 
 const { answers } = readFixture('comfyui');
-const stage = useStage('comfyui');
+const stage = useScriptedProvider('comfyui');
 
 const job = () => must(stage.provider.jobs?.COMFY_WORKFLOW, 'job');
-const handle = () => ({ node: stage.door.origin, promptId: 'p', classes: {}, size: 3 });
+const handle = () => ({ node: stage.proxy.origin, promptId: 'p', classes: {}, size: 3 });
 const idle = { queue_running: [], queue_pending: [] };
 
 function start(answer: { readonly status?: number; readonly body: unknown }) {
-  stage.door.answerNext('/queue', { body: idle });
-  stage.door.answerNext('/prompt', answer);
+  stage.proxy.respondNext('/queue', { body: idle });
+  stage.proxy.respondNext('/prompt', answer);
   const request = { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files: {} } as const;
   return job().start(request, stage.context);
 }
 
 function status(entry: object): Promise<JobStatus> {
-  stage.door.answerNext('/history/', { body: { p: { outputs: {}, ...entry } } });
+  stage.proxy.respondNext('/history/', { body: { p: { outputs: {}, ...entry } } });
   return job().status(handle(), stage.context);
 }
 
@@ -43,14 +43,14 @@ describe('a refused graph', () => {
     const { node_errors: errors } = must(answers['badValue'], 'answer');
     const error = await failureOf(start({ body: { prompt_id: 'x', number: 1, node_errors: errors } }));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'workflow.4.inputs.ckpt_name' });
-    const last = must(stage.door.sent.at(-1), 'request');
+    const last = must(stage.proxy.sent.at(-1), 'request');
     expect([last.method, last.path, last.body.toString()]).toEqual(['POST', '/queue', '{"delete":["x"]}']);
   });
 
   it('with a machine that is not of the pool never leaves', async () => {
     const request = { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files: {}, node: 'http://x' } as const;
     const error = await failureOf(job().start(request, stage.context));
-    expect([error.field, stage.door.sent.length]).toEqual(['node', 0]);
+    expect([error.field, stage.proxy.sent.length]).toEqual(['node', 0]);
   });
 });
 
@@ -79,21 +79,21 @@ describe('what a graph made', () => {
   });
 
   it('is not lost when it ends between the question for its history and that for the queue', async () => {
-    stage.door.answerNext('/history/', { body: {} });
-    stage.door.answerNext('/queue', { body: idle });
+    stage.proxy.respondNext('/history/', { body: {} });
+    stage.proxy.respondNext('/queue', { body: idle });
     const done = { outputs: answers['outputs'], status: { status_str: 'success', completed: true } };
-    stage.door.answerNext('/history/', { body: { p: done } });
+    stage.proxy.respondNext('/history/', { body: { p: done } });
     expect((await job().status(handle(), stage.context)).state).toBe('finished');
   });
 
   it('waits by the numbers of the queue, whatever its order', async () => {
-    stage.door.answerNext('/history/', { body: {} });
+    stage.proxy.respondNext('/history/', { body: {} });
     const item = (number: number, id: string) => [number, id, {}, {}, []];
     const queue = {
       queue_running: [item(1, 'x')],
       queue_pending: [item(4, 'p'), item(2, 'y'), item(3, 'z')],
     };
-    stage.door.answerNext('/queue', { body: queue });
+    stage.proxy.respondNext('/queue', { body: queue });
     expect(await job().status(handle(), stage.context)).toEqual({ state: 'queued', position: 3 });
   });
 });
@@ -103,11 +103,11 @@ describe('cancelling at a machine without the jobs API', () => {
     ['pending', '/queue', '{"delete":["p"]}'],
     ['running', '/interrupt', '{"prompt_id":"p"}'],
   ])('works for what is %s', async (where, path, body) => {
-    stage.door.answerNext('/cancel', { status: 404, body: '404: Not Found' });
-    stage.door.answerNext('/queue', { body: { ...idle, [`queue_${where}`]: [[1, 'p', {}, {}, []]] } });
-    stage.door.answerNext(path, { status: 200 });
+    stage.proxy.respondNext('/cancel', { status: 404, body: '404: Not Found' });
+    stage.proxy.respondNext('/queue', { body: { ...idle, [`queue_${where}`]: [[1, 'p', {}, {}, []]] } });
+    stage.proxy.respondNext(path, { status: 200 });
     expect(await job().cancel?.(handle(), stage.context)).toBe('cancelled');
-    const last = must(stage.door.sent.at(-1), 'request');
+    const last = must(stage.proxy.sent.at(-1), 'request');
     expect([last.path, last.body.toString()]).toEqual([path, body]);
   });
 });

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 
 import { contextOf, failureOf, must, picture, SECRET } from '../environment/environment.ts';
-import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
-import { useWorld } from '../environment/use-environment.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import type { ScriptedResponse } from '../environment/recording-proxy.ts';
+import { useEnvironment } from '../environment/use-environment.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 
@@ -15,14 +15,14 @@ const { answers } = readFixture('fal');
 const HANDLE = { requestId: '1', path: '/fal-ai/flux/requests/1' };
 
 describe('a completed request of fal', () => {
-  const stage = useStage('fal');
+  const stage = useScriptedProvider('fal');
 
   const job = () => must(stage.provider.jobs?.IMAGE, 'job');
-  function statusWith(result: ScriptedAnswer) {
-    stage.door.forget();
-    stage.door.answerNext('/status', { body: answers['completed'] });
+  function statusWith(result: ScriptedResponse) {
+    stage.proxy.reset();
+    stage.proxy.respondNext('/status', { body: answers['completed'] });
     // A 504 is asked for again before it is believed.
-    for (let asked = 0; asked < 4; asked += 1) stage.door.answerNext('/requests/1', result);
+    for (let asked = 0; asked < 4; asked += 1) stage.proxy.respondNext('/requests/1', result);
     return job().status(HANDLE, stage.context);
   }
 
@@ -90,15 +90,15 @@ describe('a completed request of fal', () => {
   it('is asked about at our own address, whatever host its addresses name', async () => {
     const url = 'https://elsewhere.example/fal-ai/flux/requests/764cabcf-b745-4b3e-ae38-1200304cf45b';
     const body = { ...(answers['queued'] as object), response_url: url, status_url: `${url}/status` };
-    stage.door.answerNext('/fal-ai/flux/schnell', { body });
+    stage.proxy.respondNext('/fal-ai/flux/schnell', { body });
     const handle = await job().start(imageRequest(), stage.context);
     expect(handle['path']).toBe('/fal-ai/flux/requests/764cabcf-b745-4b3e-ae38-1200304cf45b');
-    stage.door.answerNext('/status', { status: 202, body: answers['queued'] });
+    stage.proxy.respondNext('/status', { status: 202, body: answers['queued'] });
     expect(await job().status(handle, stage.context)).toMatchObject({ state: 'queued', position: 2 });
   });
 
   it('is out of credit, not refused, when the balance is exhausted', async () => {
-    stage.door.answerNext('/fal-ai', { status: 403, body: answers['exhausted'] });
+    stage.proxy.respondNext('/fal-ai', { status: 403, body: answers['exhausted'] });
     expect(await failureOf(job().start(imageRequest(), stage.context))).toMatchObject({
       code: 'OUT_OF_CREDIT',
     });
@@ -106,7 +106,7 @@ describe('a completed request of fal', () => {
 });
 
 describe('fal’s stand-in', () => {
-  const world = useWorld({ wire: 'fal', queuedMs: 0, runningMs: 100, progressSteps: 3 });
+  const world = useEnvironment({ wire: 'fal', queuedMs: 0, runningMs: 100, progressSteps: 3 });
   const contextFor = (model: string) => {
     const connection = world().connection('/fal', { authorization: `Key ${SECRET}` });
     const endpoints = { rest: `${world().sandbox.url}/fal-rest` };
@@ -122,7 +122,7 @@ describe('fal’s stand-in', () => {
     const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
     await job.start(imageRequest({ images: [picture(), large()] }), context);
     const sent = must(
-      world().door.sent.find(({ path }) => path === '/fal/fal-ai/nano-banana/edit'),
+      world().proxy.sent.find(({ path }) => path === '/fal/fal-ai/nano-banana/edit'),
       'start',
     );
     const { image_urls: urls } = JSON.parse(sent.body.toString('utf8')) as { image_urls: string[] };
@@ -136,7 +136,7 @@ describe('fal’s stand-in', () => {
   });
 
   it('whose storage refuses a file has started nothing', async () => {
-    await world().plan({ wire: 'fal-rest', operation: 'initiate', fault: 'malformed' });
+    await world().injectFault({ wire: 'fal-rest', operation: 'initiate', fault: 'malformed' });
     const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
     const started = job.start(imageRequest({ images: [large()] }), contextFor('fal-ai/nano-banana'));
     expect(await failureOf(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
@@ -149,7 +149,7 @@ describe('fal’s stand-in', () => {
       videoRequest({ firstFrame: picture(), lastFrame: picture(), aspectRatio: '9:16' }),
       context,
     );
-    const sent = must(world().door.sent.at(-1), 'start');
+    const sent = must(world().proxy.sent.at(-1), 'start');
     expect(sent.path).toBe('/fal/fal-ai/kling-video/v2.5-turbo/pro/image-to-video');
     expect(Object.keys(JSON.parse(sent.body.toString('utf8')) as object)).toEqual([
       'prompt',
@@ -161,7 +161,7 @@ describe('fal’s stand-in', () => {
   it('can be followed over its stream until the end', async () => {
     const context = contextFor('fal-ai/flux/schnell');
     const job = must(world().providers['fal']?.jobs?.IMAGE, 'job');
-    await world().latency({ wire: 'fal', runningMs: 600 });
+    await world().setLatency({ wire: 'fal', runningMs: 600 });
     const handle = await job.start(imageRequest(), context);
     const seen: number[] = [];
     await job.watch?.(handle, context, ({ progress }) => seen.push(progress));

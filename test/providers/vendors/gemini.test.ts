@@ -4,9 +4,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type { CallContext, StartContext } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { failureOf, must, openWorld, picture, SECRET } from '../environment/environment.ts';
-import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import { failureOf, must, openEnvironment, picture, SECRET } from '../environment/environment.ts';
+import type { ScriptedResponse } from '../environment/recording-proxy.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { videoRequest } from '../rows/row.ts';
 
@@ -18,11 +18,11 @@ const KEY = { 'x-goog-api-key': SECRET };
 const URI = 'https://generativelanguage.googleapis.com/v1beta/files/abc-1';
 const FILE = { name: 'files/abc-1', uri: URI, mimeType: 'video/mp4', expirationTime: '2030-01-02T03:04:05Z' };
 
-const stage = useStage('gemini');
+const stage = useScriptedProvider('gemini');
 
 const contextOf = (headers: Readonly<Record<string, string>> = KEY): StartContext => {
   const { connection } = stage.context;
-  return { ...stage.context, connection: { ...connection, baseUrl: stage.door.origin + BASE, headers } };
+  return { ...stage.context, connection: { ...connection, baseUrl: stage.proxy.origin + BASE, headers } };
 };
 const clip = (bytes = 5) =>
   picture({
@@ -31,8 +31,8 @@ const clip = (bytes = 5) =>
     bytes,
     open: async () => Readable.from([Buffer.alloc(bytes, 'x')]),
   });
-const place = (path = '/resumable/1'): ScriptedAnswer => ({
-  headers: { 'x-goog-upload-url': `${stage.door.origin}${path}` },
+const place = (path = '/resumable/1'): ScriptedResponse => ({
+  headers: { 'x-goog-upload-url': `${stage.proxy.origin}${path}` },
 });
 const state = (word: string, change: object = {}) => ({ body: { ...FILE, state: word, ...change } });
 const uploaded = (word: string) => ({ body: { file: { ...FILE, state: word } } });
@@ -43,15 +43,15 @@ const analyse = (change: Partial<Extract<WorkRequest, { kind: 'ANALYSIS' }>> = {
     { kind: 'ANALYSIS', media: clip(), prompt: 'what is this?', system: undefined, ...change },
     contextOf(),
   );
-const sentPaths = () => stage.door.sent.map(({ method, path }) => `${method} ${path}`);
-const sentBody = (index: number) => JSON.parse(String(stage.door.sent[index]?.body)) as object;
+const sentPaths = () => stage.proxy.sent.map(({ method, path }) => `${method} ${path}`);
+const sentBody = (index: number) => JSON.parse(String(stage.proxy.sent[index]?.body)) as object;
 
 describe('a file for the Files API', () => {
   it('is announced, sent in one piece, and waited for until it is ACTIVE', async () => {
-    stage.door.answerNext('/upload/v1beta/files', place());
-    stage.door.answerNext('/resumable/1', uploaded('PROCESSING'));
-    stage.door.answerNext('/v1beta/files/abc-1', state('PROCESSING'));
-    stage.door.answerNext('/v1beta/files/abc-1', state('ACTIVE'));
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
+    stage.proxy.respondNext('/v1beta/files/abc-1', state('PROCESSING'));
+    stage.proxy.respondNext('/v1beta/files/abc-1', state('ACTIVE'));
     expect(await upload()).toEqual({
       id: 'files/abc-1',
       uri: URI,
@@ -60,7 +60,7 @@ describe('a file for the Files API', () => {
     });
     const asked = 'GET /v1beta/files/abc-1';
     expect(sentPaths()).toEqual(['POST /upload/v1beta/files', 'POST /resumable/1', asked, asked]);
-    expect(stage.door.sent[0]?.headers).toMatchObject({
+    expect(stage.proxy.sent[0]?.headers).toMatchObject({
       ...KEY,
       'x-goog-upload-protocol': 'resumable',
       'x-goog-upload-command': 'start',
@@ -68,7 +68,7 @@ describe('a file for the Files API', () => {
       'x-goog-upload-header-content-type': 'video/mp4',
     });
     expect(sentBody(0)).toEqual({ file: { display_name: 'clip.mp4' } });
-    expect(stage.door.sent[1]).toMatchObject({
+    expect(stage.proxy.sent[1]).toMatchObject({
       headers: {
         'content-length': '5',
         'x-goog-upload-offset': '0',
@@ -79,39 +79,39 @@ describe('a file for the Files API', () => {
   });
 
   it('goes to the address it was given without our key', async () => {
-    stage.door.answerNext('/upload/v1beta/files', place());
-    stage.door.answerNext('/resumable/1', uploaded('ACTIVE'));
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('ACTIVE'));
     await upload();
-    expect(stage.door.sent[1]?.headers).not.toHaveProperty('x-goog-api-key');
+    expect(stage.proxy.sent[1]?.headers).not.toHaveProperty('x-goog-api-key');
   });
 
   it.each([
     ['no address', {}],
     ['an address that is none', { headers: { 'x-goog-upload-url': 'somewhere' } }],
   ])('that is given %s is not sent', async (_what, answer) => {
-    stage.door.answerNext('/upload/v1beta/files', answer);
+    stage.proxy.respondNext('/upload/v1beta/files', answer);
     expect(await failureOf(upload())).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
     expect(sentPaths()).toEqual(['POST /upload/v1beta/files']);
   });
 
   it('that is to go to a private address is not sent', async () => {
     const headers = { 'x-goog-upload-url': 'http://127.0.0.2:9/steal' };
-    stage.door.answerNext('/upload/v1beta/files', { headers });
+    stage.proxy.respondNext('/upload/v1beta/files', { headers });
     expect(await failureOf(upload())).toMatchObject({ startUnknown: false });
   });
 
   it('that Google can’t process names the field and the reason', async () => {
-    stage.door.answerNext('/upload/v1beta/files', place());
-    stage.door.answerNext('/resumable/1', uploaded('PROCESSING'));
-    stage.door.answerNext('/v1beta/files/abc-1', state('FAILED', { error: { message: 'no video in it' } }));
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
+    stage.proxy.respondNext('/v1beta/files/abc-1', state('FAILED', { error: { message: 'no video in it' } }));
     const error = await failureOf(upload());
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'media', retryable: false });
     expect(error.message).toContain('no video in it');
   });
 
   it('is waited for no longer than anybody waits', async () => {
-    stage.door.answerNext('/upload/v1beta/files', place());
-    stage.door.answerNext('/resumable/1', uploaded('PROCESSING'));
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
     const error = await failureOf(upload({ ...contextOf(), signal: AbortSignal.timeout(150) }));
     expect(error).toMatchObject({ code: 'TIMED_OUT', retryable: true });
   });
@@ -119,11 +119,11 @@ describe('a file for the Files API', () => {
 
 describe('an analysis', () => {
   it('of a file beyond 14 MiB uploads it first and names it', async () => {
-    stage.door.answerNext('/upload/v1beta/files', place());
-    stage.door.answerNext('/resumable/1', uploaded('ACTIVE'));
-    stage.door.answerNext(':generateContent', { body: answers['text'] });
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('ACTIVE'));
+    stage.proxy.respondNext(':generateContent', { body: answers['text'] });
     await analyse({ media: clip((14 << 20) + 1) });
-    expect(stage.door.sent[1]?.body.length).toBe((14 << 20) + 1);
+    expect(stage.proxy.sent[1]?.body.length).toBe((14 << 20) + 1);
     expect(sentBody(2)).toMatchObject({
       contents: [
         { parts: [{ fileData: { mimeType: 'video/mp4', fileUri: URI } }, { text: 'what is this?' }] },
@@ -132,7 +132,7 @@ describe('an analysis', () => {
   });
 
   it('of a file that Google has already sends no byte of it', async () => {
-    stage.door.answerNext(':generateContent', { body: answers['text'] });
+    stage.proxy.respondNext(':generateContent', { body: answers['text'] });
     await analyse({ media: { ...clip(), uploaded: { id: 'files/abc-1', uri: URI } } });
     expect(sentPaths()).toEqual(['POST /v1beta/models/gemini-2.5-flash:generateContent']);
     expect(sentBody(0)).toMatchObject({ contents: [{ parts: [{ fileData: { fileUri: URI } }, {}] }] });
@@ -141,8 +141,8 @@ describe('an analysis', () => {
   it('of a file that is gone from there sends it again', async () => {
     const message = 'You do not have permission to access the File abc-1 or it may not exist.';
     const body = { error: { code: 403, message, status: 'PERMISSION_DENIED' } };
-    stage.door.answerNext(':generateContent', { status: 403, body });
-    stage.door.answerNext(':generateContent', { body: answers['text'] });
+    stage.proxy.respondNext(':generateContent', { status: 403, body });
+    stage.proxy.respondNext(':generateContent', { body: answers['text'] });
     await analyse({ media: { ...clip(), uploaded: { id: 'files/abc-1', uri: URI } } });
     expect(sentBody(1)).toMatchObject({
       contents: [{ parts: [{ inlineData: { mimeType: 'video/mp4' } }, {}] }],
@@ -150,13 +150,13 @@ describe('an analysis', () => {
   });
 
   it('can be made of what the stand-in was handed, and only with the key', async () => {
-    const world = await openWorld();
+    const world = await openEnvironment();
     onTestFinished(() => world.close());
     const provider = must(world.providers['gemini'], 'provider');
     const connection = world.connection('/gemini/v1beta', KEY);
     const context = { connection, signal: AbortSignal.timeout(30_000), reference: 'task/1/1' };
     const kept = await must(provider.upload, 'upload')({ file: picture(), purpose: 'analysis' }, context);
-    expect(world.door.sent.filter(({ method }) => method === 'GET').length).toBeGreaterThan(0);
+    expect(world.proxy.sent.filter(({ method }) => method === 'GET').length).toBeGreaterThan(0);
     const call = must(provider.calls?.ANALYSIS, 'analysis');
     const media = { ...picture(), uploaded: { id: kept.id, uri: kept.uri } };
     const { texts } = await call.call(
@@ -176,7 +176,7 @@ describe('a pause that Google asks for', () => {
   const RETRY = 'type.googleapis.com/google.rpc.RetryInfo';
   const limited = (details: readonly object[], headers: Readonly<Record<string, string>> = {}) => {
     const body = { error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED', details } };
-    stage.door.answerNext(':generateContent', { status: 429, headers, body });
+    stage.proxy.respondNext(':generateContent', { status: 429, headers, body });
     return failureOf(analyse());
   };
 
@@ -206,7 +206,7 @@ describe('a pause that Google asks for', () => {
 describe('a finished video', () => {
   const finished = (uri: string) => {
     const generateVideoResponse = { generatedSamples: [{ video: { uri } }] };
-    stage.door.answerNext('/operations/1', {
+    stage.proxy.respondNext('/operations/1', {
       body: { name: 'operations/1', done: true, response: { generateVideoResponse } },
     });
     return must(stage.provider.jobs?.VIDEO, 'job').status(
@@ -216,7 +216,7 @@ describe('a finished video', () => {
   };
 
   it('at our own upstream is fetched with the key', async () => {
-    const url = `${stage.door.origin}/v1beta/files/1:download?alt=media`;
+    const url = `${stage.proxy.origin}/v1beta/files/1:download?alt=media`;
     expect(await finished(url)).toMatchObject({ outcome: { files: [{ url, headers: KEY }] } });
   });
 
@@ -229,7 +229,7 @@ describe('a finished video', () => {
 
   it('that was withheld says why', async () => {
     const generateVideoResponse = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['a real person'] };
-    stage.door.answerNext('/operations/1', { body: { done: true, response: { generateVideoResponse } } });
+    stage.proxy.respondNext('/operations/1', { body: { done: true, response: { generateVideoResponse } } });
     const status = await must(stage.provider.jobs?.VIDEO, 'job').status(
       { operation: 'models/veo/operations/1' },
       contextOf(),
@@ -245,13 +245,13 @@ describe('a finished video', () => {
     expect(await failureOf(job.status({ operation: '../../files' }, contextOf()))).toMatchObject({
       code: 'LOST',
     });
-    expect(stage.door.sent).toEqual([]);
+    expect(stage.proxy.sent).toEqual([]);
   });
 });
 
 describe('a chat', () => {
   const say = (messages: readonly object[]) => {
-    stage.door.answerNext(':generateContent', { body: answers['text'] });
+    stage.proxy.respondNext(':generateContent', { body: answers['text'] });
     const request = { messages: messages as never, system: null, temperature: null, maxTokens: null };
     return must(stage.provider.chat, 'chat')(request, contextOf());
   };
@@ -298,6 +298,6 @@ describe('a chat', () => {
   ])('with %s is refused before anything is sent', async (_what, part) => {
     const error = await failureOf(say([{ role: 'user', content: [part] }]));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'messages' });
-    expect(stage.door.sent).toEqual([]);
+    expect(stage.proxy.sent).toEqual([]);
   });
 });

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type { JobStatus } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { generationId } from '../../../subgraphs/media/providers/hedra/hedra.ts';
-import { isOver } from '../contract/job-harness.ts';
+import { isFinal } from '../contract/job-harness.ts';
 import { contextOf, failureOf, must, picture, SECRET } from '../environment/environment.ts';
-import { useWorld } from '../environment/use-environment.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import { useEnvironment } from '../environment/use-environment.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 
 /** What is Hedra's own: kinds of errors, models, texts and voices, uploads, an id that is ours. The rest is in the contract suite. */
@@ -24,7 +24,7 @@ const bodyOf = (sent: { readonly body: Buffer } | undefined) =>
   JSON.parse(must(sent, 'request').body.toString('utf8')) as Record<string, unknown>;
 
 describe('a generation of Hedra', () => {
-  const stage = useStage('hedra');
+  const stage = useScriptedProvider('hedra');
   const job = () => must(stage.provider.jobs?.LIP_SYNC, 'job');
 
   it.each([
@@ -39,16 +39,16 @@ describe('a generation of Hedra', () => {
     ['likeness', { state: 'failed', error: { code: 'MODERATION_REFUSED', retryable: false } }],
     ['outputModerated', { state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } }],
   ])('that is told as %s is read as that', async (name, expected) => {
-    stage.door.answerNext('/status', { body: answers[name] });
+    stage.proxy.respondNext('/status', { body: answers[name] });
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
   it('is started with files that are there already, by the model and the voice that are named', async () => {
     const start = async (model: string, change: Partial<TalkRequest>) => {
-      stage.door.answerNext('/generations', { body: { id: '1', status: 'queued' } });
+      stage.proxy.respondNext('/generations', { body: { id: '1', status: 'queued' } });
       const connection = { ...stage.context.connection, model };
       await job().start(talk({ image: kept('a'), ...change }), { ...stage.context, connection });
-      return bodyOf(stage.door.sent.at(-1));
+      return bodyOf(stage.proxy.sent.at(-1));
     };
     expect(await start('hedra-omnia', { audio: kept('b'), text: undefined })).toMatchObject({
       ai_model_id: 'ab372b84-432f-44f5-bacc-c2542465f712',
@@ -59,11 +59,11 @@ describe('a generation of Hedra', () => {
       model_slug: 'a-new-model',
       audio_generation: { type: 'text_to_speech', voice_id: 'v', text: 'hello there' },
     });
-    expect(stage.door.sent).toHaveLength(2);
+    expect(stage.proxy.sent).toHaveLength(2);
   });
 
   it('that is there already was begun by this very reference', async () => {
-    stage.door.answerNext('/generations', { status: 409, body: { detail: 'exists' } });
+    stage.proxy.respondNext('/generations', { status: 409, body: { detail: 'exists' } });
     const request = talk({ image: kept('a'), voiceId: 'v' });
     expect(await job().start(request, stage.context)).toEqual({ id: generationId('task/1/1') });
     expect(generationId('task/1/1')).toMatch(
@@ -72,7 +72,7 @@ describe('a generation of Hedra', () => {
   });
 
   it('names the input at fault, and says that no video is taken', async () => {
-    stage.door.answerNext('/generations', { status: 422, body: answers['validation'] });
+    stage.proxy.respondNext('/generations', { status: 422, body: answers['validation'] });
     const wrong = await failureOf(job().start(talk({ image: kept('a'), voiceId: 'v' }), stage.context));
     expect(wrong).toMatchObject({ code: 'INVALID_INPUT', field: 'aspectRatio' });
     const film = await failureOf(job().start(talk({ image: undefined, video: kept('v') }), stage.context));
@@ -81,7 +81,7 @@ describe('a generation of Hedra', () => {
 });
 
 describe('the stand-in of Hedra', () => {
-  const world = useWorld({ wire: 'hedra', queuedMs: 0, runningMs: 20, progressSteps: 2 });
+  const world = useEnvironment({ wire: 'hedra', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
     ...contextOf(world().connection('/hedra/web-app', { 'x-api-key': SECRET })),
@@ -93,15 +93,15 @@ describe('the stand-in of Hedra', () => {
     const handle = await job.start(request, context());
     let last: JobStatus | undefined;
     await expect
-      .poll(async () => isOver((last = await job.status(handle, context()))), { timeout: 20_000 })
+      .poll(async () => isFinal((last = await job.status(handle, context()))), { timeout: 20_000 })
       .toBe(true);
     return must(last, 'status');
   }
 
   it('speaks a text with a voice of the account when none is named', async () => {
     expect(await run(talk())).toMatchObject({ state: 'finished', outcome: { files: [{}] } });
-    const started = world().door.sent.find(({ path }) => path.endsWith('/generations'));
-    const voices = world().door.sent.filter(({ path }) => path.endsWith('/voices'));
+    const started = world().proxy.sent.find(({ path }) => path.endsWith('/generations'));
+    const voices = world().proxy.sent.filter(({ path }) => path.endsWith('/voices'));
     expect([bodyOf(started)['audio_generation'], voices.length]).toEqual([
       { type: 'text_to_speech', voice_id: expect.stringMatching(/^[0-9a-f-]{36}$/), text: 'hello there' },
       1,
@@ -137,7 +137,7 @@ describe('the stand-in of Hedra', () => {
     expect(video).toMatchObject({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), uri: null, expiresAt: null });
     expect(JSON.stringify([image, audio, video])).not.toContain(SECRET);
     // The video went to the address of the answer, not through the API.
-    expect(world().door.sent.filter(({ path }) => path.endsWith('/upload'))).toHaveLength(2);
+    expect(world().proxy.sent.filter(({ path }) => path.endsWith('/upload'))).toHaveLength(2);
     expect(await failureOf(upload('text/plain'))).toMatchObject({ code: 'INVALID_INPUT', field: 'file' });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type { JobCapability, JobStatus } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { filesOf, isOver, urlOf } from '../contract/job-harness.ts';
+import { filesOf, isFinal, urlOf } from '../contract/job-harness.ts';
 import {
   contextOf,
   failureOf,
@@ -12,9 +12,9 @@ import {
   picture,
   SECRET,
 } from '../environment/environment.ts';
-import { openDoor } from '../environment/recording-proxy.ts';
-import { useWorld } from '../environment/use-environment.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import { startRecordingProxy } from '../environment/recording-proxy.ts';
+import { useEnvironment } from '../environment/use-environment.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 
 /** What is Higgsfield's own: credits, moderation, addresses of its answers, notices, pictures of a character. The rest is in the contract suite. */
@@ -28,7 +28,7 @@ const soul = (change: Partial<SoulRequest> = {}): SoulRequest => ({
 });
 
 describe('a request to Higgsfield', () => {
-  const stage = useStage('higgsfield');
+  const stage = useScriptedProvider('higgsfield');
   const job = (kind: 'CHARACTER' | 'CHARACTER_IMAGE' = 'CHARACTER_IMAGE'): JobCapability =>
     must(stage.provider.jobs?.[kind], 'job');
 
@@ -38,42 +38,42 @@ describe('a request to Higgsfield', () => {
     ['nsfw', { state: 'failed', error: { code: 'MODERATION_REFUSED', retryable: false } }],
     ['failed', { state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } }],
   ])('that is told as %s is read as that', async (name, expected) => {
-    stage.door.answerNext('/requests/1/status', { body: answers[name] });
+    stage.proxy.respondNext('/requests/1/status', { body: answers[name] });
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
   it('is out of credit when a known caller is refused, and tells of wrong credentials otherwise', async () => {
-    stage.door.answerNext('/soul', { status: 403, body: answers['noCredits'] });
+    stage.proxy.respondNext('/soul', { status: 403, body: answers['noCredits'] });
     const error = await failureOf(job().start(soul(), stage.context));
     expect(error).toMatchObject({ code: 'OUT_OF_CREDIT', retryable: true, startUnknown: false });
-    stage.door.answerNext('/soul', { status: 401, body: { detail: 'Invalid API credentials' } });
+    stage.proxy.respondNext('/soul', { status: 401, body: { detail: 'Invalid API credentials' } });
     expect(await failureOf(job().start(soul(), stage.context))).toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   it('names the input at fault', async () => {
-    stage.door.answerNext('/custom-references', { status: 422, body: answers['validation'] });
+    stage.proxy.respondNext('/custom-references', { status: 422, body: answers['validation'] });
     const images = [picture({ publicUrl: 'https://example.com/a.png' })];
     const started = job('CHARACTER').start({ kind: 'CHARACTER', name: 'Ada', images }, stage.context);
     expect(await failureOf(started)).toMatchObject({ code: 'INVALID_INPUT', field: 'images' });
-    const sent = JSON.parse(String(stage.door.sent.at(-1)?.body)) as object;
+    const sent = JSON.parse(String(stage.proxy.sent.at(-1)?.body)) as object;
     // What is public is not uploaded.
     expect(sent).toMatchObject({ input_images: [{ image_url: 'https://example.com/a.png' }] });
     expect(await failureOf(job().start(soul({ count: 2 }), stage.context))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'count',
     });
-    expect(stage.door.sent).toHaveLength(1);
+    expect(stage.proxy.sent).toHaveLength(1);
   });
 
   it('is asked for at the address of its answer only where that is our own upstream', async () => {
-    const { origin } = stage.door;
+    const { origin } = stage.proxy;
     const begin = async (base: string) => {
       const urls = { status_url: `${base}/v9/1?x=1`, cancel_url: `${base}/v9/1/cancel` };
-      stage.door.answerNext('/soul', { body: { status: 'queued', request_id: '1', ...urls } });
+      stage.proxy.respondNext('/soul', { body: { status: 'queued', request_id: '1', ...urls } });
       const handle = await job().start(soul(), stage.context);
-      stage.door.answerNext('/1', { body: answers['queued'] });
+      stage.proxy.respondNext('/1', { body: answers['queued'] });
       await job().status(handle, stage.context);
-      return stage.door.sent.at(-1)?.path;
+      return stage.proxy.sent.at(-1)?.path;
     };
     expect(await begin(origin)).toBe('/v9/1?x=1');
     expect(await begin('https://platform.higgsfield.ai')).toBe('/requests/1/status');
@@ -82,7 +82,7 @@ describe('a request to Higgsfield', () => {
 });
 
 describe('the stand-in of Higgsfield', () => {
-  const world = useWorld({ wire: 'higgsfield', queuedMs: 0, runningMs: 20, progressSteps: 2 });
+  const world = useEnvironment({ wire: 'higgsfield', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
     ...contextOf(world().connection('/higgsfield', { authorization: `Key ${SECRET}` })),
@@ -93,7 +93,7 @@ describe('the stand-in of Higgsfield', () => {
     const handle = await job.start(request, { ...context(), ...change });
     let last: JobStatus | undefined;
     await expect
-      .poll(async () => isOver((last = await job.status(handle, context()))), { timeout: 20_000 })
+      .poll(async () => isFinal((last = await job.status(handle, context()))), { timeout: 20_000 })
       .toBe(true);
     return { handle, last: must(last, 'status') };
   }
@@ -127,9 +127,9 @@ describe('the stand-in of Higgsfield', () => {
   });
 
   it('tells of the end where it was asked to', async () => {
-    const hook = await openDoor(null);
+    const hook = await startRecordingProxy(null);
     try {
-      hook.answerNext('/hook', { status: 200 });
+      hook.respondNext('/hook', { status: 200 });
       const { handle } = await run(soul(), { webhookUrl: `${hook.origin}/hook?t=1` });
       await expect.poll(() => hook.sent.length, { timeout: 10_000 }).toBe(1);
       const told = JSON.parse(String(hook.sent[0]?.body)) as object;

@@ -6,11 +6,11 @@ import type {
   JobCapability,
   JobStatus,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { isOver } from '../contract/job-harness.ts';
+import { isFinal } from '../contract/job-harness.ts';
 import { contextOf, failureOf, must, picture, SECRET } from '../environment/environment.ts';
-import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
-import { useWorld } from '../environment/use-environment.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import type { ScriptedResponse } from '../environment/recording-proxy.ts';
+import { useEnvironment } from '../environment/use-environment.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { documented, expectDocumented, readFixture } from '../fixtures/wire-shape.ts';
 import { videoRequest } from '../rows/row.ts';
 
@@ -21,7 +21,7 @@ const { answers } = fixture;
 const TASK = '833446756000000001';
 
 describe('a video from pictures, at the stand-in', () => {
-  const world = useWorld({ wire: 'kling', queuedMs: 10, runningMs: 20, progressSteps: 1 });
+  const world = useEnvironment({ wire: 'kling', queuedMs: 10, runningMs: 20, progressSteps: 1 });
 
   const job = () => must(world().providers['kling']?.jobs?.VIDEO, 'job');
   const withKeys = (credentials: Record<string, string>): Connection => ({
@@ -31,7 +31,7 @@ describe('a video from pictures, at the stand-in', () => {
   const signed = () => withKeys({ accessKey: 'an-access-key', secretKey: SECRET });
   const start = (connection: Connection, change: Parameters<typeof videoRequest>[0] = {}) =>
     job().start(videoRequest(change), { ...contextOf(connection), reference: 'task/1/1' });
-  const sentStart = () => must(world().door.sent[0], 'request');
+  const sentStart = () => must(world().proxy.sent[0], 'request');
 
   it.each([
     ['a first frame', { firstFrame: picture() }, { image: expect.stringMatching(/^iVBOR/) }],
@@ -56,10 +56,10 @@ describe('a video from pictures, at the stand-in', () => {
       ...prompt,
       ...fields,
     });
-    world().door.forget();
+    world().proxy.reset();
     let status: JobStatus;
     do status = await job().status(handle, contextOf(connection));
-    while (!isOver(status));
+    while (!isFinal(status));
     expect(status).toMatchObject({
       state: 'finished',
       outcome: { files: [{ url: expect.stringContaining('.mp4') }] },
@@ -72,7 +72,7 @@ describe('a video from pictures, at the stand-in', () => {
     const connection = signed();
     const handle = await start(connection);
     await job().status(handle, contextOf(connection));
-    const tokens = world().door.sent.map(
+    const tokens = world().proxy.sent.map(
       ({ headers }) => headers['authorization']?.replace('Bearer ', '') ?? '',
     );
     expect(tokens).toHaveLength(2);
@@ -98,15 +98,15 @@ describe('a video from pictures, at the stand-in', () => {
 });
 
 describe('the wire’s words', () => {
-  const stage = useStage('kling');
+  const stage = useScriptedProvider('kling');
 
   const job = (): JobCapability => must(stage.provider.jobs?.VIDEO, 'job');
-  const start = (answer: ScriptedAnswer, change: Parameters<typeof videoRequest>[0] = {}) => {
-    stage.door.answerNext('/v1/videos/', answer);
+  const start = (answer: ScriptedResponse, change: Parameters<typeof videoRequest>[0] = {}) => {
+    stage.proxy.respondNext('/v1/videos/', answer);
     return job().start(videoRequest(change), stage.context);
   };
-  const status = (answer: ScriptedAnswer, action = 'text2video') => {
-    stage.door.answerNext(`/v1/videos/${action}/${TASK}`, answer);
+  const status = (answer: ScriptedResponse, action = 'text2video') => {
+    stage.proxy.respondNext(`/v1/videos/${action}/${TASK}`, answer);
     return job().status({ taskId: TASK, action }, stage.context);
   };
 
@@ -191,12 +191,12 @@ describe('the wire’s words', () => {
   it('for a picture that is too large come before anything is sent', async () => {
     const error = await failureOf(start({}, { lastFrame: picture({ bytes: 11 << 20 }) }));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, field: 'lastFrame' });
-    expect(stage.door.sent).toEqual([]);
+    expect(stage.proxy.sent).toEqual([]);
   });
 
   describe('about a start that nobody knows of', () => {
-    const find = (...pages: ScriptedAnswer[]) => {
-      for (const page of pages) stage.door.answerNext('?pageNum=', page);
+    const find = (...pages: ScriptedResponse[]) => {
+      for (const page of pages) stage.proxy.respondNext('?pageNum=', page);
       return job().find?.('task/1/1', stage.context);
     };
     const page = (count: number, more: object[] = []) => ({

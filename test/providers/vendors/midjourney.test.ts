@@ -2,26 +2,26 @@ import { describe, expect, it } from 'vitest';
 
 import type { JobCapability } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { failureOf, must, picture } from '../environment/environment.ts';
-import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import type { ScriptedResponse } from '../environment/recording-proxy.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest } from '../rows/row.ts';
 
 /** The dialects of the midjourney-proxy family, as their own documents and sources have them (fixtures/midjourney.json). */
 
 const { answers } = readFixture('midjourney');
-const stage = useStage('midjourney');
+const stage = useScriptedProvider('midjourney');
 
 function job(): JobCapability {
   return must(stage.provider.jobs?.IMAGE, 'job for images');
 }
 
-const start = (answer: ScriptedAnswer, change: Parameters<typeof imageRequest>[0] = {}) => {
-  stage.door.answerNext('/submit/imagine', answer);
+const start = (answer: ScriptedResponse, change: Parameters<typeof imageRequest>[0] = {}) => {
+  stage.proxy.respondNext('/submit/imagine', answer);
   return job().start(imageRequest(change), stage.context);
 };
-const status = (answer: ScriptedAnswer) => {
-  stage.door.answerNext('/fetch', answer);
+const status = (answer: ScriptedResponse) => {
+  stage.proxy.respondNext('/fetch', answer);
   return job().status({ taskId: '14001929738841620' }, stage.context);
 };
 const taskWith = (change: object) => ({ body: { ...answers['finished'], ...change } });
@@ -74,15 +74,15 @@ describe('a submission', () => {
     [undefined, '/mj/submit/imagine'],
   ])('with the speed mode %s goes to %s', async (speedMode, path) => {
     await start({ body: answers['accepted'] }, { speedMode });
-    expect(stage.door.sent[0]?.path).toBe(path);
+    expect(stage.proxy.sent[0]?.path).toBe(path);
   });
 
   it('goes below the prefix of an aggregator', async () => {
     const { context } = stage;
-    stage.door.answerNext('/submit/imagine', { body: answers['accepted'] });
+    stage.proxy.respondNext('/submit/imagine', { body: answers['accepted'] });
     const connection = { ...context.connection, pathPrefix: '/vendor' };
     await job().start(imageRequest({ speedMode: 'fast' }), { ...context, connection });
-    expect(stage.door.sent[0]?.path).toBe('/vendor/mj-fast/mj/submit/imagine');
+    expect(stage.proxy.sent[0]?.path).toBe('/vendor/mj-fast/mj/submit/imagine');
   });
 
   it('is refused before anything is sent when it asks for what this wire can not do', async () => {
@@ -94,7 +94,7 @@ describe('a submission', () => {
       const error = await failureOf(job().start(imageRequest(change), stage.context));
       expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, field });
     }
-    expect(stage.door.sent).toEqual([]);
+    expect(stage.proxy.sent).toEqual([]);
   });
 });
 
@@ -165,8 +165,8 @@ describe('a task', () => {
 });
 
 describe('asking for a start', () => {
-  const find = (answer: ScriptedAnswer) => {
-    stage.door.answerNext('/mj/task/list', answer);
+  const find = (answer: ScriptedResponse) => {
+    stage.proxy.respondNext('/mj/task/list', answer);
     return job().find?.('task/1/1', stage.context);
   };
   const others = (count: number) =>
@@ -194,15 +194,15 @@ describe('asking for a start', () => {
 });
 
 describe('cancelling', () => {
-  const cancel = (answer: ScriptedAnswer) => {
-    stage.door.answerNext('/cancel', answer);
+  const cancel = (answer: ScriptedResponse) => {
+    stage.proxy.respondNext('/cancel', answer);
     return job().cancel?.({ taskId: '1' }, stage.context);
   };
 
   it('asks the task where the answer says nothing (trueai-org)', async () => {
-    stage.door.answerNext('/fetch', taskWith({ status: 'FAILURE', failReason: '取消任务' }));
+    stage.proxy.respondNext('/fetch', taskWith({ status: 'FAILURE', failReason: '取消任务' }));
     expect(await cancel({ body: '' })).toBe('cancelled');
-    stage.door.answerNext('/fetch', taskWith({}));
+    stage.proxy.respondNext('/fetch', taskWith({}));
     expect(await cancel({ body: '' })).toBe('too-late');
   });
 

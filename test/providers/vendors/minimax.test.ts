@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { CallCapability, JobCapability } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { failureOf, must, picture } from '../environment/environment.ts';
-import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import type { ScriptedResponse } from '../environment/recording-proxy.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { videoRequest } from '../rows/row.ts';
 
@@ -11,16 +11,16 @@ import { videoRequest } from '../rows/row.ts';
 
 const { answers } = readFixture('minimax');
 const SUCCESS = { status_code: 0, status_msg: 'success' };
-const stage = useStage('minimax');
+const stage = useScriptedProvider('minimax');
 
 const job = (): JobCapability => must(stage.provider.jobs?.VIDEO, 'job');
 const call = (kind: 'SPEECH' | 'VOICE_CLONE'): CallCapability => must(stage.provider.calls?.[kind], kind);
-const start = (answer: ScriptedAnswer) => {
-  stage.door.answerNext('/v1/video_generation', answer);
+const start = (answer: ScriptedResponse) => {
+  stage.proxy.respondNext('/v1/video_generation', answer);
   return job().start(videoRequest(), stage.context);
 };
-const status = (answer: ScriptedAnswer) => {
-  stage.door.answerNext('/v1/query/', answer);
+const status = (answer: ScriptedResponse) => {
+  stage.proxy.respondNext('/v1/query/', answer);
   return job().status({ taskId: '361720188367060' }, stage.context);
 };
 const code = (status_code: number) => ({ base_resp: { status_code, status_msg: 'why' } });
@@ -65,15 +65,15 @@ describe('a start', () => {
 
   it('of an older account names its group', async () => {
     const connection = { ...stage.context.connection, credentials: { groupId: '18 5' } };
-    stage.door.answerNext('/v1/video_generation', { body: answers['accepted'] });
+    stage.proxy.respondNext('/v1/video_generation', { body: answers['accepted'] });
     await job().start(videoRequest(), { ...stage.context, connection });
-    expect(stage.door.sent[0]?.path).toBe('/v1/video_generation?GroupId=18+5');
+    expect(stage.proxy.sent[0]?.path).toBe('/v1/video_generation?GroupId=18+5');
   });
 });
 
 describe('a video', () => {
   it('that is finished has its file’s address, fresh each time', async () => {
-    stage.door.answerNext('/v1/files/retrieve?file_id=241342648594580', { body: answers['retrieved'] });
+    stage.proxy.respondNext('/v1/files/retrieve?file_id=241342648594580', { body: answers['retrieved'] });
     expect(await status({ body: answers['finished'] })).toEqual({
       state: 'finished',
       outcome: { files: [{ url: 'https://cdn.example.com/output_aigc.mp4' }], texts: [] },
@@ -103,7 +103,7 @@ describe('a video', () => {
   });
 
   it('whose file is gone is lost', async () => {
-    stage.door.answerNext('/v1/files/retrieve', { body: code(2013) });
+    stage.proxy.respondNext('/v1/files/retrieve', { body: code(2013) });
     expect(await failureOf(status({ body: answers['finished'] }))).toMatchObject({ code: 'LOST' });
   });
 
@@ -115,8 +115,8 @@ describe('a video', () => {
 });
 
 describe('speech', () => {
-  const speak = (answer: ScriptedAnswer) => {
-    stage.door.answerNext('/v1/t2a_v2', answer);
+  const speak = (answer: ScriptedResponse) => {
+    stage.proxy.respondNext('/v1/t2a_v2', answer);
     return call('SPEECH').call({ kind: 'SPEECH', text: 'hi', voiceId: 'v' }, stage.context);
   };
 
@@ -154,12 +154,12 @@ describe('a cloned voice', () => {
       stage.context,
     );
   const uploaded = { body: { file: { file_id: 2_413 }, base_resp: SUCCESS } };
-  const sentBody = (index: number) => JSON.parse(String(stage.door.sent[index]?.body)) as object;
+  const sentBody = (index: number) => JSON.parse(String(stage.proxy.sent[index]?.body)) as object;
 
   it('is made of an uploaded sample, under the same id for the same attempt, with a demo when it has words', async () => {
     const demo = 'https://cdn.example.com/demo.mp3';
-    stage.door.answerNext('/v1/files/upload', uploaded);
-    stage.door.answerNext('/v1/voice_clone', { body: { demo_audio: demo, base_resp: SUCCESS } });
+    stage.proxy.respondNext('/v1/files/upload', uploaded);
+    stage.proxy.respondNext('/v1/voice_clone', { body: { demo_audio: demo, base_resp: SUCCESS } });
     const { files, facts } = await clone({ text: 'hello' });
     const voiceId = must(facts, 'facts')['voiceId'];
     expect(files).toEqual([{ url: demo }]);
@@ -169,9 +169,9 @@ describe('a cloned voice', () => {
   });
 
   it('uploads nothing that the provider has already', async () => {
-    stage.door.answerNext('/v1/voice_clone', { body: { demo_audio: '', base_resp: SUCCESS } });
+    stage.proxy.respondNext('/v1/voice_clone', { body: { demo_audio: '', base_resp: SUCCESS } });
     expect(await clone({ uploaded: '77', voiceId: 'my-voice-1' })).toMatchObject({ files: [] });
-    expect(stage.door.sent.map(({ path }) => path)).toEqual(['/v1/voice_clone']);
+    expect(stage.proxy.sent.map(({ path }) => path)).toEqual(['/v1/voice_clone']);
     expect(sentBody(0)).toEqual({ file_id: 77, voice_id: 'my-voice-1' });
   });
 
@@ -179,12 +179,12 @@ describe('a cloned voice', () => {
     'named %j is refused before anything is sent',
     async (voiceId) => {
       expect(await failureOf(clone({ voiceId }))).toMatchObject({ code: 'INVALID_INPUT', field: 'voiceId' });
-      expect(stage.door.sent).toEqual([]);
+      expect(stage.proxy.sent).toEqual([]);
     },
   );
 
   it('certainly was not made when the sample did not arrive', async () => {
-    stage.door.answerNext('/v1/files/upload', { status: 500, body: {} });
+    stage.proxy.respondNext('/v1/files/upload', { status: 500, body: {} });
     expect(await failureOf(clone())).toMatchObject({
       code: 'UNAVAILABLE',
       retryable: true,
@@ -197,7 +197,7 @@ describe('a cloned voice', () => {
     [code(2037), 'INVALID_INPUT', 'sample'],
     [{ input_sensitive: true, base_resp: SUCCESS }, 'MODERATION_REFUSED', 'sample'],
   ])('that is refused names the field: %j', async (body, expected, field) => {
-    stage.door.answerNext('/v1/voice_clone', { body });
+    stage.proxy.respondNext('/v1/voice_clone', { body });
     const error = await failureOf(clone({ uploaded: '77' }));
     expect(error).toMatchObject({ code: expected, field, retryable: false, startUnknown: false });
   });
@@ -216,7 +216,7 @@ describe('what is asked at once', () => {
       voice_generation: null,
       base_resp: SUCCESS,
     };
-    stage.door.answerNext('/v1/get_voice', { body });
+    stage.proxy.respondNext('/v1/get_voice', { body });
     const list = await must(stage.provider.voices, 'voices')(stage.context);
     expect(list.answer).toEqual(body);
     expect(list.voices).toEqual([
@@ -235,7 +235,7 @@ describe('what is asked at once', () => {
   it('is an upload of a sample; nothing else is kept there', async () => {
     const upload = must(stage.provider.upload, 'upload');
     const body = { file: { file_id: 2_413, bytes: 68 }, base_resp: SUCCESS };
-    stage.door.answerNext('/v1/files/upload', { body });
+    stage.proxy.respondNext('/v1/files/upload', { body });
     expect(await upload({ file: sample, purpose: 'voice-sample' }, stage.context)).toEqual({
       id: '2413',
       uri: null,

@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest';
 
 import { failureOf, must, picture } from '../environment/environment.ts';
-import type { ScriptedAnswer } from '../environment/recording-proxy.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import type { ScriptedResponse } from '../environment/recording-proxy.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest } from '../rows/row.ts';
 
 /** What OpenAI and its compatibles answer, as the published document has it (fixtures/openai.json). */
 
 const { answers } = readFixture('openai');
-const stage = useStage('openai');
+const stage = useScriptedProvider('openai');
 
-const make = (answer: ScriptedAnswer, change: Parameters<typeof imageRequest>[0] = {}) => {
-  stage.door.answerNext('/images/', answer);
+const make = (answer: ScriptedResponse, change: Parameters<typeof imageRequest>[0] = {}) => {
+  stage.proxy.respondNext('/images/', answer);
   return must(stage.provider.calls?.IMAGE, 'call for images').call(imageRequest(change), stage.context);
 };
-const chat = (answer: ScriptedAnswer) => {
-  stage.door.answerNext('/chat/', answer);
+const chat = (answer: ScriptedResponse) => {
+  stage.proxy.respondNext('/chat/', answer);
   const messages = [{ role: 'user', content: 'hello' }];
   const request = { messages, system: null, temperature: null, maxTokens: null };
   return must(stage.provider.chat, 'chat')(request, stage.context);
 };
-const sentJson = () => JSON.parse(stage.door.sent[0]?.body.toString() ?? '') as Record<string, unknown>;
+const sentJson = () => JSON.parse(stage.proxy.sent[0]?.body.toString() ?? '') as Record<string, unknown>;
 
 describe('images', () => {
   it('come inline in the format that the answer names', async () => {
@@ -57,7 +57,7 @@ describe('images', () => {
   it('are made from every input in its order', async () => {
     const images = [picture({ name: 'one.png' }), picture({ name: 'two.png' })];
     await make({ body: answers['images'] }, { images });
-    const [sent] = stage.door.sent;
+    const [sent] = stage.proxy.sent;
     const headers = { 'content-type': sent?.headers['content-type'] ?? '' };
     const form = await new Response(new Uint8Array(sent?.body ?? []), { headers }).formData();
     expect(form.getAll('image[]').map((file) => (file as File).name)).toEqual(['one.png', 'two.png']);

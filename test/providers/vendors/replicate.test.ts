@@ -6,12 +6,12 @@ import {
   contextOf,
   failureOf,
   must,
-  openWorld,
+  openEnvironment,
   picture,
   SECRET,
-  type World,
+  type Environment,
 } from '../environment/environment.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 
@@ -20,7 +20,7 @@ import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 const { answers } = readFixture('replicate');
 
 describe('a prediction of Replicate', () => {
-  const stage = useStage('replicate');
+  const stage = useScriptedProvider('replicate');
   const job = () => must(stage.provider.jobs?.IMAGE, 'job');
 
   it.each([
@@ -38,17 +38,17 @@ describe('a prediction of Replicate', () => {
     ['sensitive', { state: 'failed', error: { code: 'MODERATION_REFUSED', retryable: false } }],
     ['aborted', { state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } }],
   ])('that is told as %s is read as that', async (name, expected) => {
-    stage.door.answerNext('/predictions/1', { body: answers[name] });
+    stage.proxy.respondNext('/predictions/1', { body: answers[name] });
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
   it('is started by its name or by its version, with a deadline, and where to tell of its end', async () => {
     const start = async (model: string, webhookUrl?: string) => {
-      stage.door.answerNext('/predictions', { status: 201, body: answers['starting'] });
+      stage.proxy.respondNext('/predictions', { status: 201, body: answers['starting'] });
       const { connection } = stage.context;
       const context = { ...stage.context, connection: { ...connection, model } };
       await job().start(imageRequest(), { ...context, ...(webhookUrl === undefined ? {} : { webhookUrl }) });
-      const { path, headers, body } = must(stage.door.sent.at(-1), 'start');
+      const { path, headers, body } = must(stage.proxy.sent.at(-1), 'start');
       return { path, after: headers['cancel-after'], body: JSON.parse(body.toString('utf8')) as object };
     };
     const input = { prompt: 'a lighthouse' };
@@ -68,7 +68,7 @@ describe('a prediction of Replicate', () => {
   });
 
   it('whose input is refused names the field in our words', async () => {
-    stage.door.answerNext('/predictions', { status: 422, body: answers['invalidInput'] });
+    stage.proxy.respondNext('/predictions', { status: 422, body: answers['invalidInput'] });
     expect(await failureOf(job().start(imageRequest(), stage.context))).toMatchObject({
       code: 'INVALID_INPUT',
       field: 'count',
@@ -77,7 +77,7 @@ describe('a prediction of Replicate', () => {
   });
 
   it('that can not be paid for is out of credit', async () => {
-    stage.door.answerNext('/predictions', {
+    stage.proxy.respondNext('/predictions', {
       status: 402,
       body: { title: 'Insufficient credit', detail: 'x' },
     });
@@ -88,9 +88,9 @@ describe('a prediction of Replicate', () => {
 });
 
 describe('Replicate’s stand-in', () => {
-  let world: World;
+  let world: Environment;
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openEnvironment();
   });
   afterAll(() => world.close());
   beforeEach(() => world.reset());
@@ -105,14 +105,14 @@ describe('Replicate’s stand-in', () => {
     const job = must(world.providers['replicate']?.jobs?.VIDEO, 'job');
     const request = videoRequest({ firstFrame: picture(), lastFrame: large });
     await job.start(request, contextFor('kwaivgi/kling-v2.5-turbo-pro'));
-    const sent = must(world.door.sent.at(-1), 'start');
+    const sent = must(world.proxy.sent.at(-1), 'start');
     const { input } = JSON.parse(sent.body.toString('utf8')) as { input: Record<string, string> };
     expect(input['start_image']).toMatch(/^data:image\/png;base64,/);
     expect(input['end_image']).toMatch(/\/replicate\/v1\/files\/[\w-]+$/);
   });
 
   it('whose files can not be had has started nothing', async () => {
-    await world.plan({ wire: 'replicate', operation: 'upload', fault: 'cut' });
+    await world.injectFault({ wire: 'replicate', operation: 'upload', fault: 'cut' });
     const bytes = Buffer.alloc(300 * 1024, 7);
     const large = picture({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
     const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');

@@ -6,10 +6,10 @@ import type {
   JobCapability,
   JobStatus,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { isOver } from '../contract/job-harness.ts';
+import { isFinal } from '../contract/job-harness.ts';
 import { contextOf, failureOf, fetchResult, isMp4, must, picture } from '../environment/environment.ts';
-import { useWorld } from '../environment/use-environment.ts';
-import { useStage } from '../environment/use-scripted-provider.ts';
+import { useEnvironment } from '../environment/use-environment.ts';
+import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { uploadedVideo, volcengine } from '../rows/volcengine.ts';
 
@@ -22,15 +22,15 @@ const HANDLE = { key: 'a_key', task: '1', job: '1' };
 const at = (address: string) => picture({ publicUrl: address });
 
 describe('an answer of Volcengine', () => {
-  const stage = useStage('volcengine');
+  const stage = useScriptedProvider('volcengine');
 
   const job = (kind: Kind): JobCapability => must(stage.provider.jobs?.[kind], kind);
   const context = () => {
-    const connection = { ...stage.context.connection, credentials, endpoints: { vod: stage.door.origin } };
+    const connection = { ...stage.context.connection, credentials, endpoints: { vod: stage.proxy.origin } };
     return { ...stage.context, connection };
   };
   function statusOf(kind: Kind, body: unknown, status = 200): Promise<JobStatus> {
-    stage.door.answerNext('/', { status, body });
+    stage.proxy.respondNext('/', { status, body });
     return job(kind).status(HANDLE, context());
   }
   const done = (said: object) => ({
@@ -82,7 +82,7 @@ describe('an answer of Volcengine', () => {
   it('that is full of work is to be waited for, and one of the door is ours to mend', async () => {
     const full = { code: 50_430, data: null, message: 'Request Has Reached API Concurrent Limit' };
     const start = (status: number, body: unknown) => {
-      stage.door.answerNext('/', { status, body });
+      stage.proxy.respondNext('/', { status, body });
       return failureOf(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, context()));
     };
     expect(await start(429, full)).toMatchObject({ code: 'RATE_LIMITED', startUnknown: false });
@@ -102,7 +102,7 @@ describe('an answer of Volcengine', () => {
     const error = await failureOf(job(kind).start(request, context()));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, field });
     expect(error.message).toContain('PUBLIC_URL');
-    expect(stage.door.sent).toEqual([]);
+    expect(stage.proxy.sent).toEqual([]);
   });
 
   it('is not asked for a video without a space to keep it in', async () => {
@@ -111,17 +111,17 @@ describe('an answer of Volcengine', () => {
     const request = { kind: 'AVATAR_SOURCE', video: at('https://example.com/a.mp4') } as const;
     const error = await failureOf(job('AVATAR_SOURCE').start(request, { ...context(), connection }));
     expect(error).toMatchObject({ code: 'UNAVAILABLE' });
-    expect([error.message, stage.door.sent]).toEqual([expect.stringContaining('VOLCENGINE_VOD_SPACE'), []]);
+    expect([error.message, stage.proxy.sent]).toEqual([expect.stringContaining('VOLCENGINE_VOD_SPACE'), []]);
   });
 
   it('comes by the key of the model that was named', async () => {
     const start = async (model: string | null) => {
-      stage.door.answerNext('/', { body: { code: 10_000, data: { task_id: 1 } } });
+      stage.proxy.respondNext('/', { body: { code: 10_000, data: { task_id: 1 } } });
       const connection = { ...context().connection, model };
       const image = at('https://example.com/a.png');
       const request = { kind: 'HUMAN_VIDEO', image, audio: image } as const;
       const handle = await job('HUMAN_VIDEO').start(request, { ...context(), connection });
-      const { body } = must(stage.door.sent.at(-1), 'request');
+      const { body } = must(stage.proxy.sent.at(-1), 'request');
       return [handle, (JSON.parse(body.toString('utf8')) as { req_key: string }).req_key];
     };
     const older = 'jimeng_realman_avatar_picture_omni_v2';
@@ -131,7 +131,7 @@ describe('an answer of Volcengine', () => {
 });
 
 describe('the stand-in of Volcengine', () => {
-  const world = useWorld({ wire: 'volcengine', queuedMs: 0, runningMs: 20, progressSteps: 2 });
+  const world = useEnvironment({ wire: 'volcengine', queuedMs: 0, runningMs: 20, progressSteps: 2 });
 
   const context = () => ({
     ...contextOf(world().connection('/volcengine', {}, volcengine)),
@@ -142,7 +142,7 @@ describe('the stand-in of Volcengine', () => {
     const handle = await job(request.kind).start(request, context());
     let last: JobStatus | undefined;
     await expect
-      .poll(async () => isOver((last = await job(request.kind).status(handle, context()))), {
+      .poll(async () => isFinal((last = await job(request.kind).status(handle, context()))), {
         timeout: 20_000,
       })
       .toBe(true);
@@ -160,7 +160,7 @@ describe('the stand-in of Volcengine', () => {
     expect(wrong).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
     expect(wrong.message).toContain('refused our credentials');
     await failureOf(run({ kind: 'AVATAR', videoId: '', name: undefined }));
-    const sent = must(world().door.sent.at(-1), 'request');
+    const sent = must(world().proxy.sent.at(-1), 'request');
     const changed = await fetch(`${world().sandbox.url}${sent.path}`, {
       method: 'POST',
       headers: { ...sent.headers, 'content-length': '2' },
