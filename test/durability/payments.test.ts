@@ -8,16 +8,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refundFailed } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import { anna, operator } from '../payments/callers.ts';
 import { purchase, returned, type Death, type DyingWork } from '../payments/dying-process.ts';
-import { openShop, type Shop } from '../payments/environment.ts';
+import { openPaymentEnvironment, type PaymentEnvironment } from '../payments/environment.ts';
 
 /**
  * kill -9 of a process of its own between every two steps of what moves money. Nobody tells us of anything meanwhile:
  * whoever comes next finds what the dead one left, and money truth and ours agree at the end.
  */
 
-let shop: Shop;
+let shop: PaymentEnvironment;
 beforeAll(async () => {
-  shop = await openShop();
+  shop = await openPaymentEnvironment();
   // The catalog is there, so that no death happens on the way to it.
   await shop.payments.checkout(anna, purchase(randomUUID()));
   shop.standIn.events.hold();

@@ -10,13 +10,13 @@ import {
   refundWhenFailed,
 } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import { anna, operator } from './callers.ts';
-import { openShop, type Shop } from './environment.ts';
+import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
 
 /** What was paid for an execution that failed is given back: once, all that is left, and only when nobody wanted it so. */
 
-let shop: Shop;
+let shop: PaymentEnvironment;
 beforeAll(async () => {
-  shop = await openShop();
+  shop = await openPaymentEnvironment();
 });
 afterAll(() => shop?.close());
 

@@ -7,13 +7,13 @@ import { createCatalogSync } from '../../subgraphs/workflow/catalog/sync.ts';
 import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 import type { Template } from '../../subgraphs/workflow/domain/template.ts';
 import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
-import { openShop, type Shop } from './environment.ts';
+import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
 
 /** Templates as products: whatever was lost or changed, they are found again, and never twice. */
 
-let shop: Shop;
+let shop: PaymentEnvironment;
 beforeAll(async () => {
-  shop = await openShop();
+  shop = await openPaymentEnvironment();
 });
 afterAll(() => shop?.close());
 

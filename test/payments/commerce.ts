@@ -21,9 +21,9 @@ import { createPaymentStore } from '../../subgraphs/workflow/payments/store.ts';
 import { createTemplateService } from '../../subgraphs/workflow/templates/service.ts';
 
 /** All that sells, over a migrated database and an address of Stripe: in a test's process, or in one that dies. */
-export type Counter = Awaited<ReturnType<typeof openCounter>>;
+export type CommerceUnderTest = Awaited<ReturnType<typeof openCommerce>>;
 
-export interface CounterOptions {
+export interface CommerceOptions {
   readonly config: PoolConfig & { readonly database: string };
   readonly stripe: { readonly url: string; readonly secretKey: string; readonly webhookSecret: string };
   /** Called between the steps of reconcile. */
@@ -33,7 +33,7 @@ export interface CounterOptions {
 }
 
 /** Opens it; `close` closes what it opened. */
-export async function openCounter({ config, stripe, onStep, between = (same) => same }: CounterOptions) {
+export async function openCommerce({ config, stripe, onStep, between = (same) => same }: CommerceOptions) {
   const logger = silentLogger();
   const database = createDatabase({ config, maxConnections: 10, applicationName: 'shop', logger });
   const bus = await createEventBus({ database, logger });

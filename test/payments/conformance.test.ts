@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { CatalogEntry, PayProvider } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
 import { createStripe, type StripeOptions } from '../../subgraphs/workflow/payments/provider/stripe.ts';
-import { benches, type Charged, type OpenBench } from './payment-providers.ts';
+import { paymentProviders, type Charged, type OpenProvider } from './payment-providers.ts';
 
 /**
  * The Stripe adapter, over the real SDK and real sockets, against the stand-in; and against Stripe itself and stripe-mock
@@ -18,13 +18,13 @@ interface Hook {
   readonly signature: string;
 }
 
-describe.each(benches(process.env))('at $name:', (place) => {
+describe.each(paymentProviders(process.env))('at $name:', (place) => {
   const { name } = place;
   const isStandIn = name === 'the stand-in';
   const isStateful = name !== 'stripe-mock';
   // People, banks, outages and webhooks are the stand-in's alone; stripe-mock remembers nothing between two requests.
 
-  let bench: OpenBench;
+  let bench: OpenProvider;
   let provider: PayProvider;
   let hooks: Hook[] = [];
   let hookStatus = 200;

@@ -2,12 +2,12 @@ import { refundFailed } from '../../subgraphs/workflow/payments/automatic-refund
 import type { PayProvider } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { anna, operator } from './callers.ts';
-import { openCounter, type CounterOptions } from './commerce.ts';
+import { openCommerce, type CommerceOptions } from './commerce.ts';
 
 /** Does one thing of payments as a process of its own, and kills itself with -9 on the way: `node dying-process.ts <json>`. */
 export interface DyingWork {
-  readonly config: CounterOptions['config'];
-  readonly stripe: CounterOptions['stripe'];
+  readonly config: CommerceOptions['config'];
+  readonly stripe: CommerceOptions['stripe'];
   readonly work:
     | { readonly do: 'checkout'; readonly key: string }
     | { readonly do: 'look'; readonly paymentId: string }
@@ -54,7 +54,7 @@ function deadly(provider: PayProvider, death: Death): PayProvider {
 }
 
 async function main({ config, stripe, work, dieAt }: DyingWork): Promise<void> {
-  const counter = await openCounter({
+  const counter = await openCommerce({
     config,
     stripe,
     onStep: (step) => void ('step' in dieAt && dieAt.step === step && die()),

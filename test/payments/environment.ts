@@ -12,10 +12,10 @@ import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentSweeper, type PaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
-import { openCounter, type Counter } from './commerce.ts';
+import { openCommerce, type CommerceUnderTest } from './commerce.ts';
 
 /** Payments, catalog and templates over real PostgreSQL, the real adapter, the stand-in, and a real webhook socket. */
-export interface Shop extends Counter {
+export interface PaymentEnvironment extends CommerceUnderTest {
   readonly config: TestDatabase['config'];
   readonly standIn: StripeStandIn;
   readonly sweeper: PaymentSweeper;
@@ -28,7 +28,7 @@ export interface Shop extends Counter {
   close(): Promise<void>;
 }
 
-export async function openShop(): Promise<Shop> {
+export async function openPaymentEnvironment(): Promise<PaymentEnvironment> {
   const logger = silentLogger();
   const home = await testDatabase();
   await prepare(home.config);
@@ -41,7 +41,7 @@ export async function openShop(): Promise<Shop> {
     pausesMs: Array.from({ length: 40 }, () => 50),
     logger,
   });
-  const counter = await openCounter({
+  const counter = await openCommerce({
     config: home.config,
     stripe: standIn,
     onStep: (step) => shop.onStep(step),
@@ -49,7 +49,7 @@ export async function openShop(): Promise<Shop> {
   const { database, payments } = counter;
   await counter.templates.importBundled();
   hook.take = (body, signature) => payments.receiveEvent({ body, signature });
-  const shop: Shop = {
+  const shop: PaymentEnvironment = {
     ...counter,
     config: home.config,
     standIn,

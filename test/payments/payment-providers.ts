@@ -13,12 +13,12 @@ import type { StripeOptions } from '../../subgraphs/workflow/payments/provider/s
 import { until } from '../kit/clients/requests.ts';
 
 /** What the adapter is held to: the stand-in always, and what else there is: Stripe itself, and stripe-mock. */
-export interface Bench {
+export interface PaymentProviderUnderTest {
   readonly name: string;
-  open(webhookUrl: string): Promise<OpenBench>;
+  open(webhookUrl: string): Promise<OpenProvider>;
 }
 
-export interface OpenBench {
+export interface OpenProvider {
   /** For the adapter. */
   readonly options: StripeOptions;
   /** The stand-in's hands: people, banks, outages. Null elsewhere. */
@@ -37,7 +37,7 @@ export interface Charged {
   refunded(): Promise<number>;
 }
 
-const standIn: Bench = {
+const standIn: PaymentProviderUnderTest = {
   name: 'the stand-in',
   async open(webhookUrl) {
     const { folder, remove } = await temporaryFolder();
@@ -63,7 +63,7 @@ const standIn: Bench = {
 };
 
 /** Stripe in test mode: no money moves, but products, prices and sessions stay in the account of the key. */
-function realStripe(secretKey: string): Bench {
+function realStripe(secretKey: string): PaymentProviderUnderTest {
   if (!/^(sk|rk)_test_/.test(secretKey)) throw new Error('STRIPE_TEST_KEY must be a key of test mode');
   const stripe = new Stripe(secretKey, { telemetry: false });
   return {
@@ -98,7 +98,7 @@ function realStripe(secretKey: string): Bench {
 /** stripe-mock knows which requests Stripe's own description allows; it remembers nothing. */
 function stripeMock(
   start: () => Promise<{ readonly url: string; readonly stop: () => Promise<void> }>,
-): Bench {
+): PaymentProviderUnderTest {
   return {
     name: 'stripe-mock',
     async open() {
@@ -156,7 +156,7 @@ function onPath(program: string, { PATH = '' }: NodeJS.ProcessEnv): string | und
 }
 
 /** STRIPE_TEST_KEY adds Stripe itself; STRIPE_MOCK_URL, or a stripe-mock on the PATH, adds that. */
-export function benches(environment: NodeJS.ProcessEnv): readonly Bench[] {
+export function paymentProviders(environment: NodeJS.ProcessEnv): readonly PaymentProviderUnderTest[] {
   const { STRIPE_TEST_KEY: key, STRIPE_MOCK_URL: mockUrl } = environment;
   const program = onPath('stripe-mock', environment);
   return [

@@ -6,13 +6,13 @@ import { anonymousCaller } from '../../platform/access/caller.ts';
 import type { Payment } from '../../subgraphs/workflow/domain/payment.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { anna, ben, operator } from './callers.ts';
-import { openShop, type Shop } from './environment.ts';
+import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
 
 /** Money truth and ours: whatever order, number or loss of redirects and events, they agree, and nothing starts twice. */
 
-let shop: Shop;
+let shop: PaymentEnvironment;
 beforeAll(async () => {
-  shop = await openShop();
+  shop = await openPaymentEnvironment();
 });
 afterAll(() => shop?.close());
 afterEach(() => {
