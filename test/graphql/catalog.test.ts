@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { askingAt } from './graphql-client.ts';
+import { graphqlClient } from './graphql-client.ts';
 
 /** The catalog, and what else is read over GraphQL: what works, and what each refusal says. */
 
 let kiln: KilnUnderTest;
-let asking: ReturnType<typeof askingAt>;
+let asking: ReturnType<typeof graphqlClient>;
 beforeAll(async () => {
   kiln = await startKiln();
   await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
-  asking = askingAt(kiln.url);
+  asking = graphqlClient(kiln.url);
 });
 afterAll(() => kiln.close());
 

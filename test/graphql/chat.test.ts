@@ -8,15 +8,15 @@ import { WebSocket } from 'ws';
 
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { askingAt } from './graphql-client.ts';
+import { graphqlClient } from './graphql-client.ts';
 
 /** Chat over a live server, at the stand-in of a language model: whole, and in pieces over every kind of stream. */
 
 let kiln: KilnUnderTest;
-let asking: ReturnType<typeof askingAt>;
+let asking: ReturnType<typeof graphqlClient>;
 beforeAll(async () => {
   kiln = await startKiln();
-  asking = askingAt(kiln.url);
+  asking = graphqlClient(kiln.url);
 });
 afterAll(() => kiln.close());
 

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { A_FOX, askingAt, GENERATE, UNKNOWN_ID } from './graphql-client.ts';
+import { MINIMAL_IMAGE, graphqlClient, GENERATE, UNKNOWN_ID } from './graphql-client.ts';
 
 /** Files, descriptions and cancelling over GraphQL: what works, and what each refusal says. */
 
 let kiln: KilnUnderTest;
-let asking: ReturnType<typeof askingAt>;
+let asking: ReturnType<typeof graphqlClient>;
 beforeAll(async () => {
   kiln = await startKiln();
   await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
-  asking = askingAt(kiln.url);
+  asking = graphqlClient(kiln.url);
 });
 afterAll(() => kiln.close());
 
@@ -121,7 +121,7 @@ describe('cancelTask', () => {
 
   it('stops a running task, and is answered the same again', async () => {
     await kiln.control('latency', { runningMs: 20_000 });
-    const { generateImage } = await asking.ok(GENERATE, { input: A_FOX });
+    const { generateImage } = await asking.ok(GENERATE, { input: MINIMAL_IMAGE });
     await until(
       () => asking.ok('query ($id: ID!) { task(id: $id) { stage } }', generateImage),
       ({ task }) => task.stage !== 'queued',
@@ -135,7 +135,7 @@ describe('cancelTask', () => {
   });
 
   it('comes too late for a task that has ended', async () => {
-    const { generateImage } = await asking.ok(GENERATE, { input: A_FOX });
+    const { generateImage } = await asking.ok(GENERATE, { input: MINIMAL_IMAGE });
     await asking.ended(generateImage.id);
     expect(await asking.refusal(CANCEL, generateImage)).toMatchObject({ code: 'TOO_LATE' });
   });

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { graphql, until, type GraphqlAnswer } from '../kit/clients/requests.ts';
 
 /** Asking a live Kiln over GraphQL, for the tests of this folder. */
-export function askingAt(url: string) {
+export function graphqlClient(url: string) {
   const run = (query: string, variables: Record<string, unknown> = {}) => graphql(url, query, variables);
 
   /** The data of an operation that must succeed. */
@@ -58,7 +58,7 @@ export const GENERATE = `mutation ($input: ImageInput!, $key: String) {
 }`;
 
 /** The least that an image can be asked for with. */
-export const A_FOX = { generator: 'agg/imga', prompt: 'a fox' };
+export const MINIMAL_IMAGE = { generator: 'agg/imga', prompt: 'a fox' };
 
 /** An id of the right form that nothing has. */
 export const UNKNOWN_ID = '0199aaaa-0000-7000-8000-000000000000';

@@ -3,23 +3,23 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { A_FOX, askingAt, GENERATE, UNKNOWN_ID } from './graphql-client.ts';
+import { MINIMAL_IMAGE, graphqlClient, GENERATE, UNKNOWN_ID } from './graphql-client.ts';
 
 /** Starting images and recipes over GraphQL: what works, and what each refusal says. */
 
 let kiln: KilnUnderTest;
-let asking: ReturnType<typeof askingAt>;
+let asking: ReturnType<typeof graphqlClient>;
 beforeAll(async () => {
   kiln = await startKiln();
   await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
-  asking = askingAt(kiln.url);
+  asking = graphqlClient(kiln.url);
 });
 afterAll(() => kiln.close());
 
 describe('generateImage', () => {
   it('makes pictures, and keeps the whole story of the task', async () => {
     const { generateImage } = await asking.ok(GENERATE, {
-      input: { ...A_FOX, aspectRatio: '16:9', seed: 7 },
+      input: { ...MINIMAL_IMAGE, aspectRatio: '16:9', seed: 7 },
     });
     expect(generateImage).toEqual({ id: expect.any(String), state: 'QUEUED', kind: 'IMAGE' });
     const task = await asking.ended(generateImage.id);
@@ -94,13 +94,13 @@ describe('generateImage', () => {
     [{ generator: 'agg/imga\0' }, 'generator', 'NUL'],
     [{ negativePrompt: '\0' }, 'negativePrompt', 'NUL'],
   ])('refuses %j, naming %s', async (change, field, words) => {
-    const error = await asking.refusal(GENERATE, { input: { ...A_FOX, ...change } });
+    const error = await asking.refusal(GENERATE, { input: { ...MINIMAL_IMAGE, ...change } });
     expect(error).toMatchObject({ code: 'BAD_USER_INPUT', field, message: expect.stringContaining(words) });
   });
 
   it('names every problem of an input at once', async () => {
     const error = await asking.refusal(GENERATE, {
-      input: { ...A_FOX, prompt: '', aspectRatio: 'x', count: 99 },
+      input: { ...MINIMAL_IMAGE, prompt: '', aspectRatio: 'x', count: 99 },
     });
     expect((error as { problems?: { field: string }[] }).problems?.map(({ field }) => field)).toEqual([
       'prompt',
@@ -110,7 +110,9 @@ describe('generateImage', () => {
   });
 
   it('tells why the upstream refused, and whether it makes sense to try again', async () => {
-    const { generateImage } = await asking.ok(GENERATE, { input: { ...A_FOX, prompt: 'nsfw-test-banned' } });
+    const { generateImage } = await asking.ok(GENERATE, {
+      input: { ...MINIMAL_IMAGE, prompt: 'nsfw-test-banned' },
+    });
     expect(await asking.ended(generateImage.id)).toMatchObject({
       state: 'FAILED',
       outputs: [],
@@ -120,11 +122,11 @@ describe('generateImage', () => {
   });
 
   it('answers one task for one key, and refuses another request under it', async () => {
-    const same = { input: A_FOX, key: 'k' };
+    const same = { input: MINIMAL_IMAGE, key: 'k' };
     // Anonymous keys are bound to their request: what a stranger asks under the same key is a task of its own.
     const [one, two] = [await asking.ok(GENERATE, same), await asking.ok(GENERATE, same)];
     expect(one.generateImage.id).toBe(two.generateImage.id);
-    const empty = await asking.refusal(GENERATE, { input: A_FOX, key: '' });
+    const empty = await asking.refusal(GENERATE, { input: MINIMAL_IMAGE, key: '' });
     expect(empty).toMatchObject({ code: 'BAD_USER_INPUT', field: 'idempotencyKey' });
   });
 });

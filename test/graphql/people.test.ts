@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { askingAt } from './graphql-client.ts';
+import { graphqlClient } from './graphql-client.ts';
 
 /** Characters, lip-sync and refusals of work with people in it, over a live server's GraphQL face. */
 
 let kiln: KilnUnderTest;
-let asking: ReturnType<typeof askingAt>;
+let asking: ReturnType<typeof graphqlClient>;
 beforeAll(async () => {
   kiln = await startKiln();
-  asking = askingAt(kiln.url);
+  asking = graphqlClient(kiln.url);
   await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
 }, 120_000);
 afterAll(() => kiln.close());
