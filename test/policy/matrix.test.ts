@@ -17,7 +17,7 @@ import {
   type RouteAnswer,
   type RuledRoute,
 } from './rest-calls.ts';
-import { callerNames, openWorld, type CallerName, type World } from './setup.ts';
+import { callerNames, openPolicySetup, type CallerName, type PolicySetup } from './setup.ts';
 
 /**
  * Each root field and each REST route, called by everybody in every mode. The rows are the policy's own tables, so that a
@@ -152,9 +152,9 @@ const inOrder = [
 ];
 
 describe.each(['open', 'compat', 'required'] as const)('in mode %s', (mode) => {
-  let world: World;
+  let world: PolicySetup;
   beforeAll(async () => {
-    world = await openWorld(mode);
+    world = await openPolicySetup(mode);
   });
   afterAll(() => world?.kiln.close());
 

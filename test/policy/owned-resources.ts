@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
 import { graphql, rest } from '../kit/clients/requests.ts';
-import type { CallerName, World } from './setup.ts';
+import type { CallerName, PolicySetup } from './setup.ts';
 
 /** One of everything that somebody can own. */
-export interface Things {
+export interface OwnedResources {
   readonly task: string;
   readonly delivery: string;
   readonly file: string;
@@ -26,11 +26,11 @@ const PAYMENT = `mutation ($userId: ID!, $parameters: JSON!) {
 const parameters = { prompt: 'mine' };
 
 /** What a caller starts, uploads and buys, for themselves unless `userId` says for whom. */
-export async function thingsOf(
-  { kiln, callers }: World,
+export async function createOwnedResources(
+  { kiln, callers }: PolicySetup,
   by: CallerName,
   userId = callers[by].id,
-): Promise<Things> {
+): Promise<OwnedResources> {
   const { headers } = callers[by];
   const form = new FormData();
   form.set('file', new Blob(['mine']), 'mine.txt');

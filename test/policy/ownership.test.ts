@@ -6,9 +6,9 @@ import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
 import { graphql, type GraphqlAnswer } from '../kit/clients/requests.ts';
 import { fieldCall, sendField } from './graphql-calls.ts';
-import { thingsOf, type Things } from './owned-resources.ts';
+import { createOwnedResources, type OwnedResources } from './owned-resources.ts';
 import { routeCall, sendRoute, type RouteAnswer } from './rest-calls.ts';
-import { callerNames, openWorld, type CallerName, type World } from './setup.ts';
+import { callerNames, openPolicySetup, type CallerName, type PolicySetup } from './setup.ts';
 
 /**
  * What somebody owns, asked for by everybody, through each root field and each route that names a thing: it is found by
@@ -21,11 +21,11 @@ const policy = collectPolicy(
   sections,
 );
 
-let world: World;
-let things: Things;
+let world: PolicySetup;
+let things: OwnedResources;
 beforeAll(async () => {
-  world = await openWorld('compat');
-  things = await thingsOf(world, 'owner');
+  world = await openPolicySetup('compat');
+  things = await createOwnedResources(world, 'owner');
 });
 afterAll(() => world?.kiln.close());
 
@@ -36,18 +36,18 @@ const CHANGERS: Finders = ['owner', 'admin'];
 interface Thing {
   readonly foundBy: Finders;
   /** Arguments, as GraphQL text. */
-  readonly given?: (things: Things) => Readonly<Record<string, string>>;
+  readonly given?: (things: OwnedResources) => Readonly<Record<string, string>>;
   readonly selection?: string;
   /** For lists: the id that has to be in it. */
-  readonly contains?: (things: Things) => string;
+  readonly contains?: (things: OwnedResources) => string;
   /** It ends the thing: everybody gets one of their own to ask for. */
   readonly ends?: true;
 }
 
 const text = (value: string): string => JSON.stringify(value);
-const task = ({ task: id }: Things) => ({ id: text(id) });
-const execution = ({ execution: id }: Things) => ({ id: text(id) });
-const payment = ({ payment: id }: Things) => ({ id: text(id) });
+const task = ({ task: id }: OwnedResources) => ({ id: text(id) });
+const execution = ({ execution: id }: OwnedResources) => ({ id: text(id) });
+const payment = ({ payment: id }: OwnedResources) => ({ id: text(id) });
 const nodes = 'edges { node { id } }';
 
 /** Fields that name something that is owned. */
@@ -121,7 +121,7 @@ describe('what somebody owns', () => {
     if (field === undefined) throw new Error(`no field ${name} is ruled so that it looks at things`);
     const { owner } = world.callers;
     const ask = async (who: CallerName) => {
-      const named = thing.ends === true ? await thingsOf(world, 'owner') : things;
+      const named = thing.ends === true ? await createOwnedResources(world, 'owner') : things;
       const call = fieldCall(schemas[field.subgraph as keyof typeof schemas], field, {
         userId: owner.id,
         given: thing.given?.(named) ?? {},
@@ -136,7 +136,7 @@ describe('what somebody owns', () => {
 });
 
 /** Parameters of routes that name a thing. */
-const NAMED: Readonly<Record<string, (things: Things) => string>> = {
+const NAMED: Readonly<Record<string, (things: OwnedResources) => string>> = {
   task_id: ({ task: id }) => id,
   taskId: ({ executionTask }) => executionTask,
   paymentId: ({ payment: id }) => id,
@@ -183,7 +183,7 @@ describe('a payment', () => {
 
   it('is read by whoever has its session: the browser that comes back has no credential', async () => {
     const { payment: id, paymentSession: sessionId } = things;
-    const other = await thingsOf(world, 'owner');
+    const other = await createOwnedResources(world, 'owner');
     for (const { headers } of [world.callers.anonymous, world.callers.other]) {
       const read = async (key: object) => codeOf(await graphql(world.kiln.url, READ, { ...key }, headers));
       expect(await read({ id, sessionId })).toBeNull();
@@ -202,7 +202,7 @@ describe('a payment', () => {
 
   it('is ended by its buyer and administrators, and by the browser that is sent back unpaid', async () => {
     const cancel = async (who: CallerName) => {
-      const { payment: id } = await thingsOf(world, 'owner');
+      const { payment: id } = await createOwnedResources(world, 'owner');
       return codeOf(await graphql(world.kiln.url, CANCEL, { id }, world.callers[who].headers));
     };
     const codes = await Promise.all(callerNames.map(async (who) => [who, await cancel(who)]));
@@ -241,7 +241,7 @@ describe('what is joined', () => {
 
   it('is not seen through a thing that everybody may see', async () => {
     const { pool } = world.kiln.runtime.database;
-    const bought = await thingsOf(world, 'owner');
+    const bought = await createOwnedResources(world, 'owner');
     const { owner, anonymous, other } = world.callers;
     // A purchase whose parts belong to different people, as no purchase does: each row in turn is nobody's.
     await pool.query('update workflow.payments set execution_id = $1 where id = $2', [

@@ -4,7 +4,7 @@ import { signedIn } from '../kit/clients/sign-in.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 /** A Kiln in one mode, and everybody who may come to its door, each by the way in that people and programs have. */
-export interface World {
+export interface PolicySetup {
   readonly kiln: KilnUnderTest;
   readonly mode: AuthMode;
   readonly callers: Callers;
@@ -30,7 +30,7 @@ const CREATE_KEY = `mutation {
 }`;
 
 /** Starts it, signs the three people in, and lets the administrator make the key. */
-export async function openWorld(mode: AuthMode): Promise<World> {
+export async function openPolicySetup(mode: AuthMode): Promise<PolicySetup> {
   const kiln = await startKiln({
     settings: (sandboxUrl) => ({
       REST_AUTH: mode,
