@@ -13,7 +13,7 @@ import {
   temporaryDataDir,
 } from '../kit/processes/kiln-process.ts';
 import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
-import { allTasks, brokenPromises, NOTHING_BROKEN, submitImages, tally, untilAllEnded } from './workload.ts';
+import { allTasks, violations, NO_VIOLATIONS, submitImages, tally, untilAllEnded } from './workload.ts';
 
 /**
  * kill -9 of a whole Kiln, its database server included, in the middle of its work. The outside world is a process of
@@ -70,14 +70,20 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
     await submitImages(first.url, 'imga', 30);
     await untilAttempts(first.url, 'RUNNING', 30);
     // 20 whose start is sent and not answered: the upstream carries them out when the kill cuts their connections.
-    await sandbox.plan({
+    await sandbox.injectFault({
       wire: 'midjourney',
       operation: 'imagine',
       fault: 'slow',
       times: 12,
       delayMs: 60_000,
     });
-    await sandbox.plan({ wire: 'openai', operation: 'images', fault: 'slow', times: 8, delayMs: 60_000 });
+    await sandbox.injectFault({
+      wire: 'openai',
+      operation: 'images',
+      fault: 'slow',
+      times: 8,
+      delayMs: 60_000,
+    });
     const inWindow = [
       ...(await submitImages(first.url, 'imga', 12)),
       ...(await submitImages(first.url, 'union', 8)),
@@ -100,13 +106,13 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
       'FAILED START_UNKNOWN': 8,
     });
     expect(tally(calls.flatMap(({ attempts }) => attempts.map(endOf)))).toEqual({ '1 UNKNOWN': 8 });
-    expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+    expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
     expect(Object.keys(await sandbox.starts())).toHaveLength(50);
   });
 
   it('a start that the upstream never received is not there for sure, so the next attempt is made', async () => {
     const first = await start();
-    await sandbox.plan({
+    await sandbox.injectFault({
       wire: 'midjourney',
       operation: 'imagine',
       fault: 'slow',
@@ -127,7 +133,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
     expect(tally(tasks.map(({ state }) => state))).toEqual({ SUCCEEDED: 6 });
     const ends = tasks.flatMap(({ attempts }) => attempts.map(endOf));
     expect(tally(ends)).toEqual({ '1 FAILED LOST': 6, '2 SUCCEEDED': 6 });
-    expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+    expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
   });
 
   it('three kills while 50 tasks wait, start, run and are stored: each is made once', async () => {
@@ -148,7 +154,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
     const tasks = await untilAllEnded(kiln.url);
     expect(tally(tasks.map(({ state, error }) => error?.code ?? state))).toEqual({ SUCCEEDED: 50 });
     expect(tally(tasks.map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 50 });
-    expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+    expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
   });
 
   it('executions whose submission is cut off and repeated with its key exist once, and hear of their end', async () => {
@@ -185,7 +191,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
     expect(tally(executions.map(({ status }) => status))).toEqual({ COMPLETED: 20 });
     expect(executions.map(({ id }) => id).sort()).toEqual([...ids].sort());
     expect(executions.map(({ taskId }) => taskId).sort()).toEqual(tasks.map(({ id }) => id).sort());
-    expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+    expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
   });
 });
 

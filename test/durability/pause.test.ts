@@ -14,7 +14,7 @@ import {
   temporaryDataDir,
 } from '../kit/processes/kiln-process.ts';
 import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
-import { brokenPromises, NOTHING_BROKEN, submitImages, tally, untilAllEnded } from './workload.ts';
+import { violations, NO_VIOLATIONS, submitImages, tally, untilAllEnded } from './workload.ts';
 
 /**
  * SIGSTOP: a process that is alive and silent, beyond its heartbeats and claims, while a worker in another process takes
@@ -96,7 +96,7 @@ async function holdJobs(): Promise<() => Promise<void>> {
       body: JSON.stringify({ prompt: 'in the way' }),
     });
   await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 200, concurrency: 1 });
-  await sandbox.plan({ wire: 'midjourney', operation: 'imagine', fault: 'stall' });
+  await sandbox.injectFault({ wire: 'midjourney', operation: 'imagine', fault: 'stall' });
   await send();
   return async () => {
     await sandbox.latency({ wire: 'midjourney', concurrency: 64 });
@@ -118,14 +118,20 @@ describe.runIf(process.platform === 'linux')(
       const first = await start('all', settings);
       await submitImages(first.url, 'imga', 30);
       await until(attemptStates, (states) => states['RUNNING'] === 30);
-      await sandbox.plan({
+      await sandbox.injectFault({
         wire: 'midjourney',
         operation: 'imagine',
         fault: 'slow',
         times: 12,
         delayMs: 4_000,
       });
-      await sandbox.plan({ wire: 'openai', operation: 'images', fault: 'slow', times: 8, delayMs: 4_000 });
+      await sandbox.injectFault({
+        wire: 'openai',
+        operation: 'images',
+        fault: 'slow',
+        times: 8,
+        delayMs: 4_000,
+      });
       await Promise.all([submitImages(first.url, 'imga', 12), submitImages(first.url, 'union', 8)]);
       await sandbox.untilFaultsAreUsed();
       first.signal('SIGSTOP');
@@ -145,7 +151,7 @@ describe.runIf(process.platform === 'linux')(
       });
       expect(tasks.flatMap(({ attempts }) => attempts)).toHaveLength(50);
       expect((await sandbox.jobs()).filter(({ state }) => state === 'cancelled')).toEqual([]);
-      expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+      expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
       await expectWholeLogs();
     });
 
@@ -174,14 +180,14 @@ describe.runIf(process.platform === 'linux')(
       await untilLogged(first, /a start was not sent/g, 4);
       const tasks = await untilAllEnded(first.url);
       expect(tally(tasks.map(({ state }) => state))).toEqual({ SUCCEEDED: 4 });
-      expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+      expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
       await expectWholeLogs();
     });
 
     it('discards the results it was storing when others have stored them', async () => {
       await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 100 });
       const first = await start('all');
-      await sandbox.plan({
+      await sandbox.injectFault({
         wire: 'midjourney',
         operation: 'download',
         fault: 'slow',
@@ -205,7 +211,7 @@ describe.runIf(process.platform === 'linux')(
       expect(tally(tasks.map(({ outputs, state }) => `${state} ${outputs.length}`))).toEqual({
         'SUCCEEDED 1': 4,
       });
-      expect(await brokenPromises(sandbox, tasks)).toEqual(NOTHING_BROKEN);
+      expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
       await expectWholeLogs();
     });
   },

@@ -81,7 +81,7 @@ export function tally(words: Iterable<string>): Readonly<Record<string, number>>
  * What must hold whatever was killed: references with more than one start, starts of references that no attempt has, and
  * tasks whose upstream work was started more than once. All empty in a Kiln that keeps its word.
  */
-export async function brokenPromises(sandbox: SandboxProcess, tasks: readonly TaskRecord[]): Promise<object> {
+export async function violations(sandbox: SandboxProcess, tasks: readonly TaskRecord[]): Promise<object> {
   const starts = await sandbox.starts();
   const attempts = tasks.flatMap((task) => task.attempts);
   const known = new Set(attempts.map(({ reference }) => reference));
@@ -94,5 +94,5 @@ export async function brokenPromises(sandbox: SandboxProcess, tasks: readonly Ta
   };
 }
 
-/** What `brokenPromises` answers when none is. */
-export const NOTHING_BROKEN = { startedTwice: [], startedUnasked: [], tasksPaidTwice: [], stillOpen: [] };
+/** What `violations` answers when there is none. */
+export const NO_VIOLATIONS = { startedTwice: [], startedUnasked: [], tasksPaidTwice: [], stillOpen: [] };

@@ -4,7 +4,7 @@ import type { OpenApiDocument } from '../../rest-compat/schemas/openapi-types.ts
 import { describedIn, type Described } from './description.ts';
 import { draftOf, messageOf, type Draft } from './draft.ts';
 import { createKnown } from './known.ts';
-import { tricks, type Trick } from './mutations.ts';
+import { mutations, type Mutation } from './mutations.ts';
 import { createRandom } from './random.ts';
 import { send, type Answer } from './raw-http.ts';
 
@@ -51,7 +51,7 @@ async function request(index: number): Promise<void> {
   const random = createRandom(seed * 1_000_003 + index);
   const described = random.of(operations);
   const draft = draftOf(described, known, random);
-  const used = Array.from({ length: random.of([0, 1, 1, 1, 2, 3]) }, () => random.of(tricks));
+  const used = Array.from({ length: random.of([0, 1, 1, 1, 2, 3]) }, () => random.of(mutations));
   const applied = used.filter(({ parts }) => parts === undefined || parts(draft, random));
   let message = messageOf(draft, random);
   for (const { written } of applied) message = written?.(message, random) ?? message;
@@ -73,7 +73,7 @@ async function request(index: number): Promise<void> {
 function faultIn(
   { path, fault }: Described,
   { method, path: inPath }: Draft,
-  applied: readonly Trick[],
+  applied: readonly Mutation[],
   answer: Answer | null,
 ): string | null {
   const breaksHttp = applied.some((trick) => trick.breaksHttp === true);

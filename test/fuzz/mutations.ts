@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 import type { Message } from './raw-http.ts';
 
 /** What is done to a request that would have been fine. */
-export interface Trick {
+export interface Mutation {
   readonly name: string;
   /** What is sent is not HTTP any more, or is not sent to its end: Node may refuse it without a body, or hang up. */
   readonly breaksHttp?: true;
@@ -20,7 +20,7 @@ function input(
   name: string,
   values: readonly unknown[],
   isFit: (name: string) => boolean = () => true,
-): Trick {
+): Mutation {
   return {
     name,
     parts({ path, query, body }, random) {
@@ -47,7 +47,7 @@ function asText(value: unknown): string {
 const big = [2 ** 31, 2 ** 31 - 1, -(2 ** 31) - 1, 2 ** 32, 2 ** 53, '2147483648', '9007199254740993', 1e300];
 const deep = JSON.parse(`${'['.repeat(80)}1${']'.repeat(80)}`) as unknown;
 
-const inputTricks: readonly Trick[] = [
+const inputTricks: readonly Mutation[] = [
   input('a number beyond 2^31', [...big, '99999999999999999999999', '-99999999999999999999'], (name) =>
     /id|page|size|count|amount|limit|offset|seed|duration|time|tokens|^n$|interval/i.test(name),
   ),
@@ -91,7 +91,7 @@ const inputTricks: readonly Trick[] = [
   },
 ];
 
-const partTricks: readonly Trick[] = [
+const partTricks: readonly Mutation[] = [
   {
     name: 'a repeated parameter',
     parts({ query, body }, random) {
@@ -188,14 +188,14 @@ function withHeader({ headers, ...rest }: Message, name: string, value: string |
   return { ...rest, headers: value === null ? others : [...others, [name, value]] };
 }
 
-function withBytes(name: string, change: (bytes: Buffer, random: Random) => Buffer): Trick {
+function withBytes(name: string, change: (bytes: Buffer, random: Random) => Buffer): Mutation {
   return {
     name,
     written: (message, random) => ({ ...message, body: change(message.body, random) }),
   };
 }
 
-const encodingTricks: readonly Trick[] = [
+const encodingTricks: readonly Mutation[] = [
   {
     name: 'a target that is no UTF-8',
     written(message, random) {
@@ -298,7 +298,7 @@ const encodingTricks: readonly Trick[] = [
   },
 ];
 
-const brokenTricks: readonly Trick[] = [
+const brokenTricks: readonly Mutation[] = [
   {
     name: 'bytes beyond ASCII in the target',
     breaksHttp: true,
@@ -353,7 +353,7 @@ const brokenTricks: readonly Trick[] = [
 ];
 
 /** Every trick there is. */
-export const tricks: readonly Trick[] = [
+export const mutations: readonly Mutation[] = [
   ...inputTricks,
   ...inputTricks.slice(0, 3),
   ...partTricks,

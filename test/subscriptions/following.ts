@@ -56,7 +56,7 @@ export function entries(events: readonly Progress[]): Omit<Progress, 'task'>[] {
 }
 
 /** Every event of the log once and in order, growing, to a good end that shows the joined template and outputs. */
-export function expectWholeStory(events: readonly Progress[], started: Started): void {
+export function expectEveryEvent(events: readonly Progress[], started: Started): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   const progress = events.map((event) => event.progress);
   expect(progress).toEqual(progress.toSorted((one, other) => one - other));

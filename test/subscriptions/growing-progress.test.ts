@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followers } from '../kit/clients/followers.ts';
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { entries, executePoster, expectWholeStory, storedLog } from './following.ts';
+import { entries, executePoster, expectEveryEvent, storedLog } from './following.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('a task that executeTemplate started', () => {
     for (const { over } of all) expect(await over).toBeNull();
     const log = await storedLog(kiln.url, started.taskId);
     for (const { events } of all) {
-      expectWholeStory(events, started);
+      expectEveryEvent(events, started);
       expect(entries(events)).toEqual(log);
     }
     await until(

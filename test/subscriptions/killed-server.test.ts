@@ -6,8 +6,8 @@ import { followers } from '../kit/clients/followers.ts';
 import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
 import { freePorts, isReady, startNode, temporaryFolder, type Program } from '../topology/processes.ts';
-import { entries, executePoster, expectWholeStory, storedLog, underWay } from './following.ts';
-import { followPersistently } from './resuming.ts';
+import { entries, executePoster, expectEveryEvent, storedLog, underWay } from './following.ts';
+import { followResuming } from './resuming.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let database: TestDatabase;
@@ -49,7 +49,7 @@ it(
   { timeout: 120_000 },
   async () => {
     const started = await executePoster(url, 'a volcano');
-    const all = Object.values(followers).map((follow) => followPersistently(follow, url, started));
+    const all = Object.values(followers).map((follow) => followResuming(follow, url, started));
     await underWay(all);
     await server.end('SIGKILL');
     const seenBefore = all.map(({ events }) => events.length);
@@ -57,7 +57,7 @@ it(
     for (const { done } of all) await done;
     const log = await storedLog(url, started.taskId);
     for (const [index, { events }] of all.entries()) {
-      expectWholeStory(events, started);
+      expectEveryEvent(events, started);
       expect(entries(events)).toEqual(log);
       expect(events.length).toBeGreaterThan(seenBefore[index] ?? 0);
     }

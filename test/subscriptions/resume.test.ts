@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followers, type Follow } from '../kit/clients/followers.ts';
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { entries, executePoster, expectWholeStory, storedLog } from './following.ts';
+import { entries, executePoster, expectEveryEvent, storedLog } from './following.ts';
 import { startRelay, type Relay } from './relay.ts';
-import { followPersistently } from './resuming.ts';
+import { followResuming } from './resuming.ts';
 
 let kiln: KilnUnderTest;
 let relay: Relay;
@@ -24,7 +24,7 @@ const lengthOf = async (taskId: string): Promise<number> => (await storedLog(kil
 describe('a broken connection', () => {
   it('costs no client an event, and brings none twice', async () => {
     const started = await executePoster(kiln.url, 'a harbour');
-    const all = Object.values(followers).map((follow) => followPersistently(follow, relay.url, started));
+    const all = Object.values(followers).map((follow) => followResuming(follow, relay.url, started));
     // Twice, and each time something is written while they are away.
     for (const seen of [2, 4]) {
       await until(
@@ -42,7 +42,7 @@ describe('a broken connection', () => {
     for (const { done } of all) await done;
     const log = await storedLog(kiln.url, started.taskId);
     for (const { events } of all) {
-      expectWholeStory(events, started);
+      expectEveryEvent(events, started);
       expect(entries(events)).toEqual(log);
     }
     const [webSocket = 0, eventSource, apollo = 0] = all.map(({ breaks }) => breaks.length);

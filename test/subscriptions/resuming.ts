@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Follow, FollowRequest, Progress } from '../kit/clients/followers.ts';
 
 /** Somebody who wants the whole story: after every break it comes back with the seq of the last entry it has seen. */
-export interface Persistent {
+export interface ResumingFollower {
   /** Everything that came over all connections, in its order. */
   readonly events: Progress[];
   /** What broke the connections; a client that resumes by itself does not tell. */
@@ -16,7 +16,7 @@ export interface Persistent {
 const AGAIN_MS = 200;
 
 /** Follows through breaks until the end. */
-export function followPersistently(follow: Follow, url: string, { taskId }: FollowRequest): Persistent {
+export function followResuming(follow: Follow, url: string, { taskId }: FollowRequest): ResumingFollower {
   const events: Progress[] = [];
   const breaks: Error[] = [];
   async function followOn(): Promise<void> {

@@ -7,14 +7,16 @@ import { composeMedia } from '../../subgraphs/media/compose.ts';
 import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 
 /** A worker whose every wake-up for other processes is lost on the way. */
-export interface MuteWorker {
+export interface WorkerWithoutWakeUps {
   /** How many wake-ups it has lost. */
   lost(): number;
   stop(): Promise<void>;
 }
 
 /** Starts it in the test's process, on the settings of a split Kiln. */
-export async function startMuteWorker(settings: Readonly<Record<string, string>>): Promise<MuteWorker> {
+export async function startWorkerWithoutWakeUps(
+  settings: Readonly<Record<string, string>>,
+): Promise<WorkerWithoutWakeUps> {
   const config = readConfig({ ...settings, ROLE: 'worker' });
   const logger = createLogger({ level: 'error' });
   const lifecycle = createLifecycle({ logger, graceMs: 15_000 });

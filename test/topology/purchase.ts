@@ -56,10 +56,7 @@ export async function signInBuyer(kilnUrl: string): Promise<Buyer> {
 }
 
 /** Presses a button on the hosted page of a checkout; answers where the browser is sent. */
-export async function pressButton(
-  { url }: Pick<OpenCheckout, 'url'>,
-  button: string,
-): Promise<string | null> {
+export async function submitForm({ url }: Pick<OpenCheckout, 'url'>, button: string): Promise<string | null> {
   const answer = await createBrowser().open(url, { form: { do: button } });
   expect(answer.status).toBe(303);
   return answer.headers.get('location');

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { FOLLOW, followers } from '../kit/clients/followers.ts';
 import { graphql, rest, taskEnd, until } from '../kit/clients/requests.ts';
-import { entries, executePoster, expectWholeStory, storedLog, underWay } from '../subscriptions/following.ts';
-import { followPersistently } from '../subscriptions/resuming.ts';
-import { startMuteWorker } from './mute-worker.ts';
+import { entries, executePoster, expectEveryEvent, storedLog, underWay } from '../subscriptions/following.ts';
+import { followResuming } from '../subscriptions/resuming.ts';
+import { startWorkerWithoutWakeUps } from './mute-worker.ts';
 import { isReady, startNode, freePorts } from './processes.ts';
-import { pressButton, signInBuyer, type Buyer } from './purchase.ts';
+import { submitForm, signInBuyer, type Buyer } from './purchase.ts';
 import { startSplitKiln, type Role, type SplitKiln } from './split.ts';
 
 let kiln: SplitKiln;
@@ -36,7 +36,7 @@ describe('a purchase with the payment provider, gateway, subgraphs and worker ap
     const { payment, sessionId, url } = opened;
     expect([payment.status, url]).toEqual(['PENDING', `${kiln.sandbox.url}/stripe/pay/${sessionId}`]);
     expect(await ada.comeBack(opened)).toBe('PENDING');
-    expect(await pressButton(opened, 'card')).toBe(
+    expect(await submitForm(opened, 'card')).toBe(
       `${kiln.url}/payment/success?session_id=${sessionId}&payment_id=${payment.id}`,
     );
     const { data } = await ada.delivered(payment.id);
@@ -57,7 +57,7 @@ describe('a purchase with the payment provider, gateway, subgraphs and worker ap
     const { url, paymentId } = answer.data;
     await kiln.end('workflow', 'SIGKILL');
     const success = await whileAway('workflow', async () => {
-      const back = (await pressButton({ url }, 'card')) ?? '';
+      const back = (await submitForm({ url }, 'card')) ?? '';
       expect((await fetch(back)).status).toBe(503);
       return back.slice(kiln.url.length);
     });
@@ -77,7 +77,7 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
     for (const { over } of all) expect(await over).toBeNull();
     const log = await storedLog(kiln.url, started.taskId);
     for (const { events } of all) {
-      expectWholeStory(events, started);
+      expectEveryEvent(events, started);
       expect(entries(events)).toEqual(log);
     }
     const picture = await fetch(all[0]?.events.at(-1)?.task.outputs[0]?.url ?? '');
@@ -100,14 +100,14 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
     ['gateway', 'SIGTERM'],
   ] as const)('loses no event when %s is ended by %s and started again', async (role, signal) => {
     const started = await executePoster(kiln.url, `a ferry without ${role}, ${signal}`);
-    const all = Object.values(followers).map((follow) => followPersistently(follow, kiln.url, started));
+    const all = Object.values(followers).map((follow) => followResuming(follow, kiln.url, started));
     await underWay(all);
     await kiln.end(role, signal);
     await kiln.start(role);
     for (const { done } of all) await done;
     const log = await storedLog(kiln.url, started.taskId);
     for (const { events } of all) {
-      expectWholeStory(events, started);
+      expectEveryEvent(events, started);
       expect(entries(events)).toEqual(log);
     }
   });
@@ -196,7 +196,7 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
       const started = await executePoster(url, 'a ferry by file');
       const { events, over } = followers['graphql-ws'](url, started);
       expect(await over).toBeNull();
-      expectWholeStory(events, started);
+      expectEveryEvent(events, started);
       const status = await rest(url, 'GET', `/api/task/status/${started.taskId}`);
       expect(status.body).toMatchObject({ status: true, data: { task_id: started.taskId } });
     } finally {
@@ -220,13 +220,13 @@ describe('wake-ups that get lost', () => {
     }
     expect(await over).toBeNull();
     expect(cuts).toBeGreaterThanOrEqual(4);
-    expectWholeStory(events, started);
+    expectEveryEvent(events, started);
     expect(entries(events)).toEqual(await storedLog(kiln.url, started.taskId));
   });
 
   it('cost no event, nor the end, when the worker in another process is never heard', async () => {
     await kiln.end('worker', 'SIGTERM');
-    const worker = await startMuteWorker(kiln.settings);
+    const worker = await startWorkerWithoutWakeUps(kiln.settings);
     try {
       await kiln.sandbox.latency({ wire: 'midjourney', runningMs: 8_000 });
       const started = await executePoster(kiln.url, 'a silent ferry');
@@ -235,7 +235,7 @@ describe('wake-ups that get lost', () => {
       expect(worker.lost()).toBeGreaterThan(3);
       const log = await storedLog(kiln.url, started.taskId);
       for (const { events } of all) {
-        expectWholeStory(events, started);
+        expectEveryEvent(events, started);
         expect(entries(events)).toEqual(log);
       }
       await until(

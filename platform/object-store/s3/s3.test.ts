@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { givenS3Settings, startS3Server } from '../../../test/kit/object-store/s3-server.ts';
+import { externalS3Settings, startS3Server } from '../../../test/kit/object-store/s3-server.ts';
 import { readConfig } from '../../config/config.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { objectStoreContract } from '../object-store.contract.ts';
@@ -17,7 +17,7 @@ let store: S3Store;
 let end: () => Promise<void>;
 
 beforeAll(async () => {
-  const given = givenS3Settings();
+  const given = externalS3Settings();
   const server = given === null ? await startS3Server() : null;
   const named = server?.location ?? readConfig(given ?? {}).files.s3;
   if (named === null) throw new Error('S3_UNDER_TEST needs the S3_* settings of a server');

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 
 import { request } from 'undici';
 
-import { givenS3Settings } from '../../kit/object-store/s3-server.ts';
+import { externalS3Settings } from '../../kit/object-store/s3-server.ts';
 import type { Bench, Figure, Workshop } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { memoryMiB, peakMemoryMiB, startProgram } from '../processes.ts';
@@ -21,7 +21,7 @@ export const uploads: Bench = {
   name: 'uploads',
   async run(workshop) {
     const kiln = await startBenchedKiln(workshop, {
-      ...(givenS3Settings() ?? (await startBucket(workshop))),
+      ...(externalS3Settings() ?? (await startBucket(workshop))),
       UPLOAD_MAX_BYTES: String(2 * LARGE * MEBIBYTE),
     });
     const chunk = randomBytes(MEBIBYTE);

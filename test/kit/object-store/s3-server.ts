@@ -32,7 +32,7 @@ export interface S3Server {
  * The settings of a server outside the tests: those of the environment with S3_UNDER_TEST=1 (CONTRIBUTING.md), else
  * null. A bucket that only happens to be configured is left alone.
  */
-export function givenS3Settings(): Readonly<Record<string, string>> | null {
+export function externalS3Settings(): Readonly<Record<string, string>> | null {
   if (process.env['S3_UNDER_TEST'] !== '1') return null;
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>

@@ -13,9 +13,9 @@ export interface SandboxProcess {
   /** Starts per reference, as the stand-ins counted them. */
   starts(): Promise<Readonly<Record<string, number>>>;
   jobs(): Promise<readonly SandboxJob[]>;
-  /** Plans a fault: { wire, operation, fault, times, delayMs, ... }. */
-  plan(fault: object): Promise<void>;
-  /** Resolves when every planned fault has hit. */
+  /** Injects a fault: { wire, operation, fault, times, delayMs, ... }. */
+  injectFault(fault: object): Promise<void>;
+  /** Resolves when every injected fault has been used. */
   untilFaultsAreUsed(): Promise<void>;
   latency(change: object): Promise<void>;
   /** kill -9. */
@@ -52,7 +52,7 @@ export async function startSandboxProcess(
     wires,
     starts: () => get('starts'),
     jobs: () => get('jobs'),
-    plan: (fault) => post('faults', fault),
+    injectFault: (fault) => post('faults', fault),
     async untilFaultsAreUsed() {
       await until(
         () => get<readonly object[]>('faults'),
