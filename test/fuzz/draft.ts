@@ -4,7 +4,7 @@ import type { Known } from './known.ts';
 import type { Random } from './random.ts';
 import type { Message } from './raw-http.ts';
 
-/** A request as its parts, which tricks may change before they are put together. */
+/** A request as its parts, which mutations may change before they are put together. */
 export interface Draft {
   readonly described: Described;
   method: string;

@@ -31,7 +31,7 @@ for (const { path, method } of operations) methods.set(path, [...(methods.get(pa
 
 const known = createKnown(createRandom(seed));
 const byStatus = new Map<string, number>();
-const byTrick = new Map<string, number>();
+const byMutation = new Map<string, number>();
 const unserved = new Map<string, number>();
 const faults: string[] = [];
 let sent = 0;
@@ -60,7 +60,7 @@ async function request(index: number): Promise<void> {
   count(byStatus, answer === null ? 'hung up' : String(answer.status));
   if (answer !== null && answer.status >= 500) count(unserved, `${answer.status} ${described.path}`);
   for (const { name } of applied.length === 0 ? [{ name: 'none: as described' }] : applied)
-    count(byTrick, name);
+    count(byMutation, name);
   if (answer !== null) known.learn(described.path, answer.body);
   const fault = faultIn(described, draft, applied, answer);
   if (fault === null) return;
@@ -76,7 +76,7 @@ function faultIn(
   applied: readonly Mutation[],
   answer: Answer | null,
 ): string | null {
-  const breaksHttp = applied.some((trick) => trick.breaksHttp === true);
+  const breaksHttp = applied.some((mutation) => mutation.breaksHttp === true);
   if (answer === null) return breaksHttp ? null : 'no answer';
   const { status, headers, body } = answer;
   if (status === 500) return 'an internal error';
@@ -122,7 +122,7 @@ await Promise.all(Array.from({ length: 4 }, work));
 const seconds = Math.round((performance.now() - started) / 1_000);
 
 print('answers by status', byStatus);
-print('requests by trick (some have several)', byTrick);
+print('requests by mutation (some have several)', byMutation);
 if (unserved.size > 0) print('answers from 500 on', unserved);
 for (const fault of faults.slice(0, 100)) console.error(`\n${fault}`);
 console.log(`\n${total} requests to ${operations.length} operations in ${seconds} s, seed ${seed}`);

@@ -47,7 +47,7 @@ function asText(value: unknown): string {
 const big = [2 ** 31, 2 ** 31 - 1, -(2 ** 31) - 1, 2 ** 32, 2 ** 53, '2147483648', '9007199254740993', 1e300];
 const deep = JSON.parse(`${'['.repeat(80)}1${']'.repeat(80)}`) as unknown;
 
-const inputTricks: readonly Mutation[] = [
+const inputMutations: readonly Mutation[] = [
   input('a number beyond 2^31', [...big, '99999999999999999999999', '-99999999999999999999'], (name) =>
     /id|page|size|count|amount|limit|offset|seed|duration|time|tokens|^n$|interval/i.test(name),
   ),
@@ -91,7 +91,7 @@ const inputTricks: readonly Mutation[] = [
   },
 ];
 
-const partTricks: readonly Mutation[] = [
+const partMutations: readonly Mutation[] = [
   {
     name: 'a repeated parameter',
     parts({ query, body }, random) {
@@ -195,7 +195,7 @@ function withBytes(name: string, change: (bytes: Buffer, random: Random) => Buff
   };
 }
 
-const encodingTricks: readonly Mutation[] = [
+const encodingMutations: readonly Mutation[] = [
   {
     name: 'a target that is no UTF-8',
     written(message, random) {
@@ -298,7 +298,7 @@ const encodingTricks: readonly Mutation[] = [
   },
 ];
 
-const brokenTricks: readonly Mutation[] = [
+const brokenMutations: readonly Mutation[] = [
   {
     name: 'bytes beyond ASCII in the target',
     breaksHttp: true,
@@ -352,11 +352,11 @@ const brokenTricks: readonly Mutation[] = [
   },
 ];
 
-/** Every trick there is. */
+/** Every mutation there is. */
 export const mutations: readonly Mutation[] = [
-  ...inputTricks,
-  ...inputTricks.slice(0, 3),
-  ...partTricks,
-  ...encodingTricks,
-  ...brokenTricks,
+  ...inputMutations,
+  ...inputMutations.slice(0, 3),
+  ...partMutations,
+  ...encodingMutations,
+  ...brokenMutations,
 ];

@@ -45,7 +45,7 @@ interface Tokens {
 export type CreateRequest = (world: LiveServer, operation: Documented) => Promise<Sent>;
 
 /** The world of the server at this address. */
-export function liveServer(url: string, soundRequest: CreateRequest): LiveServer {
+export function liveServer(url: string, createRequest: CreateRequest): LiveServer {
   const made = new Map<string, Promise<unknown>>();
   const once = <Value>(name: string, make: () => Promise<Value>): Promise<Value> => {
     const known = made.get(name) as Promise<Value> | undefined;
@@ -64,7 +64,7 @@ export function liveServer(url: string, soundRequest: CreateRequest): LiveServer
   };
   const fresh = async (key: string): Promise<Answer> => {
     const operation = operationOf(key);
-    return send(url, operation, await soundRequest(world, operation));
+    return send(url, operation, await createRequest(world, operation));
   };
   const world: LiveServer = {
     url,
