@@ -10,29 +10,29 @@ import { createCostRule } from './cost-rule.ts';
 import { type DocumentShape, measureDocument } from './document-shape.ts';
 import { type LimitName, refusal } from './refusal.ts';
 
-/** Limits of a GraphQL document, on every transport. All have defaults. */
-export interface QueryLimitOptions {
-  /** Characters of the query text (default 100,000). */
-  readonly maxQueryLength?: number;
-  /** Lexical tokens (default 4,000; the standard introspection query has about 250). */
-  readonly maxTokens?: number;
-  /** Operations in one document (default 20). */
-  readonly maxOperations?: number;
-  /** Depth of nested fields, without introspection (default 15). */
-  readonly maxDepth?: number;
-  /** Aliases (default 30). */
-  readonly maxAliases?: number;
-  /** Root fields of one operation (default 20). */
-  readonly maxRootFields?: number;
-  /** All fields, fragments unfolded (default 2,000). */
-  readonly maxFields?: number;
-  /** Depth of nested introspection lists (default 3). */
-  readonly maxIntrospectionDepth?: number;
-  /** See cost-rule.ts (default 50,000). */
-  readonly maxCost?: number;
-  /** Whether introspection is allowed. */
-  readonly introspection: boolean;
-}
+/** Limits of a GraphQL document, on every transport. */
+const LIMITS = {
+  /** Characters of the query text. */
+  maxQueryLength: 100_000,
+  /** Lexical tokens; the standard introspection query has about 250. */
+  maxTokens: 4_000,
+  /** Operations in one document. */
+  maxOperations: 20,
+  /** Depth of nested fields, without introspection. */
+  maxDepth: 15,
+  maxAliases: 30,
+  /** Root fields of one operation. */
+  maxRootFields: 20,
+  /** All fields, fragments unfolded. */
+  maxFields: 2_000,
+  /** Depth of nested introspection lists. */
+  maxIntrospectionDepth: 3,
+  /** See cost-rule.ts. */
+  maxCost: 50_000,
+};
+
+/** Whether introspection is allowed, and limits other than the defaults. */
+export type QueryLimitOptions = Partial<typeof LIMITS> & { readonly introspection: boolean };
 
 /** The limits that every transport applies. */
 export interface QueryLimits {
@@ -46,17 +46,19 @@ export interface QueryLimits {
 }
 
 /** Makes the document limits; one instance serves all transports. */
-export function createQueryLimits(options: QueryLimitOptions): QueryLimits {
-  const { maxQueryLength = 100_000, maxTokens = 4_000, maxCost = 50_000 } = options;
+export function createQueryLimits({ introspection, ...changed }: QueryLimitOptions): QueryLimits {
+  const limits = { ...LIMITS, ...changed };
   return {
     validationRules: [
-      createCostRule(maxCost),
-      ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
+      createCostRule(limits.maxCost),
+      ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
     ],
     parse(query) {
-      if (query.length > maxQueryLength) return refusal('query-length', maxQueryLength, query.length);
-      const document = parseBounded(query, maxTokens);
-      return document instanceof GraphQLError ? document : (findExcess(document, options) ?? document);
+      if (query.length > limits.maxQueryLength) {
+        return refusal('query-length', limits.maxQueryLength, query.length);
+      }
+      const document = parseBounded(query, limits.maxTokens);
+      return document instanceof GraphQLError ? document : (findExcess(document, limits) ?? document);
     },
   };
 }
@@ -77,16 +79,16 @@ function parseBounded(query: string, maxTokens: number): DocumentNode | GraphQLE
   }
 }
 
-function findExcess(document: DocumentNode, options: QueryLimitOptions): GraphQLError | undefined {
+function findExcess(document: DocumentNode, limits: typeof LIMITS): GraphQLError | undefined {
   const shape = measureDocument(document);
-  const limits: readonly [LimitName, keyof DocumentShape, number][] = [
-    ['operations', 'operations', options.maxOperations ?? 20],
-    ['depth', 'depth', options.maxDepth ?? 15],
-    ['aliases', 'aliases', options.maxAliases ?? 30],
-    ['root-fields', 'rootFields', options.maxRootFields ?? 20],
-    ['fields', 'fields', options.maxFields ?? 2_000],
-    ['introspection-depth', 'introspectionDepth', options.maxIntrospectionDepth ?? 3],
+  const allowed: readonly [LimitName, keyof DocumentShape, number][] = [
+    ['operations', 'operations', limits.maxOperations],
+    ['depth', 'depth', limits.maxDepth],
+    ['aliases', 'aliases', limits.maxAliases],
+    ['root-fields', 'rootFields', limits.maxRootFields],
+    ['fields', 'fields', limits.maxFields],
+    ['introspection-depth', 'introspectionDepth', limits.maxIntrospectionDepth],
   ];
-  const exceeded = limits.find(([, measure, allowed]) => shape[measure] > allowed);
+  const exceeded = allowed.find(([, measure, most]) => shape[measure] > most);
   return exceeded === undefined ? undefined : refusal(exceeded[0], exceeded[2], shape[exceeded[1]]);
 }

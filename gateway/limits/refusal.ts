@@ -1,4 +1,6 @@
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
+
+import { codedError } from '../../platform/graphql/operations/errors.ts';
 
 /** The limits of documents; callers see the name as `extensions.limit`. */
 export type LimitName =
@@ -19,7 +21,6 @@ export type LimitName =
  * found.
  */
 export function refusal(limit: LimitName, allowed: number, found: number | string): GraphQLError {
-  return new GraphQLError(`refused before execution: ${limit} is ${found}, at most ${allowed} is allowed`, {
-    extensions: { code: 'QUERY_REFUSED', limit, allowed, found },
-  });
+  const message = `refused before execution: ${limit} is ${found}, at most ${allowed} is allowed`;
+  return codedError('QUERY_REFUSED', message, { limit, allowed, found });
 }

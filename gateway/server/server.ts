@@ -9,7 +9,7 @@ import { countUnmatched, authenticate } from '../authentication/authenticate.ts'
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
-import { createQueryLimits, type QueryLimitOptions } from '../limits/query-limits.ts';
+import { createQueryLimits } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { type Cors, type CorsOrigins, createCors } from '../request/cors.ts';
 import { createErrorFormatter } from '../request/errors.ts';
@@ -64,8 +64,6 @@ export interface GatewayServerOptions {
   readonly uploadMaxBytes: number;
   /** Largest JSON body or WebSocket message of a GraphQL request, in bytes (default 1,000,000). */
   readonly maxBodyBytes?: number;
-  /** Document limits other than the defaults. */
-  readonly limits?: Partial<QueryLimitOptions>;
   /** Serves /files/*; `request.url` begins with `/files/`, without the prefix of PUBLIC_URL. */
   readonly files?: Handler | undefined;
   /** Serves /hooks/{provider}: provider webhooks. */
@@ -130,8 +128,8 @@ async function createTransports(parts: {
 }): Promise<Transports> {
   const { options, basePath, callers, cors } = parts;
   const { federation, logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
-  const introspection = options.limits?.introspection ?? !production;
-  const limits = createQueryLimits({ ...options.limits, introspection });
+  const introspection = !production;
+  const limits = createQueryLimits({ introspection });
   const apiSchema = (): GraphQLSchema => federation.apiSchema();
   const shared = {
     federation,

@@ -1,6 +1,6 @@
 import { type ErrorRequestHandler, json, Router } from 'express';
-import { GraphQLError } from 'graphql';
 
+import { codedError } from '../../platform/graphql/operations/errors.ts';
 import { createUploadMiddleware } from '../../platform/graphql/uploads/uploads.ts';
 import type { Cors } from '../request/cors.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
@@ -62,16 +62,12 @@ function answerErrors(errors: ErrorFormatter): ErrorRequestHandler {
     if (response.headersSent) return next(error);
     const status = bodyErrorStatus(error);
     const { traceId } = contextOf(request).caller;
-    const formatted =
-      status === undefined
-        ? error
-        : new GraphQLError(
-            status === 413 ? 'the request body is too large' : 'the request body is not readable JSON',
-            {
-              extensions: { code: status === 413 ? 'PAYLOAD_TOO_LARGE' : 'BAD_REQUEST' },
-            },
-          );
-    response.status(status ?? 500).json({ errors: [errors.formatError(formatted, traceId)] });
+    const coded =
+      status === 413
+        ? codedError('PAYLOAD_TOO_LARGE', 'the request body is too large')
+        : codedError('BAD_REQUEST', 'the request body is not readable JSON');
+    const shown = errors.formatError(status === undefined ? error : coded, traceId);
+    response.status(status ?? 500).json({ errors: [shown] });
   };
 }
 

@@ -7,6 +7,7 @@ import { expressMiddleware } from '@as-integrations/express5';
 import type { RequestHandler } from 'express';
 import { GraphQLError } from 'graphql';
 
+import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
 import { rateHeaders } from '../limits/rate-limit.ts';
@@ -88,10 +89,10 @@ function admitOverHttp({ admission, errors, multipart }: HttpTransportOptions): 
 }
 
 function needsStream(): GraphQLError {
-  return new GraphQLError(
+  return codedError(
+    'BAD_REQUEST',
     'a subscription needs a transport that stays open: a WebSocket (graphql-transport-ws) at this address, ' +
       'Accept: text/event-stream, or Accept: multipart/mixed;subscriptionSpec=1.0',
-    { extensions: { code: 'BAD_REQUEST' } },
   );
 }
 

@@ -10,6 +10,7 @@ import {
 import { LRUCache } from 'lru-cache';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import { measureDocument } from '../../limits/document-shape.ts';
 import type { QueryLimits } from '../../limits/query-limits.ts';
 import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
@@ -116,14 +117,11 @@ function unknownOperation(operationName: string | undefined): GraphQLError {
     operationName === undefined
       ? 'name the operation: send operationName, as the document has none or several'
       : `the document has no operation named ${JSON.stringify(operationName)}`;
-  return new GraphQLError(message, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } });
+  return codedError('OPERATION_RESOLUTION_FAILURE', message);
 }
 
 function tooMany(rate: RateVerdict): Refusal {
   const { limit, retryAfter } = rate;
-  const error = new GraphQLError(
-    `too many requests: ${limit} a minute are allowed, try again in ${retryAfter} s`,
-    { extensions: { code: 'RATE_LIMITED', retryAfter } },
-  );
-  return { errors: [error], status: 429, rate };
+  const message = `too many requests: ${limit} a minute are allowed, try again in ${retryAfter} s`;
+  return { errors: [codedError('RATE_LIMITED', message, { retryAfter })], status: 429, rate };
 }

@@ -1,5 +1,6 @@
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 
+import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import { refusal } from '../../limits/refusal.ts';
 
 /** One GraphQL operation as a client sent it. */
@@ -42,7 +43,7 @@ export function readOperationOfUrl(url: string): OperationRequest | GraphQLError
 }
 
 function badRequest(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
+  return codedError('BAD_REQUEST', message);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

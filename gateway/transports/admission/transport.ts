@@ -1,8 +1,8 @@
 import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server';
 import type { Response } from 'express';
-import type { ExecutionResult, FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
 
-import type { GraphqlExecutor, ResultStream } from '../../../platform/graphql/operations/executor.ts';
+import type { GraphqlExecutor } from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
@@ -29,11 +29,6 @@ export const CREDENTIAL_ENDED = {
   message: 'the credential is not valid any more: subscribe again with another',
   extensions: { code: 'UNAUTHENTICATED' },
 } as const;
-
-/** Whether a subscription started, or was refused with one result. */
-export function isResultStream(outcome: ResultStream | ExecutionResult): outcome is ResultStream {
-  return Symbol.asyncIterator in outcome;
-}
 
 /** The response to a refused operation, on transports with HTTP statuses. */
 export function refusedAnswer(

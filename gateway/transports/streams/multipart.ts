@@ -1,13 +1,9 @@
 import type { Request, Response } from 'express';
 
+import { isStream } from '../../../platform/graphql/operations/streams.ts';
 import { contextOf } from '../../request/request-context.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
-import {
-  answerTooManyStreams,
-  CREDENTIAL_ENDED,
-  isResultStream,
-  type TransportOptions,
-} from '../admission/transport.ts';
+import { answerTooManyStreams, CREDENTIAL_ENDED, type TransportOptions } from '../admission/transport.ts';
 import { pumpResults, type ResponseStreams, type StreamFormat } from './response-stream.ts';
 
 /**
@@ -57,7 +53,7 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
       const { caller } = context;
       const { traceId } = caller;
       const outcome = await federation.subscribe({ ...operation, context });
-      if (!isResultStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));
+      if (!isStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));
       if (response.destroyed) return void (await outcome.return?.());
 
       const stream = streams.open(response, FORMAT, { request, caller });

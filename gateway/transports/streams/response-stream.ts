@@ -50,22 +50,21 @@ export interface ResponseStream {
 
 /** Bounds of the streams of this process. */
 export interface ResponseStreamOptions {
-  /** Most open streams of this process (default 10,000). */
-  readonly maxStreams?: number;
-  /** Milliseconds between heartbeats (default 5,000). */
-  readonly heartbeatMs?: number;
   /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
   readonly guard: CredentialGuard;
   readonly logger: Logger;
 }
 
+/** Most open streams of this process. */
+const MAX_STREAMS = 10_000;
+const HEARTBEAT_MS = 5_000;
 /** Milliseconds for a client whose credential has ended to read the last message. */
 const CREDENTIAL_END_MS = 5_000;
 
 /** Makes the registry of this process's streams. */
 export function createResponseStreams(options: ResponseStreamOptions): ResponseStreams {
-  const { maxStreams = 10_000, heartbeatMs = 5_000, stallMs = 30_000, guard, logger } = options;
+  const { stallMs = 30_000, guard, logger } = options;
   const shutdowns = new Map<ServerResponse, string>();
   let isEnding = false;
 
@@ -74,7 +73,7 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
     response.write(format.opening);
     const heartbeat = setInterval(() => {
       if (!response.writableNeedDrain && !response.writableEnded) response.write(format.heartbeat);
-    }, heartbeatMs);
+    }, HEARTBEAT_MS);
     const unwatch = guard.watch(asker, () => endWithCredential(response, format));
     shutdowns.set(response, format.shutdown);
     response.once('close', () => {
@@ -103,7 +102,7 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
     get size() {
       return shutdowns.size;
     },
-    hasRoom: () => !isEnding && shutdowns.size < maxStreams,
+    hasRoom: () => !isEnding && shutdowns.size < MAX_STREAMS,
     endAll() {
       isEnding = true;
       for (const [response, shutdown] of shutdowns) response.end(shutdown);

@@ -1,7 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type ExecutionResult, type FormattedExecutionResult, GraphQLError } from 'graphql';
 
+import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import { isStream } from '../../../platform/graphql/operations/streams.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { Cors } from '../../request/cors.ts';
 import { contextOf } from '../../request/request-context.ts';
@@ -10,7 +12,6 @@ import { type OperationRequest, readOperation, readOperationOfUrl } from '../adm
 import {
   answerTooManyStreams,
   CREDENTIAL_ENDED,
-  isResultStream,
   refusedAnswer,
   type TransportOptions,
 } from '../admission/transport.ts';
@@ -60,19 +61,16 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     const context = contextOf(request);
     const { caller } = context;
     const { traceId } = caller;
+    const refuse = (status: number, error: GraphQLError): void =>
+      void response.status(status).json({ errors: [errors.formatError(error, traceId)] });
     // Browsers open an EventSource to any site without a preflight, and a subscription may start paid work.
     if (request.method === 'GET' && !cors.allows(request)) {
-      const foreign = new GraphQLError('this origin may not open streams: see CORS_ORIGINS', {
-        extensions: { code: 'FORBIDDEN' },
-      });
-      return void response.status(403).json({ errors: [errors.formatError(foreign, traceId)] });
+      return refuse(403, codedError('FORBIDDEN', 'this origin may not open streams: see CORS_ORIGINS'));
     }
     if (request.headers['last-event-id'] === END_ID) return void response.status(204).end();
     const operation =
       request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);
-    if (operation instanceof GraphQLError) {
-      return void response.status(400).json({ errors: [errors.formatError(operation, traceId)] });
-    }
+    if (operation instanceof GraphQLError) return refuse(400, operation);
     if (!streams.hasRoom()) return answerTooManyStreams(response);
     const verdict = await admission.admit(operation, caller);
     if ('errors' in verdict) {
@@ -82,11 +80,9 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     }
     const kind = verdict.operation.kind;
     if (request.method === 'GET' && kind !== 'subscription') {
-      const only = new GraphQLError('GET opens subscriptions only: send queries and mutations by POST', {
-        extensions: { code: 'BAD_REQUEST' },
-      });
-      response.status(405).set('Allow', 'POST');
-      return void response.json({ errors: [errors.formatError(only, traceId)] });
+      const message = 'GET opens subscriptions only: send queries and mutations by POST';
+      response.set('Allow', 'POST');
+      return refuse(405, codedError('BAD_REQUEST', message));
     }
     if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
     if (kind !== 'subscription') {
@@ -119,7 +115,7 @@ async function streamSubscription(work: {
     afterSeq: seqOfEventId(request.get('last-event-id')),
   });
   const outcome = await federation.subscribe({ ...resumable, context });
-  if (!isResultStream(outcome)) {
+  if (!isStream(outcome)) {
     if (response.destroyed) return;
     const refusal = printEvent('next', errors.formatResult(outcome, traceId));
     streams.open(response, FORMAT, { request, caller }).end(refusal + (isBreak(outcome) ? '' : printEnd()));

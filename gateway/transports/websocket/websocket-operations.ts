@@ -43,15 +43,16 @@ export interface SocketHookOptions extends TransportOptions {
   readonly guard: CredentialGuard;
   /** Counts refused credentials against their address; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
-  /** Most running operations of one socket (default 100). */
-  readonly maxOperations?: number;
 }
+
+/** Most running operations of one socket. */
+const MAX_OPERATIONS = 100;
 
 type Hooks = ServerOptions<Record<string, unknown>, Session>;
 
 /** The hooks of the protocol: caller, admission, execution, errors. */
 export function createSocketHooks(options: SocketHookOptions): Hooks {
-  const { federation, admission, errors, callers, guard, maxOperations = 100 } = options;
+  const { federation, admission, errors, callers, guard } = options;
   return {
     // Many clients that reconnect at once after a restart may be served late.
     connectionInitWaitTimeout: 10_000,
@@ -77,7 +78,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       // The protocol allows no subscription before onConnect has succeeded.
       if (caller === undefined) throw new Error('a socket without a caller subscribed');
       const running = Object.keys(subscriptions).length;
-      if (running > maxOperations) return [refusal('concurrent-operations', maxOperations, running)];
+      if (running > MAX_OPERATIONS) return [refusal('concurrent-operations', MAX_OPERATIONS, running)];
       const request = readOperation(payload);
       if (request instanceof GraphQLError) return [request];
       const verdict = await admission.admit(request, caller);

@@ -36,23 +36,22 @@ export interface WebSocketOptions extends TransportOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** Largest message of a client in bytes (default 1,000,000). */
   readonly maxMessageBytes?: number;
-  /** Most running operations of one socket (default 100). */
-  readonly maxOperations?: number;
-  /** Most open sockets of this process (default 10,000). */
-  readonly maxSockets?: number;
   /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
-  /** Milliseconds between pings; a client that misses one is disconnected (default 12,000). */
-  readonly keepAliveMs?: number;
 }
+
+/** Most open sockets of this process. */
+const MAX_SOCKETS = 10_000;
+/** Between pings; a client that misses one is disconnected. */
+const KEEP_ALIVE_MS = 12_000;
 
 /** Makes the transport; the HTTP server passes upgrades to it. */
 export function createWebSocketTransport(options: WebSocketOptions): WebSocketTransport {
-  const { cors, logger, maxMessageBytes = 1_000_000, maxSockets = 10_000, keepAliveMs = 12_000 } = options;
+  const { cors, logger, maxMessageBytes = 1_000_000 } = options;
   const wss = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, handleProtocols });
   const protocol = makeServer(createSocketHooks(options));
   const slow = watchSlowSockets({ sockets: wss.clients, stallMs: options.stallMs ?? 30_000, logger });
-  const alive = keepAlive(wss.clients, keepAliveMs);
+  const alive = keepAlive(wss.clients);
 
   function open(client: WebSocket, request: IncomingMessage): void {
     // Oversized and malformed messages close the socket (1009, 1002).
@@ -78,7 +77,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
       const onError = (): void => void socket.destroy();
       socket.on('error', onError);
       if (!cors.allows(request)) return refuseUpgrade(socket, '403 Forbidden');
-      if (wss.clients.size >= maxSockets) return refuseUpgrade(socket, '503 Service Unavailable');
+      if (wss.clients.size >= MAX_SOCKETS) return refuseUpgrade(socket, '503 Service Unavailable');
       wss.handleUpgrade(request, socket, head, (client) => {
         socket.off('error', onError);
         slow.watch(client, socket);
@@ -133,7 +132,7 @@ interface KeepAlive {
 }
 
 /** Pings every client, and disconnects one that did not answer the last ping. */
-function keepAlive(clients: ReadonlySet<WebSocket>, everyMs: number): KeepAlive {
+function keepAlive(clients: ReadonlySet<WebSocket>): KeepAlive {
   const unanswered = new WeakSet<WebSocket>();
   const timer = setInterval(() => {
     for (const client of clients) {
@@ -143,7 +142,7 @@ function keepAlive(clients: ReadonlySet<WebSocket>, everyMs: number): KeepAlive 
         client.ping();
       }
     }
-  }, everyMs);
+  }, KEEP_ALIVE_MS);
   timer.unref();
   return {
     watch: (client) => void client.on('pong', () => unanswered.delete(client)),

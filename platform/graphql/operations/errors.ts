@@ -18,12 +18,20 @@ export interface ErrorOrigin {
   readonly signal?: AbortSignal;
 }
 
-/** A GraphQL error with one of Kiln's codes. */
+/** Codes of errors in the request itself, as GraphQL clients know them. */
+type RequestErrorCode =
+  | 'BAD_REQUEST'
+  | 'GRAPHQL_PARSE_FAILED'
+  | 'GRAPHQL_VALIDATION_FAILED'
+  | 'OPERATION_RESOLUTION_FAILURE';
+
+/** A GraphQL error with a code, and further extensions. */
 export function codedError(
-  code: AppErrorCode | 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED',
+  code: AppErrorCode | RequestErrorCode,
   message: string,
+  more: Readonly<Record<string, unknown>> = {},
 ): GraphQLError {
-  return new GraphQLError(message, { extensions: { code } });
+  return new GraphQLError(message, { extensions: { code, ...more } });
 }
 
 /** The result of an error outside of any field: one error, mapped or masked. */

@@ -1,6 +1,7 @@
-import { GraphQLError, Kind, valueFromASTUntyped, type ValueNode } from 'graphql';
+import { type GraphQLError, Kind, valueFromASTUntyped, type ValueNode } from 'graphql';
 
 import type { Json } from '../../json.ts';
+import { codedError } from '../operations/errors.ts';
 
 /** Scalars of both subgraphs. They must be read, written and described alike, or composition gives hints. */
 
@@ -52,5 +53,5 @@ function isShallow(value: unknown, levels: number): boolean {
 }
 
 function invalid(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+  return codedError('BAD_USER_INPUT', message);
 }
