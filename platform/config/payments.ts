@@ -1,20 +1,6 @@
 import type { Report } from './settings/setting.ts';
 import type { Values } from './settings/settings.ts';
 
-/** How executions are paid for. */
-export interface PaymentsConfig {
-  /** Null: the sandbox's Stripe in development, no payments in production. */
-  readonly stripe: { readonly secretKey: string; readonly webhookSecrets: readonly string[] } | null;
-  /** Lower case. */
-  readonly currency: string;
-  /** Price of one credit in minor units. */
-  readonly creditUnitAmount: number;
-  /** Whether a success call pays the sandbox's checkout first; never with a real key. */
-  readonly autoPay: boolean;
-  /** Whether a payment is refunded when its execution fails for a technical reason. */
-  readonly autoRefund: boolean;
-}
-
 /** Checks that a real key has a webhook secret, and that a live key is allowed by PP_LIVE. */
 export function checkPayments(values: Values, report: Report, production: boolean): void {
   const {
@@ -44,14 +30,19 @@ function isLiveKey(key: string): boolean {
   return /^(sk|rk)_live_/.test(key);
 }
 
-/** The configuration of checked settings. */
-export function paymentsOf(values: Values, production: boolean): PaymentsConfig {
+/** How executions are paid for: the configuration of checked settings. */
+export function paymentsOf(values: Values, production: boolean) {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRETS: webhookSecrets } = values;
   return {
+    /** Null: the sandbox's Stripe in development, no payments in production. */
     stripe: secretKey === null ? null : { secretKey, webhookSecrets },
+    /** Lower case. */
     currency: values.PP_CURRENCY,
+    /** Price of one credit in minor units. */
     creditUnitAmount: values.PP_CREDIT_UNIT_AMOUNT,
+    /** Whether a success call pays the sandbox's checkout first; never with a real key. */
     autoPay: secretKey === null && !production && (values.SANDBOX_AUTO_PAY ?? true),
+    /** Whether a payment is refunded when its execution fails for a technical reason. */
     autoRefund: values.PP_AUTO_REFUND,
   };
 }

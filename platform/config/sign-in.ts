@@ -6,50 +6,6 @@ import { toError } from '../errors.ts';
 import type { Report } from './settings/setting.ts';
 import type { Values } from './settings/settings.ts';
 
-/** How users sign in. Null parts are the sandbox's in development, and absent in production. */
-export interface SignInConfig {
-  readonly provider: ProviderConfig | null;
-  /** Exact origins, and schemes with their colon, that browsers may be redirected to. */
-  readonly redirects: readonly string[];
-  readonly wechat: SecretApps | null;
-  readonly douyin: SecretApps | null;
-  readonly alipay: { readonly apps: readonly KeyedApp[]; readonly baseUrl: string } | null;
-}
-
-/** The identity provider. */
-interface ProviderConfig {
-  /** Exactly as configured. */
-  readonly issuer: string;
-  readonly clientId: string;
-  /** Null: a public client. */
-  readonly clientSecret: string | null;
-  /** Null: PUBLIC_URL/auth/idp/callback. */
-  readonly callbackUrl: string | null;
-  /** Null: found by discovery. */
-  readonly endpoints: {
-    readonly authorization: string;
-    readonly token: string;
-    readonly userinfo: string;
-  } | null;
-  readonly audiences: readonly string[];
-  readonly parameters: Readonly<Record<string, string>>;
-}
-
-/** Mini-programs with a shared secret. */
-interface SecretApps {
-  readonly apps: readonly { readonly appId: string; readonly secret: string }[];
-  readonly baseUrl: string;
-}
-
-/** A mini-program with RSA keys (Alipay). */
-interface KeyedApp {
-  readonly appId: string;
-  /** Signs our requests. */
-  readonly privateKey: KeyObject;
-  /** Verifies the platform's responses. */
-  readonly platformKey: KeyObject;
-}
-
 const ENDPOINTS = ['IDP_AUTHORIZATION_URL', 'IDP_TOKEN_URL', 'IDP_USERINFO_URL'] as const;
 const ABOUT_PROVIDER = ['IDP_CLIENT_ID', 'IDP_CLIENT_SECRET', 'IDP_CALLBACK_URL', ...ENDPOINTS] as const;
 const LISTS_ABOUT_PROVIDER = ['IDP_AUDIENCES', 'IDP_AUTHORIZE_PARAMETERS'] as const;
@@ -97,33 +53,43 @@ function checkProvider(values: Values, report: Report, production: boolean): voi
   }
 }
 
-/** The configuration of checked settings. Reads the key files of Alipay; a wrong one is reported. */
-export function signInOf(values: Values, report: Report): SignInConfig {
-  const { WECHAT_APPS: wechat, DOUYIN_APPS: douyin } = values;
+/**
+ * How users sign in: the configuration of checked settings. Null parts are the sandbox's in development, and absent in
+ * production. Reads the key files of Alipay; a wrong one is reported.
+ */
+export function signInOf(values: Values, report: Report) {
+  const { WECHAT_APPS: wechat, DOUYIN_APPS: douyin, ALIPAY_APPS: alipay } = values;
   return {
     provider: providerOf(values),
+    /** Exact origins, and schemes with their colon, that browsers may be redirected to. */
     redirects: values.SIGN_IN_REDIRECTS,
-    wechat:
-      wechat === null
-        ? null
-        : { apps: wechat, baseUrl: values.WECHAT_BASE_URL ?? 'https://api.weixin.qq.com' },
-    douyin:
-      douyin === null
-        ? null
-        : { apps: douyin, baseUrl: values.DOUYIN_BASE_URL ?? 'https://developer.toutiao.com' },
-    alipay: alipayOf(values, report),
+    wechat: wechat && { apps: wechat, baseUrl: values.WECHAT_BASE_URL ?? 'https://api.weixin.qq.com' },
+    douyin: douyin && { apps: douyin, baseUrl: values.DOUYIN_BASE_URL ?? 'https://developer.toutiao.com' },
+    alipay: alipay && {
+      apps: alipay.flatMap(({ appId, file }) => {
+        const keys = readKeys(path.resolve(file), (message) =>
+          report('ALIPAY_APPS', `the file of app ${appId} ${message}`),
+        );
+        return keys === null ? [] : [{ appId, ...keys }];
+      }),
+      baseUrl: values.ALIPAY_BASE_URL ?? 'https://openapi.alipay.com',
+    },
   };
 }
 
-function providerOf(values: Values): ProviderConfig | null {
+function providerOf(values: Values) {
   const { IDP_ISSUER: issuer, IDP_CLIENT_ID: clientId } = values;
   const { IDP_AUTHORIZATION_URL: authorization, IDP_TOKEN_URL: token, IDP_USERINFO_URL: userinfo } = values;
   if (issuer === null || clientId === null) return null;
   return {
+    /** Exactly as configured. */
     issuer,
     clientId,
+    /** Null: a public client. */
     clientSecret: values.IDP_CLIENT_SECRET,
+    /** Null: PUBLIC_URL/auth/idp/callback. */
     callbackUrl: values.IDP_CALLBACK_URL,
+    /** Null: found by discovery. */
     endpoints:
       authorization === null || token === null || userinfo === null
         ? null
@@ -133,19 +99,16 @@ function providerOf(values: Values): ProviderConfig | null {
   };
 }
 
-function alipayOf(values: Values, report: Report): SignInConfig['alipay'] {
-  if (values.ALIPAY_APPS === null) return null;
-  const apps = values.ALIPAY_APPS.flatMap(({ appId, file }) => {
-    const keys = readKeys(path.resolve(file), (message) =>
-      report('ALIPAY_APPS', `the file of app ${appId} ${message}`),
-    );
-    return keys === null ? [] : [{ appId, ...keys }];
-  });
-  return { apps, baseUrl: values.ALIPAY_BASE_URL ?? 'https://openapi.alipay.com' };
+/** The keys of a mini-program that Alipay knows. */
+interface AlipayKeys {
+  /** Signs our requests. */
+  readonly privateKey: KeyObject;
+  /** Verifies the platform's responses. */
+  readonly platformKey: KeyObject;
 }
 
 /** A private and a public key in one PEM file. Reports never repeat the file's content. */
-function readKeys(file: string, report: (message: string) => void): Omit<KeyedApp, 'appId'> | null {
+function readKeys(file: string, report: (message: string) => void): AlipayKeys | null {
   let content: string;
   try {
     content = readFileSync(file, 'utf8');

@@ -1,14 +1,5 @@
-import type { S3Location } from '../object-store/s3/client.ts';
 import type { Report } from './settings/setting.ts';
 import type { Values } from './settings/settings.ts';
-
-/** Where file contents are stored. */
-export interface StorageConfig {
-  /** Null: the data directory. */
-  readonly s3: S3Location | null;
-  /** In front of the bucket, or of PUBLIC_URL without one; without a trailing slash. */
-  readonly cdnBaseUrl: string | null;
-}
 
 /** Other servers mostly ignore the region; both sides sign with the same one. */
 const DEFAULT_REGION = 'us-east-1';
@@ -37,17 +28,18 @@ const S3_SETTINGS = [
   'S3_SECRET_ACCESS_KEY',
 ] as const;
 
-/** The configuration of checked settings. */
-export function storageOf(values: Values): StorageConfig {
-  const {
-    S3_ENDPOINT: endpoint,
-    S3_BUCKET: bucket,
-    S3_REGION: region,
-    S3_ACCESS_KEY_ID: accessKeyId,
-    S3_SECRET_ACCESS_KEY: secretAccessKey,
-    CDN_BASE_URL: cdnBaseUrl,
-  } = values;
-  if (bucket === null || accessKeyId === null || secretAccessKey === null) return { s3: null, cdnBaseUrl };
-  const location = { endpoint, bucket, region: region ?? DEFAULT_REGION, accessKeyId, secretAccessKey };
-  return { s3: location, cdnBaseUrl };
+/** Where file contents are stored: the configuration of checked settings. */
+export function storageOf(values: Values) {
+  const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = values;
+  const endpoint = values.S3_ENDPOINT;
+  const region = values.S3_REGION ?? DEFAULT_REGION;
+  return {
+    /** Null: the data directory. */
+    s3:
+      bucket === null || accessKeyId === null || secretAccessKey === null
+        ? null
+        : { endpoint, bucket, region, accessKeyId, secretAccessKey },
+    /** In front of the bucket, or of PUBLIC_URL without one; without a trailing slash. */
+    cdnBaseUrl: values.CDN_BASE_URL,
+  };
 }
