@@ -38,10 +38,6 @@ export interface FederationOptions {
   readonly logger: Logger;
   /** Validation rules besides GraphQL's own (depth, aliases, cost), for every transport. */
   readonly validationRules?: readonly ValidationRule[];
-  /** Longest document in tokens (default 10,000). */
-  readonly maxTokens?: number;
-  /** Most cached documents with their plans (default 1,000). */
-  readonly maxDocuments?: number;
 }
 
 /** Makes the executor of a supergraph. Fails when the SDL is invalid or a subgraph has no link. */
@@ -52,8 +48,6 @@ export async function createFederation(options: FederationOptions): Promise<Fede
   const documents = createDocuments({
     schema: planner.apiSchema,
     rules: [...validationRules, SubscriptionRootRule],
-    ...(options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }),
-    ...(options.maxDocuments === undefined ? {} : { maxDocuments: options.maxDocuments }),
   });
   const execution = createExecution({ planner, documents, links, logger });
   return {

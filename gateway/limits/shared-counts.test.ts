@@ -33,9 +33,9 @@ function connect(config: Parameters<typeof createDatabase>[0]['config'] = home.c
 /** The limiter of one more gateway; patient, as this machine may have other things to do. */
 async function gateway(
   limits: Parameters<typeof createRateLimiter>[0],
-  { database = connect(), patienceMs = 20_000 } = {},
+  { database = connect(), timeoutMs = 20_000 } = {},
 ): Promise<RateLimiter> {
-  return createRateLimiter(limits, await openSharedCounts({ database, logger, patienceMs }));
+  return createRateLimiter(limits, await openSharedCounts({ database, logger, timeoutMs }));
 }
 
 const caller = (address: string) => anonymousCaller('trace', address);
@@ -69,7 +69,7 @@ test('twenty at once through two gateways are counted one by one', async () => {
 });
 
 test('a gateway whose database does not answer counts by itself, and together again afterwards', async () => {
-  const one = await gateway({ read: 5 }, { patienceMs: 500 });
+  const one = await gateway({ read: 5 }, { timeoutMs: 500 });
   const other = await gateway({ read: 5 });
   const address = caller('192.0.2.4');
   await one.take(address, 'read');

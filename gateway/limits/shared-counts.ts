@@ -20,7 +20,7 @@ export interface SharedCountsOptions {
   readonly database: Database;
   readonly logger: Logger;
   /** Most milliseconds that a request waits for its count (default 500). */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** Most milliseconds that a start waits for the table. */
@@ -31,7 +31,7 @@ const REST_MS = 1_000;
 export async function openSharedCounts({
   database,
   logger,
-  patienceMs = 500,
+  timeoutMs = 500,
 }: SharedCountsOptions): Promise<SharedCounts> {
   let preparing: Promise<void> | undefined;
   let isPrepared = false;
@@ -61,7 +61,7 @@ export async function openSharedCounts({
     async query(question) {
       if (Date.now() < restsUntil) throw new Error('the shared counters did not answer a moment ago');
       try {
-        const answer = await pTimeout(ask(question), { milliseconds: patienceMs });
+        const answer = await pTimeout(ask(question), { milliseconds: timeoutMs });
         if (isAway) logger.info('rates are counted together again');
         isAway = false;
         return answer;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Caller } from '../../platform/access/caller.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
+import { disconnectSignal } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
 
 /** The context of a request, kept per HTTP request. */
@@ -10,11 +11,7 @@ const contexts = new WeakMap<IncomingMessage, RequestContext>();
 
 /** Attaches the caller, and a signal that is aborted when the client disconnects. Called once per request. */
 export function attachContext(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
-  const hangUp = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) hangUp.abort();
-  });
-  contexts.set(request, { caller, signal: hangUp.signal });
+  contexts.set(request, { caller, signal: disconnectSignal(response) });
 }
 
 /** The context of a request. Throws when none was attached. */

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import express, { type Express, type RequestHandler } from 'express';
 import type { GraphQLSchema } from 'graphql';
 
+import { listenOn, stopAccepting } from '../../platform/http/server.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { countUnmatched, authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
@@ -25,7 +26,7 @@ import {
 import { compressAnswers } from './compression.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
-import { createHttpServer, listenOn, stopAccepting } from './http-server.ts';
+import { createHttpServer } from './http-server.ts';
 import { answerError, answerNotFound, mountBelow, type Handler, traceRequests } from './middleware.ts';
 
 /**

@@ -29,15 +29,16 @@ export interface PostAnswer {
 export interface PostClientOptions {
   readonly url: string;
   readonly maxResponseBytes: number;
-  /** Most connections at once; further requests wait within their timeout. */
-  readonly maxConnections: number;
 }
 
+/** Further requests wait within their timeout. */
+const MAX_CONNECTIONS = 128;
+
 /** Makes the client of one URL. `post` throws UNAVAILABLE with the transport's error as its cause. */
-export function createPostClient({ url, maxResponseBytes, maxConnections }: PostClientOptions): PostClient {
+export function createPostClient({ url, maxResponseBytes }: PostClientOptions): PostClient {
   const { origin, pathname, search } = new URL(url);
   const pool = new Pool(origin, {
-    connections: maxConnections,
+    connections: MAX_CONNECTIONS,
     allowH2: false,
     maxResponseSize: maxResponseBytes,
     // The deadline below applies; undici's timeouts would count from the first byte of an upload.

@@ -25,10 +25,6 @@ export interface RemoteLinkOptions {
   readonly timeoutMs?: number;
   /** Largest response or event in bytes (default 32 MiB). */
   readonly maxResponseBytes?: number;
-  /** Most HTTP connections at once (default 128). */
-  readonly maxConnections?: number;
-  /** Most buffered events of one subscription; one more ends it (default 1,000). */
-  readonly maxPendingEvents?: number;
   readonly logger: Logger;
 }
 
@@ -38,7 +34,7 @@ export interface RemoteLinkOptions {
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const { name, url, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
-  const client = createPostClient({ url, maxResponseBytes, maxConnections: options.maxConnections ?? 128 });
+  const client = createPostClient({ url, maxResponseBytes });
   const subscriptions = createRemoteSubscriptions({
     name,
     url,
@@ -46,7 +42,6 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
     timeoutMs,
     logger,
     maxMessageBytes: maxResponseBytes,
-    maxPending: options.maxPendingEvents ?? 1_000,
   });
 
   const post = async (request: SubgraphRequest): Promise<PostAnswer> => {

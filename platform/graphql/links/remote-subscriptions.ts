@@ -24,13 +24,13 @@ export interface RemoteSubscriptionsOptions {
   readonly sign: CallerSigner | undefined;
   readonly timeoutMs: number;
   readonly maxMessageBytes: number;
-  /** Most buffered events of one subscription. */
-  readonly maxPending: number;
   readonly logger: Logger;
 }
 
 /** Interval of pings; a subgraph that does not answer one within the timeout counts as lost. */
 const KEEP_ALIVE_MS = 10_000;
+/** Most buffered events of one subscription; one more ends it. */
+const MAX_PENDING_EVENTS = 1_000;
 /** Time that the connection stays open after the last subscription. */
 const LINGER_MS = 5_000;
 
@@ -39,7 +39,7 @@ const LINGER_MS = 5_000;
  * subscribers resume from the last event they saw, so nothing is retried here.
  */
 export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): RemoteSubscriptions {
-  const { name, sign, maxPending, logger } = options;
+  const { name, sign, logger } = options;
   const client = createSocketClient(options);
   const lost = (): ExecutionResult => ({
     errors: [codedError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is gone`)],
@@ -59,7 +59,7 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
       let leave = () => {};
       const hangUp = () => void events.stream.return();
       const events = createPushStream<ExecutionResult>({
-        maxPending,
+        maxPending: MAX_PENDING_EVENTS,
         overflow: () => ({ errors: [codedError('UNAVAILABLE', 'this reader is too slow')] }),
         onEnd() {
           context.signal.removeEventListener('abort', hangUp);

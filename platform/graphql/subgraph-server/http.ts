@@ -1,10 +1,9 @@
-import type { ServerResponse } from 'node:http';
-
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { type ExecutionResult, getOperationAST, OperationTypeNode } from 'graphql';
 import { z } from 'zod';
 
 import { AppError } from '../../errors.ts';
+import { disconnectSignal } from '../../http/server.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
@@ -45,7 +44,7 @@ async function answer(request: Request, response: Response, entryPoint: Subgraph
       document,
       operationName: operationName ?? undefined,
       variables: variables ?? {},
-      context: { caller, signal: hangUpSignal(response) },
+      context: { caller, signal: disconnectSignal(response) },
     });
     return { status: 200, result };
   } catch (thrown) {
@@ -66,15 +65,6 @@ function refusal(status: number, message: string): Answer {
 function statusOf(thrown: unknown): number {
   if (!(thrown instanceof AppError)) return 500;
   return thrown.code === 'UNAUTHENTICATED' ? 401 : thrown.code === 'UNAVAILABLE' ? 503 : 400;
-}
-
-/** Aborted when the client disconnects before the response is sent. */
-function hangUpSignal(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort();
-  });
-  return controller.signal;
 }
 
 /** Responds to errors of middlewares: a body that is too large or not JSON; anything else is masked. */

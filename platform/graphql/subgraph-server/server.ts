@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import express, { type Express, type RequestHandler } from 'express';
 
 import { toError } from '../../errors.ts';
+import { KEEP_ALIVE_TIMEOUT_MS, listenOn, stopAccepting } from '../../http/server.ts';
 import type { Logger } from '../../process/logger.ts';
 import { createUploadMiddleware } from '../uploads/uploads.ts';
 import {
@@ -41,18 +41,16 @@ export interface SubgraphServer {
 const PATH = '/graphql';
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const CLOSE_GRACE_MS = 5_000;
-/** Longer than our clients keep idle connections, so that none is closed under a request. */
-const KEEP_ALIVE_MS = 65_000;
 
 /** Starts serving a subgraph; rejects when the address is not available. */
 export async function createSubgraphServer(options: SubgraphServerOptions): Promise<SubgraphServer> {
   const entryPoint = createSubgraphEntryPoint(options);
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createApp(entryPoint, options));
-  await listen(server, options);
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, createApp(entryPoint, options));
+  const { url } = await listenOn(server, options.host, options.port);
   const sockets = attachWebSocket(server, PATH, entryPoint);
   let closing: Promise<void> | undefined;
   return {
-    url: `http://${hostInUrl(options.host)}:${(server.address() as AddressInfo).port}${PATH}`,
+    url: `${url}${PATH}`,
     close: () => (closing ??= stop({ server, sockets, entryPoint })),
   };
 }
@@ -63,10 +61,9 @@ async function stop(parts: {
   entryPoint: SubgraphEntryPoint;
 }) {
   const { server, sockets, entryPoint } = parts;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closed = stopAccepting(server);
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
   await sockets.close();
-  server.closeIdleConnections();
   await closed;
   clearTimeout(cut);
   await entryPoint.link.close();
@@ -100,18 +97,4 @@ function createReadyHandler(readiness: () => Promise<void>, logger: Logger): Req
       response.status(503).json({ status: 'not ready' });
     }
   };
-}
-
-function listen(server: Server, { host, port }: SubgraphServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function hostInUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -16,16 +16,17 @@ import { guardUploadMap } from './upload-map.ts';
 export interface UploadOptions {
   /** Largest file in bytes; a larger one fails its stream with PAYLOAD_TOO_LARGE. */
   readonly maxFileSize: number;
-  /** Most files of one request (default 10). */
-  readonly maxFiles?: number;
-  /** Largest `operations` and `map` field in bytes, each (default 1,000,000). */
-  readonly maxFieldSize?: number;
   /**
    * Milliseconds that the rest of an unread body may still arrive after the response, before the socket is closed
    * (default 5,000).
    */
   readonly drainMs?: number;
 }
+
+/** Most files of one request. */
+const MAX_FILES = 10;
+/** Largest `operations` and `map` field, each. */
+const MAX_FIELD_BYTES = 1_000_000;
 
 /** Browsers send none of these headers without a CORS preflight, so a foreign form can't. One of them is required. */
 export const PREFLIGHT_HEADERS = [
@@ -97,14 +98,14 @@ function refuse(response: ServerResponse, status: number, code: string, message:
 async function readOperations(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxFileSize, maxFiles = 10, maxFieldSize = 1_000_000 }: UploadOptions,
+  { maxFileSize }: UploadOptions,
 ): Promise<unknown> {
   guardUploadMap(request);
   // One byte more, because busboy calls a file of exactly the limit truncated.
   const operations = await processRequest(request, response, {
     maxFileSize: maxFileSize + 1,
-    maxFiles,
-    maxFieldSize,
+    maxFiles: MAX_FILES,
+    maxFieldSize: MAX_FIELD_BYTES,
   });
   guardFiles(operations, maxFileSize);
   return operations;

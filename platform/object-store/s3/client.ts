@@ -12,25 +12,24 @@ export interface S3Location {
   readonly secretAccessKey: string;
 }
 
-/** Timeouts of the client in milliseconds. */
-export interface S3Patience {
-  /** For a connection (default 5,000). */
-  readonly connectMs?: number;
-  /** For the headers of a response, including the sending of the request (default 300,000). */
-  readonly answerMs?: number;
-  /** For the next byte in either direction (default 30,000). */
+/** Limits that tests shorten. */
+export interface S3Limits {
+  /** Milliseconds for the headers of a response, including the sending of the request (default 300,000). */
+  readonly responseMs?: number;
+  /** Milliseconds for the next byte in either direction (default 30,000). */
   readonly silenceMs?: number;
   /** Attempts of one request, including the first (default 3). */
   readonly tries?: number;
 }
 
+const CONNECT_TIMEOUT_MS = 5_000;
 /** Most connections to the server. */
 const MAX_SOCKETS = 50;
 
 /** The S3 client. Its own log lines are dropped: they would contain signed URLs. */
-export function createS3Client(location: S3Location, logger: Logger, patience: S3Patience = {}): S3Client {
+export function createS3Client(location: S3Location, logger: Logger, limits: S3Limits = {}): S3Client {
   const { endpoint, region, accessKeyId, secretAccessKey } = location;
-  const { connectMs = 5_000, answerMs = 300_000, silenceMs = 30_000, tries = 3 } = patience;
+  const { responseMs = 300_000, silenceMs = 30_000, tries = 3 } = limits;
   // Only AWS surely accepts the checksums that the SDK adds: other servers refuse them, or store their framing as
   // content.
   const checksums = isAws(endpoint) ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
@@ -45,8 +44,8 @@ export function createS3Client(location: S3Location, logger: Logger, patience: S
     maxAttempts: tries,
     retryMode: 'standard',
     requestHandler: {
-      connectionTimeout: connectMs,
-      requestTimeout: answerMs,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: responseMs,
       throwOnRequestTimeout: true,
       socketTimeout: silenceMs,
       httpAgent: { maxSockets: MAX_SOCKETS },

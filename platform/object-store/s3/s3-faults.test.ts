@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { startS3Server, type S3Server } from '../../../test/kit/object-store/s3-server.ts';
 import { createLogger, silentLogger } from '../../process/logger.ts';
-import type { S3Location, S3Patience } from './client.ts';
+import type { S3Location, S3Limits } from './client.ts';
 import { createS3Store, type S3Store } from './s3.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -30,23 +30,19 @@ afterEach(async () => {
 });
 afterAll(() => server.close());
 
-function storeAt(
-  change: Partial<S3Location> = {},
-  patience: S3Patience = {},
-  logger = silentLogger(),
-): S3Store {
+function storeAt(change: Partial<S3Location> = {}, limits: S3Limits = {}, logger = silentLogger()): S3Store {
   const store = createS3Store({
     location: { ...server.location, ...change },
     cdnBaseUrl: null,
     logger,
-    patience,
+    limits,
   });
   closing.push(() => store.close());
   return store;
 }
 
 /** A server of the test's own at which the store looks. */
-async function storeBefore(listener: RequestListener, patience: S3Patience = {}, logger = silentLogger()) {
+async function storeBefore(listener: RequestListener, limits: S3Limits = {}, logger = silentLogger()) {
   const own = createServer(listener).listen(0, '127.0.0.1');
   await once(own, 'listening');
   closing.push(() => {
@@ -54,7 +50,7 @@ async function storeBefore(listener: RequestListener, patience: S3Patience = {},
     own.close();
   });
   const endpoint = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
-  return storeAt({ endpoint, secretAccessKey: SECRET }, patience, logger);
+  return storeAt({ endpoint, secretAccessKey: SECRET }, limits, logger);
 }
 
 const newKey = () => `files/${randomUUID()}/film.mp4`;
@@ -199,7 +195,7 @@ describe('a server', () => {
 
   test('that says nothing is not waited for without end', async () => {
     const store = await storeBefore((request) => void request.resume(), {
-      answerMs: 200,
+      responseMs: 200,
       silenceMs: 200,
       tries: 1,
     });

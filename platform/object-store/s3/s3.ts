@@ -12,7 +12,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { AppError, notFound } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { AddressOptions, ByteRange, ObjectStore } from '../object-store.ts';
-import { createS3Client, type S3Location, type S3Patience } from './client.ts';
+import { createS3Client, type S3Location, type S3Limits } from './client.ts';
 import { isAbsent, isOutOfRange, s3Failure } from './failures.ts';
 import { createUnfinishedUploads } from './unfinished-uploads.ts';
 import { uploadToS3 } from './upload.ts';
@@ -22,7 +22,7 @@ export interface S3StoreOptions {
   /** URL of a CDN in front of the bucket, without a trailing slash; null: presigned URLs of the server. */
   readonly cdnBaseUrl: string | null;
   readonly logger: Logger;
-  readonly patience?: S3Patience;
+  readonly limits?: S3Limits;
 }
 
 /** An object store in an S3 bucket; `close` ends its connections. */
@@ -37,8 +37,8 @@ const CHECK_MS = 5_000;
 const CHECK_COUNTS_MS = 10_000;
 
 /** Makes the store of a bucket. A 404 of an object is NOT_FOUND; any other error of S3 is UNAVAILABLE (failures.ts). */
-export function createS3Store({ location, cdnBaseUrl, logger, patience }: S3StoreOptions): S3Store {
-  const client = createS3Client(location, logger, patience);
+export function createS3Store({ location, cdnBaseUrl, logger, limits }: S3StoreOptions): S3Store {
+  const client = createS3Client(location, logger, limits);
   const { bucket } = location;
   const at = (key: string) => ({ Bucket: bucket, Key: key });
   const unfinished = createUnfinishedUploads({ client, bucket, logger });

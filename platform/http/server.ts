@@ -1,0 +1,48 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Starting and stopping HTTP servers, and clients that disconnect. */
+
+/** Longer than the idle timeout of common load balancers (60 s) and of our own clients, so that they close first. */
+export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** Interval in which a stopping server closes idle connections. */
+const SWEEP_MS = 50;
+
+/** Starts listening; port 0 takes a free one. Returns the URL; rejects when the address is not available. */
+export async function listenOn(server: Server, host: string, port: number): Promise<{ url: string }> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const { address, family, port: actual } = server.address() as AddressInfo;
+  return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}` };
+}
+
+/**
+ * Stops accepting connections; resolves when the last one has ended. Idle ones are closed at once, others after their
+ * response.
+ */
+export async function stopAccepting(server: Server): Promise<void> {
+  if (!server.listening) return;
+  server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('Connection', 'close');
+  });
+  // A connection whose response began before stays open for the next request; it is closed when idle.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  clearInterval(sweep);
+}
+
+/** A signal that is aborted when the client disconnects before the response is sent. */
+export function disconnectSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
