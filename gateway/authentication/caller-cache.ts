@@ -47,9 +47,7 @@ export interface CallerCache {
 /** Operations that revoke credentials. */
 const ENDS = /\b(?:revokeSession|revokeServiceKey|deleteAccount)\b/;
 
-/**
- * Makes the cache over the link to the workflow subgraph. The lookup throws UNAVAILABLE when workflow does not answer.
- */
+/** Makes the cache over the link to workflow. The lookup throws UNAVAILABLE when workflow does not answer. */
 export function createCallerCache(workflow: SubgraphLink): CallerCache {
   const cache = new LRUCache<string, Found, string>({
     max: MAX_ENTRIES,

@@ -62,10 +62,7 @@ function isWorthAsking(secret: string): boolean {
   return secret.startsWith('kiln_') || headerOf(secret)['typ'] === 'at+jwt';
 }
 
-/**
- * Whether it has the form of our credentials: keys begin with `kiln_`, access tokens are JWS of type `at+jwt` signed
- * with EdDSA.
- */
+/** Whether it has our form: keys begin with `kiln_`, access tokens are JWS of type `at+jwt` with EdDSA. */
 function hasOurForm(secret: string): boolean {
   if (secret.startsWith('kiln_')) return true;
   const { alg, typ } = headerOf(secret);

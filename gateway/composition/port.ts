@@ -2,10 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 
 import type { Config } from '../../platform/config/config.ts';
 
-/**
- * The port to listen on. For PORT=0 a free one, chosen now: addresses given to callers contain it before the server
- * listens.
- */
+/** The port to listen on. For PORT=0 a free one now: URLs contain it before the server listens. */
 export async function portOf({ host, port }: Config['server']): Promise<number> {
   if (port !== 0) return port;
   const probe = createServer();

@@ -37,10 +37,7 @@ export interface PublicServer {
   readonly federation: FederatedExecutor;
 }
 
-/**
- * Builds the federation and the public server over it, and listens. The REST paths are mounted when all their documents
- * fit the schema.
- */
+/** Builds the federation and the public server, and listens. REST is mounted when its documents fit the schema. */
 export async function startPublicServer(
   parts: ProcessParts,
   options: PublicServerOptions,

@@ -7,10 +7,7 @@ import {
   type ValidationRule,
 } from 'graphql';
 
-/**
- * Refuses @skip and @include on the root of a subscription. GraphQL allows them, but a subscription without a root
- * field can't be planned.
- */
+/** Refuses @skip and @include on the root of a subscription, which could not be planned without a root field. */
 export const SubscriptionRootRule: ValidationRule = (context) => ({
   OperationDefinition(operation) {
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return;

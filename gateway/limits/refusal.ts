@@ -16,10 +16,7 @@ export type LimitName =
   | 'batch'
   | 'concurrent-operations';
 
-/**
- * The error of a document that exceeds a limit: QUERY_REFUSED with the limit's name, what is allowed and what was
- * found.
- */
+/** The error of a document over a limit: QUERY_REFUSED with the limit's name, what is allowed and what was found. */
 export function refusal(limit: LimitName, allowed: number, found: number | string): GraphQLError {
   const message = `refused before execution: ${limit} is ${found}, at most ${allowed} is allowed`;
   return codedError('QUERY_REFUSED', message, { limit, allowed, found });

@@ -8,10 +8,7 @@ export type CorsOrigins = 'any' | readonly string[];
 /** The cross-origin rules for requests and for streams. */
 export interface Cors {
   readonly middleware: RequestHandler;
-  /**
-   * Whether a request may open a socket or stream. Without an Origin it is not from a browser, or Sec-Fetch-Site says
-   * from where.
-   */
+  /** Whether a request may open a socket or stream, by its Origin, else by Sec-Fetch-Site. */
   allows(request: IncomingMessage): boolean;
 }
 

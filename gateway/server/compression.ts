@@ -1,9 +1,7 @@
 import compression from 'compression';
 import type { RequestHandler } from 'express';
 
-/**
- * Content types that are compressed. Not streams (SSE, multipart), whose events must be sent at once, and not media.
- */
+/** Content types that are compressed: not media, and not streams, whose events must be sent at once. */
 const COMPRESSED =
   /^(application\/(json|graphql-response\+json|javascript|manifest\+json)|text\/(html|css|javascript|plain)|image\/svg\+xml)\b/;
 

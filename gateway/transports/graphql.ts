@@ -33,10 +33,7 @@ export interface GraphqlRouter {
   close(): Promise<void>;
 }
 
-/**
- * Makes the router of everything that HTTP offers on /graphql, in reading order. WebSockets come by upgrade
- * (websocket.ts).
- */
+/** Makes the router of /graphql over HTTP, in reading order. WebSockets come by upgrade (websocket.ts). */
 export async function createGraphqlRouter(options: GraphqlRouterOptions): Promise<GraphqlRouter> {
   const { basePath, production, maxBodyBytes, uploadMaxBytes, errors } = options;
   const multipart = createMultipartTransport(options);

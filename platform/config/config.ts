@@ -10,10 +10,7 @@ import { settings } from './settings/settings.ts';
 import { signInOf } from './sign-in.ts';
 import { storageOf } from './storage.ts';
 
-/**
- * The configuration of one process. A section is null when its feature is not configured. Only this folder reads the
- * environment.
- */
+/** The configuration of one process. A section is null when its feature is not configured. */
 export type Config = ReturnType<typeof readConfig>;
 
 /** All problems of the settings at once, each with its remedy. The caller prints it and exits with 1. */
@@ -37,9 +34,7 @@ export interface ConfigProblem {
 /** Ports by role. */
 const PORTS = { all: 4000, gateway: 4000, media: 4001, workflow: 4002, worker: 4003 };
 
-/**
- * Reads the environment and the command line (without the program's name). Throws ConfigError with every problem found.
- */
+/** Reads the environment and the command line. Throws ConfigError with every problem found. */
 export function readConfig(
   environment: NodeJS.ProcessEnv = process.env,
   commandLineWords: readonly string[] = [],
@@ -70,9 +65,7 @@ export function settingsTable(): readonly SettingLine[] {
   }));
 }
 
-/**
- * The address that callers use, once the port is known. A server that listens on all addresses is called as localhost.
- */
+/** The URL that callers use, once the port is known. A server on all addresses is called as localhost. */
 export function publicUrlOf({ host, publicUrl }: Config['server'], port: number): string {
   if (publicUrl !== null) return publicUrl;
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;

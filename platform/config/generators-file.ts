@@ -8,9 +8,7 @@ export interface GeneratorsFileText {
   /** Absolute. */
   readonly path: string;
   readonly text: string;
-  /**
-   * Values of the environment variables that it refers to as ${NAME}, without those that are unset or empty. Secrets.
-   */
+  /** Values of the environment variables that it refers to as ${NAME}, if set. Secrets. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

@@ -13,9 +13,7 @@ const PLATFORMS = ['WECHAT', 'DOUYIN', 'ALIPAY'] as const;
 /** Largest file of keys, in bytes. */
 const MAX_KEY_FILE = 64 * 1024;
 
-/**
- * Checks that the provider is configured completely, an address of a platform only with its apps, and each app once.
- */
+/** Checks that the provider is configured completely, and that platforms have apps, each once. */
 export function checkSignIn(values: Values, report: Report, production: boolean): void {
   checkProvider(values, report, production);
   for (const platform of PLATFORMS) {

@@ -4,17 +4,11 @@
  * batching in postgres-event-bus.ts; Redis or NATS could implement it as well.
  */
 export interface EventBus {
-  /**
-   * Publishes after commit that `key` of `topic` has reached `version`. Sent in batches every 50 ms, never in a
-   * writer's transaction.
-   */
+  /** Publishes, after commit, that `key` of `topic` has reached `version`. Sent in batches every 50 ms. */
   publish(topic: string, key: string, version: number): void;
   /** Calls the listener for each wake-up of the topic, those of this process at once. Returns its removal. */
   listen(topic: string, listener: WakeUpListener): () => void;
-  /**
-   * Calls the listener after the LISTEN connection was lost and restored: wake-ups may be missing, so read everything
-   * again.
-   */
+  /** Calls the listener when the LISTEN connection is restored: wake-ups may be missing, so read everything again. */
   onGap(listener: () => void): () => void;
   /** Number of registered listeners. Tests assert it. */
   listenerCount(): number;

@@ -5,10 +5,7 @@ import type { Readable } from 'node:stream';
  * (safe-url.ts). Implemented on undici in undici-http-client.ts.
  */
 export interface HttpClient {
-  /**
-   * Sends a request and reads the whole response (bounded). Any HTTP status is a response; only transport failures
-   * throw.
-   */
+  /** Sends a request and reads the whole response (bounded), whatever its status; only transport failures throw. */
   request(request: HttpRequest): Promise<HttpResponse>;
   /** Sends a request and returns the body as a bounded stream: for results that go into the object store. */
   download(request: HttpRequest): Promise<HttpDownload>;

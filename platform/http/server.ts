@@ -21,10 +21,7 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}` };
 }
 
-/**
- * Stops accepting connections; resolves when the last one has ended. Idle ones are closed at once, others after their
- * response.
- */
+/** Stops accepting connections; resolves when the last one has ended, busy ones after their response. */
 export async function stopAccepting(server: Server): Promise<void> {
   if (!server.listening) return;
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {

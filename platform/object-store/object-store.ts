@@ -1,13 +1,8 @@
 import type { Readable } from 'node:stream';
 
-/**
- * Storage of files: on disk by default (disk.ts), S3 when configured. Keys are ours (`media/<id>`), never a caller's.
- */
+/** Storage of files: on disk by default (disk.ts), S3 when configured. Keys are ours (`media/<id>`). */
 export interface ObjectStore {
-  /**
-   * Stores a stream; nothing is visible under the key before it is complete. Fails with PAYLOAD_TOO_LARGE past
-   * `maxBytes`, leaving nothing.
-   */
+  /** Stores a stream, visible when it is complete. Fails with PAYLOAD_TOO_LARGE past `maxBytes`, leaving nothing. */
   put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
   /** The object's metadata, or null when there is none. */
   head(key: string): Promise<ObjectFacts | null>;

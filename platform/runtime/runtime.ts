@@ -73,9 +73,7 @@ export async function startRuntime({
   return { config, logger, lifecycle, database, bus, queue, store, http, outbound };
 }
 
-/**
- * Files are in the bucket when one is configured, else in the data directory. A bucket that can't be written is logged.
- */
+/** Files are in the bucket, if one is configured, else in the data directory. A failing bucket is logged. */
 async function openStore(options: Omit<RuntimeOptions, 'migrations'>): Promise<ObjectStore> {
   const { config, logger, lifecycle } = options;
   const { s3, cdnBaseUrl } = config.files;

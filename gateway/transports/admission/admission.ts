@@ -16,9 +16,7 @@ import type { QueryLimits } from '../../limits/query-limits.ts';
 import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
 import type { OperationRequest } from './read-operation.ts';
 
-/**
- * Admission control of every operation on every transport: document limits, syntax, validation, and the caller's rate.
- */
+/** Admission control of every operation on every transport: limits, syntax, validation, and the caller's rate. */
 export interface Admission {
   /**
    * Checks a document and counts it against the caller: mutations as starts (one per root field), others as reads. An

@@ -32,10 +32,7 @@ export interface ClusterOptions {
   readonly skipSync: boolean;
 }
 
-/**
- * Creates the data directory unless it exists. It gets its name when it is complete, so that a kill leaves no partial
- * one.
- */
+/** Creates the data directory unless it exists, under another name first, so that a kill leaves no partial one. */
 export async function ensureCluster({ bin, directory, runAs, skipSync }: ClusterOptions): Promise<void> {
   if (existsSync(directory)) return;
   const half = `${directory}.half`;

@@ -26,9 +26,7 @@ export interface AssertionOptions {
 
 /** Makes an assertion of a caller for the audience. */
 export type CallerSigner = (caller: Caller) => Promise<string>;
-/**
- * Returns the caller of an assertion; throws UNAUTHENTICATED when it is forged, expired or meant for another subgraph.
- */
+/** Returns the asserted caller; throws UNAUTHENTICATED when it is forged, expired or for another subgraph. */
 export type CallerVerifier = (assertion: string) => Promise<Caller>;
 
 const LIFETIME_SECONDS = 60;

@@ -17,9 +17,7 @@ export interface RemoteLinkOptions {
   readonly name: string;
   /** Its GraphQL URL, for HTTP and graphql-ws. */
   readonly url: string;
-  /**
-   * Makes caller assertions (createCallerSigner); absent for a foreign subgraph, which learns nothing about callers.
-   */
+  /** Makes caller assertions (createCallerSigner); absent for a foreign subgraph, which must not learn of callers. */
   readonly sign?: CallerSigner;
   /** Milliseconds for a whole response; for uploads between two chunks; for opening the WebSocket (default 30,000). */
   readonly timeoutMs?: number;

@@ -12,10 +12,7 @@ export type Stream<Value> = AsyncIterableIterator<Value> & {
 export interface MapStreamOptions<In, Out> {
   readonly source: AsyncIterator<In>;
   readonly map: (value: In) => Out | Promise<Out>;
-  /**
-   * Makes the last value of a source (or map) that threw; the stream ends after it. Also called for a failing
-   * `return()`.
-   */
+  /** Makes the last value of a source (or map) that threw. Also called for a failing `return()`. */
   readonly failed: (thrown: unknown) => Out;
   /** Each ends the stream when aborted. */
   readonly signals?: readonly AbortSignal[];

@@ -16,10 +16,7 @@ import { guardUploadMap } from './upload-map.ts';
 export interface UploadOptions {
   /** Largest file in bytes; a larger one fails its stream with PAYLOAD_TOO_LARGE. */
   readonly maxFileSize: number;
-  /**
-   * Milliseconds that the rest of an unread body may still arrive after the response, before the socket is closed
-   * (default 5,000).
-   */
+  /** Milliseconds for the rest of an unread body after the response, before the socket is closed (default 5,000). */
   readonly drainMs?: number;
 }
 

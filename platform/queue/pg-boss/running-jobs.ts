@@ -15,9 +15,7 @@ export interface RunningJobs {
   begin(job: JobWithMetadata<unknown>): void;
   /** Sends heartbeats, and aborts the handlers of jobs that are not ours any more. */
   beat(): Promise<void>;
-  /**
-   * Waits for the jobs, then aborts their handlers, then releases what is left. Returns how many did not end in time.
-   */
+  /** Waits for the jobs, then aborts their handlers, then releases the rest. Returns how many did not end in time. */
   finish(graceMs: number): Promise<number>;
 }
 

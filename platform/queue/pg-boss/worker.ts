@@ -111,10 +111,7 @@ async function takeJobs({ context, running, look, signal }: LoopOptions): Promis
 
 interface Notifier {
   notify(): void;
-  /**
-   * Resolves at the next notification (at once when there was one since the last wait), when the signal aborts, or
-   * after the time.
-   */
+  /** Resolves at the next notification since the last wait, when the signal aborts, or after the time. */
   wait(milliseconds?: number): Promise<void>;
 }
 
