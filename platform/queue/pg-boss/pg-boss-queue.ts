@@ -131,7 +131,11 @@ async function enqueue(boss: PgBoss, db: Db, jobs: readonly NewJob[]): Promise<v
 }
 
 function fetcher(boss: PgBoss, name: string): Parameters<typeof startSlotWorker>[0]['fetch'] {
-  return (limit) => boss.fetch<unknown>(name, { batchSize: limit, includeMetadata: true });
+  return async (limit) => {
+    const jobs = await boss.fetch<unknown>(name, { batchSize: limit, includeMetadata: true });
+    // pg-boss chooses the oldest jobs, but returns them in the order of its join.
+    return jobs.sort((one, other) => one.createdOn.getTime() - other.createdOn.getTime());
+  };
 }
 
 interface StopOptions {
