@@ -80,8 +80,8 @@ async function prepare(incoming: string): Promise<void> {
   await mkdir(incoming, { recursive: true });
   for await (const entry of await opendir(incoming)) {
     const file = path.join(incoming, entry.name);
-    const facts = await stat(file).catch(absent);
-    if (facts !== null && Date.now() - facts.mtimeMs > LEFTOVER_AFTER_MS) await rm(file, { force: true });
+    const found = await stat(file).catch(absent);
+    if (found !== null && Date.now() - found.mtimeMs > LEFTOVER_AFTER_MS) await rm(file, { force: true });
   }
 }
 

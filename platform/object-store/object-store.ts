@@ -5,7 +5,7 @@ export interface ObjectStore {
   /** Stores a stream, visible when it is complete. Fails with PAYLOAD_TOO_LARGE past `maxBytes`, leaving nothing. */
   put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
   /** The object's metadata, or null when there is none. */
-  head(key: string): Promise<ObjectFacts | null>;
+  head(key: string): Promise<ObjectMetadata | null>;
   /** The object's bytes, or those of a range (both ends inclusive). Fails with NOT_FOUND. */
   get(key: string, range?: ByteRange): Promise<Readable>;
   /** Deletes the object, if there is one. */
@@ -34,7 +34,7 @@ export interface StoredObject {
 }
 
 /** Metadata that a store has by itself. */
-interface ObjectFacts extends Omit<StoredObject, 'sha256'> {
+interface ObjectMetadata extends Omit<StoredObject, 'sha256'> {
   /** Hexadecimal; null where the store does not keep it (S3, for an object uploaded in parts). */
   readonly sha256: string | null;
 }
