@@ -20,18 +20,23 @@ export interface Setting<Value> {
 /** A setting that always has a value; its default is parsed by the same schema. */
 export function setting<Value>(
   schema: z.ZodType<Value, string>,
-  about: { default: string; meaning: string },
+  meaning: string,
+  standard: string,
 ): Setting<Value> {
-  return { schema, fallback: about.default, ...about };
+  return { schema, fallback: standard, default: standard, meaning };
 }
 
-/** A setting that is null when unset; `default` describes what happens then. */
+/** A setting that is null when unset; `unset` describes what happens then. */
 export function optional<Value>(
   schema: z.ZodType<Value, string>,
-  about: { default?: string; meaning: string },
+  meaning: string,
+  unset = 'none',
 ): Setting<Value | null> {
-  return { schema, fallback: null, default: about.default ?? 'none', meaning: about.meaning };
+  return { schema, fallback: null, default: unset, meaning };
 }
+
+/** What happens without a setting for something that the sandbox has too. */
+export const IN_SANDBOX = 'sandbox in development, absent in production';
 
 /** The values of a table of settings, by name. */
 export type ValuesOf<Table> = {
