@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { CommandLine } from './command-line.ts';
 import { checkPayments } from './payments.ts';
 import type { Report } from './settings/setting.ts';
-import type { Values } from './settings/settings.ts';
+import { realSettings, type Values } from './settings/settings.ts';
 import { checkSignIn } from './sign-in.ts';
 import { checkStorage } from './storage.ts';
 
@@ -45,7 +45,7 @@ function checkSplit({ values, commandLine, role, production }: SettingsContext, 
 function checkAuth({ values, role, production }: SettingsContext, report: Report): void {
   // A worker serves no requests.
   if (values.REST_AUTH !== null || role === 'worker') return;
-  const reasons = reasonsToChoose(values, production);
+  const reasons = reasonsToSetAuth(values, production);
   if (reasons.length === 0) return;
   report(
     'REST_AUTH',
@@ -53,39 +53,12 @@ function checkAuth({ values, role, production }: SettingsContext, report: Report
   );
 }
 
-/** Settings that make Kiln spend money, use somebody's machines, or know real people. */
-const REAL_UPSTREAMS = [
-  'GENERATORS_FILE',
-  'OPENAI_API_KEY',
-  'OPENAI_BASE_URL',
-  'GEMINI_API_KEY',
-  'KLING_ACCESS_KEY',
-  'KLING_SECRET_KEY',
-  'KLING_API_KEY',
-  'MINIMAX_API_KEY',
-  'HEDRA_API_KEY',
-  'HIGGSFIELD_KEY',
-  'VOLCENGINE_ACCESS_KEY',
-  'VOLCENGINE_SECRET_KEY',
-  'FAL_KEY',
-  'REPLICATE_API_TOKEN',
-  'COMFYUI_URLS',
-  'MIDJOURNEY_BASE_URL',
-  'MIDJOURNEY_SECRET',
-  'AGG_BASE_URL',
-  'AGG_API_KEY',
-  'STRIPE_SECRET_KEY',
-  'IDP_ISSUER',
-  'WECHAT_APPS',
-  'DOUYIN_APPS',
-  'ALIPAY_APPS',
-] as const;
-
-function reasonsToChoose(values: Values, production: boolean): string[] {
+/** Why REST_AUTH must be set: whatever makes Kiln spend money, use somebody's machines, or know real people. */
+function reasonsToSetAuth(values: Values, production: boolean): string[] {
   return [
     ...(production ? ['this is production'] : []),
     ...(isLoopback(values.HOST) ? [] : ['HOST is not a loopback address']),
-    ...REAL_UPSTREAMS.filter((key) => values[key] !== null).map((key) => `${key} is set`),
+    ...realSettings.filter((name) => values[name] !== null).map((name) => `${name} is set`),
   ];
 }
 

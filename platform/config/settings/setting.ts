@@ -15,6 +15,8 @@ export interface Setting<Value> {
   readonly fallback: string | null;
   readonly default: string;
   readonly meaning: string;
+  /** Whether it connects Kiln to something real. */
+  readonly isReal?: boolean;
 }
 
 /** A setting that always has a value; its default is parsed by the same schema. */
@@ -35,8 +37,14 @@ export function optional<Value>(
   return { schema, fallback: null, default: unset, meaning };
 }
 
-/** What happens without a setting for something that the sandbox has too. */
-export const IN_SANDBOX = 'sandbox in development, absent in production';
+/** An optional setting that connects Kiln to something real: REST_AUTH must be set with it. */
+export function real<Value>(
+  schema: z.ZodType<Value, string>,
+  meaning: string,
+  unset = 'sandbox in development, absent in production',
+): Setting<Value | null> {
+  return { ...optional(schema, meaning, unset), isReal: true };
+}
 
 /** The values of a table of settings, by name. */
 export type ValuesOf<Table> = {

@@ -18,7 +18,7 @@ import {
   oneOf,
 } from './formats.ts';
 import { rateLimits } from './rate-limits.ts';
-import { IN_SANDBOX, optional, setting, type ValuesOf } from './setting.ts';
+import { optional, real, setting, type ValuesOf } from './setting.ts';
 import { signInSettings } from './sign-in-settings.ts';
 
 const YEAR_SECONDS = 31_536_000;
@@ -130,40 +130,39 @@ export const settings = {
     'signs result webhooks: whsec_ and 24 to 64 bytes in base64',
     'made at first start',
   ),
-  GENERATORS_FILE: optional(
+  GENERATORS_FILE: real(
     text,
     'JSON file: generator -> its bindings in order of fall-back, instead of the bundled ones of that generator',
     'bundled bindings',
   ),
-  OPENAI_API_KEY: optional(text, 'key of OpenAI or of a server with the same API', IN_SANDBOX),
-  OPENAI_BASE_URL: optional(
+  OPENAI_API_KEY: real(text, 'key of OpenAI or of a server with the same API'),
+  OPENAI_BASE_URL: real(
     httpAddress,
     'base URL of that server up to its version (.../v1); enough by itself when it needs no key',
     'https://api.openai.com/v1 with a key',
   ),
-  GEMINI_API_KEY: optional(text, 'key of the Gemini API', IN_SANDBOX),
+  GEMINI_API_KEY: real(text, 'key of the Gemini API'),
   GEMINI_BASE_URL: optional(
     httpAddress,
     'base URL of that API up to its version',
     'https://generativelanguage.googleapis.com/v1beta',
   ),
-  KLING_ACCESS_KEY: optional(text, 'access key of the Kling API, together with KLING_SECRET_KEY', IN_SANDBOX),
-  KLING_SECRET_KEY: optional(text, 'signs the tokens for the Kling API'),
-  KLING_API_KEY: optional(text, 'API key of the Kling API, instead of the pair of keys'),
+  KLING_ACCESS_KEY: real(text, 'access key of the Kling API, together with KLING_SECRET_KEY'),
+  KLING_SECRET_KEY: real(text, 'signs the tokens for the Kling API', 'none'),
+  KLING_API_KEY: real(text, 'API key of the Kling API, instead of the pair of keys', 'none'),
   KLING_BASE_URL: optional(httpAddress, 'base URL of the Kling API', 'https://api-singapore.klingai.com'),
-  MINIMAX_API_KEY: optional(text, 'key of the MiniMax API', IN_SANDBOX),
+  MINIMAX_API_KEY: real(text, 'key of the MiniMax API'),
   MINIMAX_GROUP_ID: optional(text, 'its group, for keys that need one'),
   MINIMAX_BASE_URL: optional(httpAddress, 'base URL of the MiniMax API', 'https://api.minimax.io'),
-  HEDRA_API_KEY: optional(text, 'key of the Hedra API', IN_SANDBOX),
+  HEDRA_API_KEY: real(text, 'key of the Hedra API'),
   HEDRA_BASE_URL: optional(httpAddress, 'base URL of the Hedra API', 'https://api.hedra.com/web-app'),
-  HIGGSFIELD_KEY: optional(text, 'credentials of the Higgsfield API, KEY_ID:KEY_SECRET', IN_SANDBOX),
+  HIGGSFIELD_KEY: real(text, 'credentials of the Higgsfield API, KEY_ID:KEY_SECRET'),
   HIGGSFIELD_BASE_URL: optional(httpAddress, 'base URL of the Higgsfield API', 'https://api.higgsfield.ai'),
-  VOLCENGINE_ACCESS_KEY: optional(
+  VOLCENGINE_ACCESS_KEY: real(
     text,
     'access key of Volcengine, together with VOLCENGINE_SECRET_KEY; it fetches its inputs, so PUBLIC_URL (or the bucket) must be at a public https address',
-    IN_SANDBOX,
   ),
-  VOLCENGINE_SECRET_KEY: optional(text, 'signs the requests to Volcengine'),
+  VOLCENGINE_SECRET_KEY: real(text, 'signs the requests to Volcengine', 'none'),
   VOLCENGINE_BASE_URL: optional(
     httpAddress,
     'base URL of its visual service',
@@ -178,30 +177,29 @@ export const settings = {
     text,
     'space in that storage that videos of avatars are uploaded to; without one avatars are refused',
   ),
-  FAL_KEY: optional(text, 'key of fal', IN_SANDBOX),
+  FAL_KEY: real(text, 'key of fal'),
   FAL_BASE_URL: optional(httpAddress, "base URL of fal's queue", 'https://queue.fal.run'),
   FAL_REST_BASE_URL: optional(
     httpAddress,
     "base URL of fal's storage and of the keys that sign its webhooks",
     'https://rest.fal.ai',
   ),
-  REPLICATE_API_TOKEN: optional(text, 'token of Replicate', IN_SANDBOX),
+  REPLICATE_API_TOKEN: real(text, 'token of Replicate'),
   REPLICATE_BASE_URL: optional(
     httpAddress,
     'base URL of the Replicate API up to its version',
     'https://api.replicate.com/v1',
   ),
-  COMFYUI_URLS: optional(
+  COMFYUI_URLS: real(
     list(comfyuiAddress, 'http:// or https:// addresses'),
     'URLs of ComfyUI servers, separated by commas; each job goes to the least loaded',
-    IN_SANDBOX,
   ),
   COMFYUI_API_KEY: optional(text, 'sent to them as X-API-Key, where a proxy before them needs it'),
-  MIDJOURNEY_BASE_URL: optional(httpAddress, 'URL of a midjourney-proxy server', IN_SANDBOX),
-  MIDJOURNEY_SECRET: optional(text, 'its mj-api-secret, when it needs one'),
-  AGG_BASE_URL: optional(httpAddress, 'base URL of the aggregator behind the agg generators', IN_SANDBOX),
-  AGG_API_KEY: optional(text, 'key of the aggregator'),
-  STRIPE_SECRET_KEY: optional(
+  MIDJOURNEY_BASE_URL: real(httpAddress, 'URL of a midjourney-proxy server'),
+  MIDJOURNEY_SECRET: real(text, 'its mj-api-secret, when it needs one', 'none'),
+  AGG_BASE_URL: real(httpAddress, 'base URL of the aggregator behind the agg generators'),
+  AGG_API_KEY: real(text, 'key of the aggregator', 'none'),
+  STRIPE_SECRET_KEY: real(
     text,
     'key of Stripe, the payment provider',
     'sandbox in development, no payments in production',
@@ -242,3 +240,8 @@ export const settings = {
 
 /** The parsed settings, by name. */
 export type Values = ValuesOf<typeof settings>;
+
+/** Settings that connect Kiln to something real. */
+export const realSettings = (Object.keys(settings) as (keyof Values)[]).filter(
+  (name) => settings[name].isReal,
+);

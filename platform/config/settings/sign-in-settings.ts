@@ -1,15 +1,12 @@
 import { httpAddress, list, text } from './formats.ts';
-import { IN_SANDBOX, optional, setting } from './setting.ts';
+import { optional, real, setting } from './setting.ts';
 import { appFile, appSecret, authorizeParameter, issuerAddress, redirectTarget } from './sign-in-formats.ts';
-
-const SANDBOX = IN_SANDBOX;
 
 /** The sign-in settings, in the order of the README. */
 export const signInSettings = {
-  IDP_ISSUER: optional(
+  IDP_ISSUER: real(
     issuerAddress,
     'issuer of the identity provider (OpenID Connect), exactly as its discovery document names it',
-    SANDBOX,
   ),
   IDP_CLIENT_ID: optional(text, 'client id of Kiln at the provider'),
   IDP_CLIENT_SECRET: optional(text, 'client secret; none for a public client'),
@@ -40,22 +37,19 @@ export const signInSettings = {
     'where browsers may be redirected after sign-in besides our own paths: exact origins and schemes of apps (com.example.app:), separated by commas',
     '',
   ),
-  WECHAT_APPS: optional(
+  WECHAT_APPS: real(
     list(appSecret, 'appId=secret'),
     'WeChat mini-programs that sign in here: appId=secret, separated by commas',
-    SANDBOX,
   ),
   WECHAT_BASE_URL: optional(httpAddress, 'base URL of the WeChat API', 'https://api.weixin.qq.com'),
-  DOUYIN_APPS: optional(
+  DOUYIN_APPS: real(
     list(appSecret, 'appId=secret'),
     'Douyin mini-programs: appId=secret, separated by commas',
-    SANDBOX,
   ),
   DOUYIN_BASE_URL: optional(httpAddress, 'base URL of the Douyin API', 'https://developer.toutiao.com'),
-  ALIPAY_APPS: optional(
+  ALIPAY_APPS: real(
     list(appFile, 'appId=path of a PEM file'),
     "Alipay mini-programs: appId=path of a PEM file, separated by commas; the file holds the app's private key and Alipay's public key for it",
-    SANDBOX,
   ),
   ALIPAY_BASE_URL: optional(
     httpAddress,
