@@ -206,7 +206,7 @@ describe.runIf(process.platform === 'linux')(
       );
 
       first.signal('SIGCONT');
-      await untilLogged(first, /a job was not ours any more|a job was taken from us/g, 4);
+      await untilLogged(first, /a job was not ours any more|a job was lost/g, 4);
       const tasks = await untilAllEnded(first.url);
       expect(tally(tasks.map(({ outputs, state }) => `${state} ${outputs.length}`))).toEqual({
         'SUCCEEDED 1': 4,
