@@ -24,7 +24,7 @@ export async function endTask(
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskTable },
   { failedStep, ...end }: TaskEnd,
 ): Promise<void> {
-  const [appended] = await scope.append([{ taskId: task.id, ...WORDS[end.state], ...end }]);
+  const [appended] = await scope.append([{ taskId: task.id, ...END_EVENTS[end.state], ...end }]);
   if (appended === undefined) return;
   if (end.state !== 'SUCCEEDED') {
     await closeSteps(scope.transaction, task.id, failedStep ?? null);
@@ -38,7 +38,7 @@ export async function endTask(
   await listener?.ended(scope, task);
 }
 
-const WORDS = {
+const END_EVENTS = {
   SUCCEEDED: { stage: 'finished', progress: 100 },
   FAILED: { stage: 'failed' },
   CANCELLED: { stage: 'cancelled', cancel: true },

@@ -33,12 +33,12 @@ export function createQueueLengths({
   logger,
   refreshMs = 1_000,
 }: QueueLengthOptions): QueueLengths {
-  const entering = createTally();
-  /** Written by this process since the snapshot was begun: perhaps in it, perhaps not. Counted twice at worst. */
-  const written = createTally();
+  const reserved = createCounters();
+  /** Written by this process since the snapshot began; it may already include them, so they count twice at worst. */
+  const written = createCounters();
   const lengths = createSnapshot(refreshMs, new Map<string, number>(), async () => {
     const before = written.copy();
-    const counted = new Map((await countQueued(database)).map((line) => [line.binding, line.waiting]));
+    const counted = new Map((await countQueued(database)).map((row) => [row.binding, row.waiting]));
     for (const [binding, steps] of before) written.add(binding, -steps);
     return counted;
   });
@@ -46,7 +46,7 @@ export function createQueueLengths({
   return {
     async reserve(binding, steps) {
       const counted = (await lengths.fresh()).get(binding.id) ?? 0;
-      const waiting = counted + entering.of(binding.id) + written.of(binding.id);
+      const waiting = counted + reserved.of(binding.id) + written.of(binding.id);
       if (waiting + steps > binding.maxWaiting) {
         throw new AppError(
           'QUEUE_FULL',
@@ -54,10 +54,10 @@ export function createQueueLengths({
           { retryAfter: 5 },
         );
       }
-      entering.add(binding.id, steps);
+      reserved.add(binding.id, steps);
     },
     settle(binding, steps, wasWritten) {
-      entering.add(binding.id, -steps);
+      reserved.add(binding.id, -steps);
       if (wasWritten) written.add(binding.id, steps);
     },
     position(taskId) {
@@ -70,7 +70,7 @@ export function createQueueLengths({
 }
 
 /** Counters by name that are never negative; those at 0 are removed. */
-function createTally() {
+function createCounters() {
   const numbers = new Map<string, number>();
   return {
     of: (name: string) => numbers.get(name) ?? 0,

@@ -111,7 +111,7 @@ export async function readQueues(
   database: MediaDatabase,
   limit: number,
 ): Promise<readonly { readonly binding: string; readonly task_ids: readonly string[] }[]> {
-  const { rows } = await sql<{ binding: string; task_ids: string[] }>`/* steps.lines */
+  const { rows } = await sql<{ binding: string; task_ids: string[] }>`/* steps.queues */
     select binding, array_agg(task_id::text order by task_id) as task_ids from (
       select binding, task_id from media.task_steps where state = 'QUEUED' order by task_id limit ${limit}
     ) waiting group by binding`.execute(database);
@@ -122,7 +122,7 @@ export async function readQueues(
 export async function countQueued(
   database: MediaDatabase,
 ): Promise<readonly { readonly binding: string; readonly waiting: number }[]> {
-  const { rows } = await sql<{ binding: string; waiting: number }>`/* steps.count-lines */
+  const { rows } = await sql<{ binding: string; waiting: number }>`/* steps.count-queued */
     select binding, count(*)::integer as waiting from media.task_steps where state = 'QUEUED' group by binding`.execute(
     database,
   );

@@ -45,10 +45,10 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
   const publish = (events: readonly AppendedEvent[]): void => {
     for (const event of events) bus.publish(TASK_TOPIC, event.taskId, event.seq);
   };
-  async function once<Result>(body: (scope: TransactionScope) => Promise<Result>): Promise<Result> {
+  async function runOnce<Result>(body: (scope: TransactionScope) => Promise<Result>): Promise<Result> {
     const appended: AppendedEvent[] = [];
     const queues = new Set<string>();
-    const announcements: (readonly [topic: string, key: string, version: number])[] = [];
+    const publications: (readonly [topic: string, key: string, version: number])[] = [];
     const result = await database.transaction().execute((transaction) =>
       body({
         transaction,
@@ -62,11 +62,11 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
           for (const job of jobs) if (job.startAfterSeconds === undefined) queues.add(job.queue);
         },
         wake: (name) => void queues.add(name),
-        publish: (...announcement) => void announcements.push(announcement),
+        publish: (...publication) => void publications.push(publication),
       }),
     );
     publish(appended);
-    for (const announcement of announcements) bus.publish(...announcement);
+    for (const publication of publications) bus.publish(...publication);
     for (const name of queues) queue.wake(name);
     return result;
   }
@@ -74,9 +74,9 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
     async run(body) {
       for (let runs = 1; ; runs += 1) {
         try {
-          return await once(body);
+          return await runOnce(body);
         } catch (error) {
-          if (runs >= MAX_RUNS || !isBrokenOff(error)) throw error;
+          if (runs >= MAX_RUNS || !isSerializationFailure(error)) throw error;
         }
       }
     },
@@ -89,7 +89,7 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
 }
 
 /** Deadlock or serialization failure: PostgreSQL asks for the same transaction again. */
-function isBrokenOff(error: unknown): boolean {
+function isSerializationFailure(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === '40P01' || code === '40001';
 }

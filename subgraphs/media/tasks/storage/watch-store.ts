@@ -7,13 +7,13 @@ import type { AttemptKey } from '../../domain/attempt.ts';
 /** SQL of following attempts: one process at a time has the upstream's stream of one attempt. */
 
 /** Takes or renews the leases of running attempts' streams for some seconds; answers those that are ours now. */
-export async function holdWatches(
+export async function leaseWatches(
   database: MediaDatabase,
   keys: readonly AttemptKey[],
   { watcher, seconds }: { watcher: string; seconds: number },
 ): Promise<readonly AttemptKey[]> {
   if (keys.length === 0) return [];
-  const { rows } = await sql<AttemptKey>`/* attempts.hold-watches */
+  const { rows } = await sql<AttemptKey>`/* attempts.lease-watches */
     update media.attempts attempt
     set watcher = ${watcher}::uuid, watched_until = now() + make_interval(secs => ${seconds})
     from jsonb_to_recordset(${jsonText(keys)}::jsonb) as entry("taskId" uuid, step integer, number integer)

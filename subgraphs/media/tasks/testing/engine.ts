@@ -26,14 +26,14 @@ import { memoryFiles } from './memory-files.ts';
 /** What the tests of the task engine share: a real database, queue and bus. */
 
 /**
- * A whole engine over a fresh database, or over one that another process has made. `worker` and `service` make as many
+ * A whole engine over a fresh database, or over one that another process has created. `worker` and `service` make as many
  * of each as a test wants.
  */
 export async function startEngine(existing?: { readonly connectionString: string }) {
   const logger = silentLogger();
-  const made = existing ? atAddress(existing.connectionString) : await testDatabase();
+  const source = existing ? atAddress(existing.connectionString) : await testDatabase();
   const database = createDatabase({
-    config: made.config,
+    config: source.config,
     maxConnections: 10,
     applicationName: 'test',
     logger,
@@ -51,7 +51,7 @@ export async function startEngine(existing?: { readonly connectionString: string
     ...parts,
     pool: database.pool,
     platformDatabase: database,
-    connectionString: made.connectionString,
+    connectionString: source.connectionString,
     service(registry: GeneratorRegistry, change: Change<TaskServiceOptions> = {}): RunningTaskService {
       const planner = createStepPlanner(registry, change);
       const service = createTaskService({ ...parts, registry, planner, ...change });
@@ -81,7 +81,7 @@ export async function startEngine(existing?: { readonly connectionString: string
       await bus.close();
       await http.close();
       await database.close();
-      await made.drop();
+      await source.drop();
     },
   };
 }
@@ -109,13 +109,13 @@ const QUICK: Partial<WorkerLimits> = {
   storePauseSeconds: 1,
 };
 
-/** Asks again until there is an answer; fails after a long time. */
-export async function until<Answer>(ask: () => Promise<Answer | null | undefined | false>): Promise<Answer> {
+/** Polls until `read` answers something; fails after a long time. */
+export async function until<Answer>(read: () => Promise<Answer | null | undefined | false>): Promise<Answer> {
   const deadline = Date.now() + 100_000;
   for (;;) {
-    const answer = await ask();
+    const answer = await read();
     if (answer) return answer;
-    if (Date.now() > deadline) throw new Error('what was waited for did not happen');
+    if (Date.now() > deadline) throw new Error('timed out waiting for a condition');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -6,8 +6,8 @@ import type { FileService, StoredFile } from '../../files/files.ts';
 
 export type MemoryFiles = FileService & {
   readonly stored: Map<string, StoredFile & { taskId?: string }>;
-  /** How many more files are refused, as by an object store that is away. */
-  away: number;
+  /** How many more files are refused, as by an unavailable object store. */
+  unavailable: number;
 };
 
 /** Files in memory: the engine only needs the contract. */
@@ -18,10 +18,10 @@ export function memoryFiles(): MemoryFiles {
   };
   const files: MemoryFiles = {
     stored,
-    away: 0,
+    unavailable: 0,
     async store(file) {
-      if (files.away > 0) {
-        files.away -= 1;
+      if (files.unavailable > 0) {
+        files.unavailable -= 1;
         throw new AppError('UNAVAILABLE', 'the object storage does not answer');
       }
       const chunks: Uint8Array[] = [];

@@ -4,9 +4,9 @@ import type { Binding } from '../../generators/bindings/binding.ts';
 import type { Handle, JobCapability, JobStatus, Provider } from '../../providers/contract/provider.ts';
 import type { UpstreamStatus } from './upstream.ts';
 
-/** What a wire of the tests can do besides starting and telling. */
+/** What a wire of the tests can do besides starting and reporting status. */
 export interface WireOptions {
-  /** Whether a start can be asked for by its reference (default: yes). */
+  /** Whether a start can be looked up by its reference (default: yes). */
   readonly find?: boolean;
   /** Whether it can cancel (default: yes). */
   readonly cancel?: boolean;
@@ -15,29 +15,29 @@ export interface WireOptions {
 
 /** A provider that speaks the upstream's wire. */
 export function testProvider(http: HttpClient, options: WireOptions = {}): Provider {
-  const ask = asker(http);
+  const send = createSender(http);
   const job: JobCapability = {
     pollMs: 20,
     start: async (request, { connection, reference }) => {
       const prompt = request.kind === 'IMAGE' ? request.prompt : 'describe';
-      const answer = await ask('POST', `${connection.baseUrl}/jobs`, { reference, prompt });
+      const answer = await send('POST', `${connection.baseUrl}/jobs`, { reference, prompt });
       if (answer.status === 200) return { id: (JSON.parse(answer.body.toString()) as { id: string }).id };
       throw refusal(answer.status, answer.headers['retry-after']);
     },
     status: async (handle, { connection }) => {
-      const answer = await ask('GET', `${connection.baseUrl}/jobs/${idOf(handle)}`);
+      const answer = await send('GET', `${connection.baseUrl}/jobs/${idOf(handle)}`);
       if (answer.status !== 200) throw new UpstreamError('LOST', 'no such job');
       return statusOf(JSON.parse(answer.body.toString()) as UpstreamStatus, connection.baseUrl);
     },
     ...(options.cancel !== false && {
       cancel: async (handle, { connection }) => {
-        await ask('POST', `${connection.baseUrl}/jobs/${idOf(handle)}/cancel`);
+        await send('POST', `${connection.baseUrl}/jobs/${idOf(handle)}/cancel`);
         return 'cancelled' as const;
       },
     }),
     ...(options.find !== false && {
       find: async (reference, { connection }) => {
-        const answer = await ask('GET', `${connection.baseUrl}/jobs`);
+        const answer = await send('GET', `${connection.baseUrl}/jobs`);
         const all = JSON.parse(answer.body.toString()) as { id: string; reference: string }[];
         const found = all.find((entry) => entry.reference === reference);
         return found === undefined ? ('absent' as const) : { id: found.id };
@@ -47,7 +47,7 @@ export function testProvider(http: HttpClient, options: WireOptions = {}): Provi
   return { name: options.name ?? 'test', jobs: { IMAGE: job, DESCRIPTION: job } };
 }
 
-function asker(http: HttpClient) {
+function createSender(http: HttpClient) {
   return async (method: 'GET' | 'POST', url: string, body?: unknown): Promise<HttpResponse> => {
     try {
       return await http.request({
@@ -77,17 +77,17 @@ function refusal(status: number, retryAfter: string | undefined): UpstreamError 
   });
 }
 
-function statusOf(said: UpstreamStatus, baseUrl: string): JobStatus {
-  if (said.state === 'failed') {
+function statusOf(status: UpstreamStatus, baseUrl: string): JobStatus {
+  if (status.state === 'failed') {
     return {
       state: 'failed',
-      error: new UpstreamError('UNAVAILABLE', 'it broke', { retryable: said.retryable }),
+      error: new UpstreamError('UNAVAILABLE', 'it broke', { retryable: status.retryable }),
     };
   }
-  if (said.state !== 'finished') return said;
-  const names = said.files ?? (said.texts ? [] : ['picture.png']);
+  if (status.state !== 'finished') return status;
+  const names = status.files ?? (status.texts ? [] : ['picture.png']);
   const files = names.map((name) => ({ url: `${baseUrl}/files/${name}` }));
-  return { state: 'finished', outcome: { files, texts: said.texts ?? [] } };
+  return { state: 'finished', outcome: { files, texts: status.texts ?? [] } };
 }
 
 export function testBinding(

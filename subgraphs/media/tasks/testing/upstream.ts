@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import { newId } from '../../../../platform/ids.ts';
 
-/** An upstream that tests steer: every start is a job of its own, and its words are the test's. */
+/** An upstream that tests steer: every start is a job of its own, and its answers are what the test says. */
 export interface Upstream {
   readonly url: string;
   /** Started references, in order; a reference that came twice is there twice. */
@@ -71,9 +71,9 @@ type State = Upstream & { most: number };
 async function receive(upstream: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const [, place, id = '', verb] = (request.url ?? '').split('/');
+  const [, resource, id = '', verb] = (request.url ?? '').split('/');
   const job = upstream.jobs.get(id);
-  if (place === 'files') {
+  if (resource === 'files') {
     const file = upstream.onFile(id);
     response.writeHead(file.status, file.headers).end(file.body);
   } else if (request.method === 'POST' && id === '') {
@@ -88,7 +88,7 @@ async function receive(upstream: State, request: IncomingMessage, response: Serv
     job.open = false;
     answer(response, 200, { cancelled: true });
   } else {
-    tell(upstream, job, response);
+    sendStatus(upstream, job, response);
   }
 }
 
@@ -114,7 +114,7 @@ async function begin(
   else response.socket?.destroy();
 }
 
-function tell(upstream: State, job: UpstreamJob, response: ServerResponse): void {
+function sendStatus(upstream: State, job: UpstreamJob, response: ServerResponse): void {
   job.polls += 1;
   const status = upstream.onStatus(job);
   if (status.state === 'finished' || status.state === 'failed') job.open = false;

@@ -15,10 +15,10 @@ import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.
 import { testBinding } from '../testing/provider.ts';
 import { PNG } from '../testing/upstream.ts';
 
-/** One engine, whose provider answers every kind of work at once, and remembers what it was asked. */
+/** One engine, whose provider answers every kind of work at once, and records its requests. */
 let engine: TestEngine;
 let service: RunningTaskService;
-const asked: WorkRequest[] = [];
+const requests: WorkRequest[] = [];
 const files = [{ content: PNG, contentType: 'image/png' }];
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ const model: CatalogModel = {
 function answering(outcome: { files?: typeof files; texts?: string[]; facts?: object }): CallCapability {
   return {
     async call(request) {
-      asked.push(request);
+      requests.push(request);
       return { files: [], texts: [], ...outcome } as Awaited<ReturnType<CallCapability['call']>>;
     },
   };
@@ -116,7 +116,7 @@ describe('the kinds of work', () => {
       resolution: '768p',
       duration: 6,
     });
-    const request = asked.at(-1);
+    const request = requests.at(-1);
     if (request?.kind !== 'VIDEO') throw new Error('no video was asked for');
     expect(request).toMatchObject({ prompt: 'a fox', resolution: '768P', duration: 6 });
     expect(request.negativePrompt).toBeUndefined();
@@ -184,8 +184,8 @@ it('a file that the provider keeps already is handed over with its id there', as
   const uploaded = { id: 'files/7', uri: 'https://ai.example/files/7', expiresAt: null, answer: null };
   await createProviderResources(engine.database).save({ mediaId: media, owner: me.id, account, uploaded });
   await done({ kind: 'ANALYSIS', generator: 'test', media: { fileId: media }, prompt: 'what?' });
-  expect(asked.at(-1)).toMatchObject({ media: { uploaded: { id: 'files/7', uri: uploaded.uri } } });
+  expect(requests.at(-1)).toMatchObject({ media: { uploaded: { id: 'files/7', uri: uploaded.uri } } });
   const other = await newFile('another film');
   await done({ kind: 'ANALYSIS', generator: 'test', media: { fileId: other }, prompt: 'what?' });
-  expect(asked.at(-1)).toMatchObject({ media: { uploaded: null } });
+  expect(requests.at(-1)).toMatchObject({ media: { uploaded: null } });
 });

@@ -11,11 +11,11 @@ import { me, registryOf, startEngine, type TestEngine } from '../testing/engine.
 import { testBinding } from '../testing/provider.ts';
 import { PNG } from '../testing/upstream.ts';
 
-/** Avatars through an engine whose providers answer at once and remember what they were asked. */
+/** Avatars through an engine whose providers answer at once and record their requests. */
 
 let engine: TestEngine;
 let service: RunningTaskService;
-const asked: WorkRequest[] = [];
+const requests: WorkRequest[] = [];
 
 const box = (name: string, bytes: number): Buffer => {
   const content = Buffer.alloc(bytes);
@@ -29,7 +29,7 @@ const SOUND = Buffer.concat([Buffer.from([0xff, 0xfb]), Buffer.from('what is hea
 function answering(outcome: Partial<Outcome>): CallCapability {
   return {
     async call(request) {
-      asked.push(request);
+      requests.push(request);
       return { files: [], texts: [], ...outcome };
     },
   };
@@ -83,12 +83,12 @@ describe('the video of an avatar', () => {
   it('is handed over when it is MP4, and refused by what it is when it only says so', async () => {
     const film = await done({ kind: 'AVATAR_SOURCE', generator, video: await stored(FILM) });
     expect(film).toMatchObject({ state: 'SUCCEEDED', result: { mediaIds: [], facts: { videoId: 'v-1' } } });
-    const before = asked.length;
+    const before = requests.length;
     expect(await done({ kind: 'AVATAR_SOURCE', generator, video: await stored(PNG) })).toMatchObject({
       state: 'FAILED',
       error: { code: 'INVALID_INPUT', field: 'source', message: expect.stringContaining('image/png') },
     });
-    expect(asked).toHaveLength(before);
+    expect(requests).toHaveLength(before);
   });
 });
 
@@ -109,20 +109,20 @@ describe('an avatar', () => {
 
   it('says a text by having it spoken first; the result is the video alone', async () => {
     const work = { kind: 'AVATAR_VIDEO', generator, digitalId: 'd-1', text: 'Hello.', voiceId: 'v' } as const;
-    const said = await done(work);
-    expect(said).toMatchObject({
+    const task = await done(work);
+    expect(task).toMatchObject({
       kind: 'AVATAR_VIDEO',
       generator,
       state: 'SUCCEEDED',
       result: { texts: [] },
     });
-    const [mediaId = '', ...others] = said.result?.mediaIds ?? [];
+    const [mediaId = '', ...others] = task.result?.mediaIds ?? [];
     expect([engine.files.stored.get(mediaId)?.contentType, others]).toEqual(['video/mp4', []]);
-    const [speech, video] = asked.slice(-2);
+    const [speech, video] = requests.slice(-2);
     expect(speech).toMatchObject({ kind: 'SPEECH', text: 'Hello.', voiceId: 'v' });
     if (video?.kind !== 'AVATAR_VIDEO') throw new Error('no video was asked for');
     expect(await buffer(await video.audio.open())).toEqual(SOUND);
-    expect((await service.attempts([said.id])).get(said.id)).toMatchObject([
+    expect((await service.attempts([task.id])).get(task.id)).toMatchObject([
       { step: 1, provider: 'speaking' },
       { step: 2, provider: 'avatars' },
     ]);

@@ -10,7 +10,7 @@ export interface PruneOptions {
   readonly database: MediaDatabase;
   readonly files: FileService;
   readonly endListener?: EndListener | undefined;
-  /** Days an event log is kept after its task's end; 0 keeps for ever. */
+  /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
 }
 

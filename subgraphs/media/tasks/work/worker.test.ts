@@ -25,26 +25,26 @@ afterEach(async () => {
   await upstream.close();
 });
 
-interface SceneOptions {
+interface SetupOptions {
   readonly provider?: Provider;
   readonly binding?: Partial<Binding>;
   readonly more?: readonly Binding[];
   readonly worker?: Partial<TaskWorkerOptions>;
 }
 
-async function scene({ provider, binding, more = [], worker }: SceneOptions = {}) {
+async function setUp({ provider, binding, more = [], worker }: SetupOptions = {}) {
   const first = testBinding('test#0', provider ?? testProvider(engine.http), upstream.url, binding);
   const registry = registryOf(first, ...more);
   const service = engine.service(registry);
   return { service, registry, worker: await engine.worker(registry, worker) };
 }
 
-const attemptStates = async (service: Awaited<ReturnType<typeof scene>>['service'], id: string) =>
+const attemptStates = async (service: Awaited<ReturnType<typeof setUp>>['service'], id: string) =>
   (await service.attempts([id])).get(id)?.map((attempt) => attempt.state);
 
 describe('one task', () => {
   it('runs from its submission to its stored result', async () => {
-    const { service } = await scene();
+    const { service } = await setUp();
     const task = await service.submit(me, image());
     expect(task).toMatchObject({ state: 'QUEUED', stage: 'queued', lastSeq: 1, owner: 'usr_me' });
     const ended = await engine.ended(service, task.id);
@@ -64,7 +64,7 @@ describe('one task', () => {
       if (polls < 30) return { state: 'running', progress: polls < 15 ? polls * 2 : null };
       return { state: 'finished' };
     };
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image());
     await engine.ended(service, id);
     const log = await service.events(id, 0, 100);
@@ -79,7 +79,7 @@ describe('the limit of a binding', () => {
   it('holds with two workers', async () => {
     upstream.onStatus = ({ polls }) =>
       polls < 4 ? { state: 'running', progress: 50 } : { state: 'finished' };
-    const { service, registry } = await scene({ binding: { concurrency: 1 } });
+    const { service, registry } = await setUp({ binding: { concurrency: 1 } });
     const second = await startSecondWorker(registry);
     const tasks = await Promise.all(Array.from({ length: 6 }, () => service.submit(me, image())));
     for (const task of tasks) expect((await engine.ended(service, task.id)).state).toBe('SUCCEEDED');
@@ -110,7 +110,7 @@ describe('fall-back', () => {
     const second = await startUpstream();
     upstream.onStart = () => ({ status: 429 });
     const more = [testBinding('test#1', testProvider(engine.http, { name: 'other' }), second.url)];
-    const { service } = await scene({ more });
+    const { service } = await setUp({ more });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(second.starts).toEqual([`${id}/1/2`]);
@@ -126,7 +126,7 @@ describe('fall-back', () => {
     upstream.onStatus = ({ prompt }) =>
       prompt === 'lost' ? { state: 'failed', retryable: true } : { state: 'running', progress: 10 };
     const more = [testBinding('test#1', testProvider(engine.http), second.url)];
-    const { service } = await scene({ binding: { attemptTimeoutSeconds: 0.3 }, more });
+    const { service } = await setUp({ binding: { attemptTimeoutSeconds: 0.3 }, more });
     for (const prompt of ['lost', 'stalls']) {
       const { id } = await service.submit(me, image(prompt));
       expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
@@ -138,7 +138,7 @@ describe('fall-back', () => {
 
   it('tries a single binding again after a pause, a bounded number of times', async () => {
     upstream.onStart = () => ({ status: 429, retryAfter: 1 });
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image());
     const ended = await engine.ended(service, id);
     expect(ended).toMatchObject({ state: 'FAILED', error: { code: 'RATE_LIMITED', retryable: true } });
@@ -147,7 +147,7 @@ describe('fall-back', () => {
 
   it('ends at once when no other attempt could help', async () => {
     upstream.onStart = () => ({ status: 400 });
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image());
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',
@@ -160,7 +160,7 @@ describe('fall-back', () => {
 describe('a start of which nobody knows whether it happened', () => {
   it('is found at an upstream that can be asked', async () => {
     upstream.onStart = () => 'accept-then-cut';
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(upstream.starts).toEqual([`${id}/1/1`]);
@@ -169,7 +169,7 @@ describe('a start of which nobody knows whether it happened', () => {
   it('is followed by another attempt when the upstream certainly does not have it', async () => {
     let cuts = 0;
     upstream.onStart = () => (cuts++ === 0 ? 'cut' : 'accept');
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(upstream.starts).toEqual([`${id}/1/2`]);
@@ -177,7 +177,7 @@ describe('a start of which nobody knows whether it happened', () => {
 
   it('is named START_UNKNOWN where the upstream can not be asked', async () => {
     upstream.onStart = () => 'accept-then-cut';
-    const { service } = await scene({ provider: testProvider(engine.http, { find: false }) });
+    const { service } = await setUp({ provider: testProvider(engine.http, { find: false }) });
     const { id } = await service.submit(me, image());
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',
@@ -191,14 +191,14 @@ describe('a start of which nobody knows whether it happened', () => {
     let cuts = 0;
     upstream.onStart = () => (cuts++ === 0 ? 'accept-then-cut' : 'accept');
     const provider = testProvider(engine.http, { find: false });
-    const { service } = await scene({ provider, binding: { retryUnknownStart: true } });
+    const { service } = await setUp({ provider, binding: { retryUnknownStart: true } });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(await attemptStates(service, id)).toEqual(['UNKNOWN', 'SUCCEEDED']);
   });
 
   it('of a worker that is gone is taken over: found, or named', async () => {
-    const { service } = await scene({ worker: { limits: { claimStaleSeconds: 3_600 } } });
+    const { service } = await setUp({ worker: { limits: { claimStaleSeconds: 3_600 } } });
     upstream.onStatus = () => ({ state: 'running', progress: 1 });
     const { id } = await service.submit(me, image());
     await until(async () => upstream.starts.length === 1);
@@ -233,7 +233,7 @@ describe('a start of which nobody knows whether it happened', () => {
 
     it('is discarded and cancelled when the others have given it up', async () => {
       takenOver(`, state = 'FAILED'`);
-      const { service } = await scene();
+      const { service } = await setUp();
       const { id } = await service.submit(me, image());
       await until(async () => upstream.cancels.length === 1);
       expect(upstream.cancels).toEqual([`${id}/1/1`]);
@@ -242,7 +242,7 @@ describe('a start of which nobody knows whether it happened', () => {
 
     it('is left to the others when they have found it', async () => {
       takenOver(`, state = 'RUNNING', handle = jsonb_build_object('id', $2::text), next_poll_at = now()`);
-      const { service } = await scene();
+      const { service } = await setUp();
       const { id } = await service.submit(me, image());
       expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
       expect([upstream.starts, upstream.cancels]).toEqual([[`${id}/1/1`], []]);
@@ -250,7 +250,7 @@ describe('a start of which nobody knows whether it happened', () => {
 
     it('counts while the others have not decided', async () => {
       takenOver('');
-      const { service } = await scene({ worker: { limits: { claimStaleSeconds: 3_600 } } });
+      const { service } = await setUp({ worker: { limits: { claimStaleSeconds: 3_600 } } });
       const { id } = await service.submit(me, image());
       expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
       expect([upstream.starts, upstream.cancels]).toEqual([[`${id}/1/1`], []]);
@@ -261,11 +261,11 @@ describe('a start of which nobody knows whether it happened', () => {
 describe('cancelling', () => {
   it('stops running work upstream', async () => {
     upstream.onStatus = () => ({ state: 'running', progress: 30 });
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image());
     await until(async () => (await service.readMany(me, [id]))[0]?.progress === 30);
-    const asked = await service.cancel(me, id);
-    expect(asked).toMatchObject({ state: 'RUNNING', stage: 'cancelling' });
+    const cancelling = await service.cancel(me, id);
+    expect(cancelling).toMatchObject({ state: 'RUNNING', stage: 'cancelling' });
     expect(await engine.ended(service, id)).toMatchObject({ state: 'CANCELLED', error: null });
     expect(upstream.cancels).toHaveLength(1);
     expect(await attemptStates(service, id)).toEqual(['CANCELLED']);
@@ -273,7 +273,7 @@ describe('cancelling', () => {
 
   it('ends the task where the upstream can not cancel, and discards its late result', async () => {
     upstream.onStatus = () => ({ state: 'running', progress: 30 });
-    const { service } = await scene({ provider: testProvider(engine.http, { cancel: false }) });
+    const { service } = await setUp({ provider: testProvider(engine.http, { cancel: false }) });
     const { id } = await service.submit(me, image());
     await until(async () => (await service.readMany(me, [id]))[0]?.progress === 30);
     await service.cancel(me, id);
@@ -293,7 +293,7 @@ describe('cancelling', () => {
       return 'accept';
     };
     upstream.onStatus = () => ({ state: 'running', progress: 1 });
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image());
     await until(async () => (await attemptStates(service, id))?.[0] === 'STARTING');
     await until(async () => {
@@ -308,18 +308,18 @@ describe('cancelling', () => {
 
   it('comes too late while the result is stored, and after the end', async () => {
     let release = (): void => {};
-    let asked = false;
+    let requested = false;
     const slow = createServer((_request, response) => {
-      asked = true;
+      requested = true;
       release = () => response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
     });
     await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
     const { port } = slow.address() as AddressInfo;
-    const { service } = await scene(resultsAt(`http://127.0.0.1:${port}`));
+    const { service } = await setUp(resultsAt(`http://127.0.0.1:${port}`));
     const { id } = await service.submit(me, image());
     await until(async () => (await service.readMany(me, [id]))[0]?.stage === 'storing result');
     await expect(service.cancel(me, id)).rejects.toMatchObject({ code: 'TOO_LATE' });
-    await until(async () => asked);
+    await until(async () => requested);
     release();
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     await expect(service.cancel(me, id)).rejects.toMatchObject({ code: 'TOO_LATE' });
@@ -328,7 +328,7 @@ describe('cancelling', () => {
   });
 });
 
-/** A scene whose upstream finishes at once, with a result at another server that it trusts. */
+/** A setup whose upstream finishes at once, with a result at another server that it trusts. */
 function resultsAt(origin: string) {
   const provider = testProvider(engine.http);
   const job = provider.jobs?.IMAGE;
@@ -342,7 +342,7 @@ function resultsAt(origin: string) {
   };
 }
 
-/** A server that sends a picture byte by byte, for ever. */
+/** A server that sends a picture byte by byte, endlessly. */
 async function openDripping() {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'image/png' });
@@ -362,7 +362,7 @@ async function openDripping() {
 describe('storing the result', () => {
   it('ends a download that comes byte by byte for ever', async () => {
     const dripping = await openDripping();
-    const { service } = await scene({
+    const { service } = await setUp({
       ...resultsAt(`http://${dripping.host}`),
       worker: { limits: { resultTimeoutMs: 300, maxStoreTries: 2 } },
     });
@@ -382,7 +382,7 @@ describe('storing the result', () => {
       if (tries === 2) return { status: 200, body: Buffer.from('<html>sorry</html>') };
       return { status: 200, body: PNG, headers: { 'content-type': 'application/x-wrong' } };
     };
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(tries).toBe(3);
@@ -390,7 +390,7 @@ describe('storing the result', () => {
 
   it('fails as STORAGE_FAILED when no try brings it, without another start', async () => {
     upstream.onFile = () => ({ status: 404, body: Buffer.from('gone') });
-    const { service } = await scene({ worker: { limits: { maxStoreTries: 2 } } });
+    const { service } = await setUp({ worker: { limits: { maxStoreTries: 2 } } });
     const { id } = await service.submit(me, image());
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',
@@ -400,7 +400,7 @@ describe('storing the result', () => {
   });
 
   it('fails at once for a result that is too large', async () => {
-    const { service } = await scene({ worker: { limits: { maxOutputBytes: 10 } } });
+    const { service } = await setUp({ worker: { limits: { maxOutputBytes: 10 } } });
     const { id } = await service.submit(me, image());
     expect(await engine.ended(service, id)).toMatchObject({
       error: { code: 'STORAGE_FAILED', message: expect.stringContaining('larger than 10 bytes') },
@@ -408,20 +408,20 @@ describe('storing the result', () => {
   });
 
   it('waits while our own store is away, and counts no try', async () => {
-    engine.files.away = 2;
-    const { service } = await scene({ worker: { limits: { maxStoreTries: 1 } } });
+    engine.files.unavailable = 2;
+    const { service } = await setUp({ worker: { limits: { maxStoreTries: 1 } } });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(engine.files.away).toBe(0);
+    expect(engine.files.unavailable).toBe(0);
     expect(upstream.starts).toHaveLength(1);
   });
 
   it('fails as STORAGE_FAILED when our own store stays away', async () => {
-    engine.files.away = 1_000;
-    const { service } = await scene({ worker: { limits: { maxStoreTries: 1, storeOutageSeconds: 0 } } });
+    engine.files.unavailable = 1_000;
+    const { service } = await setUp({ worker: { limits: { maxStoreTries: 1, storeOutageSeconds: 0 } } });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).error).toMatchObject({ code: 'STORAGE_FAILED' });
-    engine.files.away = 0;
+    engine.files.unavailable = 0;
   });
 
   it('keeps the order of several files', async () => {
@@ -431,7 +431,7 @@ describe('storing the result', () => {
       names.push(name);
       return { status: 200, body: PNG, headers: { 'content-type': 'image/png' } };
     };
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image());
     const ended = await engine.ended(service, id);
     expect(names).toEqual(['a.png', 'b.png', 'c.png']);
@@ -445,7 +445,7 @@ describe('calls', () => {
 
   it('store the bytes they answer with', async () => {
     const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => bytes } } };
-    const { service } = await scene({ provider });
+    const { service } = await setUp({ provider });
     const { id } = await service.submit(me, image());
     const ended = await engine.ended(service, id);
     expect(ended).toMatchObject({ state: 'SUCCEEDED' });
@@ -454,12 +454,12 @@ describe('calls', () => {
   });
 
   it('hold their bytes while our own store is away', async () => {
-    engine.files.away = 2;
+    engine.files.unavailable = 2;
     const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => bytes } } };
-    const { service } = await scene({ provider, worker: { limits: { maxStoreTries: 1 } } });
+    const { service } = await setUp({ provider, worker: { limits: { maxStoreTries: 1 } } });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(engine.files.away).toBe(0);
+    expect(engine.files.unavailable).toBe(0);
   });
 
   it('are broken off by a cancel', async () => {
@@ -476,7 +476,7 @@ describe('calls', () => {
         },
       },
     };
-    const { service } = await scene({ provider });
+    const { service } = await setUp({ provider });
     const { id } = await service.submit(me, image());
     await until(async () => {
       const { rows } = await engine.pool.query('select 1 from media.attempts where claim is not null');
@@ -494,7 +494,7 @@ describe('calls', () => {
       await engine.pool.query(`update media.task_steps set state = 'QUEUED' where task_id = $1`, [taskId]);
       return bytes;
     };
-    const { service } = await scene({ provider: { name: 'calls', calls: { IMAGE: { call } } } });
+    const { service } = await setUp({ provider: { name: 'calls', calls: { IMAGE: { call } } } });
     const { id } = await service.submit(me, image());
     await until(async () => {
       const { rows } = await engine.pool.query(`select from pgboss.job where state = 'completed'`);
@@ -510,7 +510,7 @@ describe('calls', () => {
       name: 'calls',
       calls: { IMAGE: { call: () => Promise.reject(new Error('socket hang up')) } },
     };
-    const { service } = await scene({ provider });
+    const { service } = await setUp({ provider });
     const { id } = await service.submit(me, image());
     expect(await engine.ended(service, id)).toMatchObject({ error: { code: 'START_UNKNOWN' } });
   });
@@ -520,7 +520,7 @@ describe('inputs', () => {
   const work = (url: string) => ({ kind: 'DESCRIPTION', generator: 'test', image: { url } }) as const;
 
   it('that are foreign URLs are fetched under the outbound rule, and refused by name', async () => {
-    const { service } = await scene();
+    const { service } = await setUp();
     const { id } = await service.submit(me, image('', { work: work(`${upstream.url}/files/x.png`) }));
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',
@@ -538,7 +538,7 @@ describe('inputs', () => {
     const { host } = dripping;
     const { logger } = engine;
     const http = createHttpClient({ outbound: createOutboundRule({ allow: [host] }), logger });
-    const { service } = await scene({ worker: { http, limits: { inputsTimeoutMs: 1_000 } } });
+    const { service } = await setUp({ worker: { http, limits: { inputsTimeoutMs: 1_000 } } });
     const { id } = await service.submit(me, image('', { work: work(`http://${host}/x.png`) }));
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',
@@ -555,7 +555,7 @@ describe('inputs', () => {
 
   it('that are files of ours are opened, and texts end the task without storing', async () => {
     upstream.onStatus = () => ({ state: 'finished', texts: ['a fox in snow'] });
-    const { service } = await scene();
+    const { service } = await setUp();
     const file = { owner: 'usr_me', name: 'x.png', declaredType: null, temporary: true, maxBytes: 1_000 };
     const { id: fileId } = await engine.files.store({
       ...file,

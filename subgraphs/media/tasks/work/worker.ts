@@ -40,7 +40,7 @@ export interface TaskWorkerOptions {
   readonly planner: StepPlanner;
   readonly endListener?: EndListener | undefined;
   readonly logger: Logger;
-  /** Days an event log is kept after its task's end; 0 keeps for ever. */
+  /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
   /** Fewest attempts per step (default 3). */
   readonly maxAttempts?: number;

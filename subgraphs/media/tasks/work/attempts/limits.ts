@@ -21,10 +21,10 @@ export interface WorkerLimits {
   /** Tries to store a result, and the longest pause between them in seconds. */
   readonly maxStoreTries: number;
   readonly storePauseSeconds: number;
-  /** Longest time that a finished result waits for an object store that is away, in seconds. */
+  /** Longest time that a finished result waits for an unavailable object store, in seconds. */
   readonly storeOutageSeconds: number;
   /** The same for a result whose bytes are only in the memory of this process. */
-  readonly heldOutageSeconds: number;
+  readonly inMemoryOutageSeconds: number;
   /** Largest input fetched from a caller's URL, and largest output, in bytes. */
   readonly maxInputBytes: number;
   readonly maxOutputBytes: number;
@@ -50,7 +50,7 @@ export const DEFAULT_LIMITS: WorkerLimits = {
   maxStoreTries: 8,
   storePauseSeconds: 60,
   storeOutageSeconds: 86_400,
-  heldOutageSeconds: 3_600,
+  inMemoryOutageSeconds: 3_600,
   maxInputBytes: 64 * 1024 * 1024,
   maxOutputBytes: 1024 * 1024 * 1024,
   inputsTimeoutMs: 300_000,

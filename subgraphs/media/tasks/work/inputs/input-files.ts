@@ -22,7 +22,7 @@ export interface InputDependencies {
 
 /**
  * An input file as its provider takes it. Files of ours are opened in the object store; a foreign URL is fetched by the
- * worker, under the outbound rule and a size limit, and kept as a temporary file.
+ * worker, under the outbound rule and a size limit, and stored as a temporary file.
  */
 export interface InputOptions {
   readonly owner: string;
@@ -30,11 +30,11 @@ export interface InputOptions {
   readonly binding: Binding;
   readonly signal: AbortSignal;
   /** Aborts fetches that are too slow: a host that sends byte by byte must not hold the slot for hours. */
-  readonly late: AbortSignal;
+  readonly timeout: AbortSignal;
 }
 
 /** The field of an input, and what it must be. */
-interface InputPlace {
+interface FieldOfInput {
   readonly field: string;
   readonly kind: FileKind;
 }
@@ -43,7 +43,7 @@ interface InputPlace {
 export async function prepareFile(
   dependencies: InputDependencies,
   ref: InputRef,
-  { field, kind }: InputPlace,
+  { field, kind }: FieldOfInput,
   options: InputOptions,
 ): Promise<InputFile> {
   const file =
@@ -75,8 +75,8 @@ async function uploadedCopy(
   { binding }: InputOptions,
 ): Promise<InputFile['uploaded']> {
   if (binding.provider.upload === undefined) return null;
-  const [kept] = await resources.ofMedia([id], binding);
-  return kept ? { id: kept.resourceId, uri: kept.uri } : null;
+  const [uploaded] = await resources.ofMedia([id], binding);
+  return uploaded ? { id: uploaded.resourceId, uri: uploaded.uri } : null;
 }
 
 async function ownFile(dependencies: InputDependencies, id: string): Promise<StoredFile | null> {
@@ -88,9 +88,9 @@ async function fetchFile(
   { http, files, limits }: InputDependencies,
   url: string,
   field: string,
-  { owner, signal, late }: InputOptions,
+  { owner, signal, timeout }: InputOptions,
 ): Promise<StoredFile> {
-  const ending = AbortSignal.any([signal, late]);
+  const ending = AbortSignal.any([signal, timeout]);
   try {
     const { status, headers, body } = await http.download({
       method: 'GET',
@@ -115,7 +115,7 @@ async function fetchFile(
     });
   } catch (error) {
     if (signal.aborted || error instanceof UpstreamError) throw error;
-    if (late.aborted) {
+    if (timeout.aborted) {
       throw invalidInput(field, `it could not be fetched within ${limits.inputsTimeoutMs / 1_000} s`, error);
     }
     if (error instanceof HttpFailure || error instanceof AppError) {

@@ -10,13 +10,13 @@ import { prepareFile, type InputDependencies, type InputOptions } from './input-
 export async function prepareRequest(
   dependencies: InputDependencies,
   input: StepInput,
-  options: Omit<InputOptions, 'late'>,
+  options: Omit<InputOptions, 'timeout'>,
 ): Promise<WorkRequest> {
-  const late = AbortSignal.timeout(dependencies.limits.inputsTimeoutMs);
+  const timeout = AbortSignal.timeout(dependencies.limits.inputsTimeoutMs);
   const files: InputFile[] = [];
-  // One after the other: a foreign host is not asked for everything at once.
-  for (const { file, ...place } of filesOf(input)) {
-    files.push(await prepareFile(dependencies, file, place, { ...options, late }));
+  // In sequence: a foreign host gets one request at a time.
+  for (const { file, ...field } of filesOf(input)) {
+    files.push(await prepareFile(dependencies, file, field, { ...options, timeout }));
   }
   const request = requestOf(withFiles(input, files), modelFor(options.binding, input));
   if (request !== null) return request;

@@ -22,7 +22,7 @@ afterEach(async () => {
 type Watch = NonNullable<JobCapability['watch']>;
 
 /** A worker whose upstream is asked rarely: what comes quickly comes from the stream. */
-async function scene(watch: Watch, pollMs = 60_000) {
+async function setUp(watch: Watch, pollMs = 60_000) {
   const wire = testProvider(engine.http);
   const job = wire.jobs?.IMAGE;
   if (job === undefined) throw new Error('the wire of the tests makes images');
@@ -38,7 +38,7 @@ describe('an upstream that streams its progress', () => {
   it('is shown as it streams, and asked as soon as the stream ends', async () => {
     let finished = false;
     upstream.onStatus = () => (finished ? { state: 'finished' } : { state: 'running', progress: null });
-    const { service, submit } = await scene(async (handle, _, report) => {
+    const { service, submit } = await setUp(async (handle, _, report) => {
       expect(handle).toEqual({ id: expect.any(String) });
       for (const progress of [20, 40, 80]) {
         report({ progress, stage: `node ${progress}` });
@@ -60,7 +60,7 @@ describe('an upstream that streams its progress', () => {
   it('is never believed about the end: only asking decides', async () => {
     let polls = 0;
     upstream.onStatus = () => ((polls += 1) < 4 ? { state: 'running', progress: 10 } : { state: 'finished' });
-    const { service, submit } = await scene(async () => {}, 200);
+    const { service, submit } = await setUp(async () => {}, 200);
     const { id } = await submit();
     expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
     expect(polls).toBeGreaterThanOrEqual(4);
@@ -74,7 +74,7 @@ describe('an upstream that streams its progress', () => {
       streams += 1;
       throw new Error('the socket was refused');
     };
-    const { service, submit } = await scene(broken, 50);
+    const { service, submit } = await setUp(broken, 50);
     const { id } = await submit();
     expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
     // Not once per poll: a stream that ends too early is left alone for a while.
@@ -95,7 +95,7 @@ describe('an upstream that streams its progress', () => {
       clearInterval(reporting);
       open -= 1;
     };
-    const { service, submit, registry } = await scene(forever, 50);
+    const { service, submit, registry } = await setUp(forever, 50);
     const { platformDatabase: database, bus, logger } = engine;
     const queue = await createQueue({ database, bus, logger });
     const second = await engine.worker(registry, { queue });

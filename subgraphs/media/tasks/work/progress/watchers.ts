@@ -3,7 +3,7 @@ import { newId } from '../../../../../platform/ids.ts';
 import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
 import type { AttemptKey } from '../../../domain/attempt.ts';
 import type { WatchedProgress } from '../../../providers/contract/provider.ts';
-import { endWatch, holdWatches } from '../../storage/watch-store.ts';
+import { endWatch, leaseWatches } from '../../storage/watch-store.ts';
 import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
 import type { PollContext, PollDependencies } from './poll-context.ts';
 import { reportOf } from './progress.ts';
@@ -22,7 +22,7 @@ export interface Watchers {
 /** Most streams at once in this process; further attempts are only polled. */
 const MAX_STREAMS = 256;
 /** Seconds that the lease of a stream lasts; then another process may take it over. */
-const HOLD_SECONDS = 15;
+const WATCH_LEASE_SECONDS = 15;
 /** Pause before an attempt whose stream ended is followed again, if it still runs. */
 const PAUSE_MS = 10_000;
 /** Most ended streams remembered for that pause. */
@@ -48,8 +48,8 @@ export function createWatchers(dependencies: PollDependencies, onEnd: () => void
   }
   async function stream(context: PollContext, signal: AbortSignal): Promise<void> {
     const key = keyOf(context.due);
-    const held = await holdWatches(database, [key], { watcher, seconds: HOLD_SECONDS });
-    if (held.length === 0) return;
+    const leased = await leaseWatches(database, [key], { watcher, seconds: WATCH_LEASE_SECONDS });
+    if (leased.length === 0) return;
     try {
       await watch(dependencies, context, signal);
     } finally {
@@ -95,13 +95,13 @@ function createRenewal(
   async function tick(): Promise<void> {
     const all = [...streams.values()];
     const keys = all.map(({ key }) => key);
-    const held = await holdWatches(database, keys, { watcher, seconds: HOLD_SECONDS });
-    const ours = new Set(held.map(nameOf));
+    const leased = await leaseWatches(database, keys, { watcher, seconds: WATCH_LEASE_SECONDS });
+    const ours = new Set(leased.map(nameOf));
     for (const { key, controller } of all) {
       if (!ours.has(nameOf(key))) controller.abort(new Error('the attempt has ended, or others follow it'));
     }
   }
-  return createLoop({ tick, everyMs: (HOLD_SECONDS * 1000) / 3, logger, name: 'watchers' });
+  return createLoop({ tick, everyMs: (WATCH_LEASE_SECONDS * 1000) / 3, logger, name: 'watchers' });
 }
 
 function nameOf({ taskId, step, number }: AttemptKey): string {

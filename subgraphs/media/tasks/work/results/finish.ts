@@ -75,7 +75,7 @@ async function storeOrFinish(
       taskId: task.id,
       step,
       state: 'STORING',
-      finished: writable(outcome),
+      finished: toFinishedWork(outcome),
     });
     await scope.append([{ taskId: task.id, stage: stageOf(current, 'storing result') }]);
     const data: StepJob = { taskId: task.id, step };
@@ -91,7 +91,7 @@ async function storeOrFinish(
 }
 
 /** What may be written down of an outcome: null when its files carry credentials or bytes. */
-export function writable(outcome: Outcome): FinishedWork | null {
+export function toFinishedWork(outcome: Outcome): FinishedWork | null {
   const urls = outcome.files.flatMap((file) => (isPlainUrl(file) ? [file.url] : []));
   if (urls.length !== outcome.files.length) return null;
   return { urls, texts: outcome.texts, facts: outcome.facts ?? {} };

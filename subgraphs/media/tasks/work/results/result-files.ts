@@ -74,12 +74,12 @@ async function download(
   file: Extract<RemoteFile, { url: string }>,
 ): Promise<StoredFile> {
   const { limits } = dependencies;
-  const late = AbortSignal.timeout(limits.resultTimeoutMs);
-  const signal = AbortSignal.any([result.signal, late]);
+  const timeout = AbortSignal.timeout(limits.resultTimeoutMs);
+  const signal = AbortSignal.any([result.signal, timeout]);
   try {
     return await downloadUntil(dependencies, { ...result, signal }, file);
   } catch (error) {
-    if (!late.aborted || result.signal.aborted) throw error;
+    if (!timeout.aborted || result.signal.aborted) throw error;
     throw new StaleResult(`it did not come within ${limits.resultTimeoutMs / 1_000} s`, { cause: error });
   }
 }
@@ -135,8 +135,8 @@ function originsOf({ baseUrl, nodes, endpoints = {}, resultOrigins }: Connection
   ];
 }
 
-/** Whether our own object store is away: nothing is wrong with the result, which is worth waiting with. */
-export function isStoreAway(error: unknown): boolean {
+/** Whether our own object store is unavailable: nothing is wrong with the result, so it is kept and tried again. */
+export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.code === 'UNAVAILABLE';
 }
 

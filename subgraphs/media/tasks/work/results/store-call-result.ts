@@ -10,8 +10,8 @@ import { moveStep } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
-import { finishAttempt, outcomeOf, writable } from './finish.ts';
-import { isStoreAway, PermanentResultError, storeResultFile } from './result-files.ts';
+import { finishAttempt, outcomeOf, toFinishedWork } from './finish.ts';
+import { isStoreUnavailable, PermanentResultError, storeResultFile } from './result-files.ts';
 import { completeStep, type StoreDependencies } from './store-worker.ts';
 
 interface CallResult {
@@ -30,7 +30,7 @@ export async function storeCallResult(
 ): Promise<void> {
   const { attempt } = context;
   // Texts need no storing, and addresses survive a crash: both end the claim at once.
-  if (outcome.files.length === 0 || writable(outcome) !== null) {
+  if (outcome.files.length === 0 || toFinishedWork(outcome) !== null) {
     await finishAttempt(dependencies, { attempt, from: 'STARTING', claim, outcome });
     return;
   }
@@ -86,19 +86,19 @@ async function storeBytes(
   return mediaIds;
 }
 
-/** The bytes exist only here, so storing them is tried as often as fetching would be, and longer while our store is away. */
+/** The bytes exist only in this process, so storing them is retried, and for longer while our store is unavailable. */
 async function withRetries<Result>(
   { limits }: StoreDependencies,
   signal: AbortSignal,
   body: () => Promise<Result>,
 ): Promise<Result> {
-  const outageEnd = Date.now() + limits.heldOutageSeconds * 1000;
+  const outageEnd = Date.now() + limits.inMemoryOutageSeconds * 1000;
   for (let tries = 1; ; tries += 1) {
     try {
       return await body();
     } catch (error) {
       signal.throwIfAborted();
-      const isWaiting = isStoreAway(error) && Date.now() < outageEnd;
+      const isWaiting = isStoreUnavailable(error) && Date.now() < outageEnd;
       if (error instanceof PermanentResultError || (tries >= limits.maxStoreTries && !isWaiting)) throw error;
       const pauseSeconds = Math.min(limits.storePauseSeconds, 2 ** (tries - 1));
       await pause(pauseSeconds * 1000, undefined, { signal });

@@ -21,7 +21,7 @@ import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { outcomeOf } from './finish.ts';
 import {
   PermanentResultError,
-  isStoreAway,
+  isStoreUnavailable,
   storeResultFile,
   type ResultDependencies,
 } from './result-files.ts';
@@ -34,7 +34,7 @@ const NOT_CONFIGURED = 'the generator that made it is no longer configured';
 /**
  * Fetches the files of finished work into the object store, then ends the step in one transaction. A file that can't be
  * stored is tried again with a growing pause, from a fresh address where the upstream gives one, while the upstream
- * keeps it; then the task fails with STORAGE_FAILED. While our own store is away no try is counted.
+ * keeps it; then the task fails with STORAGE_FAILED. While our own store is unavailable no try is counted.
  */
 export function createStoreHandler(dependencies: StoreDependencies): JobHandler {
   return async (job): Promise<JobOutcome> => {
@@ -139,7 +139,7 @@ async function retryLater(
   const { task, step } = context;
   const { maxStoreTries, storePauseSeconds } = dependencies.limits;
   const key = { taskId: task.id, step: step.step };
-  const pause = isStoreAway(error) ? pauseOfOutage(dependencies, context) : null;
+  const pause = isStoreUnavailable(error) ? pauseOfOutage(dependencies, context) : null;
   if (pause !== null) {
     dependencies.logger.warn(
       { error: toError(error), taskId: task.id, pause },

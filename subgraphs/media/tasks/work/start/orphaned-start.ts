@@ -32,20 +32,17 @@ export async function settleOrphanedStart(
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const attempt = await readAgain(dependencies, context.attempt);
     if (attempt?.state !== 'STARTING' || attempt.claim === null) {
-      if (attempt === null || !goesOnWith(attempt, handle)) break;
-      logger.info({ reference }, 'a start came back after its claim was lost; others go on with it');
+      if (attempt === null || !continuesWith(attempt, handle)) break;
+      logger.info({ reference }, 'an orphaned start was answered; another worker continues with it');
       return;
     }
     const saved = { claim: attempt.claim, handle, pollMs: firstPollMs(capability) };
     if (await recordHandle(dependencies, context, saved)) {
-      logger.info(
-        { reference },
-        'a start came back after its claim was lost; nobody had decided, so it counts',
-      );
+      logger.info({ reference }, 'an orphaned start was answered; its handle is saved');
       return;
     }
   }
-  logger.warn({ reference }, 'a start came back after its claim was lost; discarding it');
+  logger.warn({ reference }, 'an orphaned start was answered after its attempt was given up; discarding it');
   await cancel(dependencies, context, start);
 }
 
@@ -57,7 +54,7 @@ async function readAgain(
   return attempts.find((other) => other.step === step && other.number === number) ?? null;
 }
 
-function goesOnWith({ state, handle }: AttemptTable, ours: Handle): boolean {
+function continuesWith({ state, handle }: AttemptTable, ours: Handle): boolean {
   return (state === 'RUNNING' || state === 'SUCCEEDED') && isDeepStrictEqual(handle, ours);
 }
 
@@ -69,6 +66,9 @@ async function cancel(
   const connection = connectionFor(binding, step.input);
   const signal = AbortSignal.timeout(limits.statusTimeoutMs);
   await capability.cancel?.(handle, { connection, signal }).catch((error: unknown) => {
-    logger.warn({ error: toError(error), reference }, 'the discarded start still runs');
+    logger.warn(
+      { error: toError(error), reference },
+      'a discarded start could not be cancelled and still runs',
+    );
   });
 }
