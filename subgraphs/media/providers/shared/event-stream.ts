@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 
+import { createParser } from 'eventsource-parser';
+
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext } from '../contract/provider.ts';
@@ -64,27 +66,22 @@ async function readJson(body: Readable): Promise<unknown> {
   }
 }
 
-/** The data lines of each event, joined; comments, other fields and an unfinished last event are skipped. */
+/** The data of each complete event. */
 async function* dataOf(body: Readable): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let rest = '';
-  let data: string[] = [];
-  let size = 0;
+  const events: string[] = [];
+  let isTooLong = false;
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT,
+    onEvent: ({ data }) => void events.push(data),
+    onError: ({ type }) => {
+      // The other errors are of single lines, which the standard says to skip.
+      isTooLong ||= type === 'max-buffer-size-exceeded';
+    },
+  });
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (line === '') {
-        if (data.length > 0) yield data.join('\n');
-        data = [];
-        size = 0;
-      } else if (line.startsWith('data:')) {
-        data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
-        size += line.length;
-      }
-    }
-    if (size + rest.length > MAX_EVENT) {
-      throw new UpstreamError('UNAVAILABLE', 'the provider sent an event that is too long');
-    }
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    yield* events.splice(0);
+    if (isTooLong) throw new UpstreamError('UNAVAILABLE', 'the provider sent an event that is too long');
   }
 }
