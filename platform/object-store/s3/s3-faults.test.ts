@@ -92,6 +92,22 @@ describe('an upload in parts that does not come to its end', () => {
     expect(body.destroyed).toBe(true);
   });
 
+  test('aborted before its beginning was answered deletes its parts', async () => {
+    const abort = new AbortController();
+    const requests: string[] = [];
+    const store = await storeBefore(({ method, url = '' }, response) => {
+      requests.push(`${method} ${url.slice(url.indexOf('?'))}`);
+      if (method !== 'POST') return void response.writeHead(204).end();
+      abort.abort();
+      const started =
+        '<InitiateMultipartUploadResult><UploadId>one</UploadId></InitiateMultipartUploadResult>';
+      setImmediate(() => response.writeHead(200, { 'content-type': 'application/xml' }).end(started));
+    });
+    const putting = failureOf(store.put(newKey(), bodyOf(20), { ...media, signal: abort.signal }));
+    expect(await putting).toMatchObject({ name: 'AbortError' });
+    expect(requests).toEqual(['POST ?uploads=', 'DELETE ?uploadId=one&x-id=AbortMultipartUpload']);
+  });
+
   test('because the server is gone says so; what it left goes when the key is deleted', async () => {
     const key = newKey();
     const body = bodyOf(20);

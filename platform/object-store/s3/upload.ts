@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
@@ -20,8 +21,8 @@ const MEBIBYTE = 1024 * 1024;
 const LEAST_PART_BYTES = 8 * MEBIBYTE;
 /** S3's limit. */
 const MOST_PARTS = 10_000;
-/** Longest wait for the response to an abort, in milliseconds. */
-const GIVING_UP_MS = 10_000;
+/** Longest wait for the response to beginning or aborting an upload in parts, in milliseconds. */
+const UNINTERRUPTED_MS = 10_000;
 
 /** One upload into the bucket. */
 export interface S3Upload {
@@ -89,17 +90,18 @@ function partBytes(maxBytes: number): number {
 
 /**
  * The client of one upload: its requests end with `signal`, and the first failure is reported at once (`Upload` itself
- * would read on until every current part has ended). Completing and aborting are not interrupted: their outcome would
- * be unknown.
+ * would read on until every current part has ended). Beginning, completing and aborting an upload in parts are not
+ * interrupted: their outcome would be unknown, and parts without a known id cannot be deleted.
  */
 function endingWith(client: S3Client, signal: AbortSignal, onFailure: (error: unknown) => void): S3Client {
   const view = Object.create(client) as S3Client;
   const send = async (command: Parameters<S3Client['send']>[0]): Promise<unknown> => {
     try {
       if (command instanceof CompleteMultipartUploadCommand) return await client.send(command);
-      const givesUp = command instanceof AbortMultipartUploadCommand;
+      const uninterrupted =
+        command instanceof CreateMultipartUploadCommand || command instanceof AbortMultipartUploadCommand;
       return await client.send(command, {
-        abortSignal: givesUp ? AbortSignal.timeout(GIVING_UP_MS) : signal,
+        abortSignal: uninterrupted ? AbortSignal.timeout(UNINTERRUPTED_MS) : signal,
       });
     } catch (error) {
       onFailure(s3Failure(error));
