@@ -12,7 +12,7 @@ import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts
 import type { Logger } from '../../platform/process/logger.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
-import type { OperationContext } from './operation-context.ts';
+import type { OperationContext } from './operation/operation-context.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
 import { gatewayFailure, variableErrors } from './results.ts';
 

@@ -3,7 +3,7 @@ import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-plan
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
 import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
-import { operationContext, type OperationContext } from './operation-context.ts';
+import { operationContext, type OperationContext } from './operation/operation-context.ts';
 
 /** The supergraph, and the plans of operations over it. */
 export interface Planner {

@@ -2,7 +2,7 @@ import { type Operation, operationFromDocument, type Schema } from '@apollo/fede
 import { evaluateCondition, type PlanNode, type QueryPlan } from '@apollo/query-planner';
 import { type ExecutionResult, type GraphQLSchema, Kind, OperationTypeNode } from 'graphql';
 
-import type { OperationContext } from '../operation-context.ts';
+import type { OperationContext } from '../operation/operation-context.ts';
 import { createEntityAnswers } from './entity-answers.ts';
 import { compileEntityFetch } from './entity-fetch.ts';
 import { compileRootFetch, type FetchPlace } from './fetch.ts';

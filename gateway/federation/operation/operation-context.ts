@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 
-import { AppError } from '../../platform/errors.ts';
+import { AppError } from '../../../platform/errors.ts';
 
 /** One operation of a document, with all fragments of it and the schema that callers see. */
 export interface OperationContext {

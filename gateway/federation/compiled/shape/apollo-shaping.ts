@@ -2,7 +2,7 @@ import type { FieldSelection, Operation } from '@apollo/federation-internals';
 import { computeResponse } from '@apollo/gateway/dist/resultShaping.js';
 import { executeSync, type ExecutionResult, GraphQLError, Kind, OperationTypeNode, visit } from 'graphql';
 
-import type { OperationContext } from '../../operation-context.ts';
+import type { OperationContext } from '../../operation/operation-context.ts';
 import type { Merged } from './merged.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type Operation, type Schema, type Selection, Variable } from '@apollo/federation-internals';
 import { Kind, visit } from 'graphql';
 
-import type { OperationContext } from '../../operation-context.ts';
+import type { OperationContext } from '../../operation/operation-context.ts';
 
 /** The values of the variables that @skip and @include ask. */
 export interface Conditions {

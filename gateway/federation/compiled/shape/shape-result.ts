@@ -1,7 +1,7 @@
 import type { CompositeType, Operation, SelectionSet } from '@apollo/federation-internals';
 import type { ExecutionResult } from 'graphql';
 
-import type { OperationContext } from '../../operation-context.ts';
+import type { OperationContext } from '../../operation/operation-context.ts';
 import { apolloShape } from './apollo-shaping.ts';
 import { createConditionReader } from './conditions.ts';
 import { DEVIATION } from './deviation.ts';
