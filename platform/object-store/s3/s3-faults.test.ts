@@ -97,7 +97,10 @@ describe('an upload in parts that does not come to its end', () => {
     const requests: string[] = [];
     const store = await storeBefore(({ method, url = '' }, response) => {
       requests.push(`${method} ${url.slice(url.indexOf('?'))}`);
-      if (method !== 'POST') return void response.writeHead(204).end();
+      if (method !== 'POST') {
+        response.writeHead(204).end();
+        return;
+      }
       abort.abort();
       const started =
         '<InitiateMultipartUploadResult><UploadId>one</UploadId></InitiateMultipartUploadResult>';
