@@ -429,7 +429,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
       const { sessionId } = await paid();
       await expect
         .poll(async () =>
-          (await provider.undelivered(since)).some(
+          (await Array.fromAsync(provider.undelivered(since))).some(
             ({ refersTo: look }) => look.kind === 'session' && look.sessionId === sessionId,
           ),
         )
@@ -464,7 +464,8 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
         () => provider.expireCheckout('cs_test_1'),
         () => provider.sessionOfIntent('pi_1'),
         () => provider.refund(refundOf({ intent: 'pi_1' }, 100)),
-        () => provider.undelivered(new Date(Date.now() - 60_000)),
+        () => provider.findRefund({ refundId: randomUUID(), paymentIntentId: 'pi_1' }),
+        () => Array.fromAsync(provider.undelivered(new Date(Date.now() - 60_000))),
       ];
       const refusals: string[] = [];
       for (const call of calls) {

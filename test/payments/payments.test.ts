@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { anonymousCaller } from '../../platform/access/caller.ts';
+import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { Payment } from '../../subgraphs/workflow/domain/payment.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { anna, ben, operator } from './callers.ts';
@@ -135,7 +136,6 @@ describe('a payment', () => {
     shop.standIn.events.hold();
     await shop.standIn.control.pay(sessionId);
     const session = shop.standIn.state.get('checkout.session', sessionId);
-    const { createRefund } = await import('../../sandbox/stripe/objects/money.ts');
     createRefund(shop.standIn, { payment_intent: String(session['payment_intent']) });
     const before = await shop.counts();
     shop.standIn.events.release((ids) => ids.toReversed());
@@ -206,6 +206,24 @@ describe('the sweep', () => {
     );
     await shop.sweeper.sweep();
     expect(await read(payment.id)).toMatchObject({ status: 'CANCELLED' });
+  });
+
+  it('processes events that did not reach us, on whatever page of the list they are', async () => {
+    const { payment, sessionId } = await bought();
+    await shop.standIn.control.pay(sessionId);
+    await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
+    const { ppPaymentIntentId } = await read(payment.id);
+    const { state, events } = shop.standIn;
+    events.hold();
+    createRefund(shop.standIn, { payment_intent: ppPaymentIntentId ?? '' });
+    // Newer ones of other apps of the account, which nobody takes.
+    for (let number = 0; number < 250; number += 1) {
+      state.add('event', { ...state.all('event')[0], id: `evt_${number}`, type: 'plan.created' } as never);
+    }
+    await shop.sweeper.sweep();
+    expect(await read(payment.id)).toMatchObject({ status: 'REFUNDED', amountRefunded: 100 });
+    events.release(() => []);
+    for (let number = 0; number < 250; number += 1) state.remove('event', `evt_${number}`);
   });
 
   it('finds what was paid behind any number of checkouts that stay open', async () => {
@@ -287,6 +305,23 @@ describe('a refund', () => {
       });
     }
   });
+
+  it.each([1, 3])(
+    'whose answer was lost is not made again when its key is forgotten, asked %i times',
+    async (times) => {
+      const id = await paid();
+      const part = { ...refundAll, amount: 30, idempotencyKey: 'lost' };
+      shop.standIn.control.fail({ match: /^POST refunds$/, times: 3, status: 0, after: true });
+      await expect(shop.payments.refund(operator, id, part)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      const { state } = shop.standIn;
+      for (const { id: key } of state.all('idempotency_key')) state.remove('idempotency_key', key);
+      for (let time = 0; time < times; time += 1) {
+        const { refund, payment } = await shop.payments.refund(operator, id, part);
+        expect(refund).toMatchObject({ amount: 30, status: 'succeeded' });
+        expect(payment).toMatchObject({ status: 'COMPLETED', amountRefunded: 30 });
+      }
+    },
+  );
 
   it('of too much, or of what is not paid, is refused', async () => {
     const id = await paid();

@@ -45,8 +45,17 @@ export async function refund(
   if (ppRefundId) return { id: ppRefundId, paymentId: payment.id, amount, status };
   if (payment.ppPaymentIntentId === null) throw badInput('id', 'nothing was charged for this payment');
   const { ppPaymentIntentId: paymentIntentId } = payment;
-  const made = await withCallerErrors(() =>
-    provider.refund({ refundId: id, paymentId: payment.id, paymentIntentId, amount, reason: request.reason }),
+  const made = await withCallerErrors(
+    async () =>
+      // The answer of an earlier attempt may be lost, and the provider may have forgotten its key.
+      (known === null ? null : await provider.findRefund({ refundId: id, paymentIntentId })) ??
+      provider.refund({
+        refundId: id,
+        paymentId: payment.id,
+        paymentIntentId,
+        amount,
+        reason: request.reason,
+      }),
   );
   await database
     .updateTable('workflow.refunds')

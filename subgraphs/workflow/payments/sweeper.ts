@@ -103,13 +103,12 @@ async function processUndelivered(
   commerce: PaymentSweeperDependencies['commerce'],
   guarded: Guarded,
 ): Promise<void> {
-  const missed = await commerce.provider.undelivered(new Date(Date.now() - AWAY_MS));
   const again = {
     ...commerce,
     reconcile: (id: string, sessionId?: string) =>
       reconcile(commerce, id, sessionId === undefined ? {} : { sessionId }),
   };
-  for (const event of missed) {
+  for await (const event of commerce.provider.undelivered(new Date(Date.now() - AWAY_MS))) {
     if (!(await guarded('an event could not be processed', () => processEvent(again, event)))) return;
   }
 }

@@ -18,13 +18,14 @@ export interface PayProvider {
   expireCheckout(sessionId: string): Promise<CheckoutState>;
   /** The session of a payment intent; null for one that is not ours. */
   sessionOfIntent(paymentIntentId: string): Promise<string | null>;
-  refund(
-    request: NewRefund,
-  ): Promise<{ readonly id: string; readonly amount: number; readonly status: string }>;
+  /** Refunds a payment. Idempotent by `refundId` as long as the provider remembers it, which may be a day. */
+  refund(request: NewRefund): Promise<MadeRefund>;
+  /** The refund that was made under this `refundId`, however long ago; null when there is none. */
+  findRefund(request: Pick<NewRefund, 'refundId' | 'paymentIntentId'>): Promise<MadeRefund | null>;
   /** Verifies and reads a webhook body. Throws NOT_AUTHENTIC for a wrong or old signature. */
   readEvent(body: Buffer, signature: string): PayEvent;
-  /** Events since then that could not be delivered. */
-  undelivered(since: Date): Promise<readonly PayEvent[]>;
+  /** Events since then that could not be delivered, newest first; read page by page. */
+  undelivered(since: Date): AsyncIterable<PayEvent>;
   readonly catalog: CatalogProvider;
 }
 
@@ -54,6 +55,14 @@ interface NewRefund {
   /** Minor units. */
   readonly amount: number;
   readonly reason: RefundReason;
+}
+
+/** A refund at the provider. */
+export interface MadeRefund {
+  readonly id: string;
+  /** Minor units. */
+  readonly amount: number;
+  readonly status: string;
 }
 
 /** An event, and the object that it refers to. */

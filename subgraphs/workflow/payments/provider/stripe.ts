@@ -1,7 +1,7 @@
 import { Stripe } from 'stripe';
 
 import type { CheckoutState, RefundReason } from '../../domain/payment.ts';
-import { PayProviderError, type PayProvider } from './pay-provider.ts';
+import { PayProviderError, type MadeRefund, type PayEvent, type PayProvider } from './pay-provider.ts';
 import { createStripeCatalog } from './stripe-catalog.ts';
 import { called, payErrorOf } from './stripe-errors.ts';
 import { eventOf } from './stripe-events.ts';
@@ -24,7 +24,8 @@ const TIMEOUT_MS = 15_000;
 const RETRIES = 2;
 /** Clock tolerance of webhook signatures, in seconds. */
 const TOLERANCE_SECONDS = 300;
-const MAX_EVENTS = 100;
+/** Largest page of a list at Stripe. */
+const PAGE = 100;
 
 /** Stripe has no reason for a technical failure; ours is in the metadata. `fraudulent` also blocks the card at Stripe. */
 const REASONS: Readonly<Record<RefundReason, Stripe.RefundCreateParams.Reason>> = {
@@ -59,16 +60,9 @@ export function createStripe(options: StripeOptions): PayProvider {
         return data[0]?.id ?? null;
       }),
     refund: (request) => called(() => refund(stripe, environment, request)),
+    findRefund: (request) => called(() => findRefund(stripe, request)),
     readEvent: (body, signature) => eventOf(verified(stripe, options.webhookSecrets, { body, signature })),
-    undelivered: (since) =>
-      called(async () => {
-        const { data } = await stripe.events.list({
-          delivery_success: false,
-          created: { gt: Math.floor(since.getTime() / 1000) },
-          limit: MAX_EVENTS,
-        });
-        return data.map(eventOf);
-      }),
+    undelivered: (since) => undelivered(stripe, since),
     catalog: createStripeCatalog(stripe, environment),
   };
 }
@@ -185,7 +179,33 @@ async function refund(stripe: Stripe, environment: string, request: Parameters<P
     },
     { idempotencyKey: `${environment}:refund:${refundId}` },
   );
-  return { id: checkedId(made.id, ''), amount: made.amount, status: made.status ?? 'pending' };
+  return madeRefund(made);
+}
+
+function madeRefund({ id, amount, status }: Stripe.Refund): MadeRefund {
+  return { id: checkedId(id, ''), amount, status: status ?? 'pending' };
+}
+
+/** Stripe forgets idempotency keys after a day, but not the metadata. */
+async function findRefund(
+  stripe: Stripe,
+  { refundId, paymentIntentId }: Parameters<PayProvider['findRefund']>[0],
+): Promise<MadeRefund | null> {
+  for await (const made of stripe.refunds.list({ payment_intent: paymentIntentId, limit: PAGE })) {
+    if (made.metadata?.['refund_id'] === refundId) return madeRefund(made);
+  }
+  return null;
+}
+
+async function* undelivered(stripe: Stripe, since: Date): AsyncGenerator<PayEvent> {
+  const created = { gt: Math.floor(since.getTime() / 1000) };
+  try {
+    for await (const event of stripe.events.list({ delivery_success: false, created, limit: PAGE })) {
+      yield eventOf(event);
+    }
+  } catch (error) {
+    throw payErrorOf(error);
+  }
 }
 
 /** Accepts any of the secrets, so that a secret can be rotated without losing events. */
