@@ -2,7 +2,7 @@ import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 
 import type { AskedEntity, EntityBatch } from './entity-answers.ts';
 import type { Asking, EntityFetch, Joined } from './entity-asking.ts';
-import { callersError, placesOf } from './fetch-errors.ts';
+import { toCallerError, placesOf } from './fetch-errors.ts';
 import { merge } from './merge.ts';
 import type { Run } from './run.ts';
 import type { Members } from './shape/merged.ts';
@@ -21,7 +21,7 @@ export function tellErrors({ fetch, path }: EntityFetch, run: Run, { asking, bat
       const index = error.path?.[1];
       if (typeof index !== 'number') {
         const at = error.path === undefined ? undefined : [...path, ...error.path];
-        run.errors.push(callersError(error, serviceName, at));
+        run.errors.push(toCallerError(error, serviceName, at));
         continue;
       }
       const isMeant = ({ entity }: Joined) => entity.batch === batch && entity.index === index;
@@ -31,7 +31,7 @@ export function tellErrors({ fetch, path }: EntityFetch, run: Run, { asking, bat
       const places = [...placesOf(objects, path, run).values()].flat();
       const below = error.path?.slice(2) ?? [];
       for (const place of places.length === 0 ? [[]] : places) {
-        run.errors.push(callersError(error, serviceName, [...place, ...below]));
+        run.errors.push(toCallerError(error, serviceName, [...place, ...below]));
       }
     }
   }

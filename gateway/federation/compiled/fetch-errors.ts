@@ -8,7 +8,7 @@ import type { Run } from './run.ts';
 export type ErrorPath = readonly (string | number)[];
 
 /** An error of a subgraph as callers are told it, at its place in the whole answer; without a path when it has none. */
-export function callersError(
+export function toCallerError(
   error: GraphQLError,
   serviceName: string,
   path: ErrorPath | undefined,

@@ -3,7 +3,7 @@ import type { FetchNode } from '@apollo/query-planner';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
-import { callersError } from './fetch-errors.ts';
+import { toCallerError } from './fetch-errors.ts';
 import { merge } from './merge.ts';
 import type { ResponsePath } from './response-path.ts';
 import type { Run, RunInput } from './run.ts';
@@ -73,7 +73,7 @@ export function compileRootFetch({ fetch, path, supergraphSchema }: FetchPlace):
     const { data, errors = [] } = await send(run, usedVariables(fetch, run));
     for (const error of errors) {
       const at = error.path === undefined ? undefined : [...path, ...error.path];
-      run.errors.push(callersError(error, serviceName, at));
+      run.errors.push(toCallerError(error, serviceName, at));
     }
     if (data === null || data === undefined) return;
     applyRewrites(supergraphSchema, outputRewrites, data);

@@ -2,7 +2,7 @@ import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts'
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import { callersError } from '../domain/callers-error.ts';
+import { toCallerError } from '../domain/caller-error.ts';
 import type { ChatFailure } from '../domain/failure.ts';
 import type { ChatReply } from './chat.ts';
 import { createChunkWriter } from './chunk-writer.ts';
@@ -55,7 +55,7 @@ export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
           return await complete(prepared, ends, () => {});
         } catch (thrown) {
           const failure = endOf(thrown, signals);
-          throw signal.aborted || failure.code === 'INTERNAL' ? thrown : callersError(failure);
+          throw signal.aborted || failure.code === 'INTERNAL' ? thrown : toCallerError(failure);
         }
       });
     },
@@ -92,7 +92,7 @@ function createRuns(longestMs: number) {
   const running = new Set<Promise<unknown>>();
   return {
     checkRoom(): void {
-      if (closing.signal.aborted) throw callersError(INTERRUPTED);
+      if (closing.signal.aborted) throw toCallerError(INTERRUPTED);
       if (running.size < MAX_RUNNING) return;
       throw new AppError('QUEUE_FULL', 'too many chats are running; try again later', { retryAfter: 5 });
     },

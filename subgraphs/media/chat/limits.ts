@@ -13,10 +13,10 @@ export function chatModelOf({ models = [] }: Binding, model: string | null): Cat
 /** The generator's bindings that take a conversation of this length. BAD_USER_INPUT naming models that would. */
 export function bindingsTaking(
   registry: GeneratorRegistry,
-  asked: { readonly generator: string; readonly model: string | null },
+  request: { readonly generator: string; readonly model: string | null },
   conversation: Conversation,
 ): readonly Binding[] {
-  const { generator, model } = asked;
+  const { generator, model } = request;
   const bindings = registry.bindingsFor(generator, 'CHAT', model ?? undefined);
   const characters = charactersOf(conversation);
   const takes = (limits: CatalogModel | undefined) => characters <= (limits?.maxPrompt ?? Infinity);
@@ -25,9 +25,9 @@ export function bindingsTaking(
   const longest = Math.max(...bindings.map((binding) => chatModelOf(binding, model)?.maxPrompt ?? 0));
   const others = registry.models({}).filter((one) => one.kinds.includes('CHAT') && takes(one));
   const names = [...new Set(others.map((one) => `${one.id} (${one.generator})`))].slice(0, MAX_NAMED);
-  const hint = names.length === 0 ? '' : `; models that take this request: ${names.join(', ')}`;
+  const suggestion = names.length === 0 ? '' : `; models that take this request: ${names.join(', ')}`;
   throw badInput(
     'messages',
-    `messages may have at most ${longest} characters here, these have ${characters}${hint}`,
+    `messages may have at most ${longest} characters here, these have ${characters}${suggestion}`,
   );
 }

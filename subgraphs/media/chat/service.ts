@@ -6,7 +6,7 @@ import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { ChatTables } from '../database/chat-tables.ts';
-import { callersError } from '../domain/callers-error.ts';
+import { toCallerError } from '../domain/caller-error.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { createChatRunner, type PreparedChat } from './chat-runner.ts';
@@ -93,7 +93,7 @@ async function replyOfKey(store: ChatStore, entry: IdempotencyRecord): Promise<s
 async function wholeReply(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): Promise<ChatReply> {
   for await (const { reply, error } of chunks) {
     if (reply !== null) return reply;
-    if (error !== null) throw callersError(error);
+    if (error !== null) throw toCallerError(error);
   }
   signal.throwIfAborted();
   throw new AppError('UNAVAILABLE', 'the reply broke off');

@@ -12,10 +12,10 @@ const graph = {
   '3:1': { class_type: 'SaveImage', inputs: { images: ['2', 0] } },
 };
 
-function inputOf(workflow: object, place: string): unknown {
-  const dot = place.indexOf('.');
-  const node = (workflow as Graph)[place.slice(0, dot)];
-  return node?.inputs[place.slice(dot + 1)];
+function inputOf(workflow: object, target: string): unknown {
+  const dot = target.indexOf('.');
+  const node = (workflow as Graph)[target.slice(0, dot)];
+  return node?.inputs[target.slice(dot + 1)];
 }
 
 describe('the bundled comfy workflows', () => {
@@ -26,8 +26,8 @@ describe('the bundled comfy workflows', () => {
       expect(Object.values(nodes).some((node) => node.class_type === 'SaveImage')).toBe(true);
       for (const declared of Object.values(bundled.inputs)) {
         expect(declared.at.length).toBeGreaterThan(0);
-        for (const place of declared.at) {
-          const there = inputOf(nodes, place);
+        for (const target of declared.at) {
+          const there = inputOf(nodes, target);
           expect(there).toBeDefined();
           expect(declared.default ?? there).toBe(there);
         }
@@ -61,7 +61,7 @@ describe('the bundled comfy workflows', () => {
   ])('take a file as %j', (image, input) => {
     const inputs = { image, prompt: 'a fox' };
     const { files } = resolveComfyWorkflow({ workflowName: 'image-to-image', inputs });
-    expect(files).toEqual([{ place: '10.image', field: 'inputs.image', input }]);
+    expect(files).toEqual([{ target: '10.image', field: 'inputs.image', input }]);
   });
 
   it.each([
@@ -107,7 +107,7 @@ describe('a graph of the caller', () => {
     const inputs = { '2.width': 64, '1.image': { fileId: FILE_ID } };
     const { workflow, files } = resolveComfyWorkflow({ workflow: graph, inputs });
     expect(workflow).toEqual({ ...graph, 2: { ...graph[2], inputs: { ...graph[2].inputs, width: 64 } } });
-    expect(files).toEqual([{ place: '1.image', field: 'inputs.1.image', input: { fileId: FILE_ID } }]);
+    expect(files).toEqual([{ target: '1.image', field: 'inputs.1.image', input: { fileId: FILE_ID } }]);
   });
 
   it('takes many values in no time', () => {
@@ -126,7 +126,7 @@ describe('a graph of the caller', () => {
       2: { class_type: 'CLIPTextEncode', inputs: { text: url, clip: ['1', 0] } },
     };
     expect(resolveComfyWorkflow({ workflow }).files).toEqual([
-      { place: '1.image', field: 'workflow.1.inputs.image', input: { url } },
+      { target: '1.image', field: 'workflow.1.inputs.image', input: { url } },
     ]);
     const replaced = resolveComfyWorkflow({
       workflow,
@@ -173,10 +173,10 @@ describe('a graph of the caller', () => {
     expect(() => resolveComfyWorkflow({ workflow: long })).toThrow(/bytes/);
   });
 
-  it.each(['2', '2.', '9.image', '__proto__.x', 'constructor.name'])('has no place %s', (place) => {
-    const inputs = { [place]: 1 };
+  it.each(['2', '2.', '9.image', '__proto__.x', 'constructor.name'])('has no place %s', (target) => {
+    const inputs = { [target]: 1 };
     expect(() => resolveComfyWorkflow({ workflow: graph, inputs })).toThrow(
-      expect.objectContaining({ field: `inputs.${place}` }),
+      expect.objectContaining({ field: `inputs.${target}` }),
     );
   });
 });

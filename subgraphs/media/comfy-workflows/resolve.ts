@@ -14,13 +14,13 @@ export interface ComfyRequest {
 /** A graph with every plain value in its place, and the files that go into it. */
 export interface ResolvedComfyWorkflow {
   readonly workflow: JsonObject;
-  readonly files: readonly PlacedFile[];
+  readonly files: readonly TargetFile[];
 }
 
 /** A file among the inputs. */
-interface PlacedFile {
+interface TargetFile {
   /** `<node id>.<input name>`. */
-  readonly place: string;
+  readonly target: string;
   /** The field as the caller wrote it. */
   readonly field: string;
   readonly input: { readonly url: string } | { readonly fileId: string };
@@ -54,18 +54,18 @@ function resolveBundled(name: string, inputs: JsonObject): ResolvedComfyWorkflow
   }
   refuseUnknown(bundled, inputs);
   const values: Placed[] = [];
-  const files: PlacedFile[] = [];
+  const files: TargetFile[] = [];
   for (const [key, declared] of Object.entries(bundled.inputs)) {
     const field = `inputs.${key}`;
-    const given = inputs[key] ?? declared.default ?? null;
-    if (given === null) {
+    const value = inputs[key] ?? declared.default ?? null;
+    if (value === null) {
       if (declared.required) throw badInput(field, `${field} is needed: ${declared.description}`);
     } else if (declared.type === 'file') {
-      const input = fileOf(given, field);
-      files.push(...declared.at.map((place) => ({ place, field, input })));
+      const input = fileOf(value, field);
+      files.push(...declared.at.map((target) => ({ target, field, input })));
     } else {
-      const value = checkedValue(given, declared, field);
-      values.push(...declared.at.map((place) => ({ place, value })));
+      const checked = checkedValue(value, declared, field);
+      values.push(...declared.at.map((target) => ({ target, value: checked })));
     }
   }
   return { workflow: filled(bundled.workflow as Graph, values), files };
@@ -107,53 +107,54 @@ function wordOf(type: DeclaredInput['type']): string {
 function resolveGraph(value: unknown, inputs: JsonObject): ResolvedComfyWorkflow {
   const graph = checkedGraph(value);
   const values: Placed[] = [];
-  const files: PlacedFile[] = [];
-  for (const [place, given] of Object.entries(inputs)) {
-    const field = `inputs.${place.slice(0, 100)}`;
-    const [id, key] = splitPlace(place);
+  const files: TargetFile[] = [];
+  for (const [target, value] of Object.entries(inputs)) {
+    const field = `inputs.${target.slice(0, 100)}`;
+    const [id, key] = splitTarget(target);
     const node = Object.hasOwn(graph, id) ? graph[id] : undefined;
     if (node === undefined || key === '') {
-      throw badInput(field, `${field} is no place of this workflow: write "<node id>.<input name>"`);
+      throw badInput(field, `${field} is no input of this workflow: write "<node id>.<input name>"`);
     }
-    if (isObject(given) || (isAddress(given) && LOADERS[node.class_type] === key)) {
-      files.push({ place, field, input: fileOf(given, field) });
-    } else values.push({ place, value: given });
+    if (isObject(value) || (isAddress(value) && LOADERS[node.class_type] === key)) {
+      files.push({ target, field, input: fileOf(value, field) });
+    } else values.push({ target, value });
   }
   const workflow = filled(graph, values);
-  const replaced = new Set(files.map(({ place }) => place));
-  const linked = linkedFiles(workflow).filter(({ place }) => !replaced.has(place));
+  const replaced = new Set(files.map(({ target }) => target));
+  const linked = linkedFiles(workflow).filter(({ target }) => !replaced.has(target));
   return { workflow, files: [...files, ...linked] };
 }
 
 /** Addresses at the loaders of a graph: ComfyUI takes names of its own files only, so they are handed over first. */
-function linkedFiles(graph: Graph): readonly PlacedFile[] {
+function linkedFiles(graph: Graph): readonly TargetFile[] {
   return Object.entries(graph).flatMap(([id, { class_type: classType, inputs }]) => {
     const key = Object.hasOwn(LOADERS, classType) ? (LOADERS[classType] ?? '') : '';
     const value = inputs[key];
     if (!isAddress(value)) return [];
-    return [{ place: `${id}.${key}`, field: `workflow.${id}.inputs.${key}`, input: { url: value } }];
+    return [{ target: `${id}.${key}`, field: `workflow.${id}.inputs.${key}`, input: { url: value } }];
   });
 }
 
 interface Placed {
-  readonly place: string;
+  readonly target: string;
   readonly value: Json;
 }
 
 /** A copy of the graph with the values in their places. Each node is copied once, however many values it takes. */
 function filled(graph: Graph, values: readonly Placed[]): Graph {
-  const byNode = Map.groupBy(values, ({ place }) => splitPlace(place)[0]);
+  const byNode = Map.groupBy(values, ({ target }) => splitTarget(target)[0]);
   const nodes = Object.entries(graph).map(([id, node]) => {
-    const entries = byNode.get(id)?.map(({ place, value }) => [splitPlace(place)[1], value] as const) ?? [];
+    const entries =
+      byNode.get(id)?.map(({ target, value }) => [splitTarget(target)[1], value] as const) ?? [];
     return [id, { ...node, inputs: { ...node.inputs, ...Object.fromEntries(entries) } }] as const;
   });
   return Object.fromEntries(nodes);
 }
 
 /** Node ids have no dot, but for those of sub-graphs, which use a colon. */
-function splitPlace(place: string): readonly [string, string] {
-  const dot = place.indexOf('.');
-  return dot === -1 ? [place, ''] : [place.slice(0, dot), place.slice(dot + 1)];
+function splitTarget(target: string): readonly [string, string] {
+  const dot = target.indexOf('.');
+  return dot === -1 ? [target, ''] : [target.slice(0, dot), target.slice(dot + 1)];
 }
 
 function isAddress(value: unknown): value is string {
@@ -161,11 +162,11 @@ function isAddress(value: unknown): value is string {
 }
 
 /** An address, an id of a file of ours, or an object that says which of both. */
-function fileOf(given: Json, field: string): PlacedFile['input'] {
-  if (typeof given === 'string') return isUuid(given) ? { fileId: given } : { url: given };
-  if (isObject(given) && Object.keys(given).length === 1) {
-    if (typeof given['url'] === 'string') return { url: given['url'] };
-    if (typeof given['fileId'] === 'string') return { fileId: given['fileId'] };
+function fileOf(value: Json, field: string): TargetFile['input'] {
+  if (typeof value === 'string') return isUuid(value) ? { fileId: value } : { url: value };
+  if (isObject(value) && Object.keys(value).length === 1) {
+    if (typeof value['url'] === 'string') return { url: value['url'] };
+    if (typeof value['fileId'] === 'string') return { fileId: value['fileId'] };
   }
   throw badInput(field, `${field} must be a file: its address or id, { "url": ... } or { "fileId": ... }`);
 }

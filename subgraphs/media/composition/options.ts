@@ -24,7 +24,7 @@ export interface MediaSubgraphOptions {
   readonly files: FileSettings;
   /** Most bytes of one upload. */
   readonly uploadMaxBytes: number;
-  /** Days an event log is kept after its task's end; 0 keeps for ever. */
+  /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
   /** Signs result webhooks: `whsec_` and base64. */
   readonly webhookSecret: string;
@@ -36,10 +36,10 @@ interface FileSettings {
   /** The same for processes of this machine, such as the sandbox's; PUBLIC_URL when absent. */
   readonly localUrl?: string;
   readonly cdnBaseUrl: string | null;
-  /** Seconds that addresses stay valid; 0 for ever. */
+  /** Seconds that addresses stay valid; 0 forever. */
   readonly urlTtlSeconds: number;
   /** Signs expiring addresses; the same in every process and after a restart. */
   readonly secret: string;
-  /** Days that files are kept; 0 for ever. */
+  /** Days that files are kept; 0 forever. */
   readonly retentionDays: number;
 }

@@ -31,11 +31,11 @@ export interface FileServiceOptions {
   readonly publicUrl: string;
   /** Address of a CDN in front of the object store or of PUBLIC_URL, without a trailing slash; null when there is none. */
   readonly cdnBaseUrl: string | null;
-  /** Seconds that addresses stay valid; 0 for ever. */
+  /** Seconds that addresses stay valid; 0 forever. */
   readonly urlTtlSeconds: number;
   /** Signs expiring addresses; the same in every process. */
   readonly secret: string;
-  /** Days that files are kept; 0 (default) for ever. */
+  /** Days that files are kept; 0 (default) forever. */
   readonly retentionDays?: number;
   readonly logger: Logger;
   /** Milliseconds since 1970; the system's clock when absent. */
@@ -70,8 +70,8 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     store: (file) => storeFile(parts, file),
     async claim(transaction, ids) {
       const wanted = distinct(ids);
-      const kept = await makePermanent(transaction, wanted.filter(isUuid));
-      if (kept < wanted.length)
+      const found = await makePermanent(transaction, wanted.filter(isUuid));
+      if (found < wanted.length)
         throw badInput('fileId', 'one of these files is not here (any more): upload it again');
     },
     async attach(transaction, ids, taskId) {
@@ -97,7 +97,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
       const expired = await markExpired(database, { now, keptSince, limit });
       for (const file of expired) {
         // The others would fail too while the store is unavailable; the next run finds them.
-        if ((await removeBytes(parts, file)) === 'away') break;
+        if ((await removeBytes(parts, file)) === 'unavailable') break;
       }
       return expired.length;
     },
@@ -201,14 +201,14 @@ interface Removable {
 async function removeBytes(
   { database, store, logger }: Parts,
   { id, objectKey }: Removable,
-): Promise<'removed' | 'left' | 'away'> {
+): Promise<'removed' | 'failed' | 'unavailable'> {
   try {
     await store.delete(objectKey);
     await deleteFileRow(database, id);
     return 'removed';
   } catch (error) {
     logger.warn({ file: id, error: toError(error) }, 'the bytes of a file are left to the pruner');
-    return error instanceof AppError && error.code === 'UNAVAILABLE' ? 'away' : 'left';
+    return error instanceof AppError && error.code === 'UNAVAILABLE' ? 'unavailable' : 'failed';
   }
 }
 

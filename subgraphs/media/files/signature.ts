@@ -28,9 +28,9 @@ export function createSigner({
     verify(id, query) {
       const expires = Number(query.get('exp') ?? Number.NaN);
       if (!Number.isSafeInteger(expires) || expires * 1_000 <= clock()) return false;
-      const given = Buffer.from(query.get('sig') ?? '', 'base64url');
+      const received = Buffer.from(query.get('sig') ?? '', 'base64url');
       const right = signature(id, expires);
-      return given.length === right.length && timingSafeEqual(given, right);
+      return received.length === right.length && timingSafeEqual(received, right);
     },
   };
 }

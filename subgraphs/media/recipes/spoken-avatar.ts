@@ -39,13 +39,13 @@ export function spokenSteps(work: Spoken, steps: readonly StepSoFar[]): NextStep
 }
 
 function videoInput({ generator, model, digitalId, resolution }: Spoken, spoken: StepSoFar): StepInput {
-  const [sound] = spoken.outcome?.mediaIds ?? [];
-  if (sound === undefined) throw new Error('a speech without a file succeeded');
+  const [audioId] = spoken.outcome?.mediaIds ?? [];
+  if (audioId === undefined) throw new Error('a speech without a file succeeded');
   return {
     kind: 'AVATAR_VIDEO',
     generator,
     digitalId,
-    audio: { fileId: sound },
+    audio: { fileId: audioId },
     ...(model === undefined ? {} : { model }),
     ...(resolution === undefined ? {} : { resolution }),
   };

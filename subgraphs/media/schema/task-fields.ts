@@ -40,8 +40,8 @@ builder.queryField('tasks', (t) =>
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 200.' }),
       after: t.arg.string({ description: 'Cursor of the last task already seen.' }),
     },
-    resolve: async (_, { filter, ...asked }, { caller, services }) => {
-      const page = { first: boundedFirst(asked.first, 200), after: checkedCursor(asked.after) };
+    resolve: async (_, { filter, ...request }, { caller, services }) => {
+      const page = { first: boundedFirst(request.first, 200), after: checkedCursor(request.after) };
       return { ...page, ...(await services.tasks.list(caller, filterOf(filter ?? {}), page)) };
     },
   }),

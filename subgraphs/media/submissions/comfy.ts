@@ -17,13 +17,8 @@ export async function prepareComfy(
     workflow,
     ...(workflowName ? { workflowName } : {}),
     ...(node ? { node } : {}),
-    files: Object.fromEntries(files.map(({ place, input }) => [place, input])),
+    files: Object.fromEntries(files.map(({ target, input }) => [target, input])),
   };
-  const fields = new Map(files.map(({ place, field }) => [place, field]));
-  return prepare(
-    dependencies,
-    requester,
-    work,
-    ({ place = '', field }) => fields.get(String(place)) ?? field,
-  );
+  const fields = new Map(files.map(({ target, field }) => [target, field]));
+  return prepare(dependencies, requester, work, ({ key = '', field }) => fields.get(String(key)) ?? field);
 }

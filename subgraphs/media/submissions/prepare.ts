@@ -30,7 +30,7 @@ export async function prepareKind<Kind extends PlainKind>(
   const { generator } = rules;
   const sent: unknown = { kind, ...(generator && { generator }), ...withoutAbsent(request) };
   const work = sent as StepInput<MediaInput>;
-  return prepare(dependencies, requester, rules.checked?.(work) ?? work);
+  return prepare(dependencies, requester, rules.normalize?.(work) ?? work);
 }
 
 /** Resolves the files of work that was checked; `fieldOf` names each as the caller wrote it. */
@@ -53,14 +53,14 @@ export async function prepare(
     work: await withVoice(dependencies, stored),
     request: {
       ...plainInputs(resolved),
-      ...(namesFiles && { places: files.map(({ place, input }) => place ?? input) }),
+      ...(namesFiles && { places: files.map(({ key, input }) => key ?? input) }),
     },
     files: files.map(({ file }) => file),
   });
 }
 
-function usualField({ field, place }: WorkFile<MediaInput>): string {
-  return place === undefined ? field : `${field}[${place}]`;
+function usualField({ field, key }: WorkFile<MediaInput>): string {
+  return key === undefined ? field : `${field}[${key}]`;
 }
 
 /** A video counts as one under either name: a caller who sends an id may not know what it is. */

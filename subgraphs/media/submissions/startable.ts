@@ -69,16 +69,16 @@ export function checkAddresses(outbound: OutboundRule, work: Work): void {
     if (work.image !== undefined) checkAddress(outbound, 'image', work.image);
     return;
   }
-  for (const { file, field, place } of filesOf(work)) {
+  for (const { file, field, key } of filesOf(work)) {
     const isComfy = work.kind === 'COMFY_WORKFLOW';
-    checkAddress(outbound, isComfy ? `${field}.${inputAt(String(place), work.workflowName)}` : field, file);
+    checkAddress(outbound, isComfy ? `${field}.${inputAt(String(key), work.workflowName)}` : field, file);
   }
 }
 
-/** The name of the input at a place of a bundled comfy workflow; in a whole graph the place itself. */
-function inputAt(place: string, workflowName: string | undefined): string {
+/** The name of the input that a key of a bundled comfy workflow belongs to; in a whole graph the key itself. */
+function inputAt(key: string, workflowName: string | undefined): string {
   const { inputs = {} } = comfyWorkflows.find(({ name }) => name === workflowName) ?? {};
-  return Object.keys(inputs).find((name) => inputs[name]?.at.includes(place)) ?? place;
+  return Object.keys(inputs).find((name) => inputs[name]?.at.includes(key)) ?? key;
 }
 
 function checkAddress(outbound: OutboundRule, field: string, ref: InputRef): void {

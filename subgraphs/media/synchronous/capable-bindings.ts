@@ -1,5 +1,5 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
-import { callersError } from '../domain/callers-error.ts';
+import { toCallerError } from '../domain/caller-error.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Provider } from '../providers/contract/provider.ts';
@@ -62,5 +62,5 @@ export async function firstAnswer<Chosen extends Binding, Answer>(
       if (!(thrown instanceof UpstreamError) || !thrown.retryable) break;
     }
   }
-  throw failure instanceof UpstreamError ? callersError(failure, failure) : failure;
+  throw failure instanceof UpstreamError ? toCallerError(failure, failure) : failure;
 }

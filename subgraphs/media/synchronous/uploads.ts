@@ -50,10 +50,10 @@ export interface UploadsOptions {
 const TIMEOUT_MS = 5 * 60_000;
 
 /** Which measured types a purpose takes, and their name in refusals. */
-const KINDS: Readonly<Record<UploadRequest['purpose'], { readonly type: RegExp; readonly words: string }>> = {
-  'voice-sample': { type: /^(audio|video)\//, words: 'a recording' },
-  'lip-sync': { type: /^(audio|video|image)\//, words: 'a recording, a video or an image' },
-  analysis: { type: /^(audio|video|image)\//, words: 'a recording, a video or an image' },
+const KINDS: Readonly<Record<UploadRequest['purpose'], { readonly type: RegExp; readonly label: string }>> = {
+  'voice-sample': { type: /^(audio|video)\//, label: 'a recording' },
+  'lip-sync': { type: /^(audio|video|image)\//, label: 'a recording, a video or an image' },
+  analysis: { type: /^(audio|video|image)\//, label: 'a recording, a video or an image' },
 };
 
 /** Makes the uploads over the generators' bindings. */
@@ -84,8 +84,8 @@ export function createUploads(options: UploadsOptions): Uploads {
 }
 
 function checkKind({ contentType }: StoredFile, purpose: UploadRequest['purpose']): void {
-  const { type, words } = KINDS[purpose];
-  if (!type.test(contentType)) throw badInput('file', `file must be ${words}; this is ${contentType}`);
+  const { type, label } = KINDS[purpose];
+  if (!type.test(contentType)) throw badInput('file', `file must be ${label}; this is ${contentType}`);
 }
 
 function checkOnly({ contentType }: StoredFile, only: readonly string[]): void {

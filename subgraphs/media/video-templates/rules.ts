@@ -27,11 +27,11 @@ export function checkedText(field: string, text: string | null): string | null {
 
 /** Preset prompts without blank ones, each within the length of a text. */
 export function checkedPresetPrompts(prompts: readonly string[] | null): readonly string[] {
-  const kept = (prompts ?? []).map((prompt) => prompt.trim()).filter((prompt) => prompt !== '');
-  if (kept.length > mostPresetPrompts)
+  const nonEmpty = (prompts ?? []).map((prompt) => prompt.trim()).filter((prompt) => prompt !== '');
+  if (nonEmpty.length > mostPresetPrompts)
     throw badInput('presetPrompts', `presetPrompts may have at most ${mostPresetPrompts} entries`);
-  for (const prompt of kept) checkedText('presetPrompts', prompt);
-  return kept;
+  for (const prompt of nonEmpty) checkedText('presetPrompts', prompt);
+  return nonEmpty;
 }
 
 /** Checks the size of the additional properties. */

@@ -63,7 +63,7 @@ export function choiceProblems(
 }
 
 /** A word as the model's own list spells it: the limits do not look at case, some upstreams do. */
-export function spelledAs<Value extends string | undefined>(
+export function modelSpelling<Value extends string | undefined>(
   accepted: readonly string[] | null | undefined,
   value: Value,
 ): string | Value {

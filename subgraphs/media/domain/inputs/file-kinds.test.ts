@@ -45,7 +45,7 @@ describe('a foreign file', () => {
     owner: 'usr_me',
     binding: { provider: {} },
     signal: new AbortController().signal,
-    late: new AbortController().signal,
+    timeout: new AbortController().signal,
   } as unknown as InputOptions;
   const ref = { url: 'https://example.org/a.png' };
 

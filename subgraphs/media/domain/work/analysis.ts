@@ -17,9 +17,9 @@ export const analysisKinds = {
     mutation: 'analyzeMedia',
     category: 'language',
     files: { media: { kind: 'media' } },
-    result: { name: 'result', types: ['text/'], words: 'a text', needsFile: false },
+    result: { name: 'result', types: ['text/'], label: 'a text', needsFile: false },
     timeoutSeconds: USUAL_SECONDS,
-    checked: (work) => notEmpty(work, 'prompt'),
+    normalize: (work) => notEmpty(work, 'prompt'),
     problems: ({ prompt }, limits) => [
       ...blankProblems('prompt', prompt),
       ...lengthProblems('prompt', prompt, limits?.maxPrompt),

@@ -56,9 +56,9 @@ export const avatarKinds = {
     generator: GENERATOR,
     category: 'avatar',
     files: {},
-    result: { name: 'avatar', types: ['image/', 'video/'], words: 'media', needsFile: false },
+    result: { name: 'avatar', types: ['image/', 'video/'], label: 'media', needsFile: false },
     timeoutSeconds: TRAINING_SECONDS,
-    checked: (work) => notEmpty(work, 'videoId'),
+    normalize: (work) => notEmpty(work, 'videoId'),
     problems: ({ videoId, name = '' }) => [
       ...blankProblems('videoId', videoId),
       ...lengthProblems('videoId', videoId, MAX_ID),
@@ -74,7 +74,7 @@ export const avatarKinds = {
     namesFiles: true,
     result: VIDEO_FILE,
     timeoutSeconds: LONG_SECONDS,
-    checked: checkedAvatarVideo,
+    normalize: checkedAvatarVideo,
     problems: ({ digitalId, text = '', resolution }, limits) => [
       ...blankProblems('digitalId', digitalId),
       ...lengthProblems('digitalId', digitalId, MAX_ID),

@@ -48,7 +48,7 @@ export const characterKinds = {
     files: { images: { kind: 'image', holds: 'list' } },
     result: { ...IMAGES, name: 'portrait', needsFile: false },
     timeoutSeconds: LONG_SECONDS,
-    checked: checkedCharacter,
+    normalize: checkedCharacter,
     problems: characterProblems,
   },
   CHARACTER_IMAGE: {
@@ -59,7 +59,7 @@ export const characterKinds = {
     files: {},
     result: IMAGES,
     timeoutSeconds: USUAL_SECONDS,
-    checked: (work) => notEmpty(work, 'prompt'),
+    normalize: (work) => notEmpty(work, 'prompt'),
     problems: (work, limits) => [
       ...blankProblems('prompt', work.prompt),
       ...lengthProblems('prompt', work.prompt, limits?.maxPrompt),

@@ -27,7 +27,7 @@ export const comfyKinds = {
     result: {
       name: 'output',
       types: ['image/', 'video/', 'audio/', 'model/'],
-      words: 'media',
+      label: 'media',
       needsFile: true,
     },
     timeoutSeconds: LONG_SECONDS,

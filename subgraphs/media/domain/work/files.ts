@@ -11,8 +11,8 @@ export interface WorkFile<File> {
   readonly kind: FileKind;
   /** Name of the input that holds it. */
   readonly input: string;
-  /** Its place where the input holds several: an index, or a name. */
-  readonly place?: string | number;
+  /** Index or name in an input that holds several. */
+  readonly key?: string | number;
   /** What refusals call the input. */
   readonly field: string;
 }
@@ -25,9 +25,9 @@ export function filesOf<File>(work: StepInput<File>): readonly WorkFile<File>[] 
     const value = inputs[input];
     if (value === undefined) return [];
     if (holds === undefined) return [{ file: value as File, kind, input, field }];
-    return Object.entries(value as Readonly<Record<string, File>>).map(([key, file]) => {
-      const place = holds === 'list' ? Number(key) : key;
-      return { file, kind, input, place, field };
+    return Object.entries(value as Readonly<Record<string, File>>).map(([name, file]) => {
+      const key = holds === 'list' ? Number(name) : name;
+      return { file, kind, input, key, field };
     });
   });
 }
@@ -43,9 +43,9 @@ export function withFiles<From, To>(work: StepInput<From>, files: readonly To[])
 
 function valueOf(entries: readonly WorkFile<unknown>[]): unknown {
   const [first] = entries;
-  if (first?.place === undefined) return first?.file;
-  if (typeof first.place === 'number') return entries.map(({ file }) => file);
-  return Object.fromEntries(entries.map(({ place, file }) => [place, file]));
+  if (first?.key === undefined) return first?.file;
+  if (typeof first.key === 'number') return entries.map(({ file }) => file);
+  return Object.fromEntries(entries.map(({ key, file }) => [key, file]));
 }
 
 /** The inputs of the work that are no files. */

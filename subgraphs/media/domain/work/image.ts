@@ -45,7 +45,7 @@ export const imageKinds = {
     result: IMAGES,
     timeoutSeconds: USUAL_SECONDS,
     weight: 3,
-    checked: ({ images = [], ...work }) => (images.length === 0 ? work : { ...work, images }),
+    normalize: ({ images = [], ...work }) => (images.length === 0 ? work : { ...work, images }),
     problems: imageProblems,
   },
   DESCRIPTION: {

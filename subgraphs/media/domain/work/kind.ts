@@ -31,7 +31,7 @@ export interface KindRules<Work> {
   /** Its share of a recipe's progress, among the steps of the recipe (1 when absent). */
   readonly weight?: number;
   /** Work as it is stored, of work as it was sent. BAD_USER_INPUT for what is missing or contradicts itself. */
-  checked?(work: Work): Work;
+  normalize?(work: Work): Work;
   /** What a model takes none of, field by field. Without limits only what holds for all models. */
   problems?(work: Work, limits: Limits): readonly Problem[];
 }
@@ -55,8 +55,8 @@ export interface ResultKind {
   readonly name: string;
   /** Beginnings of the measured types that they may have; anything else (an error page) is refused. */
   readonly types: readonly string[];
-  /** In words, for the refusal. */
-  readonly words: string;
+  /** What the refusal calls it. */
+  readonly label: string;
   /** Whether a result without a file is none. */
   readonly needsFile: boolean;
 }
@@ -81,5 +81,5 @@ export const USUAL_SECONDS = 900;
 export const LONG_SECONDS = 1_800;
 
 /** What most kinds make. */
-export const IMAGES: ResultKind = { name: 'result', types: ['image/'], words: 'an image', needsFile: true };
-export const VIDEO_FILE: ResultKind = { name: 'video', types: ['video/'], words: 'a video', needsFile: true };
+export const IMAGES: ResultKind = { name: 'result', types: ['image/'], label: 'an image', needsFile: true };
+export const VIDEO_FILE: ResultKind = { name: 'video', types: ['video/'], label: 'a video', needsFile: true };

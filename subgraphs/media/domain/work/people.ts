@@ -56,7 +56,7 @@ export const peopleKinds = {
     namesFiles: true,
     result: VIDEO_FILE,
     timeoutSeconds: LONG_SECONDS,
-    checked: checkedLipSync,
+    normalize: checkedLipSync,
     problems: lipSyncProblems,
   },
   PERSON_DETECTION: {

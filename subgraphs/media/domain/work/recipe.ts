@@ -1,6 +1,6 @@
 import type { InputRef } from '../inputs/input.ts';
 
-/** Work in several steps, with what its template said at submission: a task keeps its own copy of what it used. */
+/** Work in several steps, with the texts of its template at submission: a task stores its own copy of what it used. */
 export interface RecipeWork<File = InputRef> {
   readonly kind: 'RECIPE';
   readonly taskType: string;

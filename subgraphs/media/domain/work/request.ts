@@ -1,11 +1,11 @@
-import { spelledAs, type Limits } from '../inputs/checks.ts';
+import { modelSpelling, type Limits } from '../inputs/checks.ts';
 import type { InputFile } from '../inputs/input.ts';
 import type { AvatarVideoWork } from './avatar.ts';
 import type { VideoWork } from './video.ts';
 import type { StepInput, StepKind } from './work.ts';
 
 /**
- * What is to be made, in the words that all wires share; what the caller left open is absent. The stored work with its
+ * What is to be made, in the terms that all wires share; what the caller left open is absent. The stored work with its
  * files at hand and without generator and model, but for videos and for avatars that speak.
  */
 export type WorkRequest =
@@ -23,7 +23,7 @@ type OrUndefined<Shape> = {
 /** A video; its reference picture is its first frame, and one between two frames has both. */
 export type VideoRequest = Omit<ForWire<VideoWork<InputFile>>, 'image'>;
 
-/** What an avatar says, as sound: a text was spoken in a step before. */
+/** What an avatar says, as audio: a text was synthesised in an earlier step. */
 type AvatarVideoRequest = Omit<ForWire<AvatarVideoWork>, 'audio' | 'text' | 'voiceId'> & {
   readonly audio: InputFile;
 };
@@ -39,10 +39,10 @@ export function requestKind(kind: StepKind): RequestKind {
   return kind === 'FRAME_VIDEO' ? 'VIDEO' : kind;
 }
 
-/** The request of work whose files are at hand, its words spelled as the model spells them; null when a sound is missing. */
+/** The request of work whose files are at hand, its choices spelled as the model lists them; null when the audio is missing. */
 export function requestOf(work: StepInput<InputFile>, limits: Limits): WorkRequest | null {
   const { generator: _, model: __, ...rest } = work;
-  const request = spelled(rest, limits);
+  const request = withModelSpelling(rest, limits);
   switch (request.kind) {
     case 'VIDEO':
     case 'FRAME_VIDEO': {
@@ -58,11 +58,11 @@ export function requestOf(work: StepInput<InputFile>, limits: Limits): WorkReque
   }
 }
 
-function spelled<Request extends object>(request: Request, limits: Limits): Request {
+function withModelSpelling<Request extends object>(request: Request, limits: Limits): Request {
   const { resolution, format }: { readonly resolution?: string; readonly format?: string } = request;
   return {
     ...request,
-    ...(resolution === undefined ? {} : { resolution: spelledAs(limits?.sizes, resolution) }),
-    ...(format === undefined ? {} : { format: spelledAs(limits?.formats, format) }),
+    ...(resolution === undefined ? {} : { resolution: modelSpelling(limits?.sizes, resolution) }),
+    ...(format === undefined ? {} : { format: modelSpelling(limits?.formats, format) }),
   };
 }

@@ -34,11 +34,11 @@ export interface VoiceCloneWork<File = InputRef> extends AtGenerator {
   /** The id the new voice shall have. */
   readonly voiceId?: string;
   readonly name?: string;
-  /** What the demo says, when one is blankProblems. */
+  /** What the demo says, when one is wanted. */
   readonly text?: string;
 }
 
-const SOUND: ResultKind = { name: 'speech', types: ['audio/'], words: 'sound', needsFile: true };
+const AUDIO: ResultKind = { name: 'speech', types: ['audio/'], label: 'sound', needsFile: true };
 
 /** What holds for them. */
 export const speechKinds = {
@@ -47,9 +47,9 @@ export const speechKinds = {
     mutation: 'synthesizeSpeech',
     category: 'speech',
     files: {},
-    result: SOUND,
+    result: AUDIO,
     timeoutSeconds: USUAL_SECONDS,
-    checked: (work) => notEmpty(work, 'text', 'voiceId'),
+    normalize: (work) => notEmpty(work, 'text', 'voiceId'),
     problems: speechProblems,
   },
   VOICE_CLONE: {
@@ -57,8 +57,8 @@ export const speechKinds = {
     mutation: 'cloneVoice',
     category: 'speech',
     files: { sample: { kind: 'audio' } },
-    // The demo is said only when a text for it was given.
-    result: { ...SOUND, name: 'demo', needsFile: false },
+    // There is a demo only when a text for it was sent.
+    result: { ...AUDIO, name: 'demo', needsFile: false },
     timeoutSeconds: USUAL_SECONDS,
     problems: (work, limits) => lengthProblems('text', work.text ?? '', limits?.maxPrompt),
   },

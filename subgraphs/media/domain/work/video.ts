@@ -56,7 +56,7 @@ export const videoKinds = {
     description: 'A video.',
     mutation: 'generateVideo',
     weight: 6,
-    checked: checkedVideo,
+    normalize: checkedVideo,
     problems: videoProblems,
   },
   FRAME_VIDEO: {
@@ -64,7 +64,7 @@ export const videoKinds = {
     description: 'A video from a first frame to a last.',
     mutation: 'generateFrameVideo',
     generator: 'custom/frame',
-    checked: checkedFrameVideo,
+    normalize: checkedFrameVideo,
     problems: (work, limits) => [...framesProblems(work), ...videoProblems(work, limits)],
   },
 } as const satisfies RulesOf<VideoWork | FrameVideoWork>;

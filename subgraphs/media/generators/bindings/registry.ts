@@ -25,7 +25,7 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
       if (own === undefined) throw unknownGenerator(generator, { names, missing });
       const serving = own.filter((binding) => serves(binding, kind));
       if (serving.length === 0) {
-        throw badInput('generator', `generator "${generator}" does not make ${wordOf(kind)}`);
+        throw badInput('generator', `generator "${generator}" does not make ${pluralOf(kind)}`);
       }
       const chosen = serving.filter((binding) => serves(binding, kind, model));
       if (chosen.length === 0) throw unknownModel(serving, kind);
@@ -63,12 +63,12 @@ export function serves({ provider, models }: Binding, kind: string, model?: stri
 /** Whether a wire can do this kind of work at all. */
 export function isAble(provider: Provider, kind: string): boolean {
   if (kind === 'CHAT') return provider.chat !== undefined;
-  const asked = requestKind(kind as StepKind);
-  return asked in (provider.jobs ?? {}) || asked in (provider.calls ?? {});
+  const needed = requestKind(kind as StepKind);
+  return needed in (provider.jobs ?? {}) || needed in (provider.calls ?? {});
 }
 
 /** A kind as the error of a generator that does not do it names it. */
-function wordOf(kind: string): string {
+function pluralOf(kind: string): string {
   return `${kind.toLowerCase().replaceAll('_', ' ')}s`;
 }
 

@@ -64,14 +64,14 @@ async function withFiles(
   context: StartContext,
 ): Promise<JsonObject> {
   const graph = structuredClone(workflow) as Record<string, { inputs?: Record<string, unknown> }>;
-  for (const [index, [place, file]] of Object.entries(files).entries()) {
-    const dot = place.indexOf('.');
-    const inputs = graph[place.slice(0, dot)]?.inputs;
+  for (const [index, [target, file]] of Object.entries(files).entries()) {
+    const dot = target.indexOf('.');
+    const inputs = graph[target.slice(0, dot)]?.inputs;
     if (dot === -1 || inputs === undefined) {
-      throw invalidInput('inputs', `the workflow has no place ${place}`);
+      throw invalidInput('inputs', `the workflow has no input ${target}`);
     }
     const name = `${promptIdOf(context.reference)}-${index}${extensionOf(file)}`;
-    inputs[place.slice(dot + 1)] = await upload(exchange, context, { file, name, place });
+    inputs[target.slice(dot + 1)] = await upload(exchange, context, { file, name, target });
   }
   return graph as JsonObject;
 }
@@ -79,16 +79,16 @@ async function withFiles(
 interface Upload {
   readonly file: InputFile;
   readonly name: string;
-  readonly place: string;
+  readonly target: string;
 }
 
 /** Uploads a file. Nothing has been started yet, whatever goes wrong here. */
 async function upload(
   exchange: Exchange,
   context: StartContext,
-  { file, name, place }: Upload,
+  { file, name, target }: Upload,
 ): Promise<string> {
-  const content = new Uint8Array(await readInput(file, `inputs.${place}`));
+  const content = new Uint8Array(await readInput(file, `inputs.${target}`));
   const form = new FormData();
   form.append('image', new Blob([content], { type: file.contentType }), name);
   form.append('type', 'input');

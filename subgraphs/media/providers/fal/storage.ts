@@ -32,7 +32,7 @@ export async function addressOfInput(
     headers: LIFECYCLE,
   });
   throwRefusal(answer, 'file');
-  const parsed = read(initiated, answer, 'a place for a file');
+  const parsed = read(initiated, answer, 'an upload URL');
   throwRefusal(await putFile(http, { file, url: parsed.upload_url, context }), 'file');
   return parsed.file_url;
 }

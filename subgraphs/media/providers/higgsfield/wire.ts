@@ -30,7 +30,7 @@ const character = z.object({ id: z.string().min(1), status: text });
 /** The fields of a character that Kiln uses. */
 export type Character = z.output<typeof character>;
 
-const place = z.object({ upload_url: z.url(), public_url: z.url() });
+const upload = z.object({ upload_url: z.url(), public_url: z.url() });
 
 /** The wire's field names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -70,9 +70,9 @@ export function asCharacter(answer: ExchangeAnswer, purpose: RequestPurpose): Ch
 }
 
 /** The upload URL of a file, and its URL afterwards. */
-export function asUpload(answer: ExchangeAnswer): z.output<typeof place> {
+export function asUpload(answer: ExchangeAnswer): z.output<typeof upload> {
   throwRefusal(answer, 'file');
-  return read(place, answer, 'a place for a file');
+  return read(upload, answer, 'an upload URL');
 }
 
 /** The status of an image request. Unknown states mean running: a new state must never fail a paid task. */

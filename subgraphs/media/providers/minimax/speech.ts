@@ -68,7 +68,7 @@ function voiceOf({ voiceId, speed, volume, pitch, emotion }: SpeechRequest): obj
 
 /** Decodes the audio. Buffer.from stops silently at an invalid digit, so the length is checked. */
 function soundOf(hex: string): Buffer {
-  const sound = Buffer.from(hex, 'hex');
-  if (sound.length * 2 !== hex.length) throw unreadable(new Error('the audio is not hexadecimal'));
-  return sound;
+  const audio = Buffer.from(hex, 'hex');
+  if (audio.length * 2 !== hex.length) throw unreadable(new Error('the audio is not hexadecimal'));
+  return audio;
 }

@@ -16,7 +16,7 @@ const VERSION = '2020-08-01';
 
 const job = z.object({ JobId: z.string().min(1) });
 const started = z.object({ Result: z.object({ Data: z.tuple([job]).rest(job) }) });
-const asked = z.object({
+const mediaInfos = z.object({
   Result: z.object({
     Data: z.object({
       MediaInfoList: z.array(z.object({ JobId: text, State: text, Vid: text })).nullish(),
@@ -44,13 +44,13 @@ export function avatarSources(sendAction: SendAction): JobCapability<RequestOf<'
       const JobIds = typeof id === 'string' ? id : '';
       const lookup = { name: 'QueryUploadTaskInfo', version: VERSION, query: { JobIds } } as const;
       const answer = await sendAction(context, { service: 'vod', method: 'GET', ...lookup, retry: 'safe' });
-      return uploadStatus(read(answer, asked).Result.Data, JobIds);
+      return uploadStatus(read(answer, mediaInfos).Result.Data, JobIds);
     },
   };
 }
 
 function uploadStatus(
-  { MediaInfoList: list, NotExistJobIds: missing }: z.output<typeof asked>['Result']['Data'],
+  { MediaInfoList: list, NotExistJobIds: missing }: z.output<typeof mediaInfos>['Result']['Data'],
   id: string,
 ): JobStatus {
   if (missing?.includes(id) === true) {

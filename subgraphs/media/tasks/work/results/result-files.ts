@@ -48,9 +48,9 @@ export async function storeResultFile(
       'content' in file
         ? await store(dependencies, result, { body: Readable.from([file.content]), type: file.contentType })
         : await download(dependencies, result, file);
-    const { types, words } = result.kind;
+    const { types, label } = result.kind;
     if (!types.some((type) => stored.contentType.startsWith(type))) {
-      throw new StaleResult(`the upstream answered with ${stored.contentType} instead of ${words}`);
+      throw new StaleResult(`the upstream answered with ${stored.contentType} instead of ${label}`);
     }
     if (!(await isWhole(dependencies.files, stored))) throw new StaleResult('its end is missing');
     return stored;

@@ -12,7 +12,7 @@ const CODES = {
 } as const satisfies Record<UpstreamCode, AppErrorCode>;
 
 /** A failure as the error of a caller who waits for the answer. Failures of our own are INTERNAL. */
-export function callersError(
+export function toCallerError(
   failure: Pick<Failure, 'code' | 'message'> & {
     readonly field?: string | undefined;
     /** Seconds the upstream asked to wait. */
