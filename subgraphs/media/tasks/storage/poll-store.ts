@@ -7,6 +7,7 @@ import type { AttemptKey } from '../../domain/attempt.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
+import { retryOnDeadlock } from './retry-on-deadlock.ts';
 
 /** SQL of polling: which attempts are due, and when they are due again. */
 
@@ -49,7 +50,8 @@ export async function leaseDue(
       where state = 'RUNNING' and next_poll_at <= now()
       order by next_poll_at limit ${limit} for update skip locked
     ), leased as (
-      update media.attempts attempt set next_poll_at = now() + make_interval(secs => ${leaseSeconds}) from due
+      update media.attempts attempt
+      set next_poll_at = date_trunc('milliseconds', now() + make_interval(secs => ${leaseSeconds})) from due
       where attempt.task_id = due.task_id and attempt.step = due.step and attempt.number = due.number
       returning attempt.*
     )
@@ -77,21 +79,33 @@ export interface NextPoll {
   readonly inMs: number;
   /** Failed status calls in a row. */
   readonly failures: number;
+  /** The end of the lease under which it was asked, as leaseDue wrote it. */
+  readonly leasedUntil: Date | null;
 }
 
-/** Writes back many next polls at once. One whose task has a cancel request (or has ended) meanwhile is due now. */
+/**
+ * Writes back many next polls at once, locking in order of their keys, as every batch over attempts does. One whose time
+ * was changed during its call keeps the new time: a provider webhook or a cancel request came, or another worker leases it.
+ */
 export async function scheduleNext(database: MediaDatabase, polls: readonly NextPoll[]): Promise<void> {
   if (polls.length === 0) return;
-  await sql`/* attempts.schedule-next */
-    update media.attempts attempt set poll_failures = entry.failures,
-      next_poll_at = now() + make_interval(secs => case
-        when task.cancel_requested_at is null and task.state in ('QUEUED', 'RUNNING') then entry."inMs" / 1000.0
-        else least(entry."inMs", entry.failures * 1000) / 1000.0 end)
-    from jsonb_to_recordset(${jsonText(polls)}::jsonb)
-        as entry("taskId" uuid, step integer, number integer, "inMs" integer, failures integer),
-      media.tasks task
-    where attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
-      and attempt.state = 'RUNNING' and task.id = attempt.task_id`.execute(database);
+  await retryOnDeadlock(() =>
+    sql`/* attempts.schedule-next */
+      with held as materialized (
+        select attempt.task_id, attempt.step, attempt.number, entry.failures, entry."inMs"
+        from media.attempts attempt join jsonb_to_recordset(${jsonText(polls)}::jsonb) as entry(
+            "taskId" uuid, step integer, number integer, "inMs" integer, failures integer, "leasedUntil" timestamptz)
+          on attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
+        where attempt.state = 'RUNNING' and attempt.next_poll_at = entry."leasedUntil"
+        order by attempt.task_id, attempt.step, attempt.number for update of attempt
+      )
+      update media.attempts attempt set poll_failures = held.failures,
+        next_poll_at = now() + make_interval(secs => held."inMs" / 1000.0)
+      from held
+      where attempt.task_id = held.task_id and attempt.step = held.step and attempt.number = held.number`.execute(
+      database,
+    ),
+  );
 }
 
 /** Makes one running attempt due now. False when it does not run. */

@@ -5,6 +5,7 @@ import { jsonText } from '../../database/json-text.ts';
 import type { FinishedWork, TaskStepTable } from '../../database/task-tables.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
+import { retryOnDeadlock } from './retry-on-deadlock.ts';
 import type { NewStep } from './submission-store.ts';
 
 /** SQL of task steps. Changing one requires the lock on its task (task-store.ts). */
@@ -70,17 +71,23 @@ export async function closeSteps(
     where task_id = ${taskId}::uuid and state in ('QUEUED', 'RUNNING', 'STORING')`.execute(transaction);
 }
 
-/** A step's own progress; it only matters where a task has several. */
+/** The steps' own progress, locked in order of their keys; it only matters where a task has several. */
 export async function raiseStepProgress(
-  database: Executor,
+  database: MediaDatabase,
   steps: readonly { readonly taskId: string; readonly step: number; readonly progress: number }[],
 ): Promise<void> {
   if (steps.length === 0) return;
-  await sql`/* steps.progress */
-    update media.task_steps step set progress = greatest(step.progress, entry.progress)
-    from jsonb_to_recordset(${jsonText(steps)}::jsonb) as entry("taskId" uuid, step integer, progress integer)
-    where step.task_id = entry."taskId" and step.step = entry.step and step.state = 'RUNNING'`.execute(
-    database,
+  await retryOnDeadlock(() =>
+    sql`/* steps.progress */
+      with held as materialized (
+        select step.task_id, step.step, entry.progress
+        from media.task_steps step join jsonb_to_recordset(${jsonText(steps)}::jsonb)
+            as entry("taskId" uuid, step integer, progress integer)
+          on step.task_id = entry."taskId" and step.step = entry.step
+        where step.state = 'RUNNING' order by step.task_id, step.step for update of step
+      )
+      update media.task_steps step set progress = greatest(step.progress, held.progress)
+      from held where step.task_id = held.task_id and step.step = held.step`.execute(database),
   );
 }
 

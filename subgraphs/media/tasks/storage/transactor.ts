@@ -2,6 +2,7 @@ import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { NewJob, Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { appendEvents, type AppendedEvent, type NewEvent } from './event-store.ts';
+import { retryOnDeadlock } from './retry-on-deadlock.ts';
 
 /**
  * Runs transactions of the task engine, and publishes after their commit which tasks have new events and which queues
@@ -38,8 +39,6 @@ export const CANCEL_TOPIC = 'cancel';
 /** Topic of attempts that have become due, for the pollers. */
 export const POLL_TOPIC = 'poll';
 
-const MAX_RUNS = 4;
-
 /** Makes the transactor of one process. */
 export function createTransactor({ database, queue, bus }: TransactorOptions): Transactor {
   const publish = (events: readonly AppendedEvent[]): void => {
@@ -71,25 +70,11 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
     return result;
   }
   return {
-    async run(body) {
-      for (let runs = 1; ; runs += 1) {
-        try {
-          return await runOnce(body);
-        } catch (error) {
-          if (runs >= MAX_RUNS || !isSerializationFailure(error)) throw error;
-        }
-      }
-    },
+    run: (body) => retryOnDeadlock(() => runOnce(body)),
     async append(events) {
-      const rows = await appendEvents(database, events);
+      const rows = await retryOnDeadlock(() => appendEvents(database, events));
       publish(rows);
       return rows;
     },
   };
-}
-
-/** Deadlock or serialization failure: PostgreSQL asks for the same transaction again. */
-function isSerializationFailure(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === '40P01' || code === '40001';
 }

@@ -3,24 +3,34 @@ import { sql } from 'kysely';
 import type { MediaDatabase } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
+import { retryOnDeadlock } from './retry-on-deadlock.ts';
 
 /** SQL of following attempts: one process at a time has the upstream's stream of one attempt. */
 
-/** Takes or renews the leases of running attempts' streams for some seconds; answers those that are ours now. */
+/** Takes or renews the leases of running attempts' streams for some seconds, in order of their keys; answers those that are ours now. */
 export async function leaseWatches(
   database: MediaDatabase,
   keys: readonly AttemptKey[],
   { watcher, seconds }: { watcher: string; seconds: number },
 ): Promise<readonly AttemptKey[]> {
   if (keys.length === 0) return [];
-  const { rows } = await sql<AttemptKey>`/* attempts.lease-watches */
-    update media.attempts attempt
-    set watcher = ${watcher}::uuid, watched_until = now() + make_interval(secs => ${seconds})
-    from jsonb_to_recordset(${jsonText(keys)}::jsonb) as entry("taskId" uuid, step integer, number integer)
-    where attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
-      and attempt.state = 'RUNNING'
-      and (attempt.watcher = ${watcher}::uuid or attempt.watched_until is null or attempt.watched_until < now())
-    returning attempt.task_id as "taskId", attempt.step, attempt.number`.execute(database);
+  const { rows } = await retryOnDeadlock(() =>
+    sql<AttemptKey>`/* attempts.lease-watches */
+      with held as materialized (
+        select attempt.task_id, attempt.step, attempt.number
+        from media.attempts attempt join jsonb_to_recordset(${jsonText(keys)}::jsonb)
+            as entry("taskId" uuid, step integer, number integer)
+          on attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
+        where attempt.state = 'RUNNING'
+          and (attempt.watcher = ${watcher}::uuid or attempt.watched_until is null or attempt.watched_until < now())
+        order by attempt.task_id, attempt.step, attempt.number for update of attempt
+      )
+      update media.attempts attempt
+      set watcher = ${watcher}::uuid, watched_until = now() + make_interval(secs => ${seconds})
+      from held
+      where attempt.task_id = held.task_id and attempt.step = held.step and attempt.number = held.number
+      returning attempt.task_id as "taskId", attempt.step, attempt.number`.execute(database),
+  );
   return rows;
 }
 

@@ -3,7 +3,7 @@ import { failureOf, UpstreamError, type Failure } from '../../../domain/failure.
 import { isFinal } from '../../../domain/task.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
-import { jobOf } from '../attempts/attempt-context.ts';
+import { jobOf, keyOf } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { finishAttempt } from '../results/finish.ts';
 import { cancelUpstream } from './cancel-upstream.ts';
@@ -116,5 +116,5 @@ async function fail(
 }
 
 function again(due: DueAttempt, { inMs, failures }: { inMs: number; failures: number }): NextPoll {
-  return { taskId: due.task_id, step: due.step, number: due.number, inMs: Math.round(inMs), failures };
+  return { ...keyOf(due), inMs: Math.round(inMs), failures, leasedUntil: due.next_poll_at };
 }

@@ -31,7 +31,13 @@ export function createPoller(dependencies: PollDependencies): Poller {
   async function writeBack(): Promise<void> {
     const batch = next;
     next = [];
-    await scheduleNext(database, batch);
+    try {
+      await scheduleNext(database, batch);
+    } catch (error) {
+      // The next tick writes them: their calls were made, and must not wait for the end of the lease.
+      next = [...batch, ...next];
+      throw error;
+    }
   }
   async function tick(): Promise<void> {
     await writeBack();
