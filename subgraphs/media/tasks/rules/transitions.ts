@@ -56,12 +56,19 @@ export function createTransitions(options: TransitionOptions): TaskTransitions {
       const isQueued = await queueNextAttempt(options, { scope, task }, failed);
       if (!isQueued) await transitions.failStep(scope, task, failed);
     },
-    async settleCancel(scope, task) {
-      if (!(await hasOpenAttempts(scope.transaction, task.id))) await transitions.endCancelled(scope, task);
-    },
+    settleCancel: (scope, task) => settleCancel(endListener, { scope, task }),
     endCancelled: (scope, task) => endTask(endListener, { scope, task }, { state: 'CANCELLED' }),
   };
   return transitions;
+}
+
+/** Whichever of several steps ends last ends the task, also one that was being stored and could not be cancelled. */
+async function settleCancel(
+  endListener: EndListener | undefined,
+  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskTable },
+): Promise<void> {
+  if (await hasOpenAttempts(scope.transaction, task.id)) return;
+  await endTask(endListener, { scope, task }, { state: 'CANCELLED' });
 }
 
 async function finishStep(
@@ -75,10 +82,7 @@ async function finishStep(
   if (next.kind === 'done') {
     return endTask(endListener, { scope, task }, { state: 'SUCCEEDED', result: next.outcome });
   }
-  if (task.cancel_requested_at !== null) {
-    if (next.kind === 'start') await endTask(endListener, { scope, task }, { state: 'CANCELLED' });
-    return;
-  }
+  if (task.cancel_requested_at !== null) return settleCancel(endListener, { scope, task });
   const progress = Math.min(99, planner.progress(task.input, steps));
   let stage = `${steps.find((entry) => entry.step === step)?.label ?? ''}: finished`;
   if (next.kind === 'start') {
