@@ -13,7 +13,7 @@ export interface Binding {
   readonly connection: Connection;
   /** True when it points to the sandbox. */
   readonly sandbox: boolean;
-  /** Most open attempts (STARTING, RUNNING) at once, over all workers. */
+  /** Most attempts at once that are claimed or running, over all workers. */
   readonly concurrency: number;
   /** Longest queue; beyond it submissions are refused with QUEUE_FULL. */
   readonly maxWaiting: number;

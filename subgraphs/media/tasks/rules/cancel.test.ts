@@ -28,7 +28,7 @@ it('ends a set of calls as soon as the one that is being stored has ended', asyn
   const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => picture } } };
   const registry = registryOf(testBinding('test#0', provider, 'http://127.0.0.1:1', { concurrency: 1 }));
   const service = engine.service(registry, recipe);
-  engine.files.away = 3; // which keeps it in STORING for a while
+  engine.files.unavailable = 3; // which keeps it in STORING for a while
   await engine.worker(registry, recipe);
   const { id } = await service.submit(me, image('', { work }));
   await until(async () => {

@@ -44,15 +44,21 @@ export async function readAttempts(
     .execute();
 }
 
-/** How many attempts of a binding are open over all workers. Exact only under `lockBinding`. */
-export async function countOpen(database: Executor, binding: string): Promise<number> {
-  const { rows } = await sql<{ open: number }>`/* attempts.count-open */
-    select count(*)::integer as open from media.attempts
-    where binding = ${binding} and state in ('STARTING', 'RUNNING')`.execute(database);
-  return rows[0]?.open ?? 0;
+/**
+ * How many places of a binding are held over all workers: by attempts that are claimed or running. One that nobody has
+ * claimed yet holds none, so that a start that was given up before its claim takes no place from the others. Exact only
+ * under `lockBinding`.
+ */
+export async function countHeld(database: Executor, binding: string): Promise<number> {
+  const { rows } = await sql<{ held: number }>`/* attempts.count-held */
+    select count(*)::integer as held from media.attempts
+    where binding = ${binding} and (state = 'RUNNING' or state = 'STARTING' and claim is not null)`.execute(
+    database,
+  );
+  return rows[0]?.held ?? 0;
 }
 
-/** Locks a binding until the transaction ends: counting its open attempts and adding one must not overlap. */
+/** Locks a binding until the transaction ends: counting its held places and taking one must not overlap. */
 export async function lockBinding(transaction: MediaTransaction, binding: string): Promise<void> {
   await sql`/* attempts.lock-binding */
     select pg_advisory_xact_lock(hashtextextended(${`media.binding.${binding}`}, 0))`.execute(transaction);
@@ -76,7 +82,7 @@ export async function insertAttempt(
 }
 
 /** Takes the right to send a start that is unclaimed, of a task without a cancel request. False when it is not ours. */
-export async function takeClaim(database: Executor, key: AttemptKey, claim: string): Promise<boolean> {
+export async function claimAttempt(database: Executor, key: AttemptKey, claim: string): Promise<boolean> {
   const { rows } = await sql`/* attempts.take-claim */
     update media.attempts attempt set claim = ${claim}::uuid, claimed_at = now()
     from media.tasks task

@@ -9,8 +9,9 @@ import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import { createQueue } from '../../../../platform/queue/pg-boss/pg-boss-queue.ts';
+import type { Queue } from '../../../../platform/queue/queue.ts';
 import { testDatabase } from '../../../../test/kit/database/postgres.ts';
-import type { MediaTables } from '../../database/database.ts';
+import type { MediaDatabase, MediaTables } from '../../database/database.ts';
 import { mediaMigrations } from '../../database/migrations/index.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -66,15 +67,16 @@ export async function startEngine(existing?: { readonly connectionString: string
       stops.push(() => worker.stop(1));
       return worker;
     },
+    /** A queue as another process has it: for a second worker. */
+    async anotherQueue(): Promise<Queue> {
+      const another = await createQueue({ database, bus, logger });
+      stops.push(() => another.stop(1));
+      return another;
+    },
     async ended(service: RunningTaskService, id: string): Promise<Task> {
       return until(() => readEnded(service, id));
     },
-    async count(table: string): Promise<number> {
-      const { rows } = await sql<{
-        count: number;
-      }>`select count(*)::integer as count from ${sql.table(table)}`.execute(typed);
-      return rows[0]?.count ?? 0;
-    },
+    count: (table: string) => countRows(typed, table),
     async stop() {
       for (const stop of stops.toReversed()) await stop();
       await queue.stop(1);
@@ -84,6 +86,13 @@ export async function startEngine(existing?: { readonly connectionString: string
       await source.drop();
     },
   };
+}
+
+async function countRows(database: MediaDatabase, table: string): Promise<number> {
+  const { rows } = await sql<{
+    count: number;
+  }>`select count(*)::integer as count from ${sql.table(table)}`.execute(database);
+  return rows[0]?.count ?? 0;
 }
 
 type Change<Options> = Partial<Options> & RecipeGenerators;

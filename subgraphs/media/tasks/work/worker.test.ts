@@ -80,29 +80,12 @@ describe('the limit of a binding', () => {
     upstream.onStatus = ({ polls }) =>
       polls < 4 ? { state: 'running', progress: 50 } : { state: 'finished' };
     const { service, registry } = await setUp({ binding: { concurrency: 1 } });
-    const second = await startSecondWorker(registry);
+    await engine.worker(registry, { queue: await engine.anotherQueue() });
     const tasks = await Promise.all(Array.from({ length: 6 }, () => service.submit(me, image())));
     for (const task of tasks) expect((await engine.ended(service, task.id)).state).toBe('SUCCEEDED');
     expect(upstream.mostOpen()).toBe(1);
     expect(new Set(upstream.starts).size).toBe(6);
-    await second.stop();
   });
-
-  async function startSecondWorker(registry: Parameters<TestEngine['worker']>[0]) {
-    const { createQueue } = await import('../../../../platform/queue/pg-boss/pg-boss-queue.ts');
-    const queue = await createQueue({
-      database: engine.platformDatabase,
-      bus: engine.bus,
-      logger: engine.logger,
-    });
-    const worker = await engine.worker(registry, { queue });
-    return {
-      async stop() {
-        await worker.stop(1);
-        await queue.stop(1);
-      },
-    };
-  }
 });
 
 describe('fall-back', () => {

@@ -1,7 +1,25 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { AttemptKey } from '../../../domain/attempt.ts';
-import { renewClaim } from '../../storage/attempt-store.ts';
+import { claimAttempt, countHeld, lockBinding, renewClaim } from '../../storage/attempt-store.ts';
+import { keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
+
+/**
+ * Takes the claim and with it a place of the binding: counting the held ones and taking one is one transaction under the
+ * binding's lock, so its limit holds with any number of workers. `full` when every place is held, `not-ours` when the
+ * start was claimed or cancelled meanwhile.
+ */
+export async function takeClaim(
+  { transactor }: WorkerDependencies,
+  { attempt, binding }: AttemptContext,
+  claim: string,
+): Promise<'ours' | 'full' | 'not-ours'> {
+  return transactor.run(async ({ transaction }) => {
+    await lockBinding(transaction, binding.id);
+    if ((await countHeld(transaction, binding.id)) >= binding.concurrency) return 'full';
+    return (await claimAttempt(transaction, keyOf(attempt), claim)) ? 'ours' : 'not-ours';
+  });
+}
 
 /**
  * A held claim: the right to send one start. It is renewed while the start is under way, so that a worker that stops

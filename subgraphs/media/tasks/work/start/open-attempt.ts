@@ -1,7 +1,7 @@
 import type { MediaTransaction } from '../../../database/database.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { StepJob } from '../../rules/queues.ts';
-import { countOpen, insertAttempt, lockBinding, readAttempts } from '../../storage/attempt-store.ts';
+import { countHeld, insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
 import { connectionFor, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
@@ -11,7 +11,7 @@ import type { WorkerDependencies } from '../attempts/dependencies.ts';
 export type Opening =
   /** Nothing to do: the task has ended, the step runs already or waits at another binding. */
   | { readonly kind: 'gone' }
-  /** The binding has as many open attempts as it may have. */
+  /** Every place of the binding is held. */
   | { readonly kind: 'full' }
   /** Another worker has claimed the start, or had. */
   | { readonly kind: 'claimed'; readonly context: AttemptContext }
@@ -19,9 +19,9 @@ export type Opening =
   | { readonly kind: 'open'; readonly context: AttemptContext };
 
 /**
- * Commits the attempt as STARTING before anything is sent. The count of the binding's open attempts and the new row are
- * one transaction under the binding's lock, so its limit holds with any number of workers. Delivered twice, the same
- * job finds the same attempt again.
+ * Commits the attempt as STARTING before anything is sent. It takes no place of the binding yet: that is the claim's, and
+ * what is looked at here only saves preparing a start that would find none. Delivered twice, the same job finds the same
+ * attempt again.
  */
 export async function openAttempt(
   dependencies: WorkerDependencies,
@@ -35,10 +35,10 @@ export async function openAttempt(
     const steps = await readSteps(transaction, task.id);
     const step = steps.find((entry) => entry.step === job.step);
     if (step === undefined || step.binding !== binding.id) return { kind: 'gone' };
-    if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding });
+    const isFull = (await countHeld(transaction, binding.id)) >= binding.concurrency;
+    if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding }, isFull);
     if (step.state !== 'QUEUED') return { kind: 'gone' };
-    await lockBinding(transaction, binding.id);
-    if ((await countOpen(transaction, binding.id)) >= binding.concurrency) return { kind: 'full' };
+    if (isFull) return { kind: 'full' };
     const { model } = connectionFor(binding, step.input);
     const attempt = await insertAttempt(transaction, { taskId: task.id, step: step.step, binding, model });
     await moveStep(transaction, { taskId: task.id, step: step.step, state: 'RUNNING' });
@@ -52,11 +52,13 @@ export async function openAttempt(
 async function reopen(
   transaction: MediaTransaction,
   context: Omit<AttemptContext, 'attempt'>,
+  isFull: boolean,
 ): Promise<Opening> {
   const attempts = await readAttempts(transaction, [context.task.id]);
   const attempt = attempts.findLast((entry) => entry.step === context.step.step);
   if (attempt === undefined || attempt.state !== 'STARTING' || attempt.binding !== context.binding.id) {
     return { kind: 'gone' };
   }
-  return { kind: attempt.claim === null ? 'open' : 'claimed', context: { ...context, attempt } };
+  if (attempt.claim !== null) return { kind: 'claimed', context: { ...context, attempt } };
+  return isFull ? { kind: 'full' } : { kind: 'open', context: { ...context, attempt } };
 }

@@ -6,15 +6,15 @@ import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { failureFrom, START_LOST } from '../../rules/failures.ts';
 import type { StepJob } from '../../rules/queues.ts';
-import { closeUnsentAttempts, countOpen, takeClaim } from '../../storage/attempt-store.ts';
+import { closeUnsentAttempts, countHeld } from '../../storage/attempt-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { jobOf, keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { InputDependencies } from '../inputs/input-files.ts';
 import { fetchesInput, prepareRequest } from '../inputs/prepare-request.ts';
 import type { CallRunner } from './call-runner.ts';
-import { holdClaim, now } from './claim.ts';
-import { openAttempt, type Opening } from './open-attempt.ts';
+import { holdClaim, now, takeClaim } from './claim.ts';
+import { openAttempt } from './open-attempt.ts';
 import { startJob, type StartDependencies } from './start-job.ts';
 
 /** The work behind a start job: at most one start per attempt (docs/decisions/2026-11-20-at-most-once-starts.md). */
@@ -26,56 +26,67 @@ export interface StartWorkerOptions extends StartDependencies, InputDependencies
 export interface StartWorker {
   /** Delivering a job twice is harmless. */
   readonly handler: JobHandler;
-  /** How many more starts the binding takes now: its limit, less what is open over all workers or just being opened. */
+  /** How many more starts the binding takes now: its limit, less the places held over all workers and what is prepared here. */
   readonly capacity: () => Promise<number>;
 }
 
 /** Makes the worker of one binding. */
 export function createStartWorker(options: StartWorkerOptions, binding: Binding): StartWorker {
   const { database, recovery, limits } = options;
-  let opening = 0;
-  async function open(job: Job): Promise<Opening> {
-    opening += 1;
-    try {
-      return await openAttempt(options, job.data as StepJob, binding);
-    } finally {
-      opening -= 1;
+  /** Starts on their way to a claim: they will want places, and hold none yet. */
+  const preparing = new Set<Job>();
+  async function start(job: Job): Promise<JobOutcome> {
+    const opened = await openAttempt(options, job.data as StepJob, binding);
+    if (opened.kind === 'gone') return;
+    if (opened.kind === 'full') return LATER;
+    if (opened.kind === 'open') {
+      return beginAttempt(options, opened.context, { job, onClaim: () => preparing.delete(job) });
     }
+    const settled = await recovery.recover(opened.context.attempt);
+    if (!settled) return { againInSeconds: Math.max(1, limits.claimStaleSeconds / 2) };
   }
   return {
     async handler(job): Promise<JobOutcome> {
-      const opened = await open(job);
-      if (opened.kind === 'gone') return;
-      if (opened.kind === 'full') return { againInSeconds: 1 };
-      if (opened.kind === 'open') return beginAttempt(options, opened.context, job);
-      const settled = await recovery.recover(opened.context.attempt);
-      if (!settled) return { againInSeconds: Math.max(1, limits.claimStaleSeconds / 2) };
+      preparing.add(job);
+      try {
+        return await start(job);
+      } finally {
+        preparing.delete(job);
+      }
     },
-    capacity: async () => binding.concurrency - (await countOpen(database, binding.id)) - opening,
+    capacity: async () => binding.concurrency - (await countHeld(database, binding.id)) - preparing.size,
   };
+}
+
+/** No place is free. The end of what holds one wakes the queue; this is the backstop. */
+const LATER = { againInSeconds: 1 };
+
+interface Start {
+  readonly job: Job;
+  /** From here on the attempt itself holds its place. */
+  readonly onClaim: () => void;
 }
 
 async function beginAttempt(
   options: StartWorkerOptions,
   context: AttemptContext,
-  { signal }: Job,
-): Promise<void> {
-  const { database, calls } = options;
+  { job: { signal }, onClaim }: Start,
+): Promise<JobOutcome> {
   const { attempt, binding, step } = context;
   const request = await prepareOrEnd(options, context, signal);
   if (request === null) return;
   signal.throwIfAborted();
   const claim = newId();
   const requestedAt = now();
-  if (!(await takeClaim(database, keyOf(attempt), claim))) {
-    await releaseUnsent(options, context);
-    return;
-  }
+  const taken = await takeClaim(options, context, claim);
+  if (taken === 'full') return LATER;
+  if (taken === 'not-ours') return releaseUnsent(options, context);
+  onClaim();
   const held = holdClaim(options, keyOf(attempt), { id: claim, requestedAt });
   try {
     if (!(await held.confirm())) return await giveUpUnsent(options, context, claim);
     const capability = jobOf(binding, step.input.kind);
-    if (capability === undefined) await calls.run(context, { request, held, signal });
+    if (capability === undefined) await options.calls.run(context, { request, held, signal });
     else await startJob(options, context, { capability, request, held, signal });
   } finally {
     held.release();

@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import type { StoredFile } from '../../../files/files.ts';
+import type { Binding } from '../../../generators/bindings/binding.ts';
+import { image, me, registryOf, startEngine, type TestEngine, until } from '../../testing/engine.ts';
+import { testBinding, testProvider } from '../../testing/provider.ts';
+import { startUpstream, type Upstream } from '../../testing/upstream.ts';
+
+/** The places of a binding, where something happens between the opening of an attempt and its claim. */
+
+let engine: TestEngine;
+let upstream: Upstream;
+beforeEach(async () => {
+  engine = await startEngine();
+  upstream = await startUpstream();
+});
+afterEach(async () => {
+  await engine.stop();
+  await upstream.close();
+});
+
+const FILE_ID = '01999c1e-6c0e-7d3a-9a52-0f3f2c9f5b1e';
+const work = { kind: 'IMAGE', generator: 'test', prompt: 'a fox', images: [{ fileId: FILE_ID }] } as const;
+
+/** Makes the input file readable; `before` runs each time that it is read. */
+function readInputs(before: () => Promise<void>): void {
+  const measured = { contentType: 'image/png', bytes: 1, sha256: '', width: 1, height: 1, duration: null };
+  const file: StoredFile = {
+    id: FILE_ID,
+    owner: 'usr_me',
+    name: 'x.png',
+    ...measured,
+    createdAt: new Date(),
+  };
+  engine.files.byIds = async (ids) => {
+    await before();
+    return ids.map(() => file);
+  };
+}
+
+function setUp(change: Partial<Binding>) {
+  const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url, change));
+  return { registry, service: engine.service(registry) };
+}
+
+const attemptIsOpen = () =>
+  until(async () => (await engine.pool.query('select 1 from media.attempts')).rows.length > 0);
+
+for (const concurrency of [1, 2]) {
+  it(`come back after an error before the claim, with ${concurrency} of them`, async () => {
+    let failures = 2;
+    readInputs(async () => {
+      if (failures-- > 0) throw new Error('connection terminated');
+    });
+    const { registry, service } = setUp({ concurrency });
+    await engine.worker(registry);
+    const tasks = [
+      await service.submit(me, image('', { work })),
+      await service.submit(me, image('', { work })),
+    ];
+    for (const { id } of tasks) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(upstream.starts.toSorted()).toEqual(tasks.map(({ id }) => `${id}/1/1`).toSorted());
+  });
+}
+
+it('come back when a worker stops while it prepares an input', async () => {
+  let isSlow = true;
+  readInputs(() => pause(isSlow ? 2_000 : 0));
+  const { registry, service } = setUp({ concurrency: 1 });
+  const first = await engine.worker(registry);
+  const { id } = await service.submit(me, image('', { work }));
+  await attemptIsOpen();
+  await first.stop(0);
+  isSlow = false;
+  await engine.worker(registry);
+  expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  expect(upstream.starts).toEqual([`${id}/1/1`]);
+});
+
+it('are not held by work that is still being prepared', async () => {
+  let release = (): void => {};
+  let first = true;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  readInputs(async () => {
+    if (first) {
+      first = false;
+      await released;
+    }
+  });
+  const { registry, service } = setUp({ concurrency: 1 });
+  await engine.worker(registry);
+  const slow = await service.submit(me, image('', { work }));
+  await attemptIsOpen();
+  await engine.worker(registry, { queue: await engine.anotherQueue() });
+  const quick = await service.submit(me, image());
+  expect((await engine.ended(service, quick.id)).state).toBe('SUCCEEDED');
+  release();
+  expect((await engine.ended(service, slow.id)).state).toBe('SUCCEEDED');
+  expect(upstream.mostOpen()).toBe(1);
+});
