@@ -95,7 +95,7 @@ test('every transport goes on while nobody can be asked, to the end of its own e
   const over = openAll();
   await isFollowedBy(3);
   standsFor = 'nobody can be asked';
-  const looks = () => gateway.lines.filter((line) => line.includes('a credential could not be looked at'));
+  const looks = () => gateway.lines.filter((line) => line.includes('a credential could not be checked'));
   await until(() => looks().length >= 3);
   gateway.world.advance('t1', 10);
   gateway.world.finish('t1');

@@ -34,13 +34,13 @@ export function createCredentialGuard({
   return {
     watch({ request, caller, authorization }, onEnd) {
       if (caller.kind === 'anonymous') return () => undefined;
-      let isLooking = false;
+      let isChecking = false;
       const stop = (): void => clearInterval(timer);
       const end = (): void => {
         stop();
         onEnd();
       };
-      const look = async (): Promise<void> => {
+      const check = async (): Promise<void> => {
         if (caller.expiresAt && caller.expiresAt.getTime() <= Date.now()) return end();
         try {
           const now = await callers.find(request, { authorization, strict: true });
@@ -48,14 +48,14 @@ export function createCredentialGuard({
         } catch (error) {
           if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return end();
           // Checked again when the lookup failed; the token's own expiry holds.
-          logger.debug({ error: toError(error) }, 'a credential could not be looked at');
+          logger.debug({ error: toError(error) }, 'a credential could not be checked');
         }
       };
       const timer = setInterval(() => {
-        if (isLooking) return;
-        isLooking = true;
-        void look().finally(() => {
-          isLooking = false;
+        if (isChecking) return;
+        isChecking = true;
+        void check().finally(() => {
+          isChecking = false;
         });
       }, everyMs);
       timer.unref();

@@ -9,7 +9,7 @@ export function gatewayFailure(thrown: unknown, context: RequestContext, logger:
   return failedResult(thrown, { logger, traceId: context.caller.traceId, subgraph: 'gateway' });
 }
 
-/** Characters kept of a message about a variable: its beginning names the variable, its end the problem. */
+/** Characters left of a message about a variable: its beginning names the variable, its end the problem. */
 const MESSAGE_START = 200;
 const MESSAGE_END = 300;
 

@@ -25,7 +25,7 @@ export interface SharedCountsOptions {
 
 /** Most milliseconds that a start waits for the table. */
 const START_MS = 5_000;
-const REST_MS = 1_000;
+const RETRY_AFTER_MS = 1_000;
 
 /** Makes the counters and their table. A gateway also starts without its database: then the table is created later. */
 export async function openSharedCounts({
@@ -35,8 +35,8 @@ export async function openSharedCounts({
 }: SharedCountsOptions): Promise<SharedCounts> {
   let preparing: Promise<void> | undefined;
   let isPrepared = false;
-  let isAway = false;
-  let restsUntil = 0;
+  let isUnavailable = false;
+  let retryAt = 0;
 
   function prepare(): Promise<void> {
     const sets = [{ schema: 'gateway', migrations: gatewayMigrations }];
@@ -49,24 +49,27 @@ export async function openSharedCounts({
     if (!isPrepared) await prepare();
     return database.pool.query(question);
   }
-  function goAway(error: Error): void {
-    if (!isAway) logger.warn({ error }, 'rates are counted by this process alone until the database is back');
-    isAway = true;
+  function markUnavailable(error: Error): void {
+    if (!isUnavailable)
+      logger.warn({ error }, 'rates are counted by this process alone until the database is back');
+    isUnavailable = true;
     isPrepared = false;
-    restsUntil = Date.now() + REST_MS;
+    retryAt = Date.now() + RETRY_AFTER_MS;
   }
 
-  await pTimeout(prepare(), { milliseconds: START_MS }).catch((thrown: unknown) => goAway(toError(thrown)));
+  await pTimeout(prepare(), { milliseconds: START_MS }).catch((thrown: unknown) =>
+    markUnavailable(toError(thrown)),
+  );
   return {
     async query(question) {
-      if (Date.now() < restsUntil) throw new Error('the shared counters did not answer a moment ago');
+      if (Date.now() < retryAt) throw new Error('the shared counters did not answer a moment ago');
       try {
         const answer = await pTimeout(ask(question), { milliseconds: timeoutMs });
-        if (isAway) logger.info('rates are counted together again');
-        isAway = false;
+        if (isUnavailable) logger.info('rates are counted together again');
+        isUnavailable = false;
         return answer;
       } catch (thrown) {
-        goAway(toError(thrown));
+        markUnavailable(toError(thrown));
         throw thrown;
       }
     },

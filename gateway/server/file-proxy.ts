@@ -32,15 +32,15 @@ export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FilePro
   });
   return {
     async handle(request, response) {
-      const hangUp = new AbortController();
-      response.once('close', () => hangUp.abort());
-      const answer = await forward(pool, request, hangUp.signal);
+      const disconnected = new AbortController();
+      response.once('close', () => disconnected.abort());
+      const answer = await forward(pool, request, disconnected.signal);
       response.writeHead(answer.statusCode, withoutHopByHop(answer.headers));
       try {
         await pipeline(answer.body, response);
       } catch (thrown) {
         // The client left, or media failed after the headers: the connection is cut.
-        if (!hangUp.signal.aborted) logger.warn({ error: toError(thrown) }, 'forwarding a file failed');
+        if (!disconnected.signal.aborted) logger.warn({ error: toError(thrown) }, 'forwarding a file failed');
         response.destroy();
       }
     },

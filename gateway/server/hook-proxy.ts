@@ -28,9 +28,9 @@ export function createHookProxy({ mediaUrl }: { readonly mediaUrl: string }): Ho
   });
   return {
     async handle(request, response) {
-      const hangUp = new AbortController();
-      response.once('close', () => hangUp.abort());
-      const { status, headers, body } = await forward(pool, request, hangUp.signal);
+      const disconnected = new AbortController();
+      response.once('close', () => disconnected.abort());
+      const { status, headers, body } = await forward(pool, request, disconnected.signal);
       const forwarded = ['content-type', 'retry-after', 'allow'].flatMap((name) =>
         headers[name] === undefined ? [] : [[name, String(headers[name])]],
       );

@@ -3,7 +3,7 @@ import { evaluateCondition, type PlanNode, type QueryPlan } from '@apollo/query-
 import { type ExecutionResult, type GraphQLSchema, Kind, OperationTypeNode } from 'graphql';
 
 import type { OperationContext } from '../operation/operation-context.ts';
-import { createEntityAnswers } from './entity-answers.ts';
+import { createEntityCache } from './entity-cache.ts';
 import { compileEntityFetch } from './entity-fetch.ts';
 import { compileRootFetch, type FetchPlace } from './fetch.ts';
 import { type ResponsePath, valuesAt } from './response-path.ts';
@@ -35,7 +35,7 @@ export function compilePlan({ plan, operation, apiModel, supergraphSchema }: Pla
   const isQuery = operation.operation.operation === OperationTypeNode.QUERY;
   return {
     async run(input) {
-      const answers = isQuery ? createEntityAnswers() : null;
+      const answers = isQuery ? createEntityCache() : null;
       const run: Run = { ...input, data: {}, errors: [], isShared: false, answers };
       await step?.(run, [run.data]);
       return shape(run);
@@ -89,7 +89,7 @@ function parallel(steps: readonly Step[]): Step {
   };
 }
 
-/** What a fetch throws is told as an error; what the others bring is told as well. */
+/** What a fetch throws becomes an error of the result; the results of the others stay. */
 function fetchStep(place: FetchPlace): Step {
   const step = place.fetch.requires === undefined ? compileRootFetch(place) : compileEntityFetch(place);
   return async (run, objects) => {

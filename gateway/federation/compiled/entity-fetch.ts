@@ -1,13 +1,13 @@
 import { type FieldNode, Kind, type SelectionNode } from 'graphql';
 
-import { answered, collect, type EntityFetch } from './entity-asking.ts';
-import { receive, tellErrors } from './entity-receiving.ts';
+import { mergeEntities, reportErrors } from './entity-merging.ts';
+import { awaitBatches, requestEntities, type EntityFetch } from './entity-requests.ts';
 import { compileSend, type FetchPlace, type FetchStep } from './fetch.ts';
 import { compileRepresentation } from './representations.ts';
 
 /**
- * A fetch of entities. What each object at its path requires is sent, equal ones once; what is answered is merged into
- * every object that asked for it. Objects that lack a required part are passed over.
+ * A fetch of entities. The representations of the objects at its path are sent, equal ones once, and the results merged
+ * into every such object. Objects that lack a required part are skipped.
  */
 export function compileEntityFetch(place: FetchPlace): FetchStep {
   const { fetch, supergraphSchema } = place;
@@ -19,18 +19,18 @@ export function compileEntityFetch(place: FetchPlace): FetchStep {
     send: compileSend(fetch),
     represent: compileRepresentation(requires, supergraphSchema),
     bringsLeavesOnly,
-    question: isPlain ? `${serviceName} ${operation.replace(/^query \w+/, 'query')}` : null,
+    cacheKey: isPlain ? `${serviceName} ${operation.replace(/^query \w+/, 'query')}` : null,
   };
   return async (run, objects) => {
-    const asking = collect(compiled, run, objects);
-    if (asking.joined.length === 0) return;
-    const batches = await answered(compiled, run, asking);
-    tellErrors(compiled, run, { asking, batches });
-    receive(compiled, { asking, batches });
+    const requests = requestEntities(compiled, run, objects);
+    if (requests.objects.length === 0) return;
+    const batches = await awaitBatches(compiled, run, requests);
+    reportErrors(compiled, run, { requests, batches });
+    mergeEntities(compiled, { requests, batches });
   };
 }
 
-/** Whether what is answered has no objects inside that other fetches could be merged into. */
+/** Whether the results have no objects inside that other fetches could be merged into. */
 function hasLeavesOnly({ fetch }: FetchPlace): boolean {
   const [definition, ...fragments] = fetch.operationDocumentNode?.definitions ?? [];
   if (definition?.kind !== Kind.OPERATION_DEFINITION || fragments.length > 0) return false;

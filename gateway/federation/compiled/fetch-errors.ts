@@ -7,7 +7,7 @@ import type { Run } from './run.ts';
 /** A path in the answer. */
 export type ErrorPath = readonly (string | number)[];
 
-/** An error of a subgraph as callers are told it, at its place in the whole answer; without a path when it has none. */
+/** An error of a subgraph as callers see it, at its path in the whole result; without a path when it has none. */
 export function toCallerError(
   error: GraphQLError,
   serviceName: string,

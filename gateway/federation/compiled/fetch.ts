@@ -22,7 +22,7 @@ export interface FetchPlace {
 /** Asks the subgraph of a fetch; never rejects. */
 export type Send = (run: Run, variables: Members) => Promise<ExecutionResult>;
 
-/** Compiles how a fetch asks its subgraph. */
+/** Compiles the request that a fetch sends to its subgraph. */
 export function compileSend(fetch: FetchNode): Send {
   const request = constantRequest(fetch);
   return async (run, variables) => {

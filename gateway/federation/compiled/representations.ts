@@ -5,7 +5,7 @@ import { merge } from './merge.ts';
 import { ownMember } from './response-path.ts';
 import type { Members } from './shape/merged.ts';
 
-/** What a fetch tells its subgraph about an entity; null when a part that it requires is not there. */
+/** The representation of an entity that a fetch sends; null when a required part is missing. */
 export type Represent = (entity: unknown) => Members | null;
 
 /** Compiles the `requires` of a fetch: the members to copy, by the type that each object says it has. */

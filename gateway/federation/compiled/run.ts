@@ -3,7 +3,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
-import type { EntityAnswers } from './entity-answers.ts';
+import type { EntityCache } from './entity-cache.ts';
 import type { Members, Merged } from './shape/merged.ts';
 
 /** What a compiled plan is run for. */
@@ -11,7 +11,7 @@ export interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: RequestContext;
   readonly links: Readonly<Record<string, SubgraphLink>>;
-  /** What callers are told of something that no subgraph foresaw; it is logged. */
+  /** What callers see of an unexpected error, which is logged. */
   readonly failure: (thrown: unknown) => ExecutionResult;
   /** The fetch whose answer is there already: the event of a subscription. */
   readonly answered?: { readonly fetch: FetchNode; readonly result: ExecutionResult };
@@ -23,7 +23,7 @@ export interface Run extends RunInput, Merged {
   readonly errors: GraphQLError[];
   isShared: boolean;
   /** What entities answered in this run; null where a later fetch may find another value (mutations). */
-  readonly answers: EntityAnswers | null;
+  readonly answers: EntityCache | null;
 }
 
 /** A compiled node of a plan: works on the objects at its path; a promise only when it has to wait. */

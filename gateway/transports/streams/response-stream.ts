@@ -15,7 +15,7 @@ export interface ResponseStreams {
   /** Whether one more may be opened. */
   hasRoom(): boolean;
   /** Writes the headers and opens a stream, until its caller's credential ends. */
-  open(response: ServerResponse, format: StreamFormat, asker: StreamRequester): ResponseStream;
+  open(response: ServerResponse, format: StreamFormat, requester: StreamRequester): ResponseStream;
   /** Ends every stream, each with its format's `shutdown`; new ones are refused from now on. */
   endAll(): void;
 }
@@ -68,13 +68,13 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
   const shutdowns = new Map<ServerResponse, string>();
   let isEnding = false;
 
-  function open(response: ServerResponse, format: StreamFormat, asker: StreamRequester): ResponseStream {
+  function open(response: ServerResponse, format: StreamFormat, requester: StreamRequester): ResponseStream {
     response.writeHead(200, format.headers);
     response.write(format.opening);
     const heartbeat = setInterval(() => {
       if (!response.writableNeedDrain && !response.writableEnded) response.write(format.heartbeat);
     }, HEARTBEAT_MS);
-    const unwatch = guard.watch(asker, () => endWithCredential(response, format));
+    const unwatch = guard.watch(requester, () => endWithCredential(response, format));
     shutdowns.set(response, format.shutdown);
     response.once('close', () => {
       clearInterval(heartbeat);

@@ -34,7 +34,7 @@ export function watchSlowSockets(options: {
   const { sockets, stallMs, logger } = options;
   const watched = new WeakMap<WebSocket, Watched>();
 
-  function cutOff(client: WebSocket, why: string): void {
+  function disconnect(client: WebSocket, why: string): void {
     logger.warn(
       { why, bufferedBytes: client.bufferedAmount },
       'disconnected a WebSocket client that does not read',
@@ -54,7 +54,7 @@ export function watchSlowSockets(options: {
       if (client.bufferedAmount === 0 || sent !== state.sent) {
         state.sent = sent;
         state.movedAt = now;
-      } else if (now - state.movedAt >= stallMs) cutOff(client, 'stalled');
+      } else if (now - state.movedAt >= stallMs) disconnect(client, 'stalled');
     }
   }
 
@@ -64,7 +64,8 @@ export function watchSlowSockets(options: {
     watch(client, socket) {
       watched.set(client, { socket, sent: 0, movedAt: performance.now() });
       client.on('message', () => {
-        if (client.bufferedAmount > MAX_BUFFERED_BYTES && watched.has(client)) cutOff(client, 'buffer full');
+        if (client.bufferedAmount > MAX_BUFFERED_BYTES && watched.has(client))
+          disconnect(client, 'buffer full');
       });
     },
     close: () => clearInterval(timer),

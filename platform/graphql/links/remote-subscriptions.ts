@@ -57,12 +57,12 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
     async subscribe({ query, operationName, variables, context }) {
       const extensions = sign === undefined ? {} : { [CALLER_EXTENSION]: await sign(context.caller) };
       let leave = () => {};
-      const hangUp = () => void events.stream.return();
+      const leaveEarly = () => void events.stream.return();
       const events = createPushStream<ExecutionResult>({
         maxPending: MAX_PENDING_EVENTS,
         overflow: () => ({ errors: [codedError('UNAVAILABLE', 'this reader is too slow')] }),
         onEnd() {
-          context.signal.removeEventListener('abort', hangUp);
+          context.signal.removeEventListener('abort', leaveEarly);
           leave();
         },
       });
@@ -74,8 +74,8 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
           complete: () => events.end(),
         },
       );
-      if (context.signal.aborted) hangUp();
-      else context.signal.addEventListener('abort', hangUp, { once: true });
+      if (context.signal.aborted) leaveEarly();
+      else context.signal.addEventListener('abort', leaveEarly, { once: true });
       return events.stream;
     },
     close: async () => await client.dispose(),

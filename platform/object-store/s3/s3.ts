@@ -58,7 +58,7 @@ export function createS3Store({ location, cdnBaseUrl, logger, limits }: S3StoreO
       try {
         const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...Range }));
         if (!(Body instanceof Readable)) throw new TypeError('S3 answered without a body');
-        return toldAsOurs(Body);
+        return withS3Failures(Body);
       } catch (error) {
         if (isAbsent(error)) throw notFound('file', key);
         if (isOutOfRange(error))
@@ -107,8 +107,8 @@ function answeredAs({ contentType, contentDisposition }: AddressOptions) {
 }
 
 /** The bytes of a response; a connection that breaks is UNAVAILABLE. */
-function toldAsOurs(body: Readable): Readable {
-  const told = Readable.from(
+function withS3Failures(body: Readable): Readable {
+  const stream = Readable.from(
     (async function* () {
       try {
         yield* body;
@@ -119,8 +119,8 @@ function toldAsOurs(body: Readable): Readable {
     { objectMode: false },
   );
   // Also when it ends before anything was read: an unread response would keep its connection.
-  told.once('close', () => body.destroy());
-  return told;
+  stream.once('close', () => body.destroy());
+  return stream;
 }
 
 /** Runs one check at a time, and none while the last successful one counts. */

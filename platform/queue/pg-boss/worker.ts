@@ -69,7 +69,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
   }
   const everyMs = () => (isFailing ? ERROR_PAUSE_MS : UNTIL_WOKEN_MS);
   const loop = createLoop({ tick, everyMs, logger, name: `queue ${queue}` });
-  const heart = setInterval(() => {
+  const heartbeat = setInterval(() => {
     running
       .beat()
       .catch((thrown: unknown) => logger.warn({ error: toError(thrown), queue }, 'a heartbeat failed'));
@@ -82,7 +82,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
     // The loop first: a current fetch may still bring jobs.
     await loop.stop();
     const unfinished = await running.finish(graceSeconds * 1000);
-    clearInterval(heart);
+    clearInterval(heartbeat);
     if (unfinished > 0) context.onReleased();
   }
 

@@ -62,7 +62,7 @@ function shapeFor(typename: string | undefined, { sets, type, context }: Asked):
   if (typename === undefined || typename === '')
     return fieldsShape(sets, { parent: type, runtime: null, context });
   const runtime = context.schema.type(typename);
-  // Unbounded names would be unbounded memory: those of no type are not kept by anybody.
+  // Unbounded names would be unbounded memory: those of no type are not cached.
   if (runtime === undefined || !isCompositeType(runtime)) return deviate();
   return fieldsShape(sets, { parent: runtime, runtime, context });
 }
@@ -80,7 +80,7 @@ interface Group {
   /** Null for `__typename`. */
   readonly type: OutputType | null;
   readonly sets: SelectionSet[];
-  /** The types that `__typename` was asked of. */
+  /** The types that `__typename` was selected on. */
   readonly parents: Set<CompositeType>;
 }
 

@@ -1,20 +1,20 @@
 import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 
-import type { AskedEntity, EntityBatch } from './entity-answers.ts';
-import type { Asking, EntityFetch, Joined } from './entity-asking.ts';
+import type { RequestedEntity, EntityBatch } from './entity-cache.ts';
+import type { EntityRequests, EntityFetch, RequestingObject } from './entity-requests.ts';
 import { toCallerError, placesOf } from './fetch-errors.ts';
 import { merge } from './merge.ts';
 import type { Run } from './run.ts';
 import type { Members } from './shape/merged.ts';
 
-/** What a fetch asked for, and the batches that have answered it. */
+/** The entities that a fetch requested, and the batches with the responses. */
 interface Received {
-  readonly asking: Asking;
+  readonly requests: EntityRequests;
   readonly batches: ReadonlySet<EntityBatch>;
 }
 
-/** Tells each error at every place of its entity; one that names no entity at the fetch's own path, as Apollo does. */
-export function tellErrors({ fetch, path }: EntityFetch, run: Run, { asking, batches }: Received): void {
+/** Reports each error at every path of its entity; one that names no entity at the fetch's own path, as Apollo does. */
+export function reportErrors({ fetch, path }: EntityFetch, run: Run, { requests, batches }: Received): void {
   const { serviceName } = fetch;
   for (const batch of batches) {
     for (const error of batch.result?.errors ?? []) {
@@ -24,9 +24,9 @@ export function tellErrors({ fetch, path }: EntityFetch, run: Run, { asking, bat
         run.errors.push(toCallerError(error, serviceName, at));
         continue;
       }
-      const isMeant = ({ entity }: Joined) => entity.batch === batch && entity.index === index;
-      const objects = new Set(asking.joined.filter(isMeant).map(({ object }) => object));
-      // An entity that only another fetch asked for is that one's to tell.
+      const isMeant = ({ entity }: RequestingObject) => entity.batch === batch && entity.index === index;
+      const objects = new Set(requests.objects.filter(isMeant).map(({ object }) => object));
+      // The fetch that requested the entity reports it.
       if (objects.size === 0 && index < batch.representations.length) continue;
       const places = [...placesOf(objects, path, run).values()].flat();
       const below = error.path?.slice(2) ?? [];
@@ -37,12 +37,15 @@ export function tellErrors({ fetch, path }: EntityFetch, run: Run, { asking, bat
   }
 }
 
-/** Merges what was answered into the objects that asked for it. */
-export function receive({ fetch, supergraphSchema }: EntityFetch, { asking, batches }: Received): void {
+/** Merges the entities into the objects that they were requested for. */
+export function mergeEntities(
+  { fetch, supergraphSchema }: EntityFetch,
+  { requests, batches }: Received,
+): void {
   const { outputRewrites } = fetch;
-  const rewritten = new Set<AskedEntity>();
+  const rewritten = new Set<RequestedEntity>();
   for (const batch of batches) assertEntities(batch);
-  for (const { object, entity } of asking.joined) {
+  for (const { object, entity } of requests.objects) {
     const entities = entity.batch.result?.data?.['_entities'] as readonly Members[] | undefined;
     const received = entities?.[entity.index];
     if (!received) continue;

@@ -1,6 +1,6 @@
 import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 
-import type { AskedEntity, EntityBatch, KnownEntities } from './entity-answers.ts';
+import type { RequestedEntity, EntityBatch, KnownEntities } from './entity-cache.ts';
 import { type FetchPlace, type Send, usedVariables } from './fetch.ts';
 import type { Represent } from './representations.ts';
 import type { Run } from './run.ts';
@@ -10,36 +10,36 @@ import type { Members } from './shape/merged.ts';
 export interface EntityFetch extends FetchPlace {
   readonly send: Send;
   readonly represent: Represent;
-  /** Whether what is answered can be handed to several objects without one writing into another's part. */
+  /** Whether results can be shared by several objects without one writing into another's part. */
   readonly bringsLeavesOnly: boolean;
-  /** What is asked, without the name that each fetch of a plan has; null when no other fetch can use the answer. */
-  readonly question: string | null;
+  /** The query without the name that each fetch of a plan has; null when no other fetch can use the result. */
+  readonly cacheKey: string | null;
 }
 
-/** What a fetch asks for in one run. */
-export interface Asking {
+/** The entities that a fetch requests in one run. */
+export interface EntityRequests {
   /** The batch that this fetch sent itself. */
   readonly own: EntityBatch;
   readonly variables: Members;
-  readonly joined: Joined[];
+  readonly objects: RequestingObject[];
 }
 
-/** An object of the data so far, and the entity that was asked for it. */
-export interface Joined {
+/** An object of the data so far, and the entity that is requested for it. */
+export interface RequestingObject {
   readonly object: Members;
-  entity: AskedEntity;
+  entity: RequestedEntity;
 }
 
-/** Finds what the objects require, and sends what nobody has asked for yet. */
-export function collect(compiled: EntityFetch, run: Run, objects: readonly unknown[]): Asking {
+/** Collects the entities that the objects need, and requests those that are not in the cache. */
+export function requestEntities(compiled: EntityFetch, run: Run, found: readonly unknown[]): EntityRequests {
   const { fetch, supergraphSchema, represent } = compiled;
   const variables = usedVariables(fetch, run);
   if ('representations' in variables) throw new Error('Variables cannot contain key "representations"');
   const known = knownEntities(compiled, run, variables);
   const own = emptyBatch();
   const fresh: string[] = [];
-  const joined: Joined[] = [];
-  for (const object of objects as readonly Members[]) {
+  const objects: RequestingObject[] = [];
+  for (const object of found as readonly Members[]) {
     const representation = represent(object);
     if (representation === null || !representation['__typename']) continue;
     // Before the rewrites, which may give objects of different types one name.
@@ -51,19 +51,19 @@ export function collect(compiled: EntityFetch, run: Run, objects: readonly unkno
       known.set(key, entity);
       fresh.push(key);
     } else if (!compiled.bringsLeavesOnly) run.isShared = true;
-    joined.push({ object, entity });
+    objects.push({ object, entity });
   }
-  const asking = { own, variables, joined };
+  const requests = { own, variables, objects };
   sendBatch(compiled, run, { batch: own, variables }, () => {
-    // A failure is nobody else's: who asks later may be luckier.
+    // Failures are not cached.
     if (own.result?.errors !== undefined) for (const key of fresh) known.delete(key);
   });
-  return asking;
+  return requests;
 }
 
-function knownEntities({ question }: EntityFetch, run: Run, variables: Members): KnownEntities {
-  if (question === null || run.answers === null) return new Map();
-  return run.answers.of(`${question} ${JSON.stringify(variables)}`);
+function knownEntities({ cacheKey }: EntityFetch, run: Run, variables: Members): KnownEntities {
+  if (cacheKey === null || run.answers === null) return new Map();
+  return run.answers.of(`${cacheKey} ${JSON.stringify(variables)}`);
 }
 
 function emptyBatch(): EntityBatch {
@@ -85,30 +85,30 @@ function sendBatch(
 }
 
 /**
- * Waits for every batch that has something for this fetch. What another fetch asked for in vain is asked for once more, so
- * that one entity that its subgraph fails at costs no other fetch anything.
+ * Waits for every batch with entities of this fetch. Entities of another fetch's failed batch are requested once more, so
+ * that one failing entity does not fail other fetches.
  */
-export async function answered(
+export async function awaitBatches(
   compiled: EntityFetch,
   run: Run,
-  { own, variables, joined }: Asking,
+  { own, variables, objects }: EntityRequests,
 ): Promise<ReadonlySet<EntityBatch>> {
-  const batches = new Set(joined.map(({ entity }) => entity.batch));
+  const batches = new Set(objects.map(({ entity }) => entity.batch));
   for (const batch of batches) await batch.answer;
-  const lost = joined.filter(({ entity: { batch } }) => batch !== own && !batch.result?.data);
-  if (lost.length === 0) return batches;
-  const again = emptyBatch();
-  const asked = new Map<AskedEntity, AskedEntity>();
-  for (const one of lost) {
+  const failed = objects.filter(({ entity: { batch } }) => batch !== own && !batch.result?.data);
+  if (failed.length === 0) return batches;
+  const retry = emptyBatch();
+  const retried = new Map<RequestedEntity, RequestedEntity>();
+  for (const one of failed) {
     const { batch, index } = one.entity;
-    const known = asked.get(one.entity);
+    const known = retried.get(one.entity);
     const representation = batch.representations[index] ?? {};
-    const entity = known ?? { batch: again, index: again.representations.push(representation) - 1 };
-    asked.set(one.entity, entity);
+    const entity = known ?? { batch: retry, index: retry.representations.push(representation) - 1 };
+    retried.set(one.entity, entity);
     batches.delete(batch);
     one.entity = entity;
   }
-  sendBatch(compiled, run, { batch: again, variables });
-  await again.answer;
-  return batches.add(again);
+  sendBatch(compiled, run, { batch: retry, variables });
+  await retry.answer;
+  return batches.add(retry);
 }
