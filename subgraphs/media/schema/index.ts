@@ -6,7 +6,6 @@ import './attempt.ts';
 import './task.ts';
 import './voice.ts';
 import './token-usage.ts';
-import './person-results.ts';
 import './task-result.ts';
 import './task-fields.ts';
 import './start-mutation.ts';

@@ -11,43 +11,33 @@ const Model = builder.objectRef<CatalogModel>('Model').implement({
     }),
     generator: t.exposeString('generator', { description: 'What `generator` arguments take.' }),
     provider: t.exposeString('provider', { description: 'The upstream wire behind it.' }),
-    inputs: t.stringList({
-      description: 'Names of the inputs it takes.',
-      resolve: ({ inputs }) => [...inputs],
-    }),
-    sizes: t.stringList({
+    inputs: t.exposeStringList('inputs', { description: 'Names of the inputs it takes.' }),
+    sizes: t.exposeStringList('sizes', {
       nullable: true,
       description: 'Values of `resolution` it takes; null when any.',
-      resolve: ({ sizes }) => (sizes === null ? null : [...sizes]),
     }),
-    durations: t.floatList({
+    durations: t.exposeFloatList('durations', {
       nullable: true,
       description: 'Durations in seconds it can make; null when any or none.',
-      resolve: ({ durations }) => (durations === null ? null : [...durations]),
     }),
     maxPrompt: t.exposeInt('maxPrompt', { nullable: true, description: 'Most characters of a prompt.' }),
-    kinds: t.stringList({
+    kinds: t.exposeStringList('kinds', {
       description: 'Kinds of task it does, such as VIDEO; CHAT for `chat`.',
-      resolve: ({ kinds }) => [...kinds],
     }),
-    needs: t.stringList({
+    needs: t.exposeStringList('needs', {
       description: 'Inputs it can not do without, besides those that are required anyway.',
-      resolve: ({ needs }) => [...needs],
     }),
-    aspectRatios: t.stringList({
+    aspectRatios: t.exposeStringList('aspectRatios', {
       nullable: true,
       description: 'Values of `aspectRatio` it takes; null when any.',
-      resolve: ({ aspectRatios }) => (aspectRatios === null ? null : [...aspectRatios]),
     }),
-    formats: t.stringList({
+    formats: t.exposeStringList('formats', {
       nullable: true,
       description: 'Values of `format` it takes; null when any.',
-      resolve: ({ formats }) => (formats === null ? null : [...formats]),
     }),
-    ranges: t.field({
+    ranges: t.expose('ranges', {
       type: 'JSON',
       description: 'Inputs that are numbers, by name: [least, most].',
-      resolve: ({ ranges }) => ranges,
     }),
     maxCount: t.exposeInt('maxCount', { nullable: true, description: 'Most results of one request.' }),
     maxImages: t.exposeInt('maxImages', { nullable: true, description: 'Most input images.' }),

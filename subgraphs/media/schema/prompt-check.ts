@@ -7,10 +7,7 @@ const PromptCheck = builder.objectRef<PromptCheckShape>('PromptCheck').implement
     allowed: t.exposeBoolean('allowed', {
       description: 'Whether nothing is; the upstream may still refuse it.',
     }),
-    reasons: t.stringList({
-      description: 'What speaks against it, in sentences.',
-      resolve: ({ reasons }) => [...reasons],
-    }),
+    reasons: t.exposeStringList('reasons', { description: 'What speaks against it, in sentences.' }),
   }),
 });
 

@@ -1,95 +1,158 @@
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { Task as TaskShape, TaskOutcome } from '../domain/task.ts';
-import type { Voice as VoiceShape } from '../synchronous/voices.ts';
 import { Attempt } from './attempt.ts';
 import { builder } from './builder.ts';
-import type { MediaContext } from './context.ts';
 import { Failure } from './failure.ts';
 import { Media } from './media.ts';
-import { PERSON_RESULTS, personResultOf, type PersonResult } from './person-results.ts';
 import { Task } from './task.ts';
 import { TokenUsage } from './token-usage.ts';
 import { Voice } from './voice.ts';
 
-interface DescriptionShape {
-  readonly kind: 'DESCRIPTION';
-  readonly prompts: readonly string[];
-}
+/** A task with a result; typed results read their fields from it. */
+type FinishedTask = TaskShape & { readonly result: TaskOutcome };
 
-const Description = builder.objectRef<DescriptionShape>('Description').implement({
+const Description = builder.objectRef<FinishedTask>('Description').implement({
   description: 'What describeImage found.',
   fields: (t) => ({
     prompts: t.stringList({
       description: 'Prompts that would make such an image, best first.',
-      resolve: ({ prompts }) => [...prompts],
+      resolve: ({ result }) => [...result.texts],
     }),
   }),
 });
 
-interface ClonedVoiceShape {
-  readonly kind: 'VOICE_CLONE';
-  readonly voice: VoiceShape;
-  readonly demoId: string | null;
-}
-
-const ClonedVoice = builder.objectRef<ClonedVoiceShape>('ClonedVoice').implement({
+const ClonedVoice = builder.objectRef<FinishedTask>('ClonedVoice').implement({
   description: 'What cloneVoice made.',
   fields: (t) => ({
     voice: t.field({
       type: Voice,
       description: 'The new voice, to be named in synthesizeSpeech.',
-      resolve: ({ voice }) => voice,
+      resolve: ({ result: { facts } }) => {
+        const id = textOf(facts['voiceId']) ?? '';
+        return { id, name: textOf(facts['name']) ?? id, language: textOf(facts['language']), cloned: true };
+      },
     }),
     demo: t.field({
       type: Media,
       nullable: true,
       description: 'What it sounds like, when a text was given.',
-      resolve: ({ demoId }, _, { loaders }) => (demoId === null ? null : loaders.media.load(demoId)),
+      resolve: ({ result: { mediaIds } }, _, { loaders }) =>
+        mediaIds[0] === undefined ? null : loaders.media.load(mediaIds[0]),
     }),
   }),
 });
 
-interface AnalysisShape {
-  readonly kind: 'ANALYSIS';
-  readonly model: string;
-  readonly provider: string;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-}
-
-const Analysis = builder.objectRef<AnalysisShape>('Analysis').implement({
+const Analysis = builder.objectRef<FinishedTask>('Analysis').implement({
   description: 'Who made the text of analyzeMedia; the text itself is `Task.text`.',
   fields: (t) => ({
-    model: t.exposeString('model', { description: 'The model that answered.' }),
-    provider: t.exposeString('provider', { description: 'The upstream wire it was asked over.' }),
-    usage: t.expose('usage', { type: TokenUsage, description: 'What it took.' }),
+    model: t.string({
+      description: 'The model that answered.',
+      resolve: ({ result: { facts } }) => textOf(facts['model']) ?? '',
+    }),
+    provider: t.string({
+      description: 'The upstream wire it was asked over.',
+      resolve: async ({ id, result: { facts } }, _, { loaders }) => {
+        const attempts = await loaders.attempts.load(id);
+        const succeeded = attempts.findLast(({ state }) => state === 'SUCCEEDED');
+        return textOf(facts['provider']) ?? succeeded?.provider ?? '';
+      },
+    }),
+    usage: t.field({
+      type: TokenUsage,
+      description: 'What it took.',
+      resolve: ({ result: { facts } }) => {
+        const { inputTokens, outputTokens } = (facts['usage'] ?? {}) as JsonObject;
+        return { inputTokens: countOf(inputTokens), outputTokens: countOf(outputTokens) };
+      },
+    }),
   }),
 });
 
-type ResultShape = DescriptionShape | ClonedVoiceShape | AnalysisShape | PersonResult;
+const Character = builder.objectRef<FinishedTask>('Character').implement({
+  description: 'What createCharacter made.',
+  fields: (t) => ({
+    characterId: t.id({
+      description: 'Names the person in generateCharacterImage.',
+      resolve: ({ result }) => idOf(result.facts['characterId']),
+    }),
+  }),
+});
 
-const RESULTS = {
+const AvatarSource = builder.objectRef<FinishedTask>('AvatarSource').implement({
+  description: 'What uploadAvatarSource made.',
+  fields: (t) => ({
+    videoId: t.id({
+      description: 'Names the video in createAvatar.',
+      resolve: ({ result }) => idOf(result.facts['videoId']),
+    }),
+  }),
+});
+
+const Avatar = builder.objectRef<FinishedTask>('Avatar').implement({
+  description: 'What createAvatar made.',
+  fields: (t) => ({
+    digitalId: t.id({
+      description: 'Names the avatar in generateAvatarVideo.',
+      resolve: ({ result }) => idOf(result.facts['digitalId']),
+    }),
+  }),
+});
+
+const NO_VERDICT = 'the provider did not say whether there is somebody';
+
+const PersonDetection = builder.objectRef<FinishedTask>('PersonDetection').implement({
+  description: 'What detectPerson found.',
+  fields: (t) => ({
+    hasPerson: t.boolean({
+      nullable: true,
+      description: 'Whether there is a person or a figure in the picture; null when that could not be told.',
+      resolve: ({ result: { facts } }) =>
+        typeof facts['hasPerson'] === 'boolean' ? facts['hasPerson'] : null,
+    }),
+    reason: t.string({
+      nullable: true,
+      description: 'Why, in words; always there with null.',
+      resolve: ({ result: { facts } }) =>
+        textOf(facts['reason']) || (typeof facts['hasPerson'] === 'boolean' ? null : NO_VERDICT),
+    }),
+    subjects: t.field({
+      type: ['JSON'],
+      description: 'Who was found, as the provider tells it.',
+      resolve: ({ result: { facts } }) => (Array.isArray(facts['subjects']) ? facts['subjects'] : []),
+    }),
+  }),
+});
+
+/** The typed result of each kind that has one. */
+const RESULTS: Readonly<Partial<Record<TaskShape['kind'], typeof Description>>> = {
   DESCRIPTION: Description,
   VOICE_CLONE: ClonedVoice,
   ANALYSIS: Analysis,
-  ...PERSON_RESULTS,
-} as const;
+  CHARACTER: Character,
+  AVATAR_SOURCE: AvatarSource,
+  AVATAR: Avatar,
+  PERSON_DETECTION: PersonDetection,
+};
 
 const TaskResult = builder.unionType('TaskResult', {
   description: 'The typed result of those kinds of task that make more than files.',
   types: Object.values(RESULTS),
-  resolveType: ({ kind }: ResultShape) => RESULTS[kind],
+  resolveType: ({ kind }: FinishedTask) => RESULTS[kind],
 });
 
 builder.objectFields(Task, (t) => ({
   outputs: t.field({
     type: [Media],
     description: 'What it made, in order; deleted files are left out.',
-    resolve: (task, _, context) => outputsOf(task, context),
+    resolve: async ({ result }, _, { loaders }) => {
+      const files = await Promise.all((result?.mediaIds ?? []).map((id) => loaders.media.load(id)));
+      return files.filter((file) => file !== null);
+    },
   }),
   text: t.string({
     nullable: true,
     description: 'What it made in words, for kinds that make text.',
-    resolve: ({ result }) => result?.texts[0] ?? null,
+    resolve: ({ result }) => result?.texts[0],
   }),
   notes: t.stringList({
     description: 'What is missing in the result, and why.',
@@ -99,7 +162,7 @@ builder.objectFields(Task, (t) => ({
     type: TaskResult,
     nullable: true,
     description: 'The typed result, for kinds that have one.',
-    resolve: resultOf,
+    resolve: (task) => (task.result !== null && task.kind in RESULTS ? (task as FinishedTask) : null),
   }),
   error: t.expose('error', {
     type: Failure,
@@ -113,44 +176,14 @@ builder.objectFields(Task, (t) => ({
   }),
 }));
 
-async function resultOf(
-  { id, kind, result }: TaskShape,
-  _: object,
-  { loaders }: MediaContext,
-): Promise<ResultShape | null> {
-  if (result === null) return null;
-  if (kind === 'DESCRIPTION') return { kind, prompts: result.texts };
-  if (kind === 'VOICE_CLONE') return clonedVoiceOf(result);
-  if (kind !== 'ANALYSIS') return personResultOf(kind, result);
-  const attempts = await loaders.attempts.load(id);
-  return analysisOf(result, attempts.findLast(({ state }) => state === 'SUCCEEDED')?.provider ?? '');
+function textOf(fact: Json | undefined): string | null {
+  return typeof fact === 'string' ? fact : null;
 }
 
-function clonedVoiceOf({ facts, mediaIds }: TaskOutcome): ClonedVoiceShape {
-  const id = textOf(facts['voiceId']) ?? '';
-  const voice = { id, name: textOf(facts['name']) ?? id, language: textOf(facts['language']), cloned: true };
-  return { kind: 'VOICE_CLONE', voice, demoId: mediaIds[0] ?? null };
+function idOf(fact: Json | undefined): string {
+  return typeof fact === 'string' || typeof fact === 'number' ? String(fact) : '';
 }
 
-function analysisOf({ facts }: TaskOutcome, provider: string): AnalysisShape {
-  const usage = (facts['usage'] ?? {}) as JsonObject;
-  return {
-    kind: 'ANALYSIS',
-    model: textOf(facts['model']) ?? '',
-    provider: textOf(facts['provider']) ?? provider,
-    usage: { inputTokens: countOf(usage['inputTokens']), outputTokens: countOf(usage['outputTokens']) },
-  };
-}
-
-function textOf(value: Json | undefined): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-function countOf(value: Json | undefined): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) ? value : 0;
-}
-
-async function outputsOf({ result }: TaskShape, { loaders }: MediaContext) {
-  const files = await Promise.all((result?.mediaIds ?? []).map((id) => loaders.media.load(id)));
-  return files.filter((file) => file !== null);
+function countOf(fact: Json | undefined): number {
+  return typeof fact === 'number' && Number.isSafeInteger(fact) ? fact : 0;
 }
