@@ -99,6 +99,7 @@ async function linkSubgraphs(
     authMode: config.auth.mode,
     version: packageJson.version,
     production: config.production,
+    queueMaxHours: config.limits.queueMaxHours,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
     commerce: composeCommerce(config, sandbox?.stripe ?? null),

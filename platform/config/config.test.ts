@@ -31,6 +31,7 @@ describe('the defaults', () => {
         rate: { status: 6000, read: 1200, start: 120 },
         uploadMaxBytes: 1_073_741_824,
         syncMaxWaitSeconds: 500,
+        queueMaxHours: 24,
       },
       files: {
         urlTtlSeconds: 0,

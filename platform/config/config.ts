@@ -115,6 +115,7 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
       rate: values.RATE_LIMIT,
       uploadMaxBytes: values.UPLOAD_MAX_BYTES,
       syncMaxWaitSeconds: values.SYNC_MAX_WAIT,
+      queueMaxHours: values.QUEUE_MAX_HOURS,
     },
     files: {
       /** 0: addresses are permanent and unsigned. */

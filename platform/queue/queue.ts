@@ -15,6 +15,11 @@ export interface Queue {
    * `wake(name)`; a slow poll is the backstop.
    */
   enqueue(transaction: AnyTransaction, ...jobs: readonly NewJob[]): Promise<void>;
+  /**
+   * Of these jobs' data, those that no waiting or running job of the queue has: a sweep enqueues them again. A job is
+   * lost when it failed for good or was deleted.
+   */
+  withoutJob(name: string, data: readonly Json[]): Promise<readonly Json[]>;
   /** Wakes the workers of every process. Never call it inside a transaction. */
   wake(name: string): void;
   /** Works jobs while slots (and `capacity`) are free; one handler per queue and process. */

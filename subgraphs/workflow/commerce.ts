@@ -6,7 +6,7 @@ import type { TemplateService } from './domain/template.ts';
 import type { ExecutionLifecycle } from './executions/lifecycle.ts';
 import type { MediaClient } from './executions/media-client.ts';
 import type { ExecutionStore, StoredExecution } from './executions/store.ts';
-import { workAutomaticRefunds } from './payments/automatic-refunds.ts';
+import { enqueueLostRefunds, workAutomaticRefunds } from './payments/automatic-refunds.ts';
 import type { CheckoutDependencies } from './payments/checkout.ts';
 import type { PayProvider } from './payments/provider/pay-provider.ts';
 import type { ReconcileDependencies } from './payments/reconcile.ts';
@@ -71,7 +71,14 @@ function commerceLoops(
   },
 ) {
   const { executions, autoRefund, logger } = parts;
-  const sweeper = commerce === null ? null : createPaymentSweeper({ commerce, logger });
+  const sweeper =
+    commerce === null
+      ? null
+      : createPaymentSweeper({
+          commerce,
+          logger,
+          enqueueLostRefunds: autoRefund ? () => enqueueLostRefunds(commerce, logger) : undefined,
+        });
   let refunds: QueueWorker | null = null;
   return {
     async start() {

@@ -53,6 +53,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     authMode: config.auth.mode,
     version: packageJson.version,
     production: config.production,
+    queueMaxHours: config.limits.queueMaxHours,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
     commerce: composeCommerce(config, sandbox?.stripe ?? null),

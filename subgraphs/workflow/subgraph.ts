@@ -38,6 +38,8 @@ export interface WorkflowSubgraphOptions {
   /** Identity provider, platforms and administrators. */
   readonly signIn: Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'>;
   readonly http: HttpClient;
+  /** QUEUE_MAX_HOURS. */
+  readonly queueMaxHours: number;
   /** Payment provider and prices. */
   readonly commerce: CommerceOptions;
 }
@@ -66,7 +68,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     await pruneKeys(database, limit);
     await pruneSignIn(database, limit);
   };
-  const worker = createExecutionWorker({ ...shared, prune });
+  const worker = createExecutionWorker({ ...shared, prune, maxWaitMs: options.queueMaxHours * 3_600_000 });
   const signIn = createSignIn({
     database,
     bus,

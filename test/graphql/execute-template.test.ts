@@ -109,6 +109,7 @@ beforeAll(async () => {
     media: mediaLink,
     production: false,
     publicUrl: 'http://kiln.test',
+    queueMaxHours: 24,
     signInSecret: 's'.repeat(64),
     http,
     commerce: { provider: null, currency: 'usd', creditUnitAmount: 100, autoPay: null, autoRefund: false },

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { ExecutionError } from '../../subgraphs/workflow/domain/execution.ts';
+import { createExecutionLifecycle, startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
+import { sweepExecutions } from '../../subgraphs/workflow/executions/sweep.ts';
 import {
   refundFailed,
   refundQueue,
@@ -48,9 +50,9 @@ async function read(id: string) {
   return payment;
 }
 
-async function jobsOf(executionId: string): Promise<number> {
+async function jobsOf(executionId: string, queue = refundQueue): Promise<number> {
   const text = `select count(*)::int as count from pgboss.job where name = $1 and data->>'executionId' = $2`;
-  const { rows } = await shop.database.pool.query<{ count: number }>(text, [refundQueue, executionId]);
+  const { rows } = await shop.database.pool.query<{ count: number }>(text, [queue, executionId]);
   return rows[0]?.count ?? 0;
 }
 
@@ -82,6 +84,42 @@ describe('the end of a paid execution', () => {
     );
     await expect(end).rejects.toThrow('no queue');
     expect((await shop.executions.byIds([executionId]))[0]?.status).toBe('PENDING');
+  });
+});
+
+describe('a paid execution', () => {
+  it('that could not be started in time is ended, and what was paid is given back', async () => {
+    const { id, executionId } = await bought();
+    const { database, queue, bus } = shop.commerce;
+    const { executions: store, logger } = shop;
+    // Media has no task of it, and no job would start one.
+    await shop.database.pool.query('delete from pgboss.job');
+    const media = { tasks: () => Promise.resolve([null]) } as never;
+    const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd: refundWhenFailed(queue) });
+    const prune = () => Promise.resolve();
+    const sweep = { database, store, lifecycle, queue, logger, prune, overdueAfterMs: -1_000 };
+    await sweepExecutions({ ...sweep, maxWaitMs: 60_000 }, new AbortController().signal);
+    expect((await store.byIds([executionId]))[0]?.status).toBe('PENDING');
+    expect(await jobsOf(executionId, startQueue)).toBe(1);
+    await sweepExecutions({ ...sweep, maxWaitMs: -1_000 }, new AbortController().signal);
+    expect((await store.byIds([executionId]))[0]).toMatchObject({ status: 'FAILED', stage: 'not started' });
+    await refundFailed(shop, executionId);
+    expect(await read(id)).toMatchObject({ status: 'REFUNDED', amountRefunded: 100 });
+  });
+
+  it('whose refund lost its job gets another one, until it is refunded', async () => {
+    const { id, executionId } = await bought();
+    await shop.executions.markEnded(executionId, ending('FAILED', AWAY), refundWhenFailed(shop.queue));
+    await shop.sweeper.sweep();
+    expect(await jobsOf(executionId)).toBe(1);
+    await shop.database.pool.query('delete from pgboss.job');
+    await shop.sweeper.sweep();
+    expect(await jobsOf(executionId)).toBe(1);
+    await refundFailed(shop, executionId);
+    await shop.database.pool.query('delete from pgboss.job');
+    await shop.sweeper.sweep();
+    expect(await jobsOf(executionId)).toBe(0);
+    expect(givenBack(id)).toEqual([100]);
   });
 });
 

@@ -9,6 +9,7 @@ import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/st
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
 import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
+import { enqueueLostRefunds } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentSweeper, type PaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
@@ -53,7 +54,12 @@ export async function openPaymentEnvironment(): Promise<PaymentEnvironment> {
     ...counter,
     config: home.config,
     standIn,
-    sweeper: createPaymentSweeper({ commerce: counter.commerce, logger, overdueMs: 0 }),
+    sweeper: createPaymentSweeper({
+      commerce: counter.commerce,
+      logger,
+      overdueMs: 0,
+      enqueueLostRefunds: () => enqueueLostRefunds(counter.commerce, logger),
+    }),
     onStep: () => undefined,
     hookAnswers: hook.answers,
     async counts() {

@@ -92,6 +92,11 @@ export const settings = {
     'seconds that a synchronous operation waits when it has no max_wait_time',
     '500',
   ),
+  QUEUE_MAX_HOURS: setting(
+    integer(1, 8_760),
+    'hours that work may wait for its start, before it ends as failed and what was paid for it is refunded',
+    '24',
+  ),
   FILES_URL_TTL: setting(
     integer(0, YEAR_SECONDS),
     'seconds that file URLs stay valid, which makes them signed; 0 = forever',

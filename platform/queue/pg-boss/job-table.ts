@@ -44,6 +44,8 @@ export interface JobTable {
   touch(queue: string, claims: readonly Claim[]): Promise<Set<string>>;
   /** Releases jobs of workers without heartbeats, to be retried at once. */
   reclaimLost(): Promise<readonly LostJob[]>;
+  /** Of these data, those that no job of the queue has that has not ended. */
+  withoutJob(queue: string, data: readonly Json[]): Promise<readonly Json[]>;
   /** The queues that have a job ready to be claimed. */
   withWork(queues: readonly string[]): Promise<readonly string[]>;
 }
@@ -106,6 +108,12 @@ const WITH_WORK = `
     select from ${SCHEMA}.job as job
     where job.name = name.name and job.state < 'active' and not job.blocked and job.start_after <= now())`;
 
+const WITHOUT_JOB = `
+  select wanted.place::int from jsonb_array_elements($2::jsonb) with ordinality as wanted(data, place)
+  where not exists (
+    select from ${SCHEMA}.job as job where job.name = $1 and job.state < 'completed' and job.data = wanted.data)
+  order by wanted.place`;
+
 /** Makes the job table over a pool. */
 export function createJobTable(pool: Pool): JobTable {
   return {
@@ -130,6 +138,11 @@ export function createJobTable(pool: Pool): JobTable {
     async reclaimLost() {
       const { rows } = await pool.query<LostJob>(RECLAIM);
       return rows;
+    },
+    async withoutJob(queue, data) {
+      if (data.length === 0) return [];
+      const { rows } = await pool.query<{ place: number }>(WITHOUT_JOB, [queue, JSON.stringify(data)]);
+      return rows.map(({ place }) => data[place - 1] ?? null);
     },
     async withWork(queues) {
       const { rows } = await pool.query<{ name: string }>(WITH_WORK, [queues]);

@@ -121,6 +121,33 @@ test('jobs of several queues are enqueued together, or none of them', async () =
   await expect.poll(() => ran.toSorted((one, other) => one - other), WAIT).toEqual([1, 2, 3]);
 });
 
+test('says which data no waiting or running job has, whatever became of ended ones', async () => {
+  await main.queue.define('lost', { retryLimit: 0 });
+  const datas = [{ id: 'done' }, { id: 'failed' }, { id: 'running', step: 1 }, { id: 'never' }];
+  const [waiting, done, failed] = [newId(), newId(), newId()];
+  const { promise: hangs, resolve: release } = Promise.withResolvers<void>();
+  const worker = await main.queue.work('lost', { slots: 5 }, async ({ data }) => {
+    const { id } = data as { id: string };
+    if (id === 'failed') throw new Error('for good');
+    if (id === 'running') await hangs;
+  });
+  await enqueue(main, { queue: 'lost', id: done, data: { id: 'done' } });
+  await enqueue(main, { queue: 'lost', id: failed, data: { id: 'failed' } });
+  await enqueue(main, { queue: 'lost', id: waiting, data: { step: 1, id: 'running' } });
+  await enqueue(main, { queue: 'lost', data: { id: 'later' }, startAfterSeconds: 60 });
+  await expect.poll(() => stateOf(done), WAIT).toBe('completed');
+  await expect.poll(() => stateOf(failed), WAIT).toBe('failed');
+  await expect.poll(() => stateOf(waiting), WAIT).toBe('active');
+  expect(await main.queue.withoutJob('lost', [...datas, { id: 'later' }])).toEqual([
+    { id: 'done' },
+    { id: 'failed' },
+    { id: 'never' },
+  ]);
+  expect(await main.queue.withoutJob('lost', [])).toEqual([]);
+  release();
+  await worker.stop(1);
+});
+
 test('the same id is enqueued once', async () => {
   await main.queue.define('once');
   const ran: string[] = [];

@@ -48,6 +48,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   return {
     define: (name, options) => define(boss, name, options),
     enqueue: (transaction, ...jobs) => enqueue(boss, fromKysely(transaction), jobs),
+    withoutJob: (name, data) => table.withoutJob(name, data),
     wake: (name) => bus.publish(TOPIC, name, Date.now()),
     async work(name, options, handler) {
       if (workers.has(name)) throw new AppError('INTERNAL', `queue ${name} has a handler already`);

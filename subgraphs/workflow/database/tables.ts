@@ -82,6 +82,7 @@ export interface WorkflowPayment {
   ppSessionId: string | null;
   ppUrl: string | null;
   priceId: string;
+  refundDue: Generated<boolean>;
   start: JSONColumnType<StoredJson>;
   status: Generated<PaymentStatus>;
   taskOwner: string;

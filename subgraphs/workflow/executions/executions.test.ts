@@ -36,6 +36,8 @@ const ben = user('usr_ben');
 const key: Caller = { kind: 'key', id: 'key_shop', scopes: [], traceId: 'test', address: null };
 const stranger = anonymousCaller('test', '192.0.2.1');
 
+const HOUR_MS = 3_600_000;
+
 let home: TestDatabase;
 let database: Database;
 let bus: EventBus;
@@ -62,7 +64,13 @@ beforeEach(async () => {
   const templates = createTemplateService(tables);
   executions = createExecutionService({ ...shared, templates, media: client, bus, startWithinMs: 500 });
   const prune = async (limit: number) => void (await pruneKeys(tables, limit));
-  worker = createExecutionWorker({ ...shared, prune, sweepEveryMs: 100, overdueAfterMs: 1_500 });
+  worker = createExecutionWorker({
+    ...shared,
+    prune,
+    sweepEveryMs: 100,
+    overdueAfterMs: 1_500,
+    maxWaitMs: HOUR_MS,
+  });
   await worker.start();
 });
 afterEach(async () => {
@@ -241,6 +249,14 @@ describe('the end of an execution', () => {
 });
 
 describe('the sweep', () => {
+  const forgetJob = (id: string) =>
+    database.pool.query(`delete from pgboss.job where data->>'executionId' = $1`, [id]);
+  const age = (id: string) =>
+    database.pool.query(
+      `update workflow.executions set created_at = now() - interval '2 hours' where id = $1`,
+      [id],
+    );
+
   it('finds an end whose notice never came', async () => {
     const { id, taskId } = await executions.execute(anna, request());
     media.move(taskId, { state: 'CANCELLED', stage: 'cancelled', progress: 10 });
@@ -257,6 +273,39 @@ describe('the sweep', () => {
       async () => expect(await read(id)).toMatchObject({ status: 'FAILED', error: { code: 'LOST' } }),
       until,
     );
+  });
+
+  it('starts an execution whose job is gone, whether it was deleted or failed for good', async () => {
+    media.starting = 'QUEUE_FULL';
+    const { id: deleted } = await executions.execute(anna, request());
+    const { id: failed } = await executions.execute(anna, request());
+    await forgetJob(deleted);
+    await database.pool.query(`update pgboss.job set state = 'failed' where data->>'executionId' = $1`, [
+      failed,
+    ]);
+    media.starting = 'takes';
+    for (const id of [deleted, failed]) {
+      await vi.waitFor(async () => expect((await read(id)).status).toBe('RUNNING'), until);
+    }
+  });
+
+  it('ends what could not be started in time, also while media does not answer', async () => {
+    media.starting = 'QUEUE_FULL';
+    const { id } = await executions.execute(anna, request());
+    await age(id);
+    await vi.waitFor(
+      async () => expect(await read(id)).toMatchObject({ status: 'FAILED', error: { code: 'TIMED_OUT' } }),
+      until,
+    );
+  });
+
+  it('marks as running what media has, although the answer of its start was lost', async () => {
+    media.starting = 'QUEUE_FULL';
+    const { id, taskId } = await executions.execute(anna, request());
+    await forgetJob(id);
+    media.adopt(taskId);
+    await age(id);
+    await vi.waitFor(async () => expect((await read(id)).status).toBe('RUNNING'), until);
   });
 
   it('forgets a key a day after the end, and keeps it until then', async () => {

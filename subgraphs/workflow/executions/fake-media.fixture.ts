@@ -54,6 +54,8 @@ export interface FakeMedia {
     entry: { readonly state: string; readonly stage: string; readonly progress: number },
   ): void;
   fail(id: string, error: { readonly code: string; readonly message: string }): void;
+  /** Has a task, although startTask never said so. */
+  adopt(id: string): void;
   /** Loses a task. */
   forget(id: string): void;
   /** How many subscriptions are open. */
@@ -80,6 +82,10 @@ export function createFakeMedia(logger: Logger): FakeMedia {
       if (task === undefined) throw new Error(`no task ${id}`);
       task.error = error;
       standIn.move(id, { state: 'FAILED', stage: 'failed', progress: 40 });
+    },
+    adopt(id) {
+      tasks.set(id, { id, owner: 'anon', onEnd: null, start: {}, starts: 1, error: null, events: [] });
+      standIn.move(id, { state: 'RUNNING', stage: 'running', progress: 1 });
     },
     forget: (id) => void tasks.delete(id),
     watchers: () => bells.size,

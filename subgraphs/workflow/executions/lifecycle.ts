@@ -32,6 +32,8 @@ export interface ExecutionLifecycle {
   start(execution: StoredExecution, signal: AbortSignal): Promise<'done' | 'later'>;
   /** Ends an execution whose task has ended; `open` when it has not. */
   settle(execution: StoredExecution): Promise<'ended' | 'open'>;
+  /** Ends a PENDING execution that has waited too long for its start, unless media has its task. */
+  expire(execution: StoredExecution): Promise<void>;
 }
 
 /** Makes the lifecycle. */
@@ -39,6 +41,7 @@ export function createExecutionLifecycle(dependencies: LifecycleDependencies): E
   return {
     start: (execution, signal) => start(dependencies, execution, signal),
     settle: (execution) => settle(dependencies, execution),
+    expire: (execution) => expire(dependencies, execution),
   };
 }
 
@@ -104,6 +107,29 @@ const lostEnd = {
   error: { code: 'LOST', message: 'the media service no longer has the task of this execution' },
   wasStarted: true,
 } as const;
+
+const expiredEnd = {
+  status: 'FAILED',
+  stage: 'not started',
+  progress: 0,
+  error: { code: 'TIMED_OUT', message: 'the execution could not be started in time' },
+  wasStarted: false,
+} as const;
+
+async function expire(dependencies: LifecycleDependencies, execution: StoredExecution): Promise<void> {
+  const { store, media, logger } = dependencies;
+  // Only the answer of its start may be lost. While media can't be asked, it has not taken it as far as anybody knows.
+  const [task = null] = await media.tasks([execution.taskId], newTraceId()).catch((thrown: unknown) => {
+    logger.warn(
+      { error: toError(thrown), executionId: execution.id },
+      'media does not say whether it has a task',
+    );
+    return [];
+  });
+  if (task !== null) return publish(dependencies, await store.markStarted(execution.id));
+  logger.error({ executionId: execution.id }, 'an execution could not be started in time');
+  publish(dependencies, await store.markEnded(execution.id, expiredEnd, dependencies.onEnd));
+}
 
 function endOf({ state, stage, progress, error }: LiveTask) {
   return { status: statusOfTask(state), stage, progress, error, wasStarted: true };

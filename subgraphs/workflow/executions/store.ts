@@ -34,8 +34,8 @@ export interface ExecutionStore {
   markStarted(id: string): Promise<StoredExecution | null>;
   /** To an ended status, only from an open one; null when it has ended already. */
   markEnded(id: string, change: StatusChange, also?: EndHook): Promise<StoredExecution | null>;
-  /** RUNNING executions older than this, oldest first. */
-  runningSince(before: Date): AsyncIterable<StoredExecution>;
+  /** Executions of this status that are older than this, oldest first. */
+  openSince(status: 'PENDING' | 'RUNNING', before: Date): AsyncIterable<StoredExecution>;
 }
 
 /** A store over the workflow schema's executions. */
@@ -50,7 +50,7 @@ export function createExecutionStore(database: WorkflowDatabase): ExecutionStore
     },
     list: (page) => listRows(database, 'workflow.executions', page),
     count: (rows) => countRows(database, 'workflow.executions', rows),
-    runningSince: (before) => rowsBefore(database, 'workflow.executions', { status: 'RUNNING', before }),
+    openSince: (status, before) => rowsBefore(database, 'workflow.executions', { status, before }),
     markStarted: (id) => markStarted(database, id),
     markEnded: (id, change, also) =>
       database.transaction().execute(async (transaction) => {

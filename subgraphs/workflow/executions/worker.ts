@@ -1,25 +1,12 @@
-import { withAdvisoryLock } from '../../../platform/database/advisory-lock.ts';
-import { toError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
-import type { Logger } from '../../../platform/process/logger.ts';
 import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
-import type { WorkflowDatabase } from '../database/database.ts';
-import { endedQueue, startQueue, type ExecutionLifecycle } from './lifecycle.ts';
-import type { ExecutionStore } from './store.ts';
+import { endedQueue, startQueue } from './lifecycle.ts';
+import { sweepExecutions, type SweepDependencies } from './sweep.ts';
 
 /** The dependencies of the worker. */
-export interface ExecutionWorkerDependencies {
-  readonly database: WorkflowDatabase;
-  readonly store: ExecutionStore;
-  readonly lifecycle: ExecutionLifecycle;
-  readonly queue: Queue;
-  readonly logger: Logger;
-  /** Deletes expired rows, at most this many of each table; called by each sweep. */
-  readonly prune: (limit: number) => Promise<void>;
-  /** Milliseconds between sweeps for executions whose end was missed (default 60,000). */
+export interface ExecutionWorkerDependencies extends SweepDependencies {
+  /** Milliseconds between sweeps for executions that were lost or whose end was missed (default 60,000). */
   readonly sweepEveryMs?: number;
-  /** Age in milliseconds from which a sweep checks a running execution (default 120,000). */
-  readonly overdueAfterMs?: number;
 }
 
 /** The background work of executions: backstop starts, ends of tasks, and a slow sweep for what both missed. */
@@ -48,7 +35,7 @@ export function createExecutionWorker(dependencies: ExecutionWorkerDependencies)
       ]);
       timer = setInterval(() => {
         // One at a time: a slow media service must not pile up sweeps.
-        sweeping ??= sweep({ ...dependencies, signal: stopping.signal }).finally(() => {
+        sweeping ??= sweepExecutions(dependencies, stopping.signal).finally(() => {
           sweeping = null;
         });
       }, sweepEveryMs);
@@ -90,33 +77,6 @@ async function endedJob({ store, lifecycle }: ExecutionWorkerDependencies, job: 
   if (execution === undefined) return;
   const outcome = await lifecycle.settle(execution);
   if (outcome === 'open') return { againInSeconds: 2 };
-}
-
-interface Sweep extends ExecutionWorkerDependencies {
-  readonly signal: AbortSignal;
-}
-
-/** One sweep, by one process at a time. */
-async function sweep(dependencies: Sweep): Promise<void> {
-  const { database, logger, prune } = dependencies;
-  try {
-    await withAdvisoryLock(database, 'workflow.executions.sweep', async () => {
-      await prune(1_000);
-      await settleOverdue(dependencies);
-    });
-  } catch (thrown) {
-    // The next sweep tries again; nothing depends on this one.
-    logger.warn({ error: toError(thrown) }, 'looking for overdue executions failed');
-  }
-}
-
-/** Checks every overdue execution once. */
-async function settleOverdue({ store, lifecycle, signal, overdueAfterMs = 120_000 }: Sweep): Promise<void> {
-  const before = new Date(Date.now() - overdueAfterMs);
-  for await (const execution of store.runningSince(before)) {
-    if (signal.aborted) return;
-    await lifecycle.settle(execution);
-  }
 }
 
 function textOf(data: Json, name: string): string | null {

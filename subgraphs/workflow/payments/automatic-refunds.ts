@@ -32,18 +32,42 @@ function isTechnicalFailure({ status, error }: Pick<Execution, 'status' | 'error
   return status === 'FAILED' && error?.code !== 'MODERATION_REFUSED';
 }
 
-/** Enqueues the refund of a paid execution that failed, in the transaction of its end. */
+/** Marks the payment of an execution that failed as due for a refund and enqueues it, in the transaction of its end. */
 export function refundWhenFailed(queue: Queue): EndHook {
   return async (transaction, execution) => {
     if (!isTechnicalFailure(execution)) return;
     const paid = await transaction
-      .selectFrom('workflow.payments')
-      .select('id')
+      .updateTable('workflow.payments')
+      .set({ refundDue: true })
       .where('executionId', '=', execution.id)
+      .returning('id')
       .executeTakeFirst();
     if (paid === undefined) return;
     await queue.enqueue(transaction, { queue: refundQueue, data: { executionId: execution.id } });
   };
+}
+
+/** Enqueues refunds that are due and whose job was lost, at most 1,000. */
+export async function enqueueLostRefunds(
+  { database, queue }: Pick<ReconcileDependencies, 'database' | 'queue'>,
+  logger: Logger,
+): Promise<void> {
+  const due = await database
+    .selectFrom('workflow.payments')
+    .select('executionId')
+    .where('refundDue', '=', true)
+    .orderBy('id')
+    .limit(1_000)
+    .execute();
+  const lost = await queue.withoutJob(
+    refundQueue,
+    due.map(({ executionId }) => ({ executionId })),
+  );
+  if (lost.length === 0) return;
+  logger.warn({ executions: lost }, 'refunds without a job are made again');
+  const jobs = lost.map((data) => ({ queue: refundQueue, data }));
+  await database.transaction().execute((transaction) => queue.enqueue(transaction, ...jobs));
+  queue.wake(refundQueue);
 }
 
 /** Defines the queue and starts its worker. */
@@ -67,14 +91,26 @@ export async function refundFailed(
   if (execution === undefined || bought === null || !isTechnicalFailure(execution)) return;
   try {
     const payment = await reconcile(commerce, bought.id);
-    // Refunded already, or decided by a dispute.
-    if (payment.status !== 'COMPLETED' || payment.disputed) return;
-    await refundPayment(dependencies, payment, execution);
-    await reconcile(commerce, payment.id);
+    // Otherwise refunded already, or decided by a dispute.
+    if (payment.status === 'COMPLETED' && !payment.disputed) {
+      await refundPayment(dependencies, payment, execution);
+      await reconcile(commerce, payment.id);
+    }
+    await markSettled(commerce, payment.id);
   } catch (error) {
     if (!(error instanceof AppError) || !RETRIED.has(error.code)) throw error;
     return { againInSeconds: error.code === 'CONFLICT' ? 1 : AGAIN_SECONDS };
   }
+}
+
+/** The refund is no longer due. No version is needed: nothing else writes this column. */
+async function markSettled({ database }: RefundDependencies, id: string): Promise<void> {
+  await database
+    .updateTable('workflow.payments')
+    .set({ refundDue: false })
+    .where('id', '=', id)
+    .where('refundDue', '=', true)
+    .execute();
 }
 
 /** Errors after which the job is retried: the provider is unavailable, or refused. */

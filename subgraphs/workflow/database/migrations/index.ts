@@ -4,6 +4,7 @@ import { templatesAndExecutions } from './0001-templates-and-executions.ts';
 import { signIn } from './0002-sign-in.ts';
 import { payments } from './0003-payments.ts';
 import { automaticRefunds } from './0004-automatic-refunds.ts';
+import { dueRefunds } from './0005-due-refunds.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 export const workflowMigrations: Record<string, Migration> = {
@@ -11,4 +12,5 @@ export const workflowMigrations: Record<string, Migration> = {
   '0002-sign-in': signIn,
   '0003-payments': payments,
   '0004-automatic-refunds': automaticRefunds,
+  '0005-due-refunds': dueRefunds,
 };
