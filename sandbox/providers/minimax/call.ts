@@ -12,7 +12,8 @@ import type { MinimaxParts } from './parts.ts';
 
 /** A synchronous call. */
 export interface MinimaxCall {
-  readonly operation: 'speech' | 'clone';
+  /** What perform.ts does for it. */
+  readonly operation: string;
   readonly request: WireRequest;
   readonly fault: Fault | null;
   readonly input: JsonObject;

@@ -1,14 +1,15 @@
+import { stepKinds, workKinds } from '../domain/work/work.ts';
 import type { CatalogModel } from '../generators/bindings/binding.ts';
 import { builder } from './builder.ts';
+
+const categories = [...new Set(stepKinds.map((kind) => workKinds[kind].category))];
 
 const Model = builder.objectRef<CatalogModel>('Model').implement({
   description: 'What a caller may name as generator and model, with its machine-readable limits.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What `model` arguments take.' }),
     name: t.exposeString('name', { description: 'Name for people.' }),
-    category: t.exposeString('category', {
-      description: 'image, video, speech, language, workflow or avatar.',
-    }),
+    category: t.exposeString('category', { description: `One of ${categories.join(', ')}.` }),
     generator: t.exposeString('generator', { description: 'What `generator` arguments take.' }),
     provider: t.exposeString('provider', { description: 'The upstream wire behind it.' }),
     inputs: t.exposeStringList('inputs', { description: 'Names of the inputs it takes.' }),

@@ -2,6 +2,7 @@
 export interface ModelLimits {
   readonly id: string;
   readonly name: string;
+  /** Like that of the kinds it does (domain/work): image, video, ... */
   readonly category: string;
   /** Kinds of work it does: IMAGE, VIDEO, ..., and CHAT. */
   readonly kinds: readonly string[];
@@ -26,6 +27,3 @@ export interface ModelLimits {
   /** Most input images of one request. */
   readonly maxImages: number | null;
 }
-
-/** What the categories of models are called. */
-export type ModelCategory = 'image' | 'video' | 'speech' | 'language' | 'workflow' | 'avatar';

@@ -2,7 +2,6 @@ import type { Problem } from '../../../../platform/errors.ts';
 import type { Limits } from '../inputs/checks.ts';
 import type { FileKind } from '../inputs/file-kinds.ts';
 import type { InputRef } from '../inputs/input.ts';
-import type { ModelCategory } from '../inputs/model-limits.ts';
 
 /** What every kind of work has: who does it. */
 export interface AtGenerator {
@@ -19,8 +18,8 @@ export interface KindRules<Work> {
   readonly mutation: string;
   /** The generator that does it unless callers name one; absent where they must. */
   readonly generator?: string;
-  /** Category of models that do it. */
-  readonly category: ModelCategory;
+  /** Category of the models that do it, as callers filter by it. */
+  readonly category: string;
   /** The inputs that are files, in order. */
   readonly files: { readonly [Name in FileInputs<Work>]: FileRule<Work[Name]> };
   /** Whether its fingerprints say which file is which input. */
