@@ -167,4 +167,26 @@ const otherPaths = [
       ['`/sandbox`', 'anybody; development only'],
     ],
   ),
+  '',
+  '## Limits per caller',
+  '',
+  'An anonymous caller is an address: an IPv4 address, or the /64 of an IPv6 address. Requests are counted before their bodies are read.',
+  '',
+  ...table(
+    ['what', 'counts against RATE_LIMIT as'],
+    [
+      [
+        'a REST operation that reads the state of work; `/files`, `/hooks`, `/explorer`; an upgrade to a WebSocket',
+        '`status`',
+      ],
+      [
+        'any other request: each to `/graphql`, each operation of a WebSocket, a path that is not served',
+        '`read`',
+      ],
+      [
+        'each root field of a mutation, a subscription with the rule `spend`, a REST operation that starts work',
+        '`start`, in GraphQL besides the `read`',
+      ],
+    ],
+  ),
 ];

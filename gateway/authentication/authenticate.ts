@@ -1,13 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
 
-import type { Caller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import { isSelfAuthenticating } from '../../rest-compat/self-authenticating.ts';
-import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
-import { attachContext, contextOf } from '../request/request-context.ts';
+import type { RateLimiter } from '../limits/rate-limit.ts';
+import { attachContext } from '../request/request-context.ts';
 import type { CallerFinder } from './caller.ts';
+import { overLimit } from './count-requests.ts';
 
-/** Middleware that finds the caller of each request, and counts requests that reach no handler. */
+/** Middleware that finds the caller of each request. */
 
 export interface AuthenticateOptions {
   readonly callers: CallerFinder;
@@ -34,7 +34,8 @@ export function authenticate({ callers, rateLimiter }: AuthenticateOptions): Req
         attachContext(request, response, nobody);
         return next();
       }
-      const refusal = (hasEnded ? await overLimit(nobody, { rateLimiter, response }) : null) ?? error;
+      const refusal =
+        (hasEnded ? await overLimit(nobody, { rateLimiter, rateClass: 'read', response }) : null) ?? error;
       if (!isGraphql) throw refusal;
       return answerGraphql(response, refusal);
     }
@@ -42,34 +43,11 @@ export function authenticate({ callers, rateLimiter }: AuthenticateOptions): Req
   };
 }
 
-/** Counts a request that no handler serves as a read, so that probing for paths is limited. */
-export function countUnmatched(rateLimiter: RateLimiter | undefined): RequestHandler {
-  return async (request, response, next) => {
-    const refusal = await overLimit(contextOf(request).caller, { rateLimiter, response });
-    if (refusal !== null) throw refusal;
-    next();
-  };
-}
-
-/** Counts a read and sets the rate headers; returns the refusal when the limit is exceeded. */
-async function overLimit(
-  caller: Caller,
-  { rateLimiter, response }: Pick<AuthenticateOptions, 'rateLimiter'> & { readonly response: Response },
-): Promise<AppError | null> {
-  const verdict = await rateLimiter?.take(caller, 'read');
-  if (verdict === undefined) return null;
-  response.set(rateHeaders(verdict));
-  if (verdict.allowed) return null;
-  const { limit, retryAfter } = verdict;
-  return new AppError('RATE_LIMITED', `more than ${limit} requests a minute; try again in ${retryAfter} s`, {
-    retryAfter,
-  });
-}
-
 /** HTTP statuses of refusals before GraphQL; anything else is temporarily unavailable. */
 const STATUSES: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, RATE_LIMITED: 429 };
 
-function answerGraphql(response: Response, { code, message, retryAfter }: AppError): void {
+/** Responds with a refusal as GraphQL clients expect. */
+export function answerGraphql(response: Response, { code, message, retryAfter }: AppError): void {
   response.status(STATUSES[code] ?? 503);
   if (code === 'UNAUTHENTICATED') response.set('WWW-Authenticate', 'Bearer');
   if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));

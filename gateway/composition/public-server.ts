@@ -15,6 +15,9 @@ import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 
+/** Subscriptions with the rule `spend`; a test compares them with the schemas. */
+export const PAID_SUBSCRIPTIONS = ['chatStream'];
+
 /** Options of the public server besides the settings. */
 export interface PublicServerOptions {
   readonly supergraphSdl: string;
@@ -65,6 +68,7 @@ export async function startPublicServer(
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
+    paidSubscriptions: config.split.supergraphFile === null ? PAID_SUBSCRIPTIONS : [],
     readiness: options.readiness,
     publicUrl: options.publicUrl,
     uploadMaxBytes: config.limits.uploadMaxBytes,

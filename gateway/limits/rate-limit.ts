@@ -4,8 +4,8 @@ import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-lim
 import type { Caller } from '../../platform/access/caller.ts';
 import type { SharedCounts } from './shared-counts.ts';
 
-/** Classes of requests that are counted separately: status reads, other reads, starts of work. */
-type RateClass = 'status' | 'read' | 'start';
+/** Classes of requests that are counted separately: status reads (files and sockets too), other reads, starts of work. */
+export type RateClass = 'status' | 'read' | 'start';
 
 /** Requests per minute and caller. */
 export type RateLimits = Readonly<Record<RateClass, number>>;

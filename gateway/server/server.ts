@@ -6,8 +6,9 @@ import type { GraphQLSchema } from 'graphql';
 
 import { listenOn, stopAccepting } from '../../platform/http/server.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { countUnmatched, authenticate } from '../authentication/authenticate.ts';
+import { authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
+import { countRequests } from '../authentication/count-requests.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
 import { createQueryLimits } from '../limits/query-limits.ts';
@@ -18,11 +19,7 @@ import { createAdmission } from '../transports/admission/admission.ts';
 import type { ServedFederation } from '../transports/admission/transport.ts';
 import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.ts';
 import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
-import {
-  createWebSocketTransport,
-  refuseUpgrade,
-  type WebSocketTransport,
-} from '../transports/websocket/websocket.ts';
+import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
 import { compressAnswers } from './compression.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
@@ -57,6 +54,8 @@ export interface GatewayServerOptions {
   readonly corsOrigins: CorsOrigins;
   /** Absent when there are no rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
+  /** Root fields of subscriptions that start paid work, and count as starts. */
+  readonly paidSubscriptions?: readonly string[];
   /** Readiness checks of /readyz, by name. */
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
   /** PUBLIC_URL, for its path prefix; null: none. */
@@ -92,9 +91,9 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const httpServer = createHttpServer(app);
   httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const path = (request.url ?? '').split('?', 1)[0];
-    if (path === `${basePath}/graphql`) return sockets.upgrade(request, socket, head);
+    // Before the handshake there is no other listener; a reset must not end the process.
     socket.on('error', () => socket.destroy());
-    refuseUpgrade(socket, '404 Not Found');
+    void sockets.upgrade(request, { socket, head, isServed: path === `${basePath}/graphql` });
   });
 
   return {
@@ -136,7 +135,12 @@ async function createTransports(parts: {
     federation,
     logger,
     errors: createErrorFormatter({ logger }),
-    admission: createAdmission({ limits, apiSchema, rateLimiter }),
+    admission: createAdmission({
+      limits,
+      apiSchema,
+      rateLimiter,
+      paidSubscriptions: options.paidSubscriptions,
+    }),
     ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
   };
   const guard = createCredentialGuard({ callers, logger });
@@ -159,6 +163,7 @@ async function createTransports(parts: {
     introspection,
     maxBodyBytes,
     uploadMaxBytes,
+    rateLimiter,
   });
   return { streams, sockets, graphql };
 }
@@ -182,15 +187,20 @@ function createApp(parts: {
   if (basePath !== '') mounted.use(health.router);
   mounted.use(cors.middleware);
   mounted.use(authenticate({ callers, rateLimiter: options.rateLimiter }));
-  if (options.files !== undefined) mounted.use(mountBelow('/files', options.files));
-  if (options.hooks !== undefined) mounted.use(mountBelow('/hooks', options.hooks));
+  const counted = countRequests(options.rateLimiter, 'status');
+  for (const [folder, handler] of [
+    ['/files', options.files],
+    ['/hooks', options.hooks],
+  ] as const) {
+    if (handler !== undefined) mounted.use(mountBelow(folder, counted), mountBelow(folder, handler));
+  }
   if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
   // Handlers mounted above send files, webhooks and pages of their own, uncompressed.
   mounted.use(compressAnswers());
   mounted.use('/graphql', graphql);
-  mounted.use('/explorer', createExplorer({ basePath, trustProxy: options.trustProxy }));
+  mounted.use('/explorer', counted, createExplorer({ basePath, trustProxy: options.trustProxy }));
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
-  mounted.use(countUnmatched(options.rateLimiter));
+  mounted.use(countRequests(options.rateLimiter, 'read'));
   app.use(answerNotFound(basePath));
   app.use(answerError(options.logger, basePath));
   return app;

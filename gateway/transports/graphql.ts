@@ -1,7 +1,10 @@
-import { type ErrorRequestHandler, json, Router } from 'express';
+import { type ErrorRequestHandler, json, type RequestHandler, Router } from 'express';
 
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import { createUploadMiddleware } from '../../platform/graphql/uploads/uploads.ts';
+import { answerGraphql } from '../authentication/authenticate.ts';
+import { overLimit } from '../authentication/count-requests.ts';
+import type { RateLimiter } from '../limits/rate-limit.ts';
 import type { Cors } from '../request/cors.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
@@ -21,6 +24,8 @@ export interface GraphqlRouterOptions extends TransportOptions {
   /** No introspection and no Apollo Sandbox in production. */
   readonly production: boolean;
   readonly introspection: boolean;
+  /** Absent when rates are not limited. */
+  readonly rateLimiter?: RateLimiter | undefined;
   /** Largest JSON body in bytes. */
   readonly maxBodyBytes: number;
   /** Largest uploaded file in bytes. */
@@ -35,11 +40,13 @@ export interface GraphqlRouter {
 
 /** Makes the router of /graphql over HTTP, in reading order. WebSockets come by upgrade (websocket.ts). */
 export async function createGraphqlRouter(options: GraphqlRouterOptions): Promise<GraphqlRouter> {
-  const { basePath, production, maxBodyBytes, uploadMaxBytes, errors } = options;
+  const { basePath, production, maxBodyBytes, uploadMaxBytes, errors, rateLimiter } = options;
   const multipart = createMultipartTransport(options);
   const http = await createHttpTransport({ ...options, multipart });
   const router = Router();
   router.use(createLandingPage({ basePath, embedSandbox: !production }));
+  // Before the body is read: what can't be read is a request too.
+  router.use(countGraphql(rateLimiter));
   router.use(createUploadMiddleware({ maxFileSize: uploadMaxBytes }));
   router.use(json({ limit: maxBodyBytes, type: ['application/json', 'application/*+json'] }));
   router.use(createSseTransport(options));
@@ -51,6 +58,16 @@ export async function createGraphqlRouter(options: GraphqlRouterOptions): Promis
   router.use(...http.handlers);
   router.use(answerErrors(errors));
   return { router, close: async () => http.close() };
+}
+
+/** Counts every request as a read. */
+function countGraphql(rateLimiter: RateLimiter | undefined): RequestHandler {
+  return async (request, response, next) => {
+    const { caller } = contextOf(request);
+    const refusal = await overLimit(caller, { rateLimiter, rateClass: 'read', response });
+    if (refusal === null) next();
+    else answerGraphql(response, refusal);
+  };
 }
 
 /** Responds to unreadable bodies and unexpected errors as GraphQL clients expect. */

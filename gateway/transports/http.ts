@@ -76,7 +76,7 @@ function admitOverHttp({ admission, errors, multipart }: HttpTransportOptions): 
       // Apollo Server explains requests without an operation, in the words its clients know; batches are refused here.
       return operation.extensions['code'] === 'QUERY_REFUSED' ? answer(400, operation) : next();
     }
-    const verdict = await admission.admit(operation, caller);
+    const verdict = await admission.admit(operation, caller, true);
     if ('errors' in verdict) {
       const { status, headers, body } = refusedAnswer(verdict, errors, caller.traceId);
       return void response.status(status).set(headers).json(body);

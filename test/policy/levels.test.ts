@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { PAID_SUBSCRIPTIONS } from '../../gateway/composition/public-server.ts';
 import type { Rule } from '../../platform/access/policy.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
@@ -117,5 +118,10 @@ describe('the media service', () => {
       'spend',
       'service',
     ]);
+  });
+
+  it('has its subscriptions that start paid work counted as starts', () => {
+    const paid = fields.filter(({ kind, rule }) => kind === 'subscription' && rule === 'spend');
+    expect(paid.map(({ name }) => name)).toEqual(PAID_SUBSCRIPTIONS);
   });
 });

@@ -3,7 +3,7 @@ import {
   getOperationAST,
   GraphQLError,
   type GraphQLSchema,
-  type OperationTypeNode,
+  OperationTypeNode,
   specifiedRules,
   validate,
 } from 'graphql';
@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
-import { measureDocument } from '../../limits/document-shape.ts';
+import { measureDocument, rootFieldsOf } from '../../limits/document-shape.ts';
 import type { QueryLimits } from '../../limits/query-limits.ts';
 import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
 import type { OperationRequest } from './read-operation.ts';
@@ -19,22 +19,23 @@ import type { OperationRequest } from './read-operation.ts';
 /** Admission control of every operation on every transport: limits, syntax, validation, and the caller's rate. */
 export interface Admission {
   /**
-   * Checks a document and counts it against the caller: mutations as starts (one per root field), others as reads. An
-   * unknown document costs a read before it is checked, because refusing it takes time too.
+   * Checks a document and counts it against the caller: a read, before it is checked, and starts for what starts work:
+   * one per root field of a mutation, and one for a subscription that spends. `isCounted`: the read was counted before.
    */
-  admit(request: OperationRequest, caller: Caller): Promise<Admitted | Refusal>;
+  admit(request: OperationRequest, caller: Caller, isCounted?: boolean): Promise<Admitted | Refusal>;
 }
 
 interface Operation {
   readonly kind: `${OperationTypeNode}`;
   readonly document: DocumentNode;
-  readonly rootFields: number;
+  /** How many starts it counts as. */
+  readonly starts: number;
 }
 
 /** An operation that may run. */
 export interface Admitted {
   readonly operation: Operation;
-  /** Absent when rates are not limited. */
+  /** Absent when rates are not limited, or the read was counted before. */
   readonly rate: RateVerdict | undefined;
 }
 
@@ -51,6 +52,8 @@ export interface AdmissionOptions {
   readonly apiSchema: () => GraphQLSchema;
   readonly limits: QueryLimits;
   readonly rateLimiter?: RateLimiter | undefined;
+  /** Root fields of subscriptions that start paid work. */
+  readonly paidSubscriptions?: readonly string[] | undefined;
 }
 
 /** Cache of admitted documents by their text; sizes are in characters. */
@@ -58,7 +61,8 @@ const CACHE = { max: 2_000, maxSize: 20_000_000 };
 const MAX_ERRORS = 20;
 
 /** Makes the admission that all transports share. */
-export function createAdmission({ apiSchema, limits, rateLimiter }: AdmissionOptions): Admission {
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { apiSchema, limits, rateLimiter, paidSubscriptions = [] } = options;
   const known = new LRUCache<string, Operation>(CACHE);
   let knownFor: GraphQLSchema | undefined;
 
@@ -78,26 +82,28 @@ export function createAdmission({ apiSchema, limits, rateLimiter }: AdmissionOpt
     if (errors.length > 0) return errors.map(withCode);
     const operation = getOperationAST(document, operationName);
     if (!operation) return [unknownOperation(operationName)];
-    return { kind: operation.operation, document, rootFields: measureDocument(document).rootFields };
+    const isPaid = rootFieldsOf(document, operation).some((name) => paidSubscriptions.includes(name));
+    const starts =
+      operation.operation === OperationTypeNode.MUTATION
+        ? measureDocument(document).rootFields
+        : Number(isPaid);
+    return { kind: operation.operation, document, starts };
   }
 
   return {
-    async admit(request, caller) {
+    async admit(request, caller, isCounted = false) {
       const key = `${request.operationName ?? ''}\n${request.query}`;
       let operation = find(key);
-      let rate: RateVerdict | undefined;
-      if (operation?.kind !== 'mutation') {
-        rate = await rateLimiter?.take(caller, 'read');
-        if (rate?.allowed === false) return tooMany(rate);
-      }
+      let rate = isCounted ? undefined : await rateLimiter?.take(caller, 'read');
+      if (rate?.allowed === false) return tooMany(rate);
       if (operation === undefined) {
         const judged = judge(request);
         if (!('kind' in judged)) return { errors: judged, status: 400 };
         operation = judged;
         known.set(key, operation, { size: key.length });
       }
-      if (operation.kind === 'mutation') {
-        rate = await rateLimiter?.take(caller, 'start', operation.rootFields);
+      if (operation.starts > 0) {
+        rate = await rateLimiter?.take(caller, 'start', operation.starts);
         if (rate?.allowed === false) return tooMany(rate);
       }
       return { operation, rate };

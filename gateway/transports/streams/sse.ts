@@ -72,7 +72,7 @@ export function createSseTransport(options: SseOptions): RequestHandler {
       request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);
     if (operation instanceof GraphQLError) return refuse(400, operation);
     if (!streams.hasRoom()) return answerTooManyStreams(response);
-    const verdict = await admission.admit(operation, caller);
+    const verdict = await admission.admit(operation, caller, true);
     if ('errors' in verdict) {
       const { status, headers, body } = refusedAnswer(verdict, errors, traceId);
       if (status === 429) return void response.status(status).set(headers).json(body);

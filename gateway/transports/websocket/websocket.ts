@@ -19,12 +19,20 @@ import { createSession, createSocketHooks } from './websocket-operations.ts';
  * graphql-ws; the sockets are wired here because its adapter prints clients' mistakes to the console.
  */
 export interface WebSocketTransport {
-  /** Handles an upgrade request to our path. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Handles an upgrade request, which counts as a status read; one to a path that is not served is 404. Never rejects. */
+  upgrade(request: IncomingMessage, upgrade: Upgrade): Promise<void>;
   /** Open sockets. */
   readonly size: number;
   /** Closes every socket with 1001, and terminates those that do not answer within `graceMs`. */
   close(graceMs: number): Promise<void>;
+}
+
+/** The socket of an upgrade request, which has an error listener. */
+interface Upgrade {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /** Whether the path is ours. */
+  readonly isServed: boolean;
 }
 
 /** Options of the WebSocket transport. */
@@ -32,7 +40,7 @@ export interface WebSocketOptions extends TransportOptions {
   readonly callers: CallerFinder;
   readonly guard: CredentialGuard;
   readonly cors: Cors;
-  /** Counts refused credentials; absent without rate limits. */
+  /** Counts upgrades and refused credentials; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
   /** Largest message of a client in bytes (default 1,000,000). */
   readonly maxMessageBytes?: number;
@@ -68,21 +76,33 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     });
   }
 
+  async function overRate(request: IncomingMessage): Promise<string | null> {
+    const nobody = await options.callers.find(request, { authorization: '' });
+    const rate = await options.rateLimiter?.take(nobody, 'status');
+    return rate?.allowed === false ? '429 Too Many Requests' : null;
+  }
+  async function refusalOf(request: IncomingMessage): Promise<string | null> {
+    if (!cors.allows(request)) return '403 Forbidden';
+    if (wss.clients.size >= MAX_SOCKETS) return '503 Service Unavailable';
+    return await overRate(request);
+  }
+
   return {
     get size() {
       return wss.clients.size;
     },
-    upgrade(request, socket, head) {
-      // Before the handshake there is no other listener; a reset must not end the process.
-      const onError = (): void => void socket.destroy();
-      socket.on('error', onError);
-      if (!cors.allows(request)) return refuseUpgrade(socket, '403 Forbidden');
-      if (wss.clients.size >= MAX_SOCKETS) return refuseUpgrade(socket, '503 Service Unavailable');
-      wss.handleUpgrade(request, socket, head, (client) => {
-        socket.off('error', onError);
-        slow.watch(client, socket);
-        open(client, request);
-      });
+    async upgrade(request, { socket, head, isServed }) {
+      try {
+        const status = isServed ? await refusalOf(request) : ((await overRate(request)) ?? '404 Not Found');
+        if (status !== null) return refuseUpgrade(socket, status);
+        wss.handleUpgrade(request, socket, head, (client) => {
+          slow.watch(client, socket);
+          open(client, request);
+        });
+      } catch (thrown) {
+        logger.error({ error: toError(thrown) }, 'a WebSocket could not be opened');
+        refuseUpgrade(socket, '500 Internal Server Error');
+      }
     },
     async close(graceMs) {
       for (const client of wss.clients) client.close(1001, 'the server is stopping');
@@ -100,7 +120,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
 }
 
 /** Refuses an upgrade and closes the socket. */
-export function refuseUpgrade(socket: Duplex, status: string): void {
+function refuseUpgrade(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
