@@ -10,10 +10,13 @@ const MAX_COUNT = 10;
 /** The limits of a model; undefined where none is known. */
 export type Limits = ModelLimits | undefined;
 
-/** A number of results that is no positive integer, or more than the model makes. */
+/** A number of results that is no positive integer, or that the model does not make; one that lists no `count` makes one. */
 export function countProblems(count: number | undefined, limits: Limits): readonly Problem[] {
-  const most = limits?.maxCount ?? MAX_COUNT;
-  if (count === undefined || (Number.isInteger(count) && count >= 1 && count <= most)) return [];
+  if (count === undefined) return [];
+  if (limits?.counts) return choiceProblems('count', count, limits.counts);
+  const isOne = limits !== undefined && !limits.inputs.includes('count');
+  const most = isOne ? 1 : (limits?.maxCount ?? MAX_COUNT);
+  if (Number.isInteger(count) && count >= 1 && count <= most) return [];
   return [{ field: 'count', message: most === 1 ? 'must be 1' : `must be from 1 to ${most}` }];
 }
 

@@ -22,6 +22,10 @@ export interface ModelLimits {
   readonly ranges: Readonly<Record<string, readonly [least: number, most: number]>>;
   /** Most characters of a prompt, or of a text to be spoken. */
   readonly maxPrompt: number | null;
+  /** Accepted numbers of results, where not every number up to `maxCount` is. */
+  readonly counts: readonly number[] | null;
+  /** Aspect ratios that it makes: any other accepted one is met by the nearest of them. Null where each is met exactly. */
+  readonly nearestRatios: readonly string[] | null;
   /** Most results of one request. */
   readonly maxCount: number | null;
   /** Most input images of one request. */

@@ -19,7 +19,7 @@ import { volcengine } from './volcengine.ts';
  * of the file.
  *
  * A combination that only some values allow (MiniMax: 1080P in 6 s alone) is left to the vendor, who refuses it free of
- * charge; an input that merely guides (seed, negativePrompt) is taken by every model and used by those that name it.
+ * charge. An option that a model does not list is refused: it would be dropped without a word.
  */
 const catalog: Readonly<Record<string, readonly ModelLimits[]>> = {
   midjourney,
@@ -56,6 +56,6 @@ function categoryOf(kind = ''): string {
 /** A model that Kiln does not know: it takes every input, within no limits but those that all have. */
 export function unknownModel(id: string, kinds: readonly string[]): ModelLimits {
   const category = categoryOf(kinds[0]);
-  const inputs = ['prompt', 'negativePrompt', 'images', 'image', 'firstFrame', 'lastFrame', 'aspectRatio'];
-  return model(id, id, { category, kinds, inputs: [...inputs, 'resolution', 'duration', 'count', 'seed'] });
+  const inputs = ['prompt', 'images', 'image', 'firstFrame', 'lastFrame', 'count', ...OPTIONS];
+  return model(id, id, { category, kinds, inputs });
 }

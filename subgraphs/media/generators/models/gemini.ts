@@ -6,7 +6,7 @@ export const gemini: readonly ModelLimits[] = [
   model('gemini-2.5-flash-image', 'Gemini 2.5 Flash Image', {
     category: 'image',
     kinds: ['IMAGE'],
-    inputs: ['prompt', 'negativePrompt', 'images', 'aspectRatio'],
+    inputs: ['prompt', 'negativePrompt', 'images', 'aspectRatio', 'seed'],
     aspectRatios: ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'],
     maxPrompt: 20_000,
     maxImages: 3,

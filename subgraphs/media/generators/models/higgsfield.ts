@@ -9,8 +9,8 @@ export const higgsfield: readonly ModelLimits[] = [
     inputs: ['name', 'images', 'characterId', 'prompt', 'aspectRatio', 'resolution', 'count', 'seed'],
     sizes: ['720p', '1080p'],
     aspectRatios: ['9:16', '16:9', '4:3', '3:4', '1:1', '2:3', '3:2'],
-    // One or four: the provider refuses what lies between.
     maxCount: 4,
+    counts: [1, 4],
     maxImages: 100,
     maxPrompt: 5_000,
   }),

@@ -12,7 +12,7 @@ export const midjourney: readonly ModelLimits[] = [
   model('midjourney-video', 'Midjourney Video', {
     category: 'video',
     kinds: ['VIDEO', 'FRAME_VIDEO'],
-    inputs: ['prompt', 'image', 'firstFrame', 'lastFrame', 'resolution'],
+    inputs: ['prompt', 'image', 'firstFrame', 'lastFrame', 'resolution', 'duration'],
     needs: ['prompt'],
     sizes: ['480p', '720p'],
     durations: [5],

@@ -10,6 +10,8 @@ const NO_LIMITS = {
   ranges: {},
   maxPrompt: null,
   maxCount: null,
+  counts: null,
+  nearestRatios: null,
   maxImages: null,
 } as const satisfies Partial<ModelLimits>;
 

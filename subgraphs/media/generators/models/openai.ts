@@ -8,6 +8,7 @@ export const openai: readonly ModelLimits[] = [
     kinds: ['IMAGE'],
     inputs: ['prompt', 'negativePrompt', 'images', 'aspectRatio', 'resolution', 'count'],
     sizes: ['1024x1024', '1536x1024', '1024x1536'],
+    nearestRatios: ['1:1', '3:2', '2:3'],
     maxPrompt: 32_000,
     maxImages: 10,
     maxCount: 10,
@@ -29,7 +30,7 @@ function openaiVideos(): readonly ModelLimits[] {
     model(id, id === 'sora-2' ? 'Sora 2' : 'Sora 2 Pro', {
       category: 'video',
       kinds: ['VIDEO'],
-      inputs: VIDEO_INPUTS,
+      inputs: [...VIDEO_INPUTS, 'negativePrompt'],
       needs: ['prompt'],
       sizes: own,
       aspectRatios: ['16:9', '9:16'],
