@@ -203,7 +203,13 @@ describe('the operations that make or describe images', () => {
     const [id = ''] = [...server.media.tasks.all.keys()].slice(-1);
     const described = { state: 'SUCCEEDED', text: 'a cup', result: results.description } as const;
     server.media.tasks.change(id, described);
-    expect((await byLink).body['data']).toEqual({ task_id: id, prompt: 'a cup', prompts: ['a cup', 'tea'] });
+    expect((await byLink).body['data']).toEqual({
+      task_id: id,
+      provider: 'midjourney',
+      model: 'midjourney',
+      prompt: 'a cup',
+      prompts: ['a cup', 'tea'],
+    });
 
     server.media.tasks.startAs = 'SUCCEEDED';
     await post(`/api/${generator}/sync/file/img/describe`, { upload: blob() });
@@ -370,7 +376,12 @@ describe('speech', () => {
     server.media.tasks.change(task, { state: 'SUCCEEDED', stage: 'finished', result: results.clonedVoice });
     expect((await reply).body).toEqual({
       status: true,
-      data: { voice_id: 'mine', demo_url: 'http://kiln.test/files/1/demo.mp3' },
+      data: {
+        provider: 'midjourney',
+        model: 'midjourney',
+        voice_id: 'mine',
+        demo_url: 'http://kiln.test/files/1/demo.mp3',
+      },
       msg: 'finished',
     });
     const latest = server.media.asked.findLast(({ name }) => name === 'CloneVoice');
@@ -530,7 +541,12 @@ describe('language models', () => {
     const task = String(submitted.body['data']);
     server.media.tasks.change(task, done);
     const { body } = await server.send('GET', `/api/llm/task/status?task_id=${task}`);
-    expect(body).toEqual({ status: true, data: { task_id: task, text: 'a cup' }, msg: 'finished', extra });
+    expect(body).toEqual({
+      status: true,
+      data: { task_id: task, provider: 'midjourney', model: 'midjourney', text: 'a cup' },
+      msg: 'finished',
+      extra,
+    });
   });
 
   it('store pictures, sound and videos with their provider, and nothing else', async () => {

@@ -91,6 +91,8 @@ describe('task management', () => {
       status: true,
       data: {
         task_id: id,
+        provider: 'midjourney',
+        model: 'midjourney',
         url: output.url,
         urls: [output.url, 'http://kiln.test/files/2/b.png'],
         media: [
@@ -107,7 +109,13 @@ describe('task management', () => {
     const result = { __typename: 'Description', prompts: ['a cup', 'tea'] } as const;
     server.media.tasks.change(id, { state: 'SUCCEEDED', stage: 'finished', text: 'a cup', result });
     const { body } = await server.send('GET', `/api/task/status/${id}`);
-    expect(body['data']).toEqual({ task_id: id, prompt: 'a cup', prompts: ['a cup', 'tea'] });
+    expect(body['data']).toEqual({
+      task_id: id,
+      provider: 'midjourney',
+      model: 'midjourney',
+      prompt: 'a cup',
+      prompts: ['a cup', 'tea'],
+    });
   });
 
   it('says in msg what is missing in a result', async () => {

@@ -67,30 +67,31 @@ function extraOf({ result }: TaskFields): { readonly extra?: object } {
   return result?.__typename === 'Analysis' ? { extra: languageExtra(result) } : {};
 }
 
-function resultOf({ id, text, result, outputs }: TaskFields): object {
+function resultOf({ id, text, result, outputs, provider, model }: TaskFields): object {
+  const ran = { task_id: id, provider, model };
   switch (result?.__typename) {
     case 'Description':
-      return { task_id: id, prompt: text ?? result.prompts[0] ?? null, prompts: result.prompts };
+      return { ...ran, prompt: text ?? result.prompts[0] ?? null, prompts: result.prompts };
     case 'ClonedVoice':
-      return { voice_id: result.voice.id, demo_url: result.demo?.url ?? null };
+      return { provider, model, voice_id: result.voice.id, demo_url: result.demo?.url ?? null };
     case 'Analysis':
-      return { task_id: id, text };
+      return { ...ran, text };
     case 'Character':
-      return { task_id: id, character_id: result.characterId };
+      return { ...ran, character_id: result.characterId };
     case 'AvatarSource':
-      return { task_id: id, video_id: result.videoId };
+      return { ...ran, video_id: result.videoId };
     case 'Avatar':
-      return { task_id: id, digital_id: result.digitalId };
+      return { ...ran, digital_id: result.digitalId };
     case 'PersonDetection': {
       const { hasPerson, reason, subjects } = result;
-      return { task_id: id, has_person: hasPerson, reason, subjects };
+      return { ...ran, has_person: hasPerson, reason, subjects };
     }
     default: {
       // Media without further results; a type of result that is not listed above does not compile.
       result satisfies null;
       const media = outputs.map(mediaOf);
       const urls = media.map(({ url }) => url);
-      return { task_id: id, url: urls[0] ?? null, urls, media };
+      return { ...ran, url: urls[0] ?? null, urls, media };
     }
   }
 }

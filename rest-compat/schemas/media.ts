@@ -54,22 +54,29 @@ const media = objectOf({
   duration: nullable(withDescription(number, 'Seconds.')),
 });
 
+/** Who made a result. */
+const maker = {
+  provider: nullable(withDescription(string, 'The upstream that made it.')),
+  model: nullable(withDescription(string, 'The model that made it.')),
+};
+const ran = { task_id: string, ...maker };
+
 /** Results of tasks. */
 const results = {
   MediaResult: objectOf({
-    task_id: string,
+    ...ran,
     url: nullable(withDescription(string, 'The first of urls.')),
     urls: listOf(uri),
     media: listOf(media),
   }),
-  Description: objectOf({ task_id: string, prompt: nullable(string), prompts: listOf(string) }),
-  ClonedVoice: objectOf({ voice_id: string, demo_url: nullable(string) }),
-  Analysis: objectOf({ task_id: string, text: nullable(string) }),
-  Character: objectOf({ task_id: string, character_id: string }),
-  AvatarSource: objectOf({ task_id: string, video_id: string }),
-  Avatar: objectOf({ task_id: string, digital_id: string }),
+  Description: objectOf({ ...ran, prompt: nullable(string), prompts: listOf(string) }),
+  ClonedVoice: objectOf({ ...maker, voice_id: string, demo_url: nullable(string) }),
+  Analysis: objectOf({ ...ran, text: nullable(string) }),
+  Character: objectOf({ ...ran, character_id: string }),
+  AvatarSource: objectOf({ ...ran, video_id: string }),
+  Avatar: objectOf({ ...ran, digital_id: string }),
   PersonDetection: objectOf({
-    task_id: string,
+    ...ran,
     has_person: nullable(boolean),
     reason: nullable(string),
     subjects: listOf(anyValue),

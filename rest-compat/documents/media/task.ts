@@ -15,6 +15,8 @@ export const taskFields = graphql(`
     lastSeq
     text
     notes
+    provider
+    model
     error {
       code
       message

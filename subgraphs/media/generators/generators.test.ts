@@ -4,6 +4,7 @@ import type { ProvidersConfig } from '../../../platform/config/providers.ts';
 import { sandboxAddresses, type SandboxAddresses } from '../../../platform/config/sandbox-addresses.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { isAspectRatio } from '../domain/inputs/checks.ts';
+import { approximations } from '../domain/inputs/options.ts';
 import type { StepInput, Work } from '../domain/work/work.ts';
 import type { Provider } from '../providers/contract/provider.ts';
 import { createGeneratorRegistry } from './bindings/registry.ts';
@@ -209,6 +210,7 @@ describe('a request outside the limits of its model', () => {
     ['a resolution of the list', { resolution: '8K' }, 'resolution'],
     ['a prompt that is not too long', { prompt: 'x'.repeat(2_001) }, 'prompt'],
     ['a duration that is a time', { duration: -1 }, 'duration'],
+    ['no option that the model lacks', { seed: 7 }, 'seed'],
   ])('of a video needs %s', (_, change, field) => {
     expect(Object.keys(problemsOf({ ...video, ...change }))[0]).toBe(field);
   });
@@ -218,7 +220,7 @@ describe('a request outside the limits of its model', () => {
     expect(
       problemsOf({ ...silent, image: { fileId: 'f' }, aspectRatio: '9:16', resolution: '1080p' }),
     ).toEqual({});
-    expect(problemsOf({ ...video, image: { fileId: 'f' }, lastFrame: { fileId: 'g' }, seed: 7 })).toEqual({});
+    expect(problemsOf({ ...video, image: { fileId: 'f' }, lastFrame: { fileId: 'g' } })).toEqual({});
   });
 
   it('of speech and analysis names the field too', () => {
@@ -237,6 +239,45 @@ describe('a request outside the limits of its model', () => {
       prompt: '',
     };
     expect(problemsOf(analysis)).toEqual({ prompt: 'must not be empty' });
+  });
+
+  it('of a picture is refused for every option that its model would drop', () => {
+    const picture = (generator: string, change: object) =>
+      problemsOf({ kind: 'IMAGE', generator, prompt: 'a fox', ...change });
+    for (const resolution of ['8k', '2k', '9x9', '1080p']) {
+      expect(picture('union', { resolution })['resolution']).toBe(
+        'must be one of 1024x1024, 1536x1024, 1024x1536',
+      );
+    }
+    expect(picture('union', { resolution: '1024x1024' })).toEqual({});
+    expect(picture('imga', { resolution: '1024x1024' })['resolution']).toBe(
+      'is not taken by this model; models that take this request: gpt-image-1 (union)',
+    );
+    expect(picture('union', { model: 'gpt-image-1', seed: 7 })['seed']).toMatch(
+      /^is not taken by this model; models that take this request: .*gemini-2\.5-flash-image \(union\)/,
+    );
+    expect(picture('imga', { count: 2 })['count']).toMatch(/^must be 1; /);
+    expect(picture('imga', { count: 1, speedMode: 'turbo' })).toEqual({});
+    expect(picture('imga', { speedMode: 'warp' })['speedMode']).toBe('must be one of fast, turbo, relax');
+    expect(picture('union', { speedMode: 'fast' })).toEqual({});
+    expect(picture('union', { speedMode: 'turbo' })['speedMode']).toMatch(/^is not taken by this model; /);
+  });
+
+  it.each([
+    ['gpt-image-1', { aspectRatio: '16:9' }, /^aspect ratio 16:9 was met by 3:2, the nearest/],
+    ['gpt-image-1', { aspectRatio: '2:3' }, null],
+    ['gpt-image-1', { aspectRatio: '16:9', resolution: '1024x1024' }, /the size 1024x1024 decides$/],
+    ['gpt-image-1', { aspectRatio: '1:1', resolution: '1024x1024' }, null],
+    ['gemini-2.5-flash-image', { aspectRatio: '16:9' }, null],
+    ['kling-v1-6', { aspectRatio: '9:16', image: {} }, /the video has the shape of its picture$/],
+    ['kling-v1-6', { aspectRatio: '9:16' }, null],
+    ['sora-2', { aspectRatio: '9:16', image: {} }, null],
+  ])('by %s of %j is told what is met only approximately', (id, work, words) => {
+    const model = registry()
+      .models({})
+      .find((one) => one.id === id);
+    const notes = approximations(work, model);
+    expect(notes).toEqual(words === null ? [] : [expect.stringMatching(words)]);
   });
 
   it('falls back only to bindings that take it', () => {

@@ -23,7 +23,7 @@ export const Attempt = builder.objectRef<AttemptShape>('Attempt').implement({
     provider: t.exposeString('provider', { description: 'The upstream wire it was sent over.' }),
     model: t.exposeString('model', {
       nullable: true,
-      description: 'The model it was sent to, when one was named.',
+      description: 'The model it was sent to; null where the graph names its own.',
     }),
     reference: t.exposeString('reference', {
       description: 'The reference the upstream was given: task/step/number.',

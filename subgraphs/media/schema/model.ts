@@ -41,6 +41,11 @@ const Model = builder.objectRef<CatalogModel>('Model').implement({
       description: 'Inputs that are numbers, by name: [least, most].',
     }),
     maxCount: t.exposeInt('maxCount', { nullable: true, description: 'Most results of one request.' }),
+    counts: t.intList({
+      nullable: true,
+      description: 'Values of `count` it takes, where not every one up to `maxCount` is.',
+      resolve: ({ counts }) => (counts === null ? null : [...counts]),
+    }),
     maxImages: t.exposeInt('maxImages', { nullable: true, description: 'Most input images.' }),
     sandbox: t.exposeBoolean('sandbox', {
       description: 'Whether it is the sandbox and not a real upstream.',

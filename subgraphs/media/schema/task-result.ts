@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { Attempt as AttemptShape } from '../domain/attempt.ts';
 import type { Task as TaskShape, TaskOutcome } from '../domain/task.ts';
 import { Attempt } from './attempt.ts';
 import { builder } from './builder.ts';
@@ -53,8 +54,7 @@ const Analysis = builder.objectRef<FinishedTask>('Analysis').implement({
       description: 'The upstream wire it was asked over.',
       resolve: async ({ id, result: { facts } }, _, { loaders }) => {
         const attempts = await loaders.attempts.load(id);
-        const succeeded = attempts.findLast(({ state }) => state === 'SUCCEEDED');
-        return textOf(facts['provider']) ?? succeeded?.provider ?? '';
+        return textOf(facts['provider']) ?? deciding(attempts)?.provider ?? '';
       },
     }),
     usage: t.field({
@@ -154,8 +154,19 @@ builder.objectFields(Task, (t) => ({
     description: 'What it made in words, for kinds that make text.',
     resolve: ({ result }) => result?.texts[0],
   }),
+  provider: t.string({
+    nullable: true,
+    description:
+      'The upstream wire of its newest attempt, of a successful one where there is one; null before the first.',
+    resolve: async ({ id }, _, { loaders }) => deciding(await loaders.attempts.load(id))?.provider,
+  }),
+  model: t.string({
+    nullable: true,
+    description: 'The model of that attempt.',
+    resolve: async ({ id }, _, { loaders }) => deciding(await loaders.attempts.load(id))?.model,
+  }),
   notes: t.stringList({
-    description: 'What is missing in the result, and why.',
+    description: 'What is missing in the result or met only approximately, and why.',
     resolve: ({ result }) => [...(result?.notes ?? [])],
   }),
   result: t.field({
@@ -175,6 +186,11 @@ builder.objectFields(Task, (t) => ({
     resolve: async ({ id }, _, { loaders }) => [...(await loaders.attempts.load(id))],
   }),
 }));
+
+/** The attempt that made the result, else the newest one. */
+function deciding(attempts: readonly AttemptShape[]): AttemptShape | undefined {
+  return attempts.findLast(({ state }) => state === 'SUCCEEDED') ?? attempts.at(-1);
+}
 
 function textOf(fact: Json | undefined): string | null {
   return typeof fact === 'string' ? fact : null;

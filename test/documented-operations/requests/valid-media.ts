@@ -8,6 +8,8 @@ import type { ValidRequest } from './valid-requests.ts';
 const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const told = { status: true, msg: expect.stringMatching(/\w/) };
 
+/** Who made a result. */
+const maker = { provider: expect.any(String), model: expect.any(String) };
 const submission = { ...told, data: uuid };
 const health = {
   ...told,
@@ -41,11 +43,19 @@ const finished = (kind: string) => {
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
   };
   const urls = expect.arrayContaining([address]);
-  return { ...told, data: { task_id: uuid, url: address, urls, media: [expect.objectContaining(media)] } };
+  return {
+    ...told,
+    data: { task_id: uuid, ...maker, url: address, urls, media: [expect.objectContaining(media)] },
+  };
 };
 const described = {
   ...told,
-  data: { task_id: uuid, prompt: expect.any(String), prompts: expect.arrayContaining([expect.any(String)]) },
+  data: {
+    task_id: uuid,
+    ...maker,
+    prompt: expect.any(String),
+    prompts: expect.arrayContaining([expect.any(String)]),
+  },
 };
 const languageFacts = {
   model: expect.any(String),
@@ -218,7 +228,7 @@ const people: Readonly<Record<string, ValidRequest>> = {
       voice_id: `KilnVoice${String(Math.random()).slice(2)}`,
       file: await files.recording(),
     }),
-    answer: { ...told, data: { voice_id: expect.stringMatching(/^KilnVoice/), demo_url: null } },
+    answer: { ...told, data: { ...maker, voice_id: expect.stringMatching(/^KilnVoice/), demo_url: null } },
   },
   'POST /api/cloud/humanvid/img/recognition': { with: picture, answer: submission },
   'POST /api/cloud/humanvid/video/submit/task': {
@@ -269,7 +279,11 @@ const others: Readonly<Record<string, ValidRequest>> = {
   'POST /api/llm/altllm/sync/media/analysis': { answer: said },
   'POST /api/llm/altllm/async/media/analysis': { answer: submission },
   'POST /api/llm/altllm/cloudstore/upload': { answer: resource },
-  'GET /api/llm/task/status': statusOf('POST /api/llm/altllm/async/media/analysis', {}, { extra: languageFacts }),
+  'GET /api/llm/task/status': statusOf(
+    'POST /api/llm/altllm/async/media/analysis',
+    {},
+    { extra: languageFacts },
+  ),
   'GET /api/prompt/default': { answer: { ...told, data: { task_type: 'tea', prompt: expect.any(String) } } },
   'GET /api/prompt/health': { answer: health },
 };

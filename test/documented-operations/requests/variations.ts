@@ -169,10 +169,20 @@ function everythingOf(operation: Documented, fields: readonly Field[]): readonly
 function isFree({ body, path }: Documented, name: string): boolean {
   const isAlternative = (body?.oneOf ?? []).some((names) => names.includes(name));
   const isLink = /(?:file|url|urls|_input)$/i.test(name);
-  // The bundled provider of avatars has no such choice, and its model says so.
-  const isRefused = name === 'resolution' && path === '/api/cloud/digital/video/submit/task';
+  const isRefused = refused.some(([pattern, names]) => pattern.test(path) && names.includes(name));
   return !isAlternative && !isLink && !isRefused && !meaningful.has(name) && !path.startsWith('/auth/');
 }
+
+/** Options that the bundled model behind a path lacks, and refuses. */
+const refused: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/\/cloud\/digital\/video\/submit/, ['resolution']],
+  [/\/vidb\//, ['negative_prompt', 'seed']],
+  [/\/agg\/imga\/video\//, ['negative_prompt', 'ar', 'seed']],
+  [/\/vidc\/|\/union\/video\/|\/extend\/frame\//, ['seed']],
+  [/\/union\/img\//, ['resolution']],
+  [/\/custom\/image\//, ['negative_prompt', 'resolution']],
+  [/\/custom\/video\//, ['negative_prompt']],
+];
 
 /** What names a thing that has to be there. */
 const meaningful = new Set(['model', 'node', 'voice_id', 'character_id', 'digital_id', 'audio_id', 'id']);

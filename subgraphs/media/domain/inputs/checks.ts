@@ -14,8 +14,8 @@ export type Limits = ModelLimits | undefined;
 export function countProblems(count: number | undefined, limits: Limits): readonly Problem[] {
   if (count === undefined) return [];
   if (limits?.counts) return choiceProblems('count', count, limits.counts);
-  const isOne = limits !== undefined && !limits.inputs.includes('count');
-  const most = isOne ? 1 : (limits?.maxCount ?? MAX_COUNT);
+  const isUnlisted = limits !== undefined && !limits.inputs.includes('count');
+  const most = limits?.maxCount ?? (isUnlisted ? 1 : MAX_COUNT);
   if (Number.isInteger(count) && count >= 1 && count <= most) return [];
   return [{ field: 'count', message: most === 1 ? 'must be 1' : `must be from 1 to ${most}` }];
 }

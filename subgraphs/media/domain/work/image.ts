@@ -34,6 +34,7 @@ export interface DescriptionWork<File = InputRef> extends AtGenerator {
 }
 
 const MAX_IMAGES = 10;
+const SPEED_MODES = ['fast', 'turbo', 'relax'];
 
 /** What holds for them. */
 export const imageKinds = {
@@ -67,6 +68,7 @@ function imageProblems(work: ImageWork, limits: Limits) {
     ...ratioProblems(work.aspectRatio, limits?.aspectRatios),
     ...choiceProblems('resolution', work.resolution, limits?.sizes),
     ...countProblems(work.count, limits),
+    ...choiceProblems('speedMode', work.speedMode, SPEED_MODES),
     ...(images <= maxImages ? [] : [{ field: 'images', message: `must be at most ${maxImages} files` }]),
     ...unsupportedProblems('images', images > 0, limits),
   ];

@@ -98,6 +98,7 @@ function framesProblems(work: FrameVideoWork) {
 function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
   const first = work.firstFrame ?? work.image;
   const firstName = work.firstFrame === undefined ? 'image' : 'firstFrame';
+  const isShaped = first !== undefined && limits?.pictureDecidesShape !== false;
   const needsPrompt = first === undefined || (limits?.needs.includes('prompt') ?? false);
   const needsFrame =
     limits !== undefined && ['image', 'firstFrame'].some((name) => limits.needs.includes(name));
@@ -111,7 +112,7 @@ function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
       ? [{ field: 'lastFrame', message: 'needs a first frame (image or firstFrame) too' }]
       : []),
     // A video that begins with a picture has the picture's shape.
-    ...ratioProblems(work.aspectRatio, first === undefined ? limits?.aspectRatios : null),
+    ...ratioProblems(work.aspectRatio, isShaped ? null : limits?.aspectRatios),
     ...choiceProblems('resolution', work.resolution, limits?.sizes),
     ...choiceProblems('duration', work.duration, limits?.durations),
     ...(work.duration !== undefined && !(work.duration > 0 && work.duration <= 600)

@@ -1,6 +1,7 @@
 import type { Problem } from '../../../../platform/errors.ts';
 import { lengthProblems, MAX_PROMPT, type Limits } from '../inputs/checks.ts';
 import type { InputRef } from '../inputs/input.ts';
+import { optionProblems } from '../inputs/options.ts';
 import { analysisKinds, type AnalysisWork } from './analysis.ts';
 import { avatarKinds, type AvatarSourceWork, type AvatarVideoWork, type AvatarWork } from './avatar.ts';
 import { characterKinds, type CharacterImageWork, type CharacterWork } from './character.ts';
@@ -70,8 +71,11 @@ const LIMITED = new Set(['prompt', 'text']);
 /** Every problem; none means that the model takes the work. Without a model only what holds for all is checked. */
 export function problemsOf(work: StepInput, limits: Limits): readonly Problem[] {
   const longest = Math.max(MAX_PROMPT, limits?.maxPrompt ?? 0);
+  const own = rulesOf(work).problems?.(work, limits) ?? [];
+  const isNamed = (field: string) => own.some((problem) => problem.field === field);
   return [
-    ...(rulesOf(work).problems?.(work, limits) ?? []),
+    ...own,
+    ...optionProblems(work, limits).filter(({ field }) => !isNamed(field)),
     // Every other text is bounded as a prompt is at least: each is kept with its task and sent on.
     ...Object.entries(work).flatMap(([field, value]: [string, unknown]) =>
       typeof value === 'string' && !LIMITED.has(field) ? lengthProblems(field, value, longest) : [],

@@ -1,4 +1,5 @@
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
+import { OPTIONS } from '../../domain/inputs/options.ts';
 import { workKinds, type StepKind } from '../../domain/work/work.ts';
 import { comfyui } from './comfyui.ts';
 import { fal } from './fal.ts';

@@ -19,6 +19,7 @@ export const gemini: readonly ModelLimits[] = [
     needs: ['prompt'],
     sizes: ['720p', '1080p'],
     aspectRatios: ['16:9', '9:16'],
+    pictureDecidesShape: false,
     durations: [4, 6, 8],
     maxPrompt: 4_000,
   }),

@@ -34,6 +34,7 @@ function openaiVideos(): readonly ModelLimits[] {
       needs: ['prompt'],
       sizes: own,
       aspectRatios: ['16:9', '9:16'],
+      pictureDecidesShape: false,
       durations: [4, 8, 12],
       maxPrompt: 32_000,
     }),

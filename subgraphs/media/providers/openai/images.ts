@@ -1,4 +1,5 @@
 import type { InputFile } from '../../domain/inputs/input.ts';
+import { nearestRatio } from '../../domain/inputs/options.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
@@ -49,17 +50,16 @@ function imageFields(request: ImageRequest, model: string): Record<string, strin
 }
 
 /** The three sizes of the image models; the nearest aspect ratio wins. An explicit WxH is sent unchanged. */
-const SIZES = [
-  ['1024x1024', 1],
-  ['1536x1024', 1.5],
-  ['1024x1536', 1 / 1.5],
-] as const;
+const SIZES: Readonly<Record<string, string>> = {
+  '1:1': '1024x1024',
+  '3:2': '1536x1024',
+  '2:3': '1024x1536',
+};
 
 function sizeOf({ resolution, aspectRatio = '1:1' }: ImageRequest): string {
   if (resolution !== undefined && /^\d{2,5}x\d{2,5}$/.test(resolution)) return resolution;
-  const [width = 1, height = 1] = aspectRatio.split(':').map(Number);
-  const distance = (shape: number) => Math.abs(Math.log(shape / (width / height)));
-  return SIZES.reduce((best, size) => (distance(size[1]) < distance(best[1]) ? size : best))[0];
+  const nearest = nearestRatio(aspectRatio, Object.keys(SIZES)) ?? '1:1';
+  return SIZES[nearest] ?? '1024x1024';
 }
 
 async function edit(fields: Record<string, string | number>, images: readonly InputFile[]): Promise<Sent> {

@@ -44,7 +44,7 @@ const model: CatalogModel = {
   generator: 'test',
   provider: 'every',
   kinds: ['VIDEO', 'SPEECH', 'VOICE_CLONE', 'ANALYSIS', 'COMFY_WORKFLOW'],
-  inputs: ['prompt', 'image', 'firstFrame', 'lastFrame'],
+  inputs: ['prompt', 'image', 'firstFrame', 'lastFrame', 'format', 'resolution', 'duration'],
   needs: [],
   sizes: ['768P'],
   aspectRatios: null,
@@ -54,6 +54,9 @@ const model: CatalogModel = {
   maxPrompt: null,
   maxCount: null,
   maxImages: null,
+  counts: null,
+  nearestRatios: null,
+  pictureDecidesShape: true,
   sandbox: false,
 };
 

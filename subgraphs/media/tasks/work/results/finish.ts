@@ -1,8 +1,11 @@
 import type { AttemptTable, FinishedWork, TaskTable } from '../../../database/task-tables.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
+import { approximations } from '../../../domain/inputs/options.ts';
 import { asJson, isFinal, type TaskOutcome } from '../../../domain/task.ts';
-import { rulesOf } from '../../../domain/work/work.ts';
+import { rulesOf, type StepInput } from '../../../domain/work/work.ts';
+import type { Binding } from '../../../generators/bindings/binding.ts';
+import { modelFor } from '../../../generators/limits/limits.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
 import { STORE_QUEUE, startQueue, type StepJob } from '../../rules/queues.ts';
 import { closeAttempt } from '../../storage/attempt-store.ts';
@@ -58,7 +61,7 @@ export async function finishAttempt(
 }
 
 async function storeOrFinish(
-  { transitions }: WorkerDependencies,
+  { transitions, registry }: WorkerDependencies,
   {
     scope,
     task,
@@ -85,7 +88,11 @@ async function storeOrFinish(
   } else {
     await transitions.finishStep(scope, task, {
       step,
-      outcome: outcomeOf(outcome, { mediaIds: [], provider }),
+      outcome: outcomeOf(outcome, {
+        mediaIds: [],
+        provider,
+        notes: notesOf(current.input, registry.byId(attempt.binding)),
+      }),
     });
   }
 }
@@ -104,8 +111,13 @@ function isPlainUrl(file: RemoteFile): file is Extract<RemoteFile, { url: string
 /** The outcome as the task stores it; facts name the provider that they come from. */
 export function outcomeOf(
   { texts, facts = {} }: Pick<Outcome, 'texts' | 'facts'>,
-  { mediaIds, provider }: { readonly mediaIds: readonly string[]; readonly provider: string },
+  { mediaIds, provider, notes }: Pick<TaskOutcome, 'mediaIds' | 'notes'> & { readonly provider: string },
 ): TaskOutcome {
   const known = Object.keys(facts).length > 0;
-  return { mediaIds, texts, notes: [], facts: known ? { ...facts, provider } : facts };
+  return { mediaIds, texts, notes, facts: known ? { ...facts, provider } : facts };
+}
+
+/** What the result of this work at this binding only meets approximately. */
+export function notesOf(input: StepInput, binding: Binding | null): readonly string[] {
+  return binding === null ? [] : approximations(input, modelFor(binding, input));
 }

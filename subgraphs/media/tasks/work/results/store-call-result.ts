@@ -10,7 +10,7 @@ import { moveStep } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
-import { finishAttempt, outcomeOf, toFinishedWork } from './finish.ts';
+import { finishAttempt, notesOf, outcomeOf, toFinishedWork } from './finish.ts';
 import { isStoreUnavailable, PermanentResultError, storeResultFile } from './result-files.ts';
 import { completeStep, type StoreDependencies } from './store-worker.ts';
 
@@ -28,7 +28,7 @@ export async function storeCallResult(
   context: AttemptContext,
   { claim, outcome, signal }: CallResult,
 ): Promise<void> {
-  const { attempt } = context;
+  const { attempt, binding, step } = context;
   // Texts need no storing, and addresses survive a crash: both end the claim at once.
   if (outcome.files.length === 0 || toFinishedWork(outcome) !== null) {
     await finishAttempt(dependencies, { attempt, from: 'STARTING', claim, outcome });
@@ -40,7 +40,11 @@ export async function storeCallResult(
     await completeStep(dependencies, {
       taskId: attempt.task_id,
       step: attempt.step,
-      outcome: outcomeOf(outcome, { mediaIds, provider: attempt.provider }),
+      outcome: outcomeOf(outcome, {
+        mediaIds,
+        provider: attempt.provider,
+        notes: notesOf(step.input, binding),
+      }),
       open: { attempt, claim },
     });
   } catch (error) {

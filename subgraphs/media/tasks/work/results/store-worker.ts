@@ -18,7 +18,7 @@ import {
   type AttemptContext,
 } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
-import { outcomeOf } from './finish.ts';
+import { notesOf, outcomeOf } from './finish.ts';
 import {
   PermanentResultError,
   isStoreUnavailable,
@@ -67,7 +67,11 @@ async function storeAll(
     const known = step.stored[String(position)];
     mediaIds.push(known ?? (await storeOne(position, file)));
   }
-  return outcomeOf(outcome, { mediaIds, provider: attempt.provider });
+  return outcomeOf(outcome, {
+    mediaIds,
+    provider: attempt.provider,
+    notes: notesOf(step.input, binding),
+  });
 
   async function storeOne(position: number, file: RemoteFile): Promise<string> {
     const { id } = await storeResultFile(dependencies, {

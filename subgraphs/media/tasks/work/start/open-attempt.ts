@@ -1,5 +1,6 @@
 import type { MediaTransaction } from '../../../database/database.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
+import { modelFor } from '../../../generators/limits/limits.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { countHeld, insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
@@ -39,7 +40,8 @@ export async function openAttempt(
     if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding }, isFull);
     if (step.state !== 'QUEUED') return { kind: 'gone' };
     if (isFull) return { kind: 'full' };
-    const { model } = connectionFor(binding, step.input);
+    // A wire that carries no model's name has one model: its attempts name it all the same.
+    const model = connectionFor(binding, step.input).model ?? modelFor(binding, step.input)?.id ?? null;
     const attempt = await insertAttempt(transaction, { taskId: task.id, step: step.step, binding, model });
     await moveStep(transaction, { taskId: task.id, step: step.step, state: 'RUNNING' });
     await scope.append([

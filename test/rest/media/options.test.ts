@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { rest, taskEnd } from '../../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+
+/** Options of generators over REST: none is dropped without a word, and none moves a request to a model that ignores it. */
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  kiln = await startKiln();
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+});
+afterAll(() => kiln?.close());
+
+/** The body of the reply to a form. */
+async function post(path: string, fields: Readonly<Record<string, string>>) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  const { status, body } = await rest(kiln.url, 'POST', path, form);
+  expect(status).toBe(200);
+  return body;
+}
+
+const union = '/api/union/img/sync/generate/image';
+const custom = '/api/custom/image/submit/task';
+
+describe('an option', () => {
+  it.each(['8k', '2k', '9x9', '1080p'])(
+    'that no model has (resolution=%s) is refused',
+    async (resolution) => {
+      expect(await post(union, { prompt: 'a fox', resolution })).toEqual({
+        status: false,
+        data: null,
+        msg: 'resolution: must be one of 1024x1024, 1536x1024, 1024x1536',
+      });
+    },
+  );
+
+  it('that another model has names that model', async () => {
+    const { status, msg } = await post(custom, { prompt: 'a fox', resolution: '1024x1024' });
+    expect([status, msg]).toEqual([
+      false,
+      'resolution: is not taken by this model; models that take this request: gpt-image-1 (union)',
+    ]);
+  });
+
+  it('decides about the model where several are behind a path, and the answer names that model', async () => {
+    const answers = [{}, { seed: '7' }].map((option) => post(union, { prompt: 'a fox', ...option }));
+    expect((await Promise.all(answers)).map(({ data }) => [data.provider, data.model])).toEqual([
+      ['openai', 'gpt-image-1'],
+      ['gemini', 'gemini-2.5-flash-image'],
+    ]);
+  });
+
+  it('that is met only approximately says so', async () => {
+    const { status, msg } = await post(union, { prompt: 'a fox', ar: '16:9', model: 'gpt-image-1' });
+    expect([status, msg]).toEqual([
+      true,
+      'finished; aspect ratio 16:9 was met by 3:2, the nearest that this model makes',
+    ]);
+  });
+});
+
+it('the reply of a status operation names provider and model', async () => {
+  const { data: taskId } = await post(custom, { prompt: 'a fox', n: '2' });
+  expect((await taskEnd(kiln.url, taskId, 20_000)).body).toMatchObject({
+    status: true,
+    data: { task_id: taskId, provider: 'fal', model: 'fal-ai/flux/schnell' },
+  });
+});
