@@ -3,13 +3,13 @@ import { z } from 'zod';
 /** The faults that can be injected, and when each takes effect. A rule is used up after `times` uses. */
 export const FAULTS = {
   /** 429 with Retry-After, before anything happens. */
-  'rate-limited': 'door',
+  'rate-limited': 'request',
   /** 500; with `accepted` after the request was carried out. */
-  'server-error': 'door',
+  'server-error': 'request',
   /** The machine is down: this connection is reset before anything happens, and so are all open ones. */
-  'node-down': 'door',
+  'node-down': 'request',
   /** The answer is delayed by `delayMs`. */
-  slow: 'door',
+  slow: 'request',
   /** Carried out, then the connection is reset without an answer. */
   cut: 'answer',
   /** Carried out; the body is JSON (or a picture) cut in half. */
@@ -34,7 +34,7 @@ export const FAULTS = {
   'lost-silently': 'wire',
   /** The result's URL expires; the next status has a new one. */
   'expired-url': 'wire',
-} as const satisfies Record<string, 'door' | 'answer' | 'wire'>;
+} as const satisfies Record<string, 'request' | 'answer' | 'wire'>;
 
 /** The name of a fault. */
 export type FaultName = keyof typeof FAULTS;

@@ -41,9 +41,9 @@ export async function serveWire(
     baseUrl: `${options.origin}/${wire.mount}`,
     signal: hangUp.signal,
   };
-  const door = wire.authorize?.(requested) ?? { path: requested.path, params: {} };
-  if ('answer' in door) return sendAnswer(response, door.answer);
-  const match = matchRoute(wire.routes, requested.method, door.path);
+  const authorized = wire.authorize?.(requested) ?? { path: requested.path, params: {} };
+  if ('answer' in authorized) return sendAnswer(response, authorized.answer);
+  const match = matchRoute(wire.routes, requested.method, authorized.path);
   if (match === null)
     return sendAnswer(response, wire.refuse(404, `no route ${requested.method} ${requested.path}`));
   const fault = faults.take(wire.name, match.route.operation);
@@ -52,7 +52,7 @@ export async function serveWire(
   if (refusal !== null) return sendAnswer(response, refusal);
   const played = fault !== null && FAULTS[fault.fault] === 'wire' ? fault : null;
   const answer = await match.route.handle(
-    { ...requested, path: door.path, params: { ...door.params, ...match.params } },
+    { ...requested, path: authorized.path, params: { ...authorized.params, ...match.params } },
     played,
   );
   if (fault?.fault === 'server-error') return sendAnswer(response, serverError(wire));

@@ -25,13 +25,13 @@ const STEPS = 20;
 /** Creates the narrator of one machine. */
 export function createNarrator(runner: JobRunner): Narrator {
   /** Number of reported nodes of each running job. */
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   const advance = (job: Job): Message[] => {
     const order = executionOrder(job);
     const exact = (runner.progressOf(job) / 100) * order.length;
     const reached = Math.min(order.length, Math.floor(exact) + 1);
-    const before = told.get(job.id);
-    told.set(job.id, reached);
+    const before = reported.get(job.id);
+    reported.set(job.id, reached);
     const entered = order.slice(before ?? 0, reached).map((node) => executing(job, node));
     const node = order[reached - 1];
     const value = Math.floor((exact % 1) * STEPS);
@@ -44,7 +44,7 @@ export function createNarrator(runner: JobRunner): Narrator {
     ];
   };
   const end = (job: Job): Message[] => {
-    told.delete(job.id);
+    reported.delete(job.id);
     const outputs = Object.entries((job.result?.facts['outputs'] ?? {}) as JsonObject);
     const executed = outputs.map(([node, output]) => ({
       type: 'executed',
@@ -61,7 +61,7 @@ export function createNarrator(runner: JobRunner): Narrator {
       if (job.state === 'running') return advance(job);
       return hasEnded(job) && job.startedAt !== null ? end(job) : [];
     },
-    now: (job) => executing(job, executionOrder(job)[Math.max(0, (told.get(job.id) ?? 1) - 1)] ?? null),
+    now: (job) => executing(job, executionOrder(job)[Math.max(0, (reported.get(job.id) ?? 1) - 1)] ?? null),
   };
 }
 

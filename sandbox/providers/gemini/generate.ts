@@ -104,7 +104,7 @@ async function submit(
   return job ?? { answer: exhausted(3) };
 }
 
-interface Asked {
+interface Requested {
   readonly model: string;
   readonly requested: GenerateRequest;
   readonly isImage: boolean;
@@ -113,7 +113,7 @@ interface Asked {
 async function endOf(
   { journal }: GeminiContext,
   { id, failure, result }: Job,
-  { model, requested, isImage }: Asked,
+  { model, requested, isImage }: Requested,
 ): Promise<GeneratedAnswer | { readonly answer: Answer }> {
   const promptTokens = promptTokensOf(requested);
   if (failure === MODERATED) {

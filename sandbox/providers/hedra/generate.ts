@@ -49,7 +49,7 @@ const form = z
     message: 'This model requires audio',
     path: ['audio_id'],
   });
-type Asked = z.output<typeof form>;
+type Requested = z.output<typeof form>;
 
 /** POST /public/generations. */
 export async function generate(
@@ -76,7 +76,7 @@ function full(): Answer {
 }
 
 /** The first field with an unknown id. */
-function missingOf({ studio, runner }: HedraParts, requested: Asked): string | null {
+function missingOf({ studio, runner }: HedraParts, requested: Requested): string | null {
   if (assetOf(runner, requested.start_keyframe_id)?.input['type'] !== 'image') return 'start_keyframe_id';
   if (requested.audio_id)
     return assetOf(runner, requested.audio_id)?.input['type'] === 'audio' ? null : 'audio_id';
@@ -86,7 +86,7 @@ function missingOf({ studio, runner }: HedraParts, requested: Asked): string | n
 
 interface Accepting {
   readonly id: string;
-  readonly requested: Asked;
+  readonly requested: Requested;
   readonly fault: Fault | null;
 }
 

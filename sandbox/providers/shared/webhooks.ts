@@ -37,9 +37,9 @@ export function startWebhooks(options: WebhooksOptions): void {
   options.runner.onChange((job) => {
     const hook = loopbackUrl(options.urlOf(job));
     if (hook === null || (sending.size >= MAX_OPEN && !sending.has(job.id))) return;
-    const notice = options.payloadOf(job);
-    if (notice !== null) {
-      const body = JSON.stringify(notice);
+    const payload = options.payloadOf(job);
+    if (payload !== null) {
+      const body = JSON.stringify(payload);
       const before = sending.get(job.id) ?? admit(hook);
       const sent = before.then(async (isTaken) => {
         if (isTaken) await send(options, { hook, body, job });
@@ -82,10 +82,10 @@ async function post(
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     await response.body?.cancel();
-    if (!response.ok) logger.warn({ status: response.status }, 'a notice was refused');
+    if (!response.ok) logger.warn({ status: response.status }, 'a webhook was refused');
     return response.ok;
   } catch (error) {
-    logger.warn({ error: toError(error) }, 'a notice could not be delivered');
+    logger.warn({ error: toError(error) }, 'a webhook could not be delivered');
     return false;
   }
 }

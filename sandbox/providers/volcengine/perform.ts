@@ -47,8 +47,8 @@ async function detect({ studio }: VisualWorkshop, job: Job, signal: AbortSignal)
   });
   // The wire has only 0 and 1: unknown is null, with the reason in a field of our own.
   const status = hasPerson === null ? null : Number(hasPerson);
-  const told = subjects.map(({ name, box }) => ({ name, box: box && { ...box } }));
-  return { files: [], texts: [], facts: { code: 0, status, reason, subjects: told } };
+  const reported = subjects.map(({ name, box }) => ({ name, box: box && { ...box } }));
+  return { files: [], texts: [], facts: { code: 0, status, reason, subjects: reported } };
 }
 
 /** Training stores nothing more: an avatar is its video. */

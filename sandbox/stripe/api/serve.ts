@@ -51,7 +51,7 @@ export function createApi(world: StripeContext, options: ApiOptions): Api {
   }
 
   async function answer(
-    requested: Asked,
+    requested: Requested,
     requestId: string,
   ): Promise<CachedResponse & { readonly isReplayed: boolean }> {
     checkKey(requested.authorization, options.secretKey);
@@ -78,16 +78,16 @@ export function createApi(world: StripeContext, options: ApiOptions): Api {
     heal: () => void (faults = []),
     async serve(request, response) {
       const requestId = newId('req_', 14);
-      const requested = await readAsked(request);
+      const requested = await readRequest(request);
       const name = `${requested.method} ${requested.path}`;
       if (requests.push(name) > MAX_REQUESTS) requests.shift();
       const fault = takeFault(name);
       faults = faults.filter(({ left }) => left > 0);
       try {
         if (fault !== null && fault.after !== true)
-          return misfortune(fault, { request, response, requestId });
+          return injectFault(fault, { request, response, requestId });
         const { status, body, isReplayed, requestId: original } = await answer(requested, requestId);
-        if (fault !== null) return misfortune(fault, { request, response, requestId });
+        if (fault !== null) return injectFault(fault, { request, response, requestId });
         send(response, { status, body, requestId }, isReplayed ? replayHeaders(original) : {});
       } catch (error) {
         if (!(error instanceof StripeFailure)) throw error;
@@ -100,7 +100,7 @@ export function createApi(world: StripeContext, options: ApiOptions): Api {
   };
 }
 
-interface Asked {
+interface Requested {
   readonly method: string;
   /** Behind /v1/. */
   readonly path: string;
@@ -110,7 +110,7 @@ interface Asked {
   readonly authorization: string;
 }
 
-async function readAsked(request: IncomingMessage): Promise<Asked> {
+async function readRequest(request: IncomingMessage): Promise<Requested> {
   const url = new URL(request.url ?? '/', 'http://stripe');
   const method = request.method ?? 'GET';
   const key = request.headers['idempotency-key'];
@@ -137,7 +137,7 @@ function checkKey(authorization: string, secretKey: string): void {
   });
 }
 
-function misfortune(
+function injectFault(
   { status = 500 }: ApiFault,
   to: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly requestId: string },
 ): void {

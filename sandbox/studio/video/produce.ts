@@ -71,11 +71,11 @@ export function coverFrom(picture: Sharp): Promise<Buffer> {
 
 /** Reports each percent once. */
 function createFrameProgress(frames: number, onProgress: OnProgress): (done: number) => void {
-  let told = 0;
+  let reported = 0;
   return (done) => {
     const percent = BEFORE_FRAMES + Math.floor(((ALL_FRAMES - BEFORE_FRAMES) * done) / frames);
-    if (percent === told) return;
-    told = percent;
+    if (percent === reported) return;
+    reported = percent;
     onProgress(percent, 'frames');
   };
 }

@@ -70,7 +70,7 @@ Task.implement({
     }),
     queuePosition: t.int({
       nullable: true,
-      description: 'Place in the waiting line (1 = next), about a second old; null once it runs.',
+      description: 'Position in the queue (1 = next), about a second old; null once it runs.',
       resolve: (task, _, { services }) => services.tasks.queuePosition(task),
     }),
     cancelRequestedAt: t.expose('cancelRequestedAt', {

@@ -51,14 +51,14 @@ export function objectShape(
   };
 }
 
-interface Asked {
+interface Requested {
   readonly sets: readonly SelectionSet[];
   readonly type: CompositeType;
   readonly context: ShapeContext;
 }
 
 /** An object that does not say its type is taken for the type of its field, as Apollo does. */
-function shapeFor(typename: string | undefined, { sets, type, context }: Asked): Shape {
+function shapeFor(typename: string | undefined, { sets, type, context }: Requested): Shape {
   if (typename === undefined || typename === '')
     return fieldsShape(sets, { parent: type, runtime: null, context });
   const runtime = context.schema.type(typename);

@@ -11,10 +11,10 @@ export function askedOf({ input }: Job): Readonly<Record<string, unknown>> {
     : {};
 }
 
-type Asked = Readonly<Record<string, unknown>>;
+type Requested = Readonly<Record<string, unknown>>;
 
 /** The fields stored under `requested`: all but the pictures, which become files. */
-export function withoutPictures(requested: Asked, fields: readonly string[]): JsonObject {
+export function withoutPictures(requested: Requested, fields: readonly string[]): JsonObject {
   // It was parsed from JSON.
   return Object.fromEntries(
     Object.entries(requested).filter(([name]) => !fields.includes(name)),
@@ -24,7 +24,7 @@ export function withoutPictures(requested: Asked, fields: readonly string[]): Js
 /** The pictures of these fields, in order; or the first field with a missing picture. */
 export async function picturesOf(
   journal: Journal,
-  requested: Asked,
+  requested: Requested,
   fields: readonly string[],
 ): Promise<{ readonly pictures: readonly Buffer[] } | { readonly missing: string }> {
   const pictures: Buffer[] = [];

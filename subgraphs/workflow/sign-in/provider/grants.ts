@@ -27,19 +27,19 @@ export async function begin(
   // A plain OAuth 2.0 server may refuse a scope that it does not know.
   const isOpenid = endpoints === null;
   const own = [...(isOpenid ? ['openid'] : []), ...scopes, ...(offline ? ['offline_access'] : [])];
-  const asked = [...new Set(own)];
+  const requested = [...new Set(own)];
   const url = oidc.buildAuthorizationUrl(found, {
     redirect_uri: callbackUrl,
-    ...(asked.length === 0 ? {} : { scope: asked.join(' ') }),
+    ...(requested.length === 0 ? {} : { scope: requested.join(' ') }),
     state: secrets.state,
     ...(isOpenid ? { nonce: secrets.nonce } : {}),
     code_challenge: await oidc.calculatePKCECodeChallenge(secrets.verifier),
     code_challenge_method: 'S256',
     // Providers issue a refresh token only with an explicit consent.
-    ...(asked.includes('offline_access') ? { prompt: 'consent' } : {}),
+    ...(requested.includes('offline_access') ? { prompt: 'consent' } : {}),
     ...parameters,
   });
-  return { url: url.href, scope: asked.join(' '), ...secrets };
+  return { url: url.href, scope: requested.join(' '), ...secrets };
 }
 
 /** The identity of a callback. */
@@ -68,9 +68,13 @@ export async function exchange(
   { code, verifier, redirectUri, nonce }: AppCode,
 ): Promise<VerifiedIdentity> {
   if (!URL.canParse(redirectUri)) {
-    throw new AppError('BAD_USER_INPUT', 'redirectUri must be the address that the code was asked for with', {
-      field: 'redirectUri',
-    });
+    throw new AppError(
+      'BAD_USER_INPUT',
+      'redirectUri must be the address that the code was requested for with',
+      {
+        field: 'redirectUri',
+      },
+    );
   }
   const current = new URL(redirectUri);
   const { issuer, authorization_response_iss_parameter_supported: namesItself } = found.serverMetadata();

@@ -14,10 +14,10 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
   const configuration = (): Promise<oidc.Configuration> => {
     if (known === null || Date.now() - knownAt > DAY_MS) {
       knownAt = Date.now();
-      const asked = discover(options);
-      known = asked;
-      asked.catch(() => {
-        if (known === asked) known = null;
+      const requested = discover(options);
+      known = requested;
+      requested.catch(() => {
+        if (known === requested) known = null;
       });
     }
     return known;
