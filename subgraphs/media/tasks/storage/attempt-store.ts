@@ -45,8 +45,8 @@ export async function readAttempts(
 }
 
 /**
- * How many places of a binding are held over all workers: by attempts that are claimed or running. One that nobody has
- * claimed yet holds none, so that a start that was given up before its claim takes no place from the others. Exact only
+ * How many slots of a binding are held over all workers: by attempts that are claimed or running. One that nobody has
+ * claimed yet holds none, so that a start that was given up before its claim takes no slot from the others. Exact only
  * under `lockBinding`.
  */
 export async function countHeld(database: Executor, binding: string): Promise<number> {
@@ -58,7 +58,7 @@ export async function countHeld(database: Executor, binding: string): Promise<nu
   return rows[0]?.held ?? 0;
 }
 
-/** Locks a binding until the transaction ends: counting its held places and taking one must not overlap. */
+/** Locks a binding until the transaction ends: counting its held slots and taking one must not overlap. */
 export async function lockBinding(transaction: MediaTransaction, binding: string): Promise<void> {
   await sql`/* attempts.lock-binding */
     select pg_advisory_xact_lock(hashtextextended(${`media.binding.${binding}`}, 0))`.execute(transaction);
@@ -163,6 +163,30 @@ export async function closeAttempt(
       and state = any(${change.from}::text[])
       and (${change.claim ?? null}::uuid is null or claim = ${change.claim ?? null}::uuid)
     returning 1`.execute(database);
+  return rows.length === 1;
+}
+
+/**
+ * Takes a closed attempt up again because its start was answered after all: it runs, and superseded as it is, the poller
+ * cancels it. False when it is not closed, or was closed with a handle.
+ */
+export async function reopenAttempt(database: Executor, key: AttemptKey, handle: Handle): Promise<boolean> {
+  const { rows } = await sql`/* attempts.reopen */
+    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, state = 'RUNNING', running_at = now(),
+      next_poll_at = now(), poll_failures = 0, ended_at = null
+    where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
+      and state in ('FAILED', 'CANCELLED', 'UNKNOWN') and handle is null returning 1`.execute(database);
+  return rows.length === 1;
+}
+
+/** Whether an attempt is the newest of its step, and the step waits for its end. */
+export async function isCurrent(database: Executor, { taskId, step, number }: AttemptKey): Promise<boolean> {
+  const { rows } = await sql`/* attempts.is-current */
+    select from media.task_steps step where task_id = ${taskId}::uuid and step.step = ${step}
+      and state in ('RUNNING', 'STORING') and ${number} = (
+        select max(number) from media.attempts where task_id = ${taskId}::uuid and step = ${step})`.execute(
+    database,
+  );
   return rows.length === 1;
 }
 

@@ -34,6 +34,10 @@ export interface DueAttempt extends AttemptTable {
   readonly watched: boolean;
   /** Seconds since the upstream took the work. */
   readonly running_seconds: number;
+  /** Seconds since nobody wants it any more; only telling while that is so. */
+  readonly cancelling_seconds: number;
+  /** Whether its step has gone on without it: its start was answered after it had been given up. */
+  readonly superseded: boolean;
 }
 
 /**
@@ -63,7 +67,12 @@ export async function leaseDue(
                          order by each.step)
         from media.task_steps each where each.task_id = task.id)) end as recipe,
       coalesce(leased.watched_until > now(), false) as watched,
-      extract(epoch from now() - leased.running_at)::double precision as running_seconds
+      extract(epoch from now() - leased.running_at)::double precision as running_seconds,
+      extract(epoch from now() - coalesce(task.cancel_requested_at, task.ended_at, leased.running_at))::double precision
+        as cancelling_seconds,
+      step.state <> 'RUNNING' or exists (
+        select from media.attempts other where other.task_id = leased.task_id and other.step = leased.step
+          and other.number > leased.number) as superseded
     from leased join media.tasks task on task.id = leased.task_id
       join media.task_steps step on step.task_id = leased.task_id and step.step = leased.step`.execute(
     database,

@@ -4,7 +4,7 @@ import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { START_UNKNOWN } from '../../rules/failures.ts';
 import { startQueue } from '../../rules/queues.ts';
-import { closeAttempt } from '../../storage/attempt-store.ts';
+import { closeAttempt, isCurrent } from '../../storage/attempt-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { keyOf } from './attempt-context.ts';
 import type { WorkerDependencies } from './dependencies.ts';
@@ -50,7 +50,7 @@ export async function endAttempt(
     scope.wake(startQueue(attempt.binding));
     if (isFinal(task.state)) return true;
     if (task.cancel_requested_at !== null) await transitions.settleCancel(scope, task);
-    else {
+    else if (await isCurrent(scope.transaction, key)) {
       const failed = { ...key, binding: attempt.binding };
       await transitions.tryAgain(scope, task, { step: key.step, failure, retryAfter, attempt: failed });
     }

@@ -12,8 +12,13 @@ export interface WorkerLimits {
   readonly pollTickMs: number;
   /** Most status calls at once in this process. */
   readonly maxPolls: number;
-  /** Failed status calls in a row after which a job counts as lost. */
-  readonly maxPollFailures: number;
+  /**
+   * Seconds in which a cancel without an answer is repeated, and in which an upstream that is silent at the timeout of an
+   * attempt may still answer.
+   */
+  readonly cancelBudgetSeconds: number;
+  /** Seconds after which work of a binding that is not configured ends: in a rolling restart another process may know it. */
+  readonly unconfiguredSeconds: number;
   /** Pause before a start that was not found is looked up again, in milliseconds: the upstream may still be writing it. */
   readonly findGraceMs: number;
   /** Seconds in which a failing `find` is repeated before the start counts as unknown. */
@@ -44,7 +49,8 @@ export const DEFAULT_LIMITS: WorkerLimits = {
   leaseSeconds: 20,
   pollTickMs: 200,
   maxPolls: 128,
-  maxPollFailures: 8,
+  cancelBudgetSeconds: 600,
+  unconfiguredSeconds: 300,
   findGraceMs: 1_500,
   unknownBudgetSeconds: 600,
   maxStoreTries: 8,

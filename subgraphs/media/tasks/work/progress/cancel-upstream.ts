@@ -1,44 +1,70 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { Failure } from '../../../domain/failure.ts';
+import { isFinal } from '../../../domain/task.ts';
+import type { NextPoll } from '../../storage/poll-store.ts';
+import { lockOpenTask } from '../../storage/task-store.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
-import { callContextOf, type PollContext } from './poll-context.ts';
+import { callContextOf, nextPoll, type PollContext } from './poll-context.ts';
 
-/** Failed cancel calls after which the attempt is closed all the same. */
-const MAX_CANCEL_CALLS = 3;
+/** What became of a cancel call. `unanswered` is to be tried again: the work may still run. */
+export type CancelOutcome = 'cancelled' | 'impossible' | 'too-late' | 'unanswered';
 
-const MESSAGES = {
+/** Failed calls to a silent upstream after which a cancelled task no longer waits for the answer. */
+const WAITED_FOR = 3;
+
+const MESSAGES: Readonly<Record<CancelOutcome, string>> = {
   cancelled: 'cancelled',
   impossible: 'cancelled here; this upstream can not cancel, so its late result is discarded',
-  unconfirmed: 'cancelled here; the upstream did not confirm it, so its late result is discarded',
-} as const;
+  'too-late': 'cancelled here; the upstream did not confirm it, so its late result is discarded',
+  unanswered: 'cancelled here; the upstream did not answer, so its late result is discarded',
+};
 
-/**
- * Cancels a running attempt and closes it as CANCELLED. Its error says what happened upstream: where the wire has no
- * cancel, or it came too late, the work goes on there and its result is discarded. False: try again.
- */
-export async function cancelUpstream(
+/** Asks the upstream once to stop the work of an attempt. */
+export async function callCancel(
   dependencies: WorkerDependencies,
   context: PollContext,
-): Promise<boolean> {
-  const outcome = await cancel(dependencies, context);
-  if (outcome === 'try-again') return false;
-  const failure: Failure = { code: 'LOST', message: MESSAGES[outcome], retryable: false };
-  await endAttempt(dependencies, context.due, { from: ['RUNNING'], failure });
-  return true;
-}
-
-async function cancel(
-  dependencies: WorkerDependencies,
-  context: PollContext,
-): Promise<keyof typeof MESSAGES | 'try-again'> {
+): Promise<CancelOutcome> {
   const { due, capability } = context;
   if (capability.cancel === undefined) return 'impossible';
   try {
-    const answer = await capability.cancel(due.handle ?? {}, callContextOf(dependencies, context));
-    return answer === 'cancelled' ? 'cancelled' : 'unconfirmed';
+    return await capability.cancel(due.handle ?? {}, callContextOf(dependencies, context));
   } catch (error) {
+    context.stopping.throwIfAborted();
     dependencies.logger.warn({ error: toError(error), reference: due.reference }, 'a cancel call failed');
-    return due.poll_failures + 1 >= MAX_CANCEL_CALLS ? 'unconfirmed' : 'try-again';
+    return 'unanswered';
   }
+}
+
+/**
+ * Cancels an attempt that nobody wants any more and closes it as CANCELLED. Its error says what happened upstream: where
+ * the wire has no cancel, or it came too late, the work goes on there and its result is discarded. While the upstream
+ * does not answer, the call is repeated with back-off for a bounded time; the task does not wait for that long.
+ */
+export async function cancelAttempt(
+  dependencies: WorkerDependencies,
+  context: PollContext,
+): Promise<NextPoll | null> {
+  const { due } = context;
+  const outcome = await callCancel(dependencies, context);
+  if (outcome !== 'unanswered' || due.cancelling_seconds > dependencies.limits.cancelBudgetSeconds) {
+    const failure: Failure = { code: 'LOST', message: MESSAGES[outcome], retryable: false };
+    await endAttempt(dependencies, due, { from: ['RUNNING'], failure });
+    return null;
+  }
+  const failures = due.poll_failures + 1;
+  if (failures >= WAITED_FOR && due.cancel_requested && !isFinal(due.task_state)) {
+    await endCancelledTask(dependencies, due.task_id);
+  }
+  return nextPoll(due, { failures, inMs: Math.min(30_000, 1_000 * 2 ** Math.min(failures, 5)) });
+}
+
+async function endCancelledTask(
+  { transactor, transitions }: WorkerDependencies,
+  taskId: string,
+): Promise<void> {
+  await transactor.run(async (scope) => {
+    const task = await lockOpenTask(scope.transaction, taskId);
+    if (task !== null) await transitions.endCancelled(scope, task);
+  });
 }

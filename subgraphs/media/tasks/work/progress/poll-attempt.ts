@@ -3,11 +3,11 @@ import { failureOf, UpstreamError, type Failure } from '../../../domain/failure.
 import { isFinal } from '../../../domain/task.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
-import { jobOf, keyOf } from '../attempts/attempt-context.ts';
+import { jobOf } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { finishAttempt } from '../results/finish.ts';
-import { cancelUpstream } from './cancel-upstream.ts';
-import { callContextOf, type PollContext, type PollDependencies } from './poll-context.ts';
+import { callCancel, cancelAttempt } from './cancel-upstream.ts';
+import { callContextOf, nextPoll, type PollContext, type PollDependencies } from './poll-context.ts';
 import { reportOf } from './progress.ts';
 import type { Watchers } from './watchers.ts';
 
@@ -17,12 +17,8 @@ interface Poll {
   readonly stopping: AbortSignal;
 }
 
-const NOT_CONFIGURED = lost('its generator is no longer configured');
-const UNREACHABLE = lost('the upstream can not be asked');
-
-function lost(message: string): Failure {
-  return { code: 'LOST', message, retryable: true };
-}
+/** Pause between polls of an attempt whose binding is not configured in this process, in milliseconds. */
+const UNCONFIGURED_PAUSE_MS = 2_000;
 
 /** Polls one due attempt; answers when it is due again, or null when it is closed. */
 export async function pollAttempt(
@@ -31,13 +27,11 @@ export async function pollAttempt(
 ): Promise<NextPoll | null> {
   const binding = dependencies.registry.byId(due.binding);
   const capability = binding === null ? undefined : jobOf(binding, due.step_input.kind);
-  if (binding === null || capability === undefined) return fail(dependencies, due, NOT_CONFIGURED);
+  if (binding === null || capability === undefined) return afterMissingBinding(dependencies, due);
   const context: PollContext = { due, binding, capability, stopping };
-  if (due.cancel_requested || isFinal(due.task_state)) {
-    const isClosed = await cancelUpstream(dependencies, context);
-    return isClosed ? null : again(due, { inMs: 1_000, failures: due.poll_failures + 1 });
+  if (due.cancel_requested || due.superseded || isFinal(due.task_state)) {
+    return cancelAttempt(dependencies, context);
   }
-  if (due.running_seconds > binding.attemptTimeoutSeconds) return giveUp(dependencies, context);
   let status: JobStatus;
   try {
     status = await capability.status(due.handle ?? {}, callContextOf(dependencies, context));
@@ -64,45 +58,74 @@ async function settle(
   if (status.state === 'failed') {
     return fail(dependencies, due, failureOf(status.error), status.error.retryAfter);
   }
+  if (due.running_seconds > context.binding.attemptTimeoutSeconds) {
+    return afterTimeout(dependencies, context);
+  }
   const report = reportOf(dependencies.planner, due, status);
   if (report !== null) dependencies.progress.report(report);
   watchers.follow(context);
-  return again(due, { inMs: capability.pollMs, failures: 0 });
+  return nextPoll(due, { inMs: capability.pollMs, failures: 0 });
 }
 
-/** A failed status call says nothing about the work: it is repeated with back-off, a bounded number of times. */
+/**
+ * A failed status call says nothing about the work, unless the upstream itself says that it has lost it: it is repeated
+ * with back-off until the attempt's timeout, and then for the time that a cancel is given.
+ */
 async function afterFailedPoll(
   dependencies: PollDependencies,
-  { due, capability }: PollContext,
+  context: PollContext,
   error: unknown,
 ): Promise<NextPoll | null> {
-  const { limits, logger } = dependencies;
-  const failures = due.poll_failures + 1;
+  const { due, capability } = context;
   const upstream = error instanceof UpstreamError ? error : null;
-  const isLost = upstream !== null && (upstream.code === 'LOST' || !upstream.retryable);
-  if (isLost || failures >= limits.maxPollFailures) {
-    const failure = upstream === null ? UNREACHABLE : failureOf(upstream);
-    return fail(dependencies, due, { ...failure, retryable: true });
+  if (upstream?.code === 'LOST') {
+    return fail(dependencies, due, { ...failureOf(upstream), retryable: true });
   }
   if (upstream === null) {
-    logger.warn({ error: toError(error), reference: due.reference }, 'a status call failed');
+    dependencies.logger.warn({ error: toError(error), reference: due.reference }, 'a status call failed');
   }
-  const pauseMs = (upstream?.retryAfter ?? 0) * 1000;
+  if (isOverdue(dependencies, context)) return failUnanswered(dependencies, context);
+  const failures = due.poll_failures + 1;
+  const pauseMs = Math.min(MAX_REQUESTED_PAUSE_MS, (upstream?.retryAfter ?? 0) * 1000);
   const backOffMs = Math.min(30_000, capability.pollMs * 2 ** Math.min(failures, 10));
-  return again(due, { inMs: Math.max(pauseMs, backOffMs), failures });
+  return nextPoll(due, { inMs: Math.max(pauseMs, backOffMs), failures });
 }
 
-/** Stalled: what still runs upstream is cancelled where that works, and the next attempt may follow. */
-async function giveUp(dependencies: PollDependencies, context: PollContext): Promise<null> {
-  const { due, capability, binding } = context;
-  await capability
-    .cancel?.(due.handle ?? {}, callContextOf(dependencies, context))
-    .catch((error: unknown) => {
-      const { reference } = due;
-      dependencies.logger.warn({ error: toError(error), reference }, 'stalled work could not be cancelled');
-    });
-  const message = `no result within ${binding.attemptTimeoutSeconds} s`;
-  return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: true });
+/** Longest pause that an upstream may ask for, in milliseconds: deadlines are looked at after it. */
+const MAX_REQUESTED_PAUSE_MS = 60_000;
+
+/** Still running after its timeout: cancelled where the wire can, and only then the next attempt may follow. */
+async function afterTimeout(dependencies: PollDependencies, context: PollContext): Promise<NextPoll | null> {
+  const { due, binding } = context;
+  if ((await callCancel(dependencies, context)) !== 'unanswered') {
+    const message = `no result within ${binding.attemptTimeoutSeconds} s`;
+    return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: true });
+  }
+  if (isOverdue(dependencies, context)) return failUnanswered(dependencies, context);
+  return nextPoll(due, { inMs: 1_000, failures: due.poll_failures + 1 });
+}
+
+function isOverdue({ limits }: PollDependencies, { due, binding }: PollContext): boolean {
+  return due.running_seconds > binding.attemptTimeoutSeconds + limits.cancelBudgetSeconds;
+}
+
+/** Nobody answers: the work may be running, so that another attempt could be paid for twice. */
+function failUnanswered(dependencies: PollDependencies, { due, binding }: PollContext): Promise<null> {
+  const message = `no result within ${binding.attemptTimeoutSeconds} s, and the upstream does not answer; it may still run there, so it was not started again`;
+  return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: false });
+}
+
+/** Another process may still know the binding (a rolling restart); nobody does when this goes on for a while. */
+async function afterMissingBinding(
+  dependencies: PollDependencies,
+  due: DueAttempt,
+): Promise<NextPoll | null> {
+  const failures = due.poll_failures + 1;
+  if (failures * UNCONFIGURED_PAUSE_MS <= dependencies.limits.unconfiguredSeconds * 1000) {
+    return nextPoll(due, { inMs: UNCONFIGURED_PAUSE_MS, failures });
+  }
+  const message = 'its generator is no longer configured, so that its result can not be fetched';
+  return fail(dependencies, due, { code: 'UNAVAILABLE', message, retryable: false });
 }
 
 async function fail(
@@ -113,8 +136,4 @@ async function fail(
 ): Promise<null> {
   await endAttempt(dependencies, due, { from: ['RUNNING'], failure, retryAfter });
   return null;
-}
-
-function again(due: DueAttempt, { inMs, failures }: { inMs: number; failures: number }): NextPoll {
-  return { ...keyOf(due), inMs: Math.round(inMs), failures, leasedUntil: due.next_poll_at };
 }

@@ -2,8 +2,8 @@ import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import type { StepPlanner } from '../../../domain/steps.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { CallContext, JobCapability } from '../../../providers/contract/provider.ts';
-import type { DueAttempt } from '../../storage/poll-store.ts';
-import { connectionFor } from '../attempts/attempt-context.ts';
+import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
+import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import type { ProgressWriter } from './progress-writer.ts';
 
@@ -32,4 +32,9 @@ export function callContextOf(
     connection: connectionFor(binding, due.step_input),
     signal: AbortSignal.any([stopping, AbortSignal.timeout(limits.statusTimeoutMs)]),
   };
+}
+
+/** When an attempt is to be polled again, after so many failed calls in a row. */
+export function nextPoll(due: DueAttempt, { inMs, failures }: Pick<NextPoll, 'inMs' | 'failures'>): NextPoll {
+  return { ...keyOf(due), inMs: Math.round(inMs), failures, leasedUntil: due.next_poll_at };
 }

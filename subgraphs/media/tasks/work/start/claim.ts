@@ -5,8 +5,8 @@ import { keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /**
- * Takes the claim and with it a place of the binding: counting the held ones and taking one is one transaction under the
- * binding's lock, so its limit holds with any number of workers. `full` when every place is held, `not-ours` when the
+ * Takes the claim and with it a slot of the binding: counting the held ones and taking one is one transaction under the
+ * binding's lock, so its limit holds with any number of workers. `full` when every slot is held, `not-ours` when the
  * start was claimed or cancelled meanwhile.
  */
 export async function takeClaim(

@@ -12,7 +12,7 @@ import type { WorkerDependencies } from '../attempts/dependencies.ts';
 export type Opening =
   /** Nothing to do: the task has ended, the step runs already or waits at another binding. */
   | { readonly kind: 'gone' }
-  /** Every place of the binding is held. */
+  /** Every slot of the binding is held. */
   | { readonly kind: 'full' }
   /** Another worker has claimed the start, or had. */
   | { readonly kind: 'claimed'; readonly context: AttemptContext }
@@ -20,7 +20,7 @@ export type Opening =
   | { readonly kind: 'open'; readonly context: AttemptContext };
 
 /**
- * Commits the attempt as STARTING before anything is sent. It takes no place of the binding yet: that is the claim's, and
+ * Commits the attempt as STARTING before anything is sent. It takes no slot of the binding yet: that is the claim's, and
  * what is looked at here only saves preparing a start that would find none. Delivered twice, the same job finds the same
  * attempt again.
  */

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { toError } from '../../../../../platform/errors.ts';
 import type { AttemptTable } from '../../../database/task-tables.ts';
 import type { Handle, JobCapability } from '../../../providers/contract/provider.ts';
-import { readAttempts } from '../../storage/attempt-store.ts';
-import { connectionFor, firstPollMs, type AttemptContext } from '../attempts/attempt-context.ts';
+import { readAttempts, reopenAttempt } from '../../storage/attempt-store.ts';
+import { firstPollMs, keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { recordHandle } from './record-handle.ts';
 
@@ -19,7 +18,7 @@ const MAX_TRIES = 5;
 
 /**
  * There was one start of this attempt, and it is ours. Other workers that have found it go on with it; while they have
- * not decided, its handle is saved; once they have given the attempt up, it is cancelled where the wire can.
+ * not decided, its handle is saved; once they have given the attempt up, it is taken up again for the poller to cancel.
  */
 export async function settleOrphanedStart(
   dependencies: WorkerDependencies,
@@ -42,8 +41,11 @@ export async function settleOrphanedStart(
       return;
     }
   }
-  logger.warn({ reference }, 'an orphaned start was answered after its attempt was given up; discarding it');
-  await cancel(dependencies, context, start);
+  const isReopened = await reopenAttempt(dependencies.database, keyOf(context.attempt), handle);
+  logger.warn(
+    { reference, isReopened },
+    'an orphaned start was answered after its attempt was given up; it is cancelled',
+  );
 }
 
 async function readAgain(
@@ -56,19 +58,4 @@ async function readAgain(
 
 function continuesWith({ state, handle }: AttemptTable, ours: Handle): boolean {
   return (state === 'RUNNING' || state === 'SUCCEEDED') && isDeepStrictEqual(handle, ours);
-}
-
-async function cancel(
-  { limits, logger }: WorkerDependencies,
-  { attempt: { reference }, binding, step }: AttemptContext,
-  { capability, handle }: OrphanedStart,
-): Promise<void> {
-  const connection = connectionFor(binding, step.input);
-  const signal = AbortSignal.timeout(limits.statusTimeoutMs);
-  await capability.cancel?.(handle, { connection, signal }).catch((error: unknown) => {
-    logger.warn(
-      { error: toError(error), reference },
-      'a discarded start could not be cancelled and still runs',
-    );
-  });
 }

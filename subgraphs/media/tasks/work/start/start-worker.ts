@@ -26,14 +26,14 @@ export interface StartWorkerOptions extends StartDependencies, InputDependencies
 export interface StartWorker {
   /** Delivering a job twice is harmless. */
   readonly handler: JobHandler;
-  /** How many more starts the binding takes now: its limit, less the places held over all workers and what is prepared here. */
+  /** How many more starts the binding takes now: its limit, less the slots held over all workers and what is prepared here. */
   readonly capacity: () => Promise<number>;
 }
 
 /** Makes the worker of one binding. */
 export function createStartWorker(options: StartWorkerOptions, binding: Binding): StartWorker {
   const { database, recovery, limits } = options;
-  /** Starts on their way to a claim: they will want places, and hold none yet. */
+  /** Starts on their way to a claim: they will want slots, and hold none yet. */
   const preparing = new Set<Job>();
   async function start(job: Job): Promise<JobOutcome> {
     const opened = await openAttempt(options, job.data as StepJob, binding);
@@ -58,12 +58,12 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
   };
 }
 
-/** No place is free. The end of what holds one wakes the queue; this is the backstop. */
+/** No slot is free. The end of what holds one wakes the queue; this is the backstop. */
 const LATER = { againInSeconds: 1 };
 
 interface Start {
   readonly job: Job;
-  /** From here on the attempt itself holds its place. */
+  /** From here on the attempt itself holds its slot. */
   readonly onClaim: () => void;
 }
 

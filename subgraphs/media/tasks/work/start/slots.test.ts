@@ -8,7 +8,7 @@ import { image, me, registryOf, startEngine, type TestEngine, until } from '../.
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { startUpstream, type Upstream } from '../../testing/upstream.ts';
 
-/** The places of a binding, where something happens between the opening of an attempt and its claim. */
+/** The slots of a binding, where something happens between the opening of an attempt and its claim. */
 
 let engine: TestEngine;
 let upstream: Upstream;
