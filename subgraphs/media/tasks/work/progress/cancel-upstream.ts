@@ -5,7 +5,7 @@ import type { NextPoll } from '../../storage/poll-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
-import { callContextOf, nextPoll, type PollContext } from './poll-context.ts';
+import { backOffMs, callContextOf, nextPoll, type PollContext } from './poll-context.ts';
 
 /** What became of a cancel call. `unanswered` is to be tried again: the work may still run. */
 export type CancelOutcome = 'cancelled' | 'impossible' | 'too-late' | 'unanswered';
@@ -56,7 +56,7 @@ export async function cancelAttempt(
   if (failures >= WAITED_FOR && due.cancel_requested && !isFinal(due.task_state)) {
     await endCancelledTask(dependencies, due.task_id);
   }
-  return nextPoll(due, { failures, inMs: Math.min(30_000, 1_000 * 2 ** Math.min(failures, 5)) });
+  return nextPoll(due, { inMs: backOffMs(context, failures), failures });
 }
 
 async function endCancelledTask(

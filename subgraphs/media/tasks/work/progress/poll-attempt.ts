@@ -7,7 +7,13 @@ import { jobOf } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { finishAttempt } from '../results/finish.ts';
 import { callCancel, cancelAttempt } from './cancel-upstream.ts';
-import { callContextOf, nextPoll, type PollContext, type PollDependencies } from './poll-context.ts';
+import {
+  backOffMs,
+  callContextOf,
+  nextPoll,
+  type PollContext,
+  type PollDependencies,
+} from './poll-context.ts';
 import { reportOf } from './progress.ts';
 import type { Watchers } from './watchers.ts';
 
@@ -76,7 +82,7 @@ async function afterFailedPoll(
   context: PollContext,
   error: unknown,
 ): Promise<NextPoll | null> {
-  const { due, capability } = context;
+  const { due } = context;
   const upstream = error instanceof UpstreamError ? error : null;
   if (upstream?.code === 'LOST') {
     return fail(dependencies, due, { ...failureOf(upstream), retryable: true });
@@ -87,8 +93,7 @@ async function afterFailedPoll(
   if (isOverdue(dependencies, context)) return failUnanswered(dependencies, context);
   const failures = due.poll_failures + 1;
   const pauseMs = Math.min(MAX_REQUESTED_PAUSE_MS, (upstream?.retryAfter ?? 0) * 1000);
-  const backOffMs = Math.min(30_000, capability.pollMs * 2 ** Math.min(failures, 10));
-  return nextPoll(due, { inMs: Math.max(pauseMs, backOffMs), failures });
+  return nextPoll(due, { inMs: Math.max(pauseMs, backOffMs(context, failures)), failures });
 }
 
 /** Longest pause that an upstream may ask for, in milliseconds: deadlines are looked at after it. */
@@ -102,7 +107,8 @@ async function afterTimeout(dependencies: PollDependencies, context: PollContext
     return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: true });
   }
   if (isOverdue(dependencies, context)) return failUnanswered(dependencies, context);
-  return nextPoll(due, { inMs: 1_000, failures: due.poll_failures + 1 });
+  const failures = due.poll_failures + 1;
+  return nextPoll(due, { inMs: backOffMs(context, failures), failures });
 }
 
 function isOverdue({ limits }: PollDependencies, { due, binding }: PollContext): boolean {

@@ -34,6 +34,11 @@ export function callContextOf(
   };
 }
 
+/** Pause after so many unanswered calls in a row, in milliseconds. */
+export function backOffMs({ capability }: PollContext, failures: number): number {
+  return Math.min(30_000, capability.pollMs * 2 ** Math.min(failures, 10));
+}
+
 /** When an attempt is to be polled again, after so many failed calls in a row. */
 export function nextPoll(due: DueAttempt, { inMs, failures }: Pick<NextPoll, 'inMs' | 'failures'>): NextPoll {
   return { ...keyOf(due), inMs: Math.round(inMs), failures, leasedUntil: due.next_poll_at };
