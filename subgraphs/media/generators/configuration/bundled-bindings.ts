@@ -1,12 +1,12 @@
 import type { ProvidersConfig } from '../../../../platform/config/providers.ts';
 import type { SandboxAddresses } from '../../../../platform/config/sandbox-addresses.ts';
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
-import { USUAL_SECONDS } from '../../domain/work/kind.ts';
 import { stepKinds, workKinds } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
-import { modelsOf, namesModel } from '../models/catalog.ts';
+import { modelsOf } from '../models/catalog.ts';
+import { BINDING_DEFAULTS, createBinding } from './create-binding.ts';
 import {
   aggregated,
   comfyui,
@@ -21,7 +21,6 @@ import {
   replicate,
   volcengine,
   type Route,
-  type Target,
 } from './targets.ts';
 
 /**
@@ -44,92 +43,73 @@ interface BundledBinding {
   readonly models: readonly ModelLimits[];
 }
 
-/** Which models of a wire, and under which ids. */
-type Offer = (models: readonly ModelLimits[]) => readonly ModelLimits[];
+/** Selects the models of a wire that a binding has, and names them. */
+type ModelSelection = (models: readonly ModelLimits[]) => readonly ModelLimits[];
 
-const all: Offer = (models) => models;
-const ofKinds = (...kinds: string[]): Offer => {
+const everyModel: ModelSelection = (models) => models;
+const ofKinds = (...kinds: string[]): ModelSelection => {
   return (models) => models.filter((model) => model.kinds.some((kind) => kinds.includes(kind)));
 };
-const throughAggregator: Offer = (models) =>
+const throughAggregator: ModelSelection = (models) =>
   models.map((model) => ({ ...model, id: `agg/${model.id}`, name: `${model.name} through the aggregator` }));
 
-function offer(provider: string, route: Route, pick: Offer = all): BundledBinding {
-  return { provider, route, models: pick(modelsOf(provider)) };
+function binding(provider: string, route: Route, select: ModelSelection = everyModel): BundledBinding {
+  return { provider, route, models: select(modelsOf(provider)) };
 }
 
 const video = ofKinds('VIDEO');
 const voice = ofKinds('SPEECH', 'VOICE_CLONE');
 /** Videos between two frames only: both are needed then. */
-const frames: Offer = (models) =>
+const frames: ModelSelection = (models) =>
   models
     .filter(({ kinds }) => kinds.includes('FRAME_VIDEO'))
     .map((model) => ({ ...model, kinds: ['FRAME_VIDEO'] }));
 
 /** generator -> its bindings, in the order of fall-back. */
 const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
-  imga: [offer('midjourney', midjourney)],
-  'agg/imga': [offer('midjourney', aggregated(midjourney, ''), throughAggregator)],
-  vidb: [offer('minimax', minimax, video)],
-  'agg/vidb': [offer('minimax', aggregated(minimax, '/minimax'), video)],
-  vidc: [offer('kling', kling, video)],
-  'agg/vidc': [offer('kling', aggregated(kling, '/kling'), video)],
-  speech_router: [offer('minimax', minimax, voice)],
-  'agg/speech_router': [offer('minimax', aggregated(minimax, '/minimax'), voice)],
-  comfy: [offer('comfyui', comfyui)],
+  imga: [binding('midjourney', midjourney)],
+  'agg/imga': [binding('midjourney', aggregated(midjourney, ''), throughAggregator)],
+  vidb: [binding('minimax', minimax, video)],
+  'agg/vidb': [binding('minimax', aggregated(minimax, '/minimax'), video)],
+  vidc: [binding('kling', kling, video)],
+  'agg/vidc': [binding('kling', aggregated(kling, '/kling'), video)],
+  speech_router: [binding('minimax', minimax, voice)],
+  'agg/speech_router': [binding('minimax', aggregated(minimax, '/minimax'), voice)],
+  comfy: [binding('comfyui', comfyui)],
   // One binding per wire and kind: the model that runs unnamed is the binding's first.
   union: [
-    offer('openai', openai, ofKinds('IMAGE')),
-    offer('gemini', gemini, ofKinds('IMAGE')),
-    offer('openai', openai, video),
-    offer('gemini', gemini, video),
-    offer('kling', kling, video),
-    offer('minimax', minimax, video),
+    binding('openai', openai, ofKinds('IMAGE')),
+    binding('gemini', gemini, ofKinds('IMAGE')),
+    binding('openai', openai, video),
+    binding('gemini', gemini, video),
+    binding('kling', kling, video),
+    binding('minimax', minimax, video),
   ],
-  'agg/lipsync': [offer('hedra', hedra)],
-  'custom/charv': [offer('higgsfield', higgsfield)],
+  'agg/lipsync': [binding('hedra', hedra)],
+  'custom/charv': [binding('higgsfield', higgsfield)],
   'custom/frame': [
-    offer('kling', kling, frames),
-    offer('minimax', minimax, frames),
-    offer('gemini', gemini, frames),
+    binding('kling', kling, frames),
+    binding('minimax', minimax, frames),
+    binding('gemini', gemini, frames),
   ],
   custom: [
-    offer('fal', fal, ofKinds('IMAGE')),
-    offer('replicate', replicate, ofKinds('IMAGE')),
-    offer('fal', fal, video),
-    offer('replicate', replicate, video),
+    binding('fal', fal, ofKinds('IMAGE')),
+    binding('replicate', replicate, ofKinds('IMAGE')),
+    binding('fal', fal, video),
+    binding('replicate', replicate, video),
   ],
-  'cloud/humanvid': [offer('volcengine', volcengine, ofKinds('PERSON_DETECTION', 'HUMAN_VIDEO'))],
-  'cloud/digital': [offer('volcengine', volcengine, ofKinds('AVATAR_SOURCE', 'AVATAR', 'AVATAR_VIDEO'))],
-  llm: [offer('openai', openai, ofKinds('CHAT'))],
-  'llm/altllm': [offer('gemini', gemini, ofKinds('CHAT', 'ANALYSIS'))],
+  'cloud/humanvid': [binding('volcengine', volcengine, ofKinds('PERSON_DETECTION', 'HUMAN_VIDEO'))],
+  'cloud/digital': [binding('volcengine', volcengine, ofKinds('AVATAR_SOURCE', 'AVATAR', 'AVATAR_VIDEO'))],
+  llm: [binding('openai', openai, ofKinds('CHAT'))],
+  'llm/altllm': [binding('gemini', gemini, ofKinds('CHAT', 'ANALYSIS'))],
 };
 
 /** What createGeneratorRegistry takes, for the bundled generators under these settings. */
-export function bundledBindings({ sandboxUrls, settings, providers }: BundledOptions): RegistryOptions {
+export function bundledBindings(options: BundledOptions): RegistryOptions {
   const bindings: Binding[] = [];
   const missing: Record<string, string> = {};
   for (const [generator, entries] of Object.entries(generators)) {
-    const own = entries.flatMap((entry, index) => {
-      const provider = Object.hasOwn(providers, entry.provider) ? providers[entry.provider] : undefined;
-      const real = entry.route.real(settings);
-      const target = real ?? (sandboxUrls && entry.route.sandbox(sandboxUrls));
-      if (target === null || provider === undefined) return [];
-      const models = entry.models.filter(({ kinds }) => kinds.some((kind) => isAble(provider, kind)));
-      if (models.length === 0) return [];
-      return [
-        bindingOf(
-          { ...entry, models },
-          {
-            id: `${generator}#${index}`,
-            generator,
-            provider,
-            target,
-            sandbox: real === null,
-          },
-        ),
-      ];
-    });
+    const own = entries.flatMap((entry, index) => bindingOf(entry, { ...options, generator, index }) ?? []);
     bindings.push(...own);
     if (own.length === 0)
       missing[generator] = [...new Set(entries.map(({ route }) => route.settings))].join(' or ');
@@ -137,51 +117,38 @@ export function bundledBindings({ sandboxUrls, settings, providers }: BundledOpt
   return { bindings, missing };
 }
 
-interface Place {
-  readonly id: string;
-  readonly generator: string;
-  readonly provider: Provider;
-  readonly target: Target;
-  readonly sandbox: boolean;
-}
-
-function bindingOf(entry: BundledBinding, { id, generator, provider, target, sandbox }: Place): Binding {
-  return {
-    id,
+/** The binding of an entry; null when neither the settings nor the sandbox have an upstream for it. */
+function bindingOf(
+  { provider: name, route, models: all }: BundledBinding,
+  options: BundledOptions & { readonly generator: string; readonly index: number },
+): Binding | null {
+  const { sandboxUrls, settings, providers, generator, index } = options;
+  const provider = Object.hasOwn(providers, name) ? providers[name] : undefined;
+  const real = route.real(settings);
+  const connection = real ?? (sandboxUrls && route.sandbox(sandboxUrls));
+  if (connection === null || provider === undefined) return null;
+  const models = all.filter(({ kinds }) => kinds.some((kind) => isAble(provider, kind)));
+  if (models.length === 0) return null;
+  return createBinding({
     generator,
+    index,
     provider,
-    connection: {
-      pathPrefix: '',
-      headers: {},
-      credentials: {},
-      nodes: [],
-      ...target,
-      model: namesModel(provider.name) ? (entry.models[0]?.id ?? null) : null,
-      resultOrigins: [],
-    },
-    sandbox,
-    models: entry.models.map((model) => ({ ...model, generator, provider: provider.name, sandbox })),
-    ...LIMITS,
-    concurrency: entry.route.concurrency ?? LIMITS.concurrency,
-    attemptTimeoutSeconds: attemptTimeoutOf(entry.models),
-    retryUnknownStart: entry.route.isFree ?? false,
-    ...(sandbox ? SANDBOX_LIMITS : {}),
-  };
+    connection,
+    models,
+    sandbox: real === null,
+    concurrency: route.concurrency,
+    attemptTimeoutSeconds: attemptTimeoutOf(models),
+    retryUnknownStart: route.isFree,
+    ...(real === null ? SANDBOX_LIMITS : {}),
+  });
 }
 
 /** As long as the slowest of their kinds may take. */
 function attemptTimeoutOf(models: readonly ModelLimits[]): number {
   const kinds = models.flatMap((model) => stepKinds.filter((kind) => model.kinds.includes(kind)));
-  return Math.max(LIMITS.attemptTimeoutSeconds, ...kinds.map((kind) => workKinds[kind].timeoutSeconds));
+  const seconds = kinds.map((kind) => workKinds[kind].timeoutSeconds);
+  return Math.max(BINDING_DEFAULTS.attemptTimeoutSeconds, ...seconds);
 }
-
-/** The defaults of bindings. */
-export const LIMITS = {
-  concurrency: 12,
-  maxWaiting: 10_000,
-  retryUnknownStart: false,
-  attemptTimeoutSeconds: USUAL_SECONDS,
-} as const satisfies Partial<Binding>;
 
 /** Repeating a start at the sandbox costs nothing. */
 const SANDBOX_LIMITS = { concurrency: 64, retryUnknownStart: true } as const;

@@ -6,10 +6,10 @@ import { stepKinds } from '../../domain/work/work.ts';
 
 const KINDS = [...stepKinds, 'CHAT'] as const;
 
-function must(words: string) {
+function must(remedy: string) {
   return {
     error: ({ input }: { readonly input?: unknown }) =>
-      input === undefined ? `is missing: it ${words}` : words,
+      input === undefined ? `is missing: it ${remedy}` : remedy,
   };
 }
 
@@ -31,9 +31,9 @@ const headerValues = z.record(
   must('must be an object: header name -> value'),
 );
 
-function whole(least: number, most: number) {
-  const words = must(`must be a whole number from ${least} to ${most}`);
-  return z.int(words).min(least, words).max(most, words);
+function integer(least: number, most: number) {
+  const remedy = must(`must be a whole number from ${least} to ${most}`);
+  return z.int(remedy).min(least, remedy).max(most, remedy);
 }
 
 function isAddress(value: string): boolean {
@@ -51,9 +51,9 @@ const limits = z.strictObject({
     .array(z.number(must('must be a number of seconds')), must('must be a list of seconds'))
     .optional(),
   formats: texts.optional(),
-  maxPrompt: whole(1, 10_000_000).optional(),
-  maxCount: whole(1, 100).optional(),
-  maxImages: whole(0, 100).optional(),
+  maxPrompt: integer(1, 10_000_000).optional(),
+  maxCount: integer(1, 100).optional(),
+  maxImages: integer(0, 100).optional(),
 });
 
 /** One binding; `providers` are the wires that there are. */
@@ -73,13 +73,13 @@ function bindingOf(providers: readonly string[]) {
         .optional(),
       headers: headerValues.optional(),
       credentials: z.record(z.string(), text, must('must be an object: name -> secret')).optional(),
-      concurrency: whole(1, 10_000).optional(),
-      maxWaiting: whole(1, 1_000_000).optional(),
+      concurrency: integer(1, 10_000).optional(),
+      maxWaiting: integer(1, 1_000_000).optional(),
       retryUnknownStart: z.boolean(must('must be true or false')).optional(),
-      attemptTimeoutSeconds: whole(1, 86_400).optional(),
+      attemptTimeoutSeconds: integer(1, 86_400).optional(),
       // What these two were called before.
       restartUnknown: z.boolean(must('must be true or false')).optional(),
-      stallSeconds: whole(1, 86_400).optional(),
+      stallSeconds: integer(1, 86_400).optional(),
       endpoints: z.record(text, address, must('must be an object: service -> address')).optional(),
       resultOrigins: z.array(origin, must('must be a list of origins')).optional(),
       nodes: z
@@ -94,10 +94,10 @@ function bindingOf(providers: readonly string[]) {
 
 /** The whole file: generator -> its bindings in the order of fall-back. */
 export function generatorsFileSchema(providers: readonly string[]) {
-  const words =
+  const remedy =
     'must be like the generators of the API: lower-case words and digits, in parts between slashes';
   return z.record(
-    z.string().regex(/^[a-z0-9_]{1,40}(\/[a-z0-9_]{1,40}){0,3}$/, must(words)),
+    z.string().regex(/^[a-z0-9_]{1,40}(\/[a-z0-9_]{1,40}){0,3}$/, must(remedy)),
     z
       .array(bindingOf(providers), must('must be a list of bindings'))
       .max(32, must('must be at most 32 bindings')),

@@ -9,8 +9,8 @@ import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
-import { modelsOf, namesModel, unknownModel } from '../models/catalog.ts';
-import { LIMITS } from './bundled-bindings.ts';
+import { modelsOf, unknownModel } from '../models/catalog.ts';
+import { createBinding } from './create-binding.ts';
 import { generatorsFileSchema, type WrittenBinding } from './generators-file.schema.ts';
 import { JsonSyntaxError, parseWithLines, type JsonWithLines } from './json-with-lines.ts';
 
@@ -186,37 +186,22 @@ const OLD_NAMES = [
   ['stallSeconds', 'attemptTimeoutSeconds'],
 ] as const;
 
-interface Place {
-  readonly generator: string;
-  readonly index: number;
-  readonly provider: Provider;
-}
-
-function toBinding(written: WrittenBinding, { generator, index, provider }: Place): Binding {
-  const { model, nodes = [], baseUrl = nodes[0] ?? '' } = written;
-  const models = modelsIn(written, provider);
-  return {
-    id: `${generator}#${index}`,
-    generator,
-    provider,
-    connection: {
-      baseUrl,
-      pathPrefix: written.pathPrefix ?? '',
-      headers: written.headers ?? {},
-      credentials: written.credentials ?? {},
-      model: namesModel(provider.name) ? (model ?? models[0]?.id ?? null) : null,
-      nodes: provider.name === 'comfyui' && nodes.length === 0 ? [baseUrl] : nodes,
-      endpoints: written.endpoints ?? {},
-      resultOrigins: written.resultOrigins ?? [],
-    },
+function toBinding(
+  written: WrittenBinding,
+  options: { readonly generator: string; readonly index: number; readonly provider: Provider },
+): Binding {
+  const { nodes = [], baseUrl = nodes[0] ?? '', restartUnknown, stallSeconds } = written;
+  const isPool = options.provider.name === 'comfyui' && nodes.length === 0;
+  return createBinding({
+    ...options,
+    retryUnknownStart: restartUnknown,
+    attemptTimeoutSeconds: stallSeconds,
+    ...written,
+    provider: options.provider,
+    connection: { ...written, baseUrl, nodes: isPool ? [baseUrl] : nodes },
+    models: modelsIn(written, options.provider),
     sandbox: false,
-    concurrency: written.concurrency ?? LIMITS.concurrency,
-    maxWaiting: written.maxWaiting ?? LIMITS.maxWaiting,
-    retryUnknownStart: written.retryUnknownStart ?? written.restartUnknown ?? LIMITS.retryUnknownStart,
-    attemptTimeoutSeconds:
-      written.attemptTimeoutSeconds ?? written.stallSeconds ?? LIMITS.attemptTimeoutSeconds,
-    models: models.map((entry) => ({ ...entry, generator, provider: provider.name, sandbox: false })),
-  };
+  });
 }
 
 /** The model that is written, or every known one of the wire; with the limits of the catalog, then those of the file. */

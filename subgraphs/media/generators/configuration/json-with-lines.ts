@@ -22,7 +22,7 @@ export interface JsonWithLines {
 
 /** The text is no JSON. The message is the remedy. */
 export class JsonSyntaxError extends Error {
-  override readonly name = 'JsonMistake';
+  override readonly name = 'JsonSyntaxError';
   /** From 1. */
   readonly line: number;
 
@@ -35,7 +35,7 @@ export class JsonSyntaxError extends Error {
 /** Deepest nesting that is read: the parser calls itself for each level. */
 const MAX_DEPTH = 64;
 
-/** Reads a whole text. Throws JsonMistake at the first thing that is no JSON. */
+/** Reads a whole text. Throws JsonSyntaxError at the first thing that is no JSON. */
 export function parseWithLines(text: string): JsonWithLines {
   refuseDepth(text);
   const errors: ParseError[] = [];

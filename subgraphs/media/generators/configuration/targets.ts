@@ -4,7 +4,7 @@ import type { SandboxAddresses } from '../../../../platform/config/sandbox-addre
 /** Where the bundled generators find their upstreams: what the settings say, or the sandbox. */
 
 /** Address and credentials of an upstream. */
-export interface Target {
+interface Target {
   readonly baseUrl: string;
   readonly pathPrefix?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,0 +1,59 @@
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
+import { USUAL_SECONDS } from '../../domain/work/kind.ts';
+import type { Provider } from '../../providers/contract/provider.ts';
+import type { Binding } from '../bindings/binding.ts';
+import { namesModel } from '../models/catalog.ts';
+
+/** The defaults of bindings. */
+export const BINDING_DEFAULTS = {
+  concurrency: 12,
+  maxWaiting: 10_000,
+  retryUnknownStart: false,
+  attemptTimeoutSeconds: USUAL_SECONDS,
+} as const satisfies Partial<Binding>;
+
+/** A binding as the settings or a file describe it; what is absent or undefined gets its default. */
+interface BindingDescription extends Limits {
+  readonly generator: string;
+  /** Its position among the generator's bindings. */
+  readonly index: number;
+  readonly provider: Provider;
+  readonly connection: OrUndefined<Omit<Binding['connection'], 'baseUrl' | 'model'>> & {
+    readonly baseUrl: string;
+  };
+  /** The model of the connection (default: the first of `models`). */
+  readonly model?: string | undefined;
+  /** The models that callers may name, the default first. */
+  readonly models: readonly ModelLimits[];
+  readonly sandbox: boolean;
+}
+
+type OrUndefined<Shape> = { readonly [Name in keyof Shape]?: Shape[Name] | undefined };
+type Limits = OrUndefined<Pick<Binding, keyof typeof BINDING_DEFAULTS>>;
+
+/** Makes the binding that is described. */
+export function createBinding(description: BindingDescription): Binding {
+  const { generator, index, provider, connection, models, sandbox } = description;
+  const { name } = provider;
+  return {
+    id: `${generator}#${index}`,
+    generator,
+    provider,
+    connection: {
+      baseUrl: connection.baseUrl,
+      pathPrefix: connection.pathPrefix ?? '',
+      headers: connection.headers ?? {},
+      credentials: connection.credentials ?? {},
+      model: namesModel(name) ? (description.model ?? models[0]?.id ?? null) : null,
+      nodes: connection.nodes ?? [],
+      endpoints: connection.endpoints ?? {},
+      resultOrigins: connection.resultOrigins ?? [],
+    },
+    sandbox,
+    concurrency: description.concurrency ?? BINDING_DEFAULTS.concurrency,
+    maxWaiting: description.maxWaiting ?? BINDING_DEFAULTS.maxWaiting,
+    retryUnknownStart: description.retryUnknownStart ?? BINDING_DEFAULTS.retryUnknownStart,
+    attemptTimeoutSeconds: description.attemptTimeoutSeconds ?? BINDING_DEFAULTS.attemptTimeoutSeconds,
+    models: models.map((model) => ({ ...model, generator, provider: name, sandbox })),
+  };
+}
