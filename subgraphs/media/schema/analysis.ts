@@ -19,6 +19,6 @@ const AnalysisInput = builder.inputType('AnalysisInput', {
 });
 
 startMutation('analyzeMedia', AnalysisInput, {
-  description: 'Starts putting a picture, a recording or a video into words; the text is `Task.text`.',
+  description: 'Starts describing a picture, a recording or a video in a text, which is `Task.text`.',
   inputDescription: 'The media and the question.',
 });

@@ -10,7 +10,7 @@ const AttemptState = builder.enumType('AttemptState', {
     SUCCEEDED: { description: 'The upstream has finished it.' },
     FAILED: { description: 'It failed; another attempt may follow.' },
     CANCELLED: { description: 'It was cancelled, or its late result was discarded.' },
-    UNKNOWN: { description: 'Whether it was started can not be known.' },
+    UNKNOWN: { description: 'It is not known whether it was started.' },
   } satisfies Record<(typeof attemptStates)[number], { description: string }>,
 });
 
@@ -20,13 +20,13 @@ export const Attempt = builder.objectRef<AttemptShape>('Attempt').implement({
   fields: (t) => ({
     step: t.exposeInt('step', { description: 'Number of the step within the task.' }),
     number: t.exposeInt('number', { description: 'Number of the attempt within the step, from 1.' }),
-    provider: t.exposeString('provider', { description: 'The upstream wire it was sent over.' }),
+    provider: t.exposeString('provider', { description: 'The provider it was sent to.' }),
     model: t.exposeString('model', {
       nullable: true,
       description: 'The model it was sent to; null where the graph names its own.',
     }),
     reference: t.exposeString('reference', {
-      description: 'The reference the upstream was given: task/step/number.',
+      description: 'The reference that was sent to the upstream: task/step/number.',
     }),
     state: t.expose('state', { type: AttemptState, description: 'Where it stands.' }),
     error: t.expose('error', { type: Failure, nullable: true, description: 'Why it failed.' }),

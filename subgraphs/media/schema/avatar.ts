@@ -4,7 +4,7 @@ import { startArguments, startMutation } from './start-mutation.ts';
 import { Task } from './task.ts';
 
 const AvatarInput = builder.inputType('AvatarInput', {
-  description: 'An avatar to be made after a video.',
+  description: 'An avatar to make from a video.',
   fields: (t) => ({
     videoId: t.id({ required: true, description: 'What a finished uploadAvatarSource answered.' }),
     name: t.string({ description: 'A name for people.' }),
@@ -12,15 +12,15 @@ const AvatarInput = builder.inputType('AvatarInput', {
 });
 
 const AvatarVideoInput = builder.inputType('AvatarVideoInput', {
-  description: 'What an avatar shall say.',
+  description: 'What an avatar speaks.',
   fields: (t) => ({
     digitalId: t.id({ required: true, description: 'What a finished createAvatar answered.' }),
-    audio: t.field({ type: MediaInput, description: 'What is heard; one of audio and text.' }),
+    audio: t.field({ type: MediaInput, description: 'The audio; one of audio and text.' }),
     text: t.string({
-      description: 'What is said; one of audio and text. It is spoken first, by agg/speech_router.',
+      description: 'The text to speak; one of audio and text. It is synthesised first, by agg/speech_router.',
     }),
-    voiceId: t.id({ description: 'Who says the text, one of `voices`; absent means the first of them.' }),
-    resolution: t.string({ description: 'A size the model names.' }),
+    voiceId: t.id({ description: 'The voice of the text, one of `voices`; absent means the first of them.' }),
+    resolution: t.string({ description: 'A size that the model supports.' }),
   }),
 });
 
@@ -44,7 +44,7 @@ builder.mutationField('uploadAvatarSource', (t) =>
 
 startMutation('createAvatar', AvatarInput, {
   description: 'Starts making an avatar; the result is an Avatar.',
-  inputDescription: 'After which video.',
+  inputDescription: 'The video to make it from.',
 });
 
 startMutation('generateAvatarVideo', AvatarVideoInput, {

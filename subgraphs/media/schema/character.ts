@@ -3,7 +3,7 @@ import { MediaInput } from './media.ts';
 import { startMutation } from './start-mutation.ts';
 
 const CharacterInput = builder.inputType('CharacterInput', {
-  description: 'A person who is to appear in several pictures.',
+  description: 'A person to appear in several pictures.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'A name for people.' }),
     images: t.field({
@@ -18,19 +18,19 @@ const CharacterImageInput = builder.inputType('CharacterImageInput', {
   description: 'A picture, of a character if one is named.',
   fields: (t) => ({
     characterId: t.id({
-      description: 'What a finished createCharacter answered; absent: nobody in particular.',
+      description: 'What a finished createCharacter answered; absent: no particular person.',
     }),
     model: t.string({ description: "Which of the generator's models; absent means its default." }),
     prompt: t.string({ required: true, description: 'What to show.' }),
     aspectRatio: t.string({ description: 'W:H with integers from 1 to 64.' }),
-    resolution: t.string({ description: 'A size the model names.' }),
+    resolution: t.string({ description: 'A size that the model supports.' }),
     count: t.int({ description: 'How many pictures.' }),
     seed: t.int({ description: 'Same seed, same prompt, same picture, where the model has seeds.' }),
   }),
 });
 
 startMutation('createCharacter', CharacterInput, {
-  description: 'Starts learning a person from pictures; the result is a Character.',
+  description: 'Starts creating a character from pictures of a person; the result is a Character.',
   inputDescription: 'Who it is.',
 });
 

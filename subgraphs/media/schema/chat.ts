@@ -4,7 +4,7 @@ import { Failure } from './failure.ts';
 import { TokenUsage } from './token-usage.ts';
 
 const ChatInput = builder.inputType('ChatInput', {
-  description: 'A conversation so far, and who goes on with it.',
+  description: 'A conversation so far, and the model that continues it.',
   fields: (t) => ({
     generator: t.string({ required: true, description: 'Who answers, such as llm or llm/altllm.' }),
     model: t.string({ description: "Which of the generator's models; absent means its default." }),
@@ -25,8 +25,8 @@ const ChatReply = builder.objectRef<ChatReplyShape>('ChatReply').implement({
   fields: (t) => ({
     text: t.exposeString('text', { description: 'What it says.' }),
     model: t.exposeString('model', { description: 'The model that answered.' }),
-    provider: t.exposeString('provider', { description: 'The upstream wire it was asked over.' }),
-    usage: t.expose('usage', { type: TokenUsage, description: 'What it took.' }),
+    provider: t.exposeString('provider', { description: 'The provider that answered.' }),
+    usage: t.expose('usage', { type: TokenUsage, description: 'The tokens it used.' }),
   }),
 });
 

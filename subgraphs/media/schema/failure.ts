@@ -2,13 +2,13 @@ import type { Failure as FailureShape, failureCodes } from '../domain/failure.ts
 import { builder } from './builder.ts';
 
 const FailureCode = builder.enumType('FailureCode', {
-  description: 'Why something failed. The words up to LOST come from the upstream.',
+  description: 'Why something failed. The codes up to LOST come from the upstream.',
   values: {
     MODERATION_REFUSED: { description: 'The content was refused by moderation.' },
     INVALID_INPUT: { description: 'An input is not usable; the message says which and why.' },
-    RATE_LIMITED: { description: 'The upstream takes no more for now.' },
+    RATE_LIMITED: { description: 'The upstream limits the rate of requests.' },
     OUT_OF_CREDIT: { description: 'The account at the upstream has no credit left.' },
-    UNAVAILABLE: { description: 'The upstream does not answer properly.' },
+    UNAVAILABLE: { description: 'The upstream is unavailable, or answers with an error.' },
     TIMED_OUT: { description: 'It took longer than allowed.' },
     LOST: { description: 'The upstream no longer knows the work.' },
     START_UNKNOWN: {
@@ -16,7 +16,7 @@ const FailureCode = builder.enumType('FailureCode', {
         'Whether the work was started can not be known; it is not started again, as it may cost twice.',
     },
     STORAGE_FAILED: { description: 'The result could not be stored.' },
-    INTERNAL: { description: 'A mistake of ours.' },
+    INTERNAL: { description: 'An internal error.' },
   } satisfies Record<(typeof failureCodes)[number], { description: string }>,
 });
 
@@ -24,7 +24,7 @@ const FailureCode = builder.enumType('FailureCode', {
 export const Failure = builder.objectRef<FailureShape>('Failure').implement({
   description: 'Why a task or an attempt failed.',
   fields: (t) => ({
-    code: t.expose('code', { type: FailureCode, description: 'What went wrong, in one word.' }),
+    code: t.expose('code', { type: FailureCode, description: 'The code of what went wrong.' }),
     message: t.exposeString('message', { description: 'What went wrong, in a sentence for people.' }),
     retryable: t.exposeBoolean('retryable', { description: 'Whether the same request may succeed later.' }),
     field: t.string({

@@ -4,16 +4,16 @@ import { startArguments, startMutation } from './start-mutation.ts';
 import { Task } from './task.ts';
 
 const HumanVideoInput = builder.inputType('HumanVideoInput', {
-  description: 'Somebody in a picture, and what they say.',
+  description: 'A person in a picture, and the audio that they speak.',
   fields: (t) => ({
     image: t.field({
       type: MediaInput,
       required: true,
-      description: 'A picture with a person or a figure in it.',
+      description: 'A picture to check for a person or a figure.',
     }),
     audio: t.field({ type: MediaInput, required: true, description: 'What they say.' }),
-    prompt: t.string({ description: 'How they shall move.' }),
-    resolution: t.string({ description: 'A size the model names.' }),
+    prompt: t.string({ description: 'How they move.' }),
+    resolution: t.string({ description: 'A size that the model supports.' }),
   }),
 });
 
@@ -32,6 +32,6 @@ builder.mutationField('detectPerson', (t) =>
 );
 
 startMutation('generateHumanVideo', HumanVideoInput, {
-  description: 'Starts a video of somebody who says what is heard.',
-  inputDescription: 'The picture and the sound.',
+  description: 'Starts a video of a person in a picture who speaks an audio file.',
+  inputDescription: 'The picture and the audio.',
 });

@@ -13,7 +13,7 @@ export const ImageInput = builder.inputType('ImageInput', {
     negativePrompt: t.string({ description: 'What not to show.' }),
     images: t.field({ type: [MediaInput], description: 'Reference images.' }),
     aspectRatio: t.string({ description: 'W:H with integers from 1 to 64.' }),
-    resolution: t.string({ description: 'A size the model names.' }),
+    resolution: t.string({ description: 'A size that the model supports.' }),
     count: t.int({ description: 'How many images, from 1 to 10.' }),
     seed: t.int({ description: 'Same seed, same prompt, same image, where the model has seeds.' }),
     speedMode: t.string({ description: 'fast, turbo or relax, where the generator has modes.' }),

@@ -22,7 +22,7 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
     sha256: t.exposeString('sha256', { description: 'SHA-256 of the bytes, hexadecimal.' }),
     width: t.exposeInt('width', { nullable: true, description: 'Pixels, for images and videos.' }),
     height: t.exposeInt('height', { nullable: true, description: 'Pixels, for images and videos.' }),
-    duration: t.exposeFloat('duration', { nullable: true, description: 'Seconds, for sound and videos.' }),
+    duration: t.exposeFloat('duration', { nullable: true, description: 'Seconds, for audio and videos.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
   }),
 });
@@ -34,7 +34,7 @@ builder.asEntity(Media, {
 
 /** A file among the inputs of a submission. */
 export const MediaInput = builder.inputType('MediaInput', {
-  description: 'A file to work on; exactly one member is given.',
+  description: 'A file to work on; exactly one member must be set.',
   fields: (t) => ({
     url: t.string({ description: 'A public http or https address, or the url of a Media.' }),
     upload: t.field({ type: 'Upload', description: 'The file itself, in a multipart request.' }),

@@ -11,7 +11,7 @@ const Model = builder.objectRef<CatalogModel>('Model').implement({
     name: t.exposeString('name', { description: 'Name for people.' }),
     category: t.exposeString('category', { description: `One of ${categories.join(', ')}.` }),
     generator: t.exposeString('generator', { description: 'What `generator` arguments take.' }),
-    provider: t.exposeString('provider', { description: 'The upstream wire behind it.' }),
+    provider: t.exposeString('provider', { description: 'The provider behind it.' }),
     inputs: t.exposeStringList('inputs', { description: 'Names of the inputs it takes.' }),
     sizes: t.exposeStringList('sizes', {
       nullable: true,
@@ -26,7 +26,7 @@ const Model = builder.objectRef<CatalogModel>('Model').implement({
       description: 'Kinds of task it does, such as VIDEO; CHAT for `chat`.',
     }),
     needs: t.exposeStringList('needs', {
-      description: 'Inputs it can not do without, besides those that are required anyway.',
+      description: 'Inputs it requires, besides those that are always required.',
     }),
     aspectRatios: t.exposeStringList('aspectRatios', {
       nullable: true,

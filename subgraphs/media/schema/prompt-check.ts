@@ -2,12 +2,12 @@ import { checkPrompt, type PromptCheck as PromptCheckShape } from '../synchronou
 import { builder } from './builder.ts';
 
 const PromptCheck = builder.objectRef<PromptCheckShape>('PromptCheck').implement({
-  description: 'Whether anything is known that speaks against a prompt.',
+  description: 'Whether a prompt is likely to be refused.',
   fields: (t) => ({
     allowed: t.exposeBoolean('allowed', {
       description: 'Whether nothing is; the upstream may still refuse it.',
     }),
-    reasons: t.exposeStringList('reasons', { description: 'What speaks against it, in sentences.' }),
+    reasons: t.exposeStringList('reasons', { description: 'Why it may be refused, in sentences.' }),
   }),
 });
 

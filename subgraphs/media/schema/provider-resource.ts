@@ -25,7 +25,7 @@ const ProviderResource = builder.objectRef<UploadedResource>('ProviderResource')
 builder.mutationField('uploadVoiceSample', (t) =>
   t.field({
     type: ProviderResource,
-    description: 'Hands a recording to the provider of a generator that clones voices.',
+    description: 'Uploads a recording to the provider of a generator that clones voices.',
     rule: 'anyone',
     args: {
       generator: t.arg.string({

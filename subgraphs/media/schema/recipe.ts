@@ -23,7 +23,7 @@ const RecipeInput = builder.inputType('RecipeInput', {
 });
 
 const StartInput = builder.inputType('StartInput', {
-  description: 'What another service of Kiln starts; exactly one member is given.',
+  description: 'Work that another service of Kiln starts; exactly one member must be set.',
   inaccessible: true,
   fields: (t) => ({
     recipe: t.field({ type: RecipeInput, description: 'A recipe.' }),

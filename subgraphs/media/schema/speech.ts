@@ -12,13 +12,13 @@ const SpeechInput = builder.inputType('SpeechInput', {
     speed: t.float({ description: '1 is normal.' }),
     pitch: t.float({ description: 'Semitones up or down; 0 is normal.' }),
     volume: t.float({ description: '1 is normal.' }),
-    emotion: t.string({ description: 'A mood the model names.' }),
+    emotion: t.string({ description: 'An emotion that the model supports.' }),
     format: t.string({ description: 'mp3, wav, or another the model names.' }),
   }),
 });
 
 const VoiceCloneInput = builder.inputType('VoiceCloneInput', {
-  description: 'A sample of a voice, and what the new voice shall be called.',
+  description: 'A recording of a voice, and the name of the new voice.',
   fields: (t) => ({
     generator: t.string({ required: true, description: 'Who makes the voice, such as agg/speech_router.' }),
     model: t.string({ description: "Which of the generator's models speaks the demo." }),
@@ -27,7 +27,7 @@ const VoiceCloneInput = builder.inputType('VoiceCloneInput', {
       required: true,
       description: 'A recording of the voice; the id of what uploadVoiceSample answered is a fileId too.',
     }),
-    voiceId: t.id({ description: 'The id the new voice shall have; absent means one is made up.' }),
+    voiceId: t.id({ description: 'The id of the new voice; absent means one is generated.' }),
     name: t.string({ description: 'A name for people.' }),
     text: t.string({ description: 'What the demo says; absent means no demo.' }),
   }),
@@ -39,6 +39,6 @@ startMutation('synthesizeSpeech', SpeechInput, {
 });
 
 startMutation('cloneVoice', VoiceCloneInput, {
-  description: 'Starts making a voice after a sample; the result is a ClonedVoice.',
+  description: 'Starts cloning a voice from a recording; the result is a ClonedVoice.',
   inputDescription: 'The sample and the names.',
 });

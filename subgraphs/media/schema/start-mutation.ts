@@ -11,7 +11,7 @@ export function startArguments(t: Parameters<Parameters<typeof builder.mutationF
   return {
     callbackUrl: t.arg.string({
       description:
-        'Public http or https address that is told the end of the task by a signed POST (Standard Webhooks); of repeated requests under one key the first counts.',
+        'Public http or https address that gets a signed POST (Standard Webhooks) when the task ends; of repeated requests under one key the first counts.',
     }),
     idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
   };

@@ -9,7 +9,7 @@ const TaskConnection = connection(Task, {
 });
 
 const TaskFilter = builder.inputType('TaskFilter', {
-  description: 'Which tasks to list; every given member must hold.',
+  description: 'Which tasks to list; every member that is set must match.',
   fields: (t) => ({
     states: t.field({ type: [TaskState], description: 'In one of these states.' }),
     kinds: t.field({ type: [TaskKind], description: 'Of one of these kinds.' }),

@@ -36,7 +36,7 @@ const ClonedVoice = builder.objectRef<FinishedTask>('ClonedVoice').implement({
     demo: t.field({
       type: Media,
       nullable: true,
-      description: 'What it sounds like, when a text was given.',
+      description: 'A demo of the voice, when a text was sent.',
       resolve: ({ result: { mediaIds } }, _, { loaders }) =>
         mediaIds[0] === undefined ? null : loaders.media.load(mediaIds[0]),
     }),
@@ -51,7 +51,7 @@ const Analysis = builder.objectRef<FinishedTask>('Analysis').implement({
       resolve: ({ result: { facts } }) => textOf(facts['model']) ?? '',
     }),
     provider: t.string({
-      description: 'The upstream wire it was asked over.',
+      description: 'The provider that answered.',
       resolve: async ({ id, result: { facts } }, _, { loaders }) => {
         const attempts = await loaders.attempts.load(id);
         return textOf(facts['provider']) ?? deciding(attempts)?.provider ?? '';
@@ -59,7 +59,7 @@ const Analysis = builder.objectRef<FinishedTask>('Analysis').implement({
     }),
     usage: t.field({
       type: TokenUsage,
-      description: 'What it took.',
+      description: 'The tokens it used.',
       resolve: ({ result: { facts } }) => {
         const { inputTokens, outputTokens } = (facts['usage'] ?? {}) as JsonObject;
         return { inputTokens: countOf(inputTokens), outputTokens: countOf(outputTokens) };
@@ -105,7 +105,7 @@ const PersonDetection = builder.objectRef<FinishedTask>('PersonDetection').imple
   fields: (t) => ({
     hasPerson: t.boolean({
       nullable: true,
-      description: 'Whether there is a person or a figure in the picture; null when that could not be told.',
+      description: 'Whether there is a person or a figure in the picture; null when that is unknown.',
       resolve: ({ result: { facts } }) =>
         typeof facts['hasPerson'] === 'boolean' ? facts['hasPerson'] : null,
     }),
@@ -117,7 +117,7 @@ const PersonDetection = builder.objectRef<FinishedTask>('PersonDetection').imple
     }),
     subjects: t.field({
       type: ['JSON'],
-      description: 'Who was found, as the provider tells it.',
+      description: 'Who was found, as the provider reports it.',
       resolve: ({ result: { facts } }) => (Array.isArray(facts['subjects']) ? facts['subjects'] : []),
     }),
   }),
@@ -151,7 +151,7 @@ builder.objectFields(Task, (t) => ({
   }),
   text: t.string({
     nullable: true,
-    description: 'What it made in words, for kinds that make text.',
+    description: 'The text it made, for kinds that make text.',
     resolve: ({ result }) => result?.texts[0],
   }),
   provider: t.string({

@@ -13,7 +13,7 @@ export const TaskState = builder.enumType('TaskState', {
     RUNNING: { description: 'Being worked on.' },
     SUCCEEDED: { description: 'Finished; its outputs are stored.' },
     FAILED: { description: 'Ended without result; `error` says why.' },
-    CANCELLED: { description: 'Ended because somebody asked for it.' },
+    CANCELLED: { description: 'Ended by a cancel request.' },
   } satisfies Record<(typeof taskStates)[number], { description: string }>,
 });
 
@@ -54,7 +54,7 @@ Task.implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Unguessable, time-ordered id (UUID v7).' }),
     kind: t.expose('kind', { type: TaskKind, description: 'What it makes.' }),
-    generator: t.exposeString('generator', { description: 'The generator that was asked.' }),
+    generator: t.exposeString('generator', { description: 'The generator that does the work.' }),
     taskType: t.exposeString('taskType', {
       nullable: true,
       description: 'Task type of the video template, for recipes.',
@@ -76,7 +76,7 @@ Task.implement({
     cancelRequestedAt: t.expose('cancelRequestedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When somebody asked to cancel it.',
+      description: 'When its cancellation was requested.',
     }),
     lastSeq: t.exposeInt('lastSeq', { description: 'Number of the newest entry of its log.' }),
     events: t.field({

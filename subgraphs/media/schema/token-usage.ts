@@ -7,7 +7,7 @@ interface TokenUsageShape {
 
 /** What a language model took for an answer. */
 export const TokenUsage = builder.objectRef<TokenUsageShape>('TokenUsage').implement({
-  description: 'What a language model took for an answer, as its provider counts.',
+  description: 'The tokens of an answer, as its provider counts them.',
   fields: (t) => ({
     inputTokens: t.exposeInt('inputTokens', { description: 'Tokens it read.' }),
     outputTokens: t.exposeInt('outputTokens', { description: 'Tokens it wrote.' }),

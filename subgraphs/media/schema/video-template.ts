@@ -11,7 +11,7 @@ import { builder } from './builder.ts';
 const VideoTemplate = builder.objectRef<VideoTemplateShape>('VideoTemplate').implement({
   description: 'An entry of the video template catalog, identified by its task type.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'An integer, given out in order.' }),
+    id: t.exposeID('id', { description: 'An integer, assigned in order.' }),
     taskType: t.exposeString('taskType', {
       description: 'What createTask names; unique among living templates.',
     }),
@@ -29,7 +29,7 @@ const VideoTemplate = builder.objectRef<VideoTemplateShape>('VideoTemplate').imp
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was deleted; null while it lives.',
+      description: 'When it was deleted; null otherwise.',
     }),
   }),
 });
@@ -49,7 +49,9 @@ const VideoTemplatePage = builder.objectRef<VideoTemplatePageShape>('VideoTempla
     }),
     page: t.exposeInt('page', { description: 'Number of this page, from 1.' }),
     pageSize: t.exposeInt('pageSize', { description: 'Most templates a page holds.' }),
-    total: t.exposeInt('total', { description: 'Living templates that match, over all pages.' }),
+    total: t.exposeInt('total', {
+      description: 'Templates that match, over all pages; deleted ones are not counted.',
+    }),
   }),
 });
 
@@ -89,7 +91,7 @@ builder.queryField('taskTypeAvailable', (t) =>
     description: 'Whether no living template has this task type yet.',
     rule: 'public',
     args: {
-      taskType: t.arg.string({ required: true, description: 'The task type somebody wants to take.' }),
+      taskType: t.arg.string({ required: true, description: 'The task type to look up.' }),
     },
     resolve: (_, { taskType }, { services }) => services.videoTemplates.isAvailable(taskType),
   }),
@@ -108,7 +110,7 @@ builder.mutationField('createVideoTemplate', (t) =>
 builder.mutationField('updateVideoTemplate', (t) =>
   t.field({
     type: VideoTemplate,
-    description: 'Changes the given members of a living template.',
+    description: 'Changes those members of a template that are sent.',
     rule: 'admin',
     args: {
       id: t.arg.id({ required: true, description: 'The id of the template.' }),

@@ -7,8 +7,8 @@ export const Voice = builder.objectRef<VoiceShape>('Voice').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What `voiceId` takes.' }),
     name: t.exposeString('name', { description: 'Name for people.' }),
-    language: t.exposeString('language', { nullable: true, description: 'What it speaks, when known.' }),
-    cloned: t.exposeBoolean('cloned', { description: 'Whether it was made after a sample.' }),
+    language: t.exposeString('language', { nullable: true, description: 'Its language, when known.' }),
+    cloned: t.exposeBoolean('cloned', { description: 'Whether it was cloned from a recording.' }),
   }),
 });
 

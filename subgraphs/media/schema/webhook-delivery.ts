@@ -3,7 +3,7 @@ import { builder } from './builder.ts';
 import { Task, taskOf } from './task.ts';
 
 const WebhookDelivery = builder.objectRef<WebhookDeliveryShape>('WebhookDelivery').implement({
-  description: "The telling of a task's end to its `callbackUrl`.",
+  description: "A delivery of a task's result webhook to its `callbackUrl`.",
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The webhook-id header of every attempt, redeliveries included.' }),
     task: t.field({

@@ -42,7 +42,7 @@ const TRAINING_SECONDS = 8 * 3_600;
 /** What holds for them. */
 export const avatarKinds = {
   AVATAR_SOURCE: {
-    description: "A video handed to the avatar's cloud.",
+    description: 'A video uploaded for an avatar.',
     mutation: 'uploadAvatarSource',
     generator: GENERATOR,
     category: 'avatar',
@@ -51,7 +51,7 @@ export const avatarKinds = {
     timeoutSeconds: LONG_SECONDS,
   },
   AVATAR: {
-    description: 'An avatar made of such a video.',
+    description: 'An avatar made from such a video.',
     mutation: 'createAvatar',
     generator: GENERATOR,
     category: 'avatar',

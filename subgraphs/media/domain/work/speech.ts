@@ -43,7 +43,7 @@ const AUDIO: ResultKind = { name: 'speech', types: ['audio/'], label: 'sound', n
 /** What holds for them. */
 export const speechKinds = {
   SPEECH: {
-    description: 'Spoken words.',
+    description: 'Speech from a text.',
     mutation: 'synthesizeSpeech',
     category: 'speech',
     files: {},
@@ -53,7 +53,7 @@ export const speechKinds = {
     problems: speechProblems,
   },
   VOICE_CLONE: {
-    description: 'A voice after a sample.',
+    description: 'A voice cloned from a recording.',
     mutation: 'cloneVoice',
     category: 'speech',
     files: { sample: { kind: 'audio' } },
