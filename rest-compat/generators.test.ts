@@ -93,7 +93,8 @@ describe('the operations that start a video', () => {
     ['/api/imga/video/sync/gen?prompt=waves', 'imga'],
   ])('%s waits for the video', async (path, generator) => {
     server.media.tasks.startAs = 'SUCCEEDED';
-    expect((await post(path, { prompt: 'waves', img_file: blob() })).body).toMatchObject(isFinished);
+    const prompt: Record<string, string> = path.includes('prompt=') ? {} : { prompt: 'waves' };
+    expect((await post(path, { ...prompt, img_file: blob() })).body).toMatchObject(isFinished);
     const input = { generator, prompt: 'waves', image: { fileId: 'img_file.bin' } };
     expect(lastOf('GenerateVideo')).toEqual({ input });
   });
@@ -161,7 +162,8 @@ describe('the operations that make or describe images', () => {
     ['/api/imga/async/generate/image?prompt=tea', 'imga'],
     ['/api/imga/generate-image', 'imga'],
   ])('%s answers the id of the task', async (path, generator) => {
-    const sent = { prompt: 'tea', img_file: blob(), img_url: link, ar: '1:1' };
+    const prompt: Record<string, string> = path.includes('prompt=') ? {} : { prompt: 'tea' };
+    const sent = { ...prompt, img_file: blob(), img_url: link, ar: '1:1' };
     expect((await post(path, sent)).body).toEqual(isSubmitted);
     const images = [{ fileId: 'img_file.bin' }, { url: link }];
     expect(lastOf('GenerateImage')).toEqual({

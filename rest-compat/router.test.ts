@@ -33,7 +33,7 @@ describe('task management', () => {
       expect(body).toEqual({
         status: true,
         data: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        msg: 'task submitted',
+        msg: 'task submitted (ignored: extra)',
       });
       expect(lastAsked()?.variables).toEqual({
         taskType: 'vlog',

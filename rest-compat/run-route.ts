@@ -61,7 +61,11 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
     const data = await waitIfSynchronous(deps, run, read, await runDocuments(deps, run, read));
     const reply = route.reply(data as never, replyContext);
     const { status = 200, headers = {} } = route.head?.(data as never, replyContext) ?? {};
-    return { status, headers, body: bodyOf(run, reply, { status, notes: read.notes }) };
+    return {
+      status,
+      headers: { ...headers, ...ignoredHeader(read) },
+      body: bodyOf(run, reply, { ...read, status }),
+    };
   } catch (error) {
     const errorReply = error instanceof AppError ? route.errorReplies?.[error.code] : undefined;
     if (errorReply === undefined) {
@@ -69,16 +73,25 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
         ? withSentNames(error, read.sent)
         : withRouteNames(error, route.fieldNames);
     }
-    return { status: 200, body: bodyOf(run, errorReply(replyContext), { status: 200, notes: read.notes }) };
+    const body = bodyOf(run, errorReply(replyContext), { ...read, status: 200 });
+    return { status: 200, headers: ignoredHeader(read), body };
   }
 }
 
 function bodyOf(
   { route, style, context }: RunRequest,
   reply: object,
-  facts: { readonly status: number; readonly notes: readonly string[] },
+  facts: Pick<ValidRequest, 'notes' | 'ignored'> & { readonly status: number },
 ): object {
-  return route.isBare === true ? reply : style.success(reply, { ...facts, traceId: context.caller.traceId });
+  const { status, notes, ignored } = facts;
+  const { traceId } = context.caller;
+  return route.isBare === true ? reply : style.success(reply, { status, notes, ignored, traceId });
+}
+
+/** The fields that were not read, for programs: the message of the workflow service is documented. */
+function ignoredHeader({ ignored }: ValidRequest): Readonly<Record<string, string>> {
+  if (ignored.length === 0) return {};
+  return { 'X-Ignored-Fields': ignored.map((name) => encodeURIComponent(name.toWellFormed())).join(', ') };
 }
 
 function factsOf({ request, rawQuery }: RunRequest, { rawBody }: ValidRequest): RequestFacts {

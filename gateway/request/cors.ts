@@ -20,6 +20,7 @@ const EXPOSED_HEADERS = [
   'Deprecation',
   'Sunset',
   'X-Trace-Id',
+  'X-Ignored-Fields',
   'Content-Disposition',
   'ETag',
 ].join(', ');

@@ -1,6 +1,6 @@
 import { headersTakenBy } from '../route/headers.ts';
 import { namesOf } from '../route/names.ts';
-import type { Param, ParamType } from '../route/param.ts';
+import type { Param, Params, ParamType } from '../route/param.ts';
 import type { Route } from '../route/route.ts';
 import type { JsonSchema, OpenApiOperation, OpenApiParameter } from '../schemas/openapi-types.ts';
 
@@ -32,7 +32,7 @@ export function bodyOf(route: Route): OpenApiOperation['requestBody'] {
   const required = fields.filter(([, param]) => param.required).map(([name]) => name);
   const schema = {
     type: 'object',
-    properties: Object.fromEntries(fields.map(([name, param]) => [name, fieldSchema(name, param)])),
+    properties: Object.fromEntries(fields.map(([name]) => [name, fieldSchema(route.params, name)])),
     ...(required.length === 0 ? {} : { required }),
     ...oneOfSchema(body.oneOf),
     ...(body.additionalProperties === true ? { additionalProperties: true } : {}),
@@ -46,9 +46,11 @@ function oneOfSchema(groups: readonly (readonly string[])[] = []): JsonSchema {
   return { allOf: groups.map((names) => ({ anyOf: names.map((name) => ({ required: [name] })) })) };
 }
 
-function fieldSchema(name: string, param: Param<unknown>): JsonSchema {
-  const aliases = namesOf(name).slice(1);
-  return aliases.length === 0 ? schemaOf(param) : { ...schemaOf(param), 'x-aliases': aliases };
+function fieldSchema(params: Params, name: string): JsonSchema {
+  const aliases = namesOf(params, name).slice(1);
+  const param = params[name];
+  const schema = param === undefined ? {} : schemaOf(param);
+  return aliases.length === 0 ? schema : { ...schema, 'x-aliases': aliases };
 }
 
 const types: Readonly<Record<ParamType, JsonSchema>> = {

@@ -23,6 +23,8 @@ interface SuccessFacts {
   readonly traceId: string;
   /** What was ignored or clamped, in words. */
   readonly notes: readonly string[];
+  /** Names of fields that the operation does not read. */
+  readonly ignored: readonly string[];
 }
 
 interface FailureResponse {
@@ -49,7 +51,8 @@ export function responseStyleOf({ service, envelope }: Pick<Section, 'service' |
 
 const mediaStyle: ResponseStyle = {
   isStrict: false,
-  success: (reply, { notes }) => withNotes(reply, notes),
+  success: (reply, { notes, ignored }) =>
+    withNotes(reply, ignored.length === 0 ? notes : [...notes, `ignored: ${ignored.join(', ')}`]),
   invalid: (problems) => ({ status: 422, body: validationError(problems) }),
   failure(thrown, traceId) {
     const { status, msg, headers, unexpected } = failureFacts(thrown, traceId, mediaFailures);

@@ -31,7 +31,7 @@ export function createPartStorage(
     earlier ??= problemIn(route, before);
     if (first === undefined || earlier !== undefined) return null;
     try {
-      const param = fileParams.find(([name]) => namesOf(name).includes(file.field)) ?? first;
+      const param = fileParams.find(([name]) => namesOf(route.params, name).includes(file.field)) ?? first;
       return await store(file, param[1]);
     } catch (error) {
       if (!(error instanceof AppError) || !refusals.has(error.code)) throw error;
@@ -55,7 +55,8 @@ export function createPartStorage(
 /** The first problem with the text fields that have arrived so far. */
 function problemIn({ params }: Route, fields: ReadonlyMap<string, string>): Problem | undefined {
   for (const [name, param] of Object.entries(params)) {
-    const key = param.in === 'form' ? namesOf(name).find((candidate) => fields.has(candidate)) : undefined;
+    const key =
+      param.in === 'form' ? namesOf(params, name).find((candidate) => fields.has(candidate)) : undefined;
     const raw = key === undefined ? '' : fields.get(key);
     const reading = raw === '' ? null : param.read(raw);
     if (reading !== null && 'problem' in reading) return { loc: ['body', name], ...reading.problem };
@@ -67,14 +68,16 @@ function problemIn({ params }: Route, fields: ReadonlyMap<string, string>): Prob
  * Assigns each file parameter its part: the one with the documented name or an alias; for an operation's only file parameter
  * also one named `file`, or the only part there is.
  */
-export function assignParts(params: FileParams, body: FormBody, reader: ParameterReader): void {
+export function assignParts({ params }: Route, body: FormBody, reader: ParameterReader): void {
+  const fileParams = Object.entries(params).filter(([, param]) => param.in === 'file');
   const received = [...body.fields.keys(), ...body.files.map((part) => part.field)];
-  for (const [name, param] of params) {
-    const part = partFor(name, params.length === 1, body.files);
+  for (const [name, param] of fileParams) {
+    const names = namesOf(params, name);
+    const part = partFor(names, fileParams.length === 1, body.files);
     if (part !== undefined) {
       reader.add(name, param, part.file);
-    } else if (param.type === 'link-or-file' && body.fields.has(name)) {
-      reader.add(name, param, body.fields.get(name));
+    } else if (param.type === 'link-or-file' && names.some((alias) => body.fields.has(alias))) {
+      reader.addOneOf(name, param, { names, raws: body.fields });
     } else if (body.fields.has(name)) {
       const msg = 'Value error, expected a file part, received text';
       reader.problems.push({ loc: ['body', name], msg, type: 'value_error' });
@@ -84,9 +87,13 @@ export function assignParts(params: FileParams, body: FormBody, reader: Paramete
   }
 }
 
-function partFor(name: string, isOnlyParam: boolean, files: readonly StoredPart[]): StoredPart | undefined {
-  for (const candidate of namesOf(name)) {
-    const part = files.findLast(({ field }) => field === candidate);
+function partFor(
+  names: readonly string[],
+  isOnlyParam: boolean,
+  files: readonly StoredPart[],
+): StoredPart | undefined {
+  for (const name of names) {
+    const part = files.findLast(({ field }) => field === name);
     if (part !== undefined) return part;
   }
   if (!isOnlyParam) return undefined;

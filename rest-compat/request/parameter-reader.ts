@@ -6,10 +6,19 @@ import type { Route } from '../route/route.ts';
 /** Reads the parameters of one request, source by source, and collects every problem with them. */
 export type ParameterReader = ReturnType<typeof createParameterReader>;
 
+/** Values by the names that were sent, of which one parameter has several. */
+interface NamedValues {
+  readonly names: readonly string[];
+  readonly raws: ReadonlyMap<string, unknown>;
+  /** Turns raw values first, to undefined when it can't. */
+  readonly decode?: (raw: unknown) => unknown;
+}
+
 /** A reader for one request of a route. */
 export function createParameterReader(route: Route) {
   const problems: Problem[] = [];
   const notes: string[] = [];
+  const conflicts: string[] = [];
   const sent = new Set<string>();
   const values = new Map<string, unknown>();
   const add = (name: string, param: Param<unknown>, raw: unknown): void => {
@@ -25,14 +34,28 @@ export function createParameterReader(route: Route) {
     if (param.required) problems.push(missing([locationOf(param), name], received));
     else values.set(name, param.fallback);
   };
+  const addOneOf = (
+    name: string,
+    param: Param<unknown>,
+    { names, raws, decode = (raw) => raw }: NamedValues,
+  ): void => {
+    const [key, ...others] = names.filter((candidate) => raws.has(candidate));
+    if (key === undefined) return absent(name, param, raws.keys());
+    const other = others.find((candidate) => raws.get(candidate) !== raws.get(key));
+    if (other !== undefined) conflicts.push(`${key} and ${other} are the same and differ: send one of them`);
+    add(name, param, decode(raws.get(key)));
+  };
   return {
     problems,
     notes,
+    /** Names of one parameter that were sent with different values, in words. */
+    conflicts,
     /** Names that the caller sent a value for. */
     sent,
     /** Typed values by documented name. */
     values,
     add,
+    addOneOf,
     absent,
     /** Reads every parameter of one source; `decode` turns raw values first, to undefined when it can't. */
     read(
@@ -42,9 +65,7 @@ export function createParameterReader(route: Route) {
     ): void {
       for (const [name, param] of Object.entries(route.params)) {
         if (param.in !== source) continue;
-        const key = namesOf(name).find((candidate) => raws.has(candidate));
-        if (key === undefined) absent(name, param, raws.keys());
-        else add(name, param, decode(raws.get(key)));
+        addOneOf(name, param, { names: namesOf(route.params, name), raws, decode });
       }
     },
   };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+import { AppError } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { Problem } from '../replies/validation.ts';
 import { namesOf } from '../route/names.ts';
@@ -11,6 +12,7 @@ import { readBytes } from './body/text.ts';
 import { applyFieldGroups } from './field-groups.ts';
 import { assignParts, createPartStorage, type StoreFile } from './form-parts.ts';
 import { createParameterReader, locationOf, missing, type ParameterReader } from './parameter-reader.ts';
+import { unreadNames, unreadParts } from './unread-fields.ts';
 
 /** The values of a route's parameters in one request, or every problem with them. */
 export type RestRequest =
@@ -22,6 +24,8 @@ export type RestRequest =
       readonly sent: ReadonlySet<string>;
       /** What was ignored or clamped, in words for msg. */
       readonly notes: readonly string[];
+      /** Names of fields that were sent and that the operation does not read. */
+      readonly ignored: readonly string[];
       /** The JSON body as sent; empty on other operations. */
       readonly json: JsonObject;
       /** The body of an operation that documents a raw one; empty otherwise. */
@@ -45,13 +49,14 @@ export interface ReadOptions {
 }
 
 interface Body {
+  readonly ignored?: readonly string[];
   readonly json?: JsonObject;
   readonly rawBody?: Buffer;
 }
 
 /**
  * Reads everything a route declares. Throws PAYLOAD_TOO_LARGE, BAD_USER_INPUT when a group of which one field is needed has
- * none, ClientDisconnected, or what `store` throws.
+ * none or two names of one parameter differ, ClientDisconnected, or what `store` throws.
  */
 export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   const { route, query, pathParams, isStrict } = options;
@@ -59,11 +64,12 @@ export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   if (isStrict) reader.problems.push(...repeated(options));
   reader.read('query', new Map(query));
   reader.read('path', new Map(Object.entries(pathParams)), decodeSegment);
-  const { json = {}, rawBody = Buffer.alloc(0) } = await readBody(options, reader);
-  const { problems, values, sent, notes } = reader;
+  const { json = {}, rawBody = Buffer.alloc(0), ignored = [] } = await readBody(options, reader);
+  const { problems, conflicts, values, sent, notes } = reader;
   if (problems.length > 0) return { problems };
+  if (conflicts.length > 0) throw new AppError('BAD_USER_INPUT', conflicts.join('; '));
   if (route.body !== undefined) applyFieldGroups(route.body, reader);
-  return { input: Object.fromEntries(values), sent, notes, json, rawBody };
+  return { input: Object.fromEntries(values), sent, notes, ignored, json, rawBody };
 }
 
 async function readBody(options: ReadOptions, reader: ParameterReader): Promise<Body> {
@@ -72,7 +78,7 @@ async function readBody(options: ReadOptions, reader: ParameterReader): Promise<
     if (route.body === undefined) return {};
     if (route.body.type === 'raw') return { rawBody: await readBytes(request, rawMaxBytes) };
     if (route.body.type === 'application/json') return await readJson(options, reader);
-    await readForm(options, reader);
+    return await readForm(options, reader);
   } catch (error) {
     if (!(error instanceof MalformedBody)) throw error;
     reader.problems.push({ loc: ['body'], msg: error.message, type: 'value_error' });
@@ -104,11 +110,20 @@ async function readJson({ request, route, isStrict }: ReadOptions, reader: Param
   }
   const fields = Object.entries(body.object).filter(([, value]) => !isStrict || value !== null);
   reader.read('json', new Map(fields));
-  return { json: body.object };
+  const isOpen = route.body?.additionalProperties === true;
+  return {
+    json: body.object,
+    ignored: isOpen
+      ? []
+      : unreadNames(
+          route.params,
+          fields.map(([name]) => name),
+        ),
+  };
 }
 
 /** File parts are stored while they arrive, so the order of parts does not matter and no file is held in memory. */
-async function readForm(options: ReadOptions, reader: ParameterReader): Promise<void> {
+async function readForm(options: ReadOptions, reader: ParameterReader): Promise<Body> {
   const { request, route, fileMaxBytes } = options;
   const fileParams = Object.entries(route.params).filter(([, param]) => param.in === 'file');
   const storage = createPartStorage(options, fileParams, reader.problems);
@@ -116,18 +131,19 @@ async function readForm(options: ReadOptions, reader: ParameterReader): Promise<
   const fields = new Map([...textsOf(route, body)].filter(([, value]) => value !== ''));
   if (route.body?.required === true && fields.size === 0 && body.files.length === 0) {
     reportEmptyForm(route, reader, body);
-    return;
+    return {};
   }
   reader.read('form', fields);
-  assignParts(fileParams, { ...body, fields }, reader);
+  assignParts(route, { ...body, fields }, reader);
   storage.throwRefusal();
+  return { ignored: unreadParts(route.params, { ...body, fields }, [...reader.values.values()]) };
 }
 
 /** The last value of each field; of those that may be repeated every value, on a line of its own. */
 function textsOf({ params }: Route, { fields, values }: FormBody): ReadonlyMap<string, string> {
   const whole = Object.entries(params)
     .filter(([, { repeated }]) => repeated === true)
-    .flatMap(([name]) => namesOf(name))
+    .flatMap(([name]) => namesOf(params, name))
     .flatMap((name) => (values.has(name) ? [[name, (values.get(name) ?? []).join('\n')] as const] : []));
   return new Map([...fields, ...whole]);
 }

@@ -1,0 +1,35 @@
+import { namesOf } from '../route/names.ts';
+import type { Params } from '../route/param.ts';
+import type { FormBody } from './body/form.ts';
+
+/** Fields of a request that its operation does not read: their names go into the reply. Pure. */
+
+const MAX_NAMES = 20;
+const MAX_NAME_LENGTH = 50;
+
+/** Names among these that no parameter of the body has; bounded, as callers choose them. */
+export function unreadNames(params: Params, names: Iterable<string>): readonly string[] {
+  const fields = Object.entries(params).filter(([, { in: source, type }]) =>
+    source === 'file' ? type === 'link-or-file' : source === 'form' || source === 'json',
+  );
+  const known = new Set(fields.flatMap(([name]) => namesOf(params, name)));
+  const unread = [...new Set(names)].filter((name) => name !== '' && !known.has(name));
+  return unread.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME_LENGTH));
+}
+
+/** The same of a form: also file parts beside the one that was used. */
+export function unreadParts(
+  params: Params,
+  { fields, files }: FormBody,
+  used: readonly unknown[],
+): readonly string[] {
+  const spare = files.filter(({ file }) => file === null || !used.includes(file)).map(({ field }) => field);
+  const kept = new Set(files.filter(({ field }) => !spare.includes(field)).map(({ field }) => field));
+  const unused = spare.filter((field) => !kept.has(field)).slice(0, MAX_NAMES);
+  return [
+    ...new Set([
+      ...unreadNames(params, fields.keys()),
+      ...unused.map((name) => name.slice(0, MAX_NAME_LENGTH)),
+    ]),
+  ];
+}

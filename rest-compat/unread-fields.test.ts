@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startRestServer, type RestReply, type RestServer } from './fixtures/rest-server.ts';
+
+/** Fields that an operation does not read, and fields under other names than the documented one. */
+
+let server: RestServer;
+beforeAll(async () => {
+  server = await startRestServer();
+});
+afterAll(() => server.close());
+
+const custom = '/api/custom/image/submit/task';
+
+function post(path: string, fields: Readonly<Record<string, string | Blob>>): Promise<RestReply> {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') body.append(name, value);
+    else body.append(name, value, 'a.png');
+  }
+  return server.send('POST', path, { body });
+}
+
+const picture = new Blob(['picture'], { type: 'image/png' });
+
+/** The input of the latest generateImage. */
+const latest = () => server.media.asked.findLast(({ name }) => name === 'GenerateImage')?.variables['input'];
+
+describe('a field that no operation reads', () => {
+  it('is named in msg and in a header', async () => {
+    const { body, headers } = await post(custom, { prompt: 'a cup', quality: 'high', größe: '1' });
+    expect(body).toMatchObject({ status: true, msg: 'task submitted (ignored: quality, größe)' });
+    expect(headers.get('x-ignored-fields')).toBe('quality, gr%C3%B6%C3%9Fe');
+  });
+
+  it('is named where the prompt belongs into the query, and of JSON', async () => {
+    const path = '/api/agg/imga/async/generate/image?prompt=a%20cup';
+    expect((await post(path, { prompt: 'a dog', n: '2' })).body['msg']).toContain('(ignored: prompt, n)');
+    const json = { task_type: 'tea', prompt: 'a cup', seed: 7 };
+    const { body } = await server.send('POST', '/api/task/create/task', { json });
+    expect(body['msg']).toBe('task submitted (ignored: seed)');
+  });
+
+  it('is a file beside the one that is used', async () => {
+    const { body } = await post(custom, { prompt: 'a cup', img_file: picture, mask: picture });
+    expect(body['msg']).toBe('task submitted (ignored: mask)');
+  });
+
+  it('keeps the message short, whatever is sent', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`${index}${'x'.repeat(90)}`, '1']),
+    );
+    const { body } = await post(custom, { prompt: 'a cup', ...many });
+    expect(String(body['msg']).length).toBeLessThan(1_200);
+  });
+
+  it('is not told of fields that are all read, nor of a JSON body that may have any', async () => {
+    const { body, headers } = await post(custom, { prompt: 'a cup', seed: '7' });
+    expect([body['msg'], headers.get('x-ignored-fields')]).toEqual(['task submitted', null]);
+    const json = { task_type: 'unread', own: 1 };
+    const created = await server.send('POST', '/api/template/create', { json });
+    expect(created.headers.get('x-ignored-fields')).toBeNull();
+  });
+});
+
+describe('a field under another name', () => {
+  it.each([
+    [{ ar: '16:9' }, { aspectRatio: '16:9' }],
+    [{ aspect_ratio: '16:9' }, { aspectRatio: '16:9' }],
+    [{ num: '2' }, { count: 2 }],
+    [{ count: '2', n: '2' }, { count: 2 }],
+    [{ size: '1024x1024' }, { resolution: '1024x1024' }],
+    [{ img: 'https://example.com/a.png' }, { images: [{ url: 'https://example.com/a.png' }] }],
+    [{ image_url: 'https://example.com/a.png' }, { images: [{ url: 'https://example.com/a.png' }] }],
+    [{ image: picture }, { images: [{ fileId: expect.any(String) }] }],
+    [{ image_url: picture }, { images: [{ fileId: expect.any(String) }] }],
+  ])('%j is read', async (fields, input) => {
+    const { body } = await post(custom, { prompt: 'a cup', ...fields });
+    expect(body).toMatchObject({ status: true, msg: 'task submitted' });
+    expect(latest()).toEqual({ generator: 'custom', prompt: 'a cup', ...input });
+  });
+
+  it.each([
+    [{ ar: '16:9', aspect_ratio: '9:16' }, 'ar and aspect_ratio are the same and differ: send one of them'],
+    [{ n: '1', count: '2' }, 'n and count are the same and differ: send one of them'],
+    [{ size: '8k', resolution: '4k' }, 'resolution and size are the same and differ: send one of them'],
+  ])('is refused when two names differ: %j', async (fields, msg) => {
+    const before = server.media.asked.length;
+    const reply = await post(custom, { prompt: 'a cup', ...fields });
+    expect([reply.status, reply.body]).toEqual([200, { status: false, data: null, msg }]);
+    expect(server.media.asked).toHaveLength(before);
+  });
+
+  it('is told by the OpenAPI document', async () => {
+    const { body } = await server.send('GET', '/openapi.json');
+    const { paths } = body as any; // oxlint-disable-line typescript/no-explicit-any -- read as it is
+    const { properties } = paths[custom].post.requestBody.content['multipart/form-data'].schema;
+    expect(properties.ar['x-aliases']).toEqual(['aspect_ratio']);
+    expect(properties.n['x-aliases']).toEqual(['num', 'count']);
+    expect(properties.img_file['x-aliases']).toEqual(['image_file', 'img', 'image', 'img_url', 'image_url']);
+    expect(properties.img_url['x-aliases']).toEqual(['image_url', 'img', 'image']);
+    const detection =
+      paths['/api/cloud/humanvid/video/submit/task'].post.requestBody.content['multipart/form-data'];
+    expect(detection.schema.properties.img_input['x-aliases']).toContain('image_url');
+  });
+});
