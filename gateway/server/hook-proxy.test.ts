@@ -48,7 +48,7 @@ afterEach(async () => {
   await stop(media);
 });
 
-it('hands a notice on byte for byte with what it is signed with, and nobody’s credentials', async () => {
+it('hands a webhook on byte for byte with what it is signed with, and nobody’s credentials', async () => {
   const origin = await listen(gateway);
   const answer = await fetch(`${origin}/hooks/fal?attempt=a%2F1%2F1&mac=b`, {
     method: 'POST',
@@ -73,7 +73,7 @@ it('hands a notice on byte for byte with what it is signed with, and nobody’s 
   }
 });
 
-it('says that notices are not taken while media is away', async () => {
+it('says that webhooks are not taken while media is away', async () => {
   const origin = await listen(gateway);
   await stop(media);
   const answer = await fetch(`${origin}/hooks/fal`, { method: 'POST', body: '{}' });

@@ -145,12 +145,12 @@ test('upscales once; the same again is code 21 with the first one', async () => 
 });
 
 test('posts every change to a notifyHook on this machine, in order', async () => {
-  const notices: Task[] = [];
+  const webhooks: Task[] = [];
   const hook = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      notices.push(JSON.parse(Buffer.concat(chunks).toString('utf8')) as Task);
+      webhooks.push(JSON.parse(Buffer.concat(chunks).toString('utf8')) as Task);
       response.end();
     });
   });
@@ -159,8 +159,8 @@ test('posts every change to a notifyHook on this machine, in order', async () =>
     const notifyHook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook`;
     const { body } = await postJson(`${url}/mj/submit/imagine`, { prompt: 'a boat', notifyHook });
     await follow(url, String(body['result']));
-    await expect.poll(() => notices.at(-1)?.status, { timeout: 10_000 }).toBe('SUCCESS');
-    const values = notices.map(({ progress }) => Number.parseInt(progress ?? '0', 10));
+    await expect.poll(() => webhooks.at(-1)?.status, { timeout: 10_000 }).toBe('SUCCESS');
+    const values = webhooks.map(({ progress }) => Number.parseInt(progress ?? '0', 10));
     expect(values).toEqual(values.toSorted((one, other) => one - other));
     expect(values.length).toBeGreaterThan(3);
   } finally {

@@ -19,7 +19,7 @@ let upstream: Upstream;
 let server: Server;
 let wakeUps: WakeUps;
 let asked: number;
-/** A wire that is asked every ten minutes unless a notice comes. */
+/** A wire that is asked every ten minutes unless a webhook comes. */
 async function scene(change: Partial<Provider> = {}) {
   let ends = false;
   upstream.onStatus = () => {
@@ -88,7 +88,7 @@ async function scene(change: Partial<Provider> = {}) {
 const tell = (url: string, body: string = '{"status":"OK"}', headers: Record<string, string> = {}) =>
   fetch(url, { method: 'POST', body, headers });
 
-describe('a notice', () => {
+describe('a webhook', () => {
   beforeEach(async () => {
     engine = await startEngine();
     upstream = await startUpstream();
@@ -179,7 +179,7 @@ describe('a notice', () => {
   });
 });
 
-describe('an address for notices', () => {
+describe('an address for webhooks', () => {
   const sandboxed = { provider: { name: 'fal' }, sandbox: true };
   const real = { ...sandboxed, sandbox: false };
 

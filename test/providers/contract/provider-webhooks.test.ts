@@ -26,7 +26,7 @@ interface Received extends ProviderWebhook {
   readonly path: string;
 }
 
-/** Somebody who takes notices and answers them as the adapter says. */
+/** Somebody who takes webhooks and answers them as the adapter says. */
 let received: Received[];
 let status: number;
 let receiver: Server;
@@ -43,9 +43,9 @@ beforeEach(async () => {
       const headers = Object.fromEntries(
         Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
       );
-      const notice = { path: request.url ?? '', headers, body: Buffer.concat(chunks) };
-      const answer = provider.answerChallenge?.(notice) ?? null;
-      if (answer === null) received.push(notice);
+      const webhook = { path: request.url ?? '', headers, body: Buffer.concat(chunks) };
+      const answer = provider.answerChallenge?.(webhook) ?? null;
+      if (answer === null) received.push(webhook);
       response.writeHead(answer === null ? status : 200).end(answer === null ? '' : JSON.stringify(answer));
     });
   });
@@ -67,8 +67,8 @@ function contextFor(name: string): StartContext {
   return { ...contextOf({ ...connection, endpoints }), reference: REFERENCE, webhookUrl: hook };
 }
 
-/** Starts work with an address for notices, and waits for the notice of its end. */
-async function toldBy(name: string, kind: 'IMAGE' | 'VIDEO', words: RegExp) {
+/** Starts work with an address for webhooks, and waits for the webhook of its end. */
+async function webhookFrom(name: string, kind: 'IMAGE' | 'VIDEO', words: RegExp) {
   provider = must(world.providers[name], 'provider');
   await world.setLatency({ wire: name, queuedMs: 0, runningMs: 50, progressSteps: 2 });
   const request = kind === 'IMAGE' ? imageRequest() : videoRequest();
@@ -76,7 +76,7 @@ async function toldBy(name: string, kind: 'IMAGE' | 'VIDEO', words: RegExp) {
   await job.start(request, contextFor(name));
   const isEnd = ({ body }: ProviderWebhook) => words.test(body.toString('utf8'));
   await expect.poll(() => received.some(isEnd), { timeout: 20_000 }).toBe(true);
-  return must(received.find(isEnd), 'notice');
+  return must(received.find(isEnd), 'webhook');
 }
 
 describe('the stand-in', () => {
@@ -89,7 +89,7 @@ describe('the stand-in', () => {
   ] as const)(
     'of %s tells the end of its work at the address that came with the start',
     async (name, kind, words) => {
-      const { path, headers } = await toldBy(name, kind, words);
+      const { path, headers } = await webhookFrom(name, kind, words);
       expect(path).toBe('/hooks/x?attempt=a%2F1%2F1&mac=b');
       expect(headers).not.toHaveProperty('authorization');
     },
@@ -97,7 +97,7 @@ describe('the stand-in', () => {
 
   it('of a vendor that repeats sends what nobody took again', async () => {
     status = 503;
-    await toldBy('fal', 'IMAGE', /"status":"OK"/);
+    await webhookFrom('fal', 'IMAGE', /"status":"OK"/);
     status = 202;
     await expect.poll(() => received.length, { timeout: 10_000 }).toBeGreaterThan(1);
   });
@@ -119,18 +119,18 @@ describe('the stand-in', () => {
 describe.each([
   ['fal', /"status":"OK"/, 'x-fal-webhook-timestamp', 'x-fal-webhook-signature'],
   ['replicate', /"status":"succeeded"/, 'webhook-timestamp', 'webhook-signature'],
-] as const)('a signed notice of %s', (name, words, timeHeader, signatureHeader) => {
+] as const)('a signed webhook of %s', (name, words, timeHeader, signatureHeader) => {
   it('is taken as it came, and in no other form', async () => {
-    const notice = await toldBy(name, 'IMAGE', words);
+    const webhook = await webhookFrom(name, 'IMAGE', words);
     const context = contextFor(name);
     const check = (change: Partial<ProviderWebhook>) =>
-      provider.verifyWebhook?.({ ...notice, ...change }, context);
+      provider.verifyWebhook?.({ ...webhook, ...change }, context);
     const withHeader = (header: string, value: string) => ({
-      headers: { ...notice.headers, [header]: value },
+      headers: { ...webhook.headers, [header]: value },
     });
     expect(await check({})).toBe(true);
-    expect(await check({ body: Buffer.from(notice.body.toString('utf8').replace('"', ' "')) })).toBe(false);
-    const time = Number(notice.headers[timeHeader]);
+    expect(await check({ body: Buffer.from(webhook.body.toString('utf8').replace('"', ' "')) })).toBe(false);
+    const time = Number(webhook.headers[timeHeader]);
     for (const other of [time - 301, time + 301, time - 1]) {
       expect(await check(withHeader(timeHeader, String(other)))).toBe(false);
     }
@@ -140,32 +140,32 @@ describe.each([
   });
 
   it('asks for the keys once, however many forged ones come', async () => {
-    const notice = await toldBy(name, 'IMAGE', words);
+    const webhook = await webhookFrom(name, 'IMAGE', words);
     const context = contextFor(name);
     const asked = () =>
       world.proxy.sent.filter(({ path }) => /jwks|webhooks\/default\/secret/.test(path)).length;
-    await provider.verifyWebhook?.(notice, context);
+    await provider.verifyWebhook?.(webhook, context);
     const before = asked();
     for (let forged = 0; forged < 5; forged += 1) {
       const body = Buffer.from(`{"forged":${forged}}`);
-      expect(await provider.verifyWebhook?.({ ...notice, body }, context)).toBe(false);
+      expect(await provider.verifyWebhook?.({ ...webhook, body }, context)).toBe(false);
     }
     expect(asked()).toBe(before);
   });
 });
 
-it('a notice of fal signed by somebody else’s key is none', async () => {
-  const notice = await toldBy('fal', 'IMAGE', /"status":"OK"/);
+it('a webhook of fal signed by somebody else’s key is none', async () => {
+  const webhook = await webhookFrom('fal', 'IMAGE', /"status":"OK"/);
   const { privateKey } = generateKeyPairSync('ed25519');
   const signature = sign(null, Buffer.from('anything'), privateKey).toString('hex');
-  const headers = { ...notice.headers, 'x-fal-webhook-signature': signature };
-  expect(await provider.verifyWebhook?.({ ...notice, headers }, contextFor('fal'))).toBe(false);
+  const headers = { ...webhook.headers, 'x-fal-webhook-signature': signature };
+  expect(await provider.verifyWebhook?.({ ...webhook, headers }, contextFor('fal'))).toBe(false);
 });
 
-it('keys that can not be had leave a notice unchecked, which is no refusal', async () => {
-  const notice = await toldBy('replicate', 'IMAGE', /"status":"succeeded"/);
+it('keys that can not be had leave a webhook unchecked, which is no refusal', async () => {
+  const webhook = await webhookFrom('replicate', 'IMAGE', /"status":"succeeded"/);
   const context = contextFor('replicate');
   const headers = { authorization: 'Bearer nobody' };
   const unknown = { ...context, connection: { ...context.connection, headers } };
-  await expect(provider.verifyWebhook?.(notice, unknown)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(provider.verifyWebhook?.(webhook, unknown)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });

@@ -17,7 +17,7 @@ import { useEnvironment } from '../environment/use-environment.ts';
 import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 
-/** What is Higgsfield's own: credits, moderation, addresses of its answers, notices, pictures of a character. The rest is in the contract suite. */
+/** What is Higgsfield's own: credits, moderation, addresses of its answers, webhooks, pictures of a character. The rest is in the contract suite. */
 
 const { answers } = readFixture('higgsfield');
 type SoulRequest = Extract<WorkRequest, { kind: 'CHARACTER_IMAGE' }>;
