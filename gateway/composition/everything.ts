@@ -100,6 +100,7 @@ async function linkSubgraphs(
     version: packageJson.version,
     production: config.production,
     queueMaxHours: config.limits.queueMaxHours,
+    workflowNames: config.workflowNames,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
     commerce: composeCommerce(config, sandbox?.stripe ?? null),

@@ -265,6 +265,28 @@ describe('providers', () => {
   });
 });
 
+test('WORKFLOW_NAMES maps names to ours, with fixed parameters, and tells every mistake', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'kiln-config-'));
+  const file = path.join(directory, 'names.json');
+  try {
+    writeFileSync(
+      file,
+      '{"flux": "image", "i2v": {"workflow": "video", "parameters": {"aspectRatio": "9:16"}}}',
+    );
+    expect(readConfig({ WORKFLOW_NAMES: file }).workflowNames).toEqual({
+      flux: { workflow: 'image', parameters: {} },
+      i2v: { workflow: 'video', parameters: { aspectRatio: '9:16' } },
+    });
+    writeFileSync(file, '{"flux": "images", "i2v": {"workflow": "video", "model": "x"}}');
+    const problems = problemsOf({ WORKFLOW_NAMES: file })['WORKFLOW_NAMES'];
+    expect(problems).toContain('flux');
+    expect(problems).toContain('i2v');
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+  expect(problemsOf({ WORKFLOW_NAMES: file })['WORKFLOW_NAMES']).toContain("can't be read");
+});
+
 describe('a bucket', () => {
   const keys = { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'hunter2' };
   const bucket = { S3_BUCKET: 'kiln', ...keys };

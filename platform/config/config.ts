@@ -9,6 +9,7 @@ import { readSettings, type SettingLine } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
 import { signInOf } from './sign-in.ts';
 import { storageOf } from './storage.ts';
+import { readWorkflowNames } from './workflow-names.ts';
 
 /** The configuration of one process. A section is null when its feature is not configured. */
 export type Config = ReturnType<typeof readConfig>;
@@ -51,9 +52,16 @@ export function readConfig(
   const context: SettingsContext = { values, commandLine, role: values.ROLE, production };
   checkCombinations(context, report);
   const generatorsFile = readGeneratorsFile(absolute(values.GENERATORS_FILE), environment, report);
+  const workflowNames = readWorkflowNames(absolute(values.WORKFLOW_NAMES), report);
   const signIn = signInOf(values, report);
   if (problems.length > 0) throw new ConfigError(problems);
-  return { ...configOf(context), signIn, providers: { ...providersOf(values), generatorsFile } };
+  return {
+    ...configOf(context),
+    signIn,
+    providers: { ...providersOf(values), generatorsFile },
+    /** Names of workflows that other systems use. */
+    workflowNames,
+  };
 }
 
 /** All settings with default and meaning, in order: the table of the README and .env.example. */

@@ -34,7 +34,7 @@ export const tasks: Section = {
       variables: executionByTask,
       dataSchema: taskSchemas.task,
       reply(executions, { input: { taskId } }) {
-        const data = taskData(requireExecution(executions, taskId));
+        const data = taskData(requireExecution(executions, taskId), taskId);
         return done('success', pick(taskSchemas.task, { ...data, id: data.taskId }));
       },
     }),

@@ -6,7 +6,7 @@ import {
   DiagnoseCatalog,
   ImportTemplates,
   SyncTemplates,
-  Templates,
+  TemplateStates,
 } from '../documents/workflow/template.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { route } from '../route/define-route.ts';
@@ -70,21 +70,27 @@ export const templateCatalog: readonly Route[] = [
       return done('success', { successful, failed: states.length - successful, total: states.length });
     },
   }),
-  route(Templates)({
+  route(TemplateStates)({
     method: 'GET',
     path: '/templates/sync-status',
-    summary: 'Returns which templates the payment provider has.',
+    summary: 'Returns which templates the payment provider has, and which cannot be run now.',
     rule: 'admin',
-    variables: () => ({ activeOnly: false }),
+    variables: () => ({}),
     dataSchema: catalogSchemas.status,
-    reply({ templates: found }) {
+    reply({ templates: found, unrunnableTemplates }) {
+      const reasons = new Map(unrunnableTemplates.map(({ template, reason }) => [template.code, reason]));
+      const issuesOf = (code: string) => [reasons.get(code) ?? []].flat();
       return done('success', {
         totalTemplates: found.length,
         withPpProduct: found.filter(({ ppProductId }) => ppProductId !== null).length,
         activeTemplates: found.filter(({ isActive }) => isActive).length,
         needsSync: found.filter(({ ppSynced }) => !ppSynced).length,
         templates: found.map((template) =>
-          pick(itemSchemas.syncStatus, { ...template, hasPpProduct: template.ppProductId !== null }),
+          pick(itemSchemas.syncStatus, {
+            ...template,
+            hasPpProduct: template.ppProductId !== null,
+            issues: issuesOf(template.code),
+          }),
         ),
       });
     },
@@ -111,11 +117,11 @@ export const templateCatalog: readonly Route[] = [
     summary: 'Checks the account at the payment provider.',
     variables: () => ({}),
     dataSchema: catalogSchemas.diagnosis,
-    reply: ({ diagnoseCatalog: { chargesEnabled, country, ...found } }) =>
-      done('success', {
-        ...found,
-        accountInfo: { chargesEnabled, country },
-      }),
+    reply({ diagnoseCatalog: { chargesEnabled, country, ...found }, unrunnableTemplates }) {
+      const unrunnable = unrunnableTemplates.map(({ template, reason }) => `${template.code}: ${reason}`);
+      const accountInfo = { chargesEnabled, country };
+      return done('success', { ...found, issues: [...found.issues, ...unrunnable], accountInfo });
+    },
   }),
   route(ImportTemplates)({
     method: 'GET',

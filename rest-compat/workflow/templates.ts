@@ -27,6 +27,10 @@ const body = { type: 'application/json', required: true } as const;
 const created = (template: TemplateFields) =>
   done('template created', pick(templateSchemas.created, template));
 
+/** The fields that an update takes. */
+const changeable =
+  'name, description, workflow, creditCost, version, templateType, tags, imageModel, imagePrompt, isActive';
+
 /** A route that activates or deactivates a template. */
 function activity(word: 'activate' | 'deactivate') {
   return route(UpdateTemplate)({
@@ -99,14 +103,25 @@ export const templates: Section = {
         code: path.text(),
         name: json.text(optional),
         description: json.text(optional),
+        workflow: json.text(extension),
         creditCost: json.integer(optional),
+        version: json.text(extension),
+        templateType: json.choice(['IMAGE', 'VIDEO'], extension),
+        tags: json.texts(extension),
+        imageModel: json.text(extension),
+        imagePrompt: json.text(extension),
         isActive: json.boolean(optional),
       },
       body,
       fieldNames: {},
       variables: ({ code, ...change }) => ({ code, change }),
       dataSchema: templateSchemas.updated,
-      reply: ({ updateTemplate: { ppSynced } }) => done('template updated', { updated: true, ppSynced }),
+      reply({ updateTemplate: { ppSynced } }, { input }) {
+        const named = Object.entries(input).filter(([, value]) => value !== undefined);
+        const updated = named.some(([name]) => name !== 'code');
+        const message = updated ? 'template updated' : `nothing to change: name any of ${changeable}`;
+        return done(message, { updated, ppSynced });
+      },
     }),
     route(DeleteTemplate)({
       method: 'DELETE',
@@ -154,7 +169,7 @@ export const templates: Section = {
       variables: executionByTask,
       dataSchema: taskSchemas.progress,
       reply(executions, { input: { taskId } }) {
-        const data = taskData(requireExecution(executions, taskId));
+        const data = taskData(requireExecution(executions, taskId), taskId);
         return done('success', pick(taskSchemas.progress, data));
       },
     }),

@@ -2,7 +2,7 @@ import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { QueueWorker } from '../../platform/queue/queue.ts';
 import { createCatalogSync } from './catalog/sync.ts';
-import type { TemplateService } from './domain/template.ts';
+import type { TemplateService, WorkflowNames } from './domain/template.ts';
 import type { ExecutionLifecycle } from './executions/lifecycle.ts';
 import type { MediaClient } from './executions/media-client.ts';
 import type { ExecutionStore, StoredExecution } from './executions/store.ts';
@@ -42,10 +42,12 @@ export function createCommerce(
     readonly templates: TemplateService;
     readonly media: MediaClient;
     readonly publicUrl: string;
+    readonly workflowNames: WorkflowNames;
     readonly options: CommerceOptions;
   },
 ) {
-  const { database, queue, bus, lifecycle, logger, templates, media, publicUrl, options } = parts;
+  const { database, queue, bus, lifecycle, logger, templates, media, publicUrl, workflowNames, options } =
+    parts;
   const { provider, autoPay, autoRefund: _, ...prices } = options;
   const catalog = createCatalogSync({ database, provider, ...prices, logger });
   const store = createPaymentStore(database);
@@ -53,7 +55,19 @@ export function createCommerce(
   const commerce =
     provider === null
       ? null
-      : { database, store, queue, bus, provider, templates, media, prices: catalog, publicUrl, startSoon };
+      : {
+          database,
+          store,
+          queue,
+          bus,
+          provider,
+          templates,
+          media,
+          workflowNames,
+          prices: catalog,
+          publicUrl,
+          startSoon,
+        };
   return {
     catalog,
     payments: createPaymentService({ store, bus, commerce, autoPay }),

@@ -54,6 +54,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     version: packageJson.version,
     production: config.production,
     queueMaxHours: config.limits.queueMaxHours,
+    workflowNames: config.workflowNames,
     publicUrl,
     signInSecret: await installationSecret(config, 'sign-in-secret'),
     commerce: composeCommerce(config, sandbox?.stripe ?? null),

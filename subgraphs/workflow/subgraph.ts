@@ -6,10 +6,12 @@ import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
 import { createCommerce, refundsFailures, type CommerceOptions } from './commerce.ts';
-import { workflowDatabase } from './database/database.ts';
+import { workflowDatabase, type WorkflowDatabase } from './database/database.ts';
+import type { WorkflowNames } from './domain/template.ts';
 import { pruneKeys } from './executions/idempotency.ts';
 import { createExecutionLifecycle } from './executions/lifecycle.ts';
-import { createMediaClient } from './executions/media-client.ts';
+import { createMediaClient, type MediaClient } from './executions/media-client.ts';
+import { createRunnableChecks } from './executions/runnable.ts';
 import { createExecutionService } from './executions/service.ts';
 import { createExecutionStore } from './executions/store.ts';
 import { createExecutionWorker } from './executions/worker.ts';
@@ -38,6 +40,8 @@ export interface WorkflowSubgraphOptions {
   /** Identity provider, platforms and administrators. */
   readonly signIn: Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'>;
   readonly http: HttpClient;
+  /** WORKFLOW_NAMES: names of workflows that other systems use. */
+  readonly workflowNames: WorkflowNames;
   /** QUEUE_MAX_HOURS. */
   readonly queueMaxHours: number;
   /** Payment provider and prices. */
@@ -55,14 +59,14 @@ export interface WorkflowSubgraph {
 
 /** Builds the workflow subgraph. The caller closes database, queue, bus and link. */
 export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): WorkflowSubgraph {
-  const { queue, bus, authMode, logger, production, version } = options;
+  const { queue, bus, authMode, logger, production, version, workflowNames } = options;
   const database = workflowDatabase(options.database);
   const store = createExecutionStore(database);
   const media = createMediaClient(options.media);
-  const templates = createTemplateService(database);
+  const { runnable, templates } = createTemplates(options, { database, media });
   const onEnd = refundsFailures(options.commerce) ? refundWhenFailed(queue) : undefined;
   const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd });
-  const shared = { database, store, lifecycle, queue, logger };
+  const shared = { database, store, lifecycle, queue, logger, workflowNames };
   const executions = createExecutionService({ ...shared, templates, media, bus });
   const prune = async (limit: number) => {
     await pruneKeys(database, limit);
@@ -92,6 +96,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     signIn,
     payments,
     catalog,
+    runnable,
     production,
     version,
   };
@@ -113,4 +118,17 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
       signIn.close();
     },
   };
+}
+
+/** Templates, and the checks of whether they can be run and sold. */
+function createTemplates(
+  { workflowNames }: WorkflowSubgraphOptions,
+  { database, media }: { readonly database: WorkflowDatabase; readonly media: MediaClient },
+) {
+  const runnable = createRunnableChecks({ media, workflowNames });
+  const templates = createTemplateService(database, {
+    workflowNames,
+    checkRunnable: (template) => runnable.check(template),
+  });
+  return { runnable, templates };
 }

@@ -110,6 +110,7 @@ beforeAll(async () => {
     production: false,
     publicUrl: 'http://kiln.test',
     queueMaxHours: 24,
+    workflowNames: {},
     signInSecret: 's'.repeat(64),
     http,
     commerce: { provider: null, currency: 'usd', creditUnitAmount: 100, autoPay: null, autoRefund: false },

@@ -42,7 +42,10 @@ export async function openCommerce({ config, stripe, onStep, between = (same) =>
   await queue.define(startQueue, once);
   await queue.define(refundQueue, once);
   const tables = workflowDatabase(database);
-  const templates = createTemplateService(tables);
+  const templates = createTemplateService(tables, {
+    workflowNames: {},
+    checkRunnable: () => Promise.resolve(),
+  });
   const provider = between(
     createStripe({
       secretKey: stripe.secretKey,
@@ -62,6 +65,7 @@ export async function openCommerce({ config, stripe, onStep, between = (same) =>
     provider,
     templates,
     media: { checkStart: () => Promise.resolve() },
+    workflowNames: {},
     prices: catalog,
     publicUrl: 'http://127.0.0.1:1',
     startSoon: (execution: StoredExecution) => void started.push(execution),

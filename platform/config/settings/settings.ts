@@ -140,6 +140,10 @@ export const settings = {
     'JSON file: generator -> its bindings in order of fall-back, instead of the bundled ones of that generator',
     'bundled bindings',
   ),
+  WORKFLOW_NAMES: optional(
+    text,
+    'JSON file: name of a workflow in another system -> image, video or comfy:NAME, or {"workflow", "parameters"} with parameters that are always set',
+  ),
   OPENAI_API_KEY: real(text, 'key of OpenAI or of a server with the same API'),
   OPENAI_BASE_URL: real(
     httpAddress,

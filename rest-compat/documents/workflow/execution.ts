@@ -9,6 +9,10 @@ const executionFields = graphql(`
     externalId
     status
     progress
+    error {
+      code
+      message
+    }
     createdAt
     endedAt
     template {

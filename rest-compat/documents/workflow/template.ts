@@ -35,6 +35,24 @@ export const Templates = graphql(
   [templateFields],
 );
 
+/** Every template with what keeps it from running now. */
+export const TemplateStates = graphql(
+  `
+    query TemplateStates {
+      templates(activeOnly: false) {
+        ...TemplateFields
+      }
+      unrunnableTemplates {
+        reason
+        template {
+          code
+        }
+      }
+    }
+  `,
+  [templateFields],
+);
+
 /** One template. */
 export const TemplateByCode = graphql(
   `
@@ -158,6 +176,12 @@ export const DiagnoseCatalog = graphql(`
       country
       issues
       recommendations
+    }
+    unrunnableTemplates {
+      reason
+      template {
+        code
+      }
     }
   }
 `);

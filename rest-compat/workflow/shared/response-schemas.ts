@@ -20,6 +20,10 @@ const paymentStatus = enumOf('pending', 'completed', 'failed', 'cancelled', 'ref
 const taskStatus = enumOf('pending', 'running', 'completed', 'failed');
 const amount = withDescription(integer, 'Minor units of the currency.');
 const progress = withDescription(number, '0 to 100.');
+const taskError = withDescription(
+  nullable(objectOf({ code: string, message: string })),
+  'Why it failed; null unless it did.',
+);
 const result = objectOf({ videoUrl: nullable(string), urls: nullable(listOf(uri)) });
 const atProvider = { ppProductId: nullable(string), ppPriceId: nullable(string) };
 const template = {
@@ -53,6 +57,7 @@ export const itemSchemas = {
     isActive: boolean,
     hasPpProduct: boolean,
     lastPpSyncAt: nullable(dateTime),
+    issues: withDescription(listOf(string), 'Why it cannot be run now.'),
   }),
 };
 
@@ -87,12 +92,20 @@ export const taskSchemas = {
     status: taskStatus,
     progress,
     result,
+    error: taskError,
     createdAt: dateTime,
     completedAt: nullable(dateTime),
   }),
   taskId: withDescription(string, 'Names the task.'),
   started: objectOf({ executionId: string, taskId: string, status: enumOf('running') }),
-  progress: objectOf({ taskId: string, executionId: string, status: taskStatus, progress, result }),
+  progress: objectOf({
+    taskId: string,
+    executionId: string,
+    status: taskStatus,
+    progress,
+    result,
+    error: taskError,
+  }),
   executions: counted(
     'executions',
     objectOf({

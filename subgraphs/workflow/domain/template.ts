@@ -6,6 +6,22 @@ export const templateTypes = ['IMAGE', 'VIDEO'] as const;
 /** What a template makes. */
 export type TemplateType = (typeof templateTypes)[number];
 
+/** Names of workflows that other systems use, with our name and parameters that are always set (WORKFLOW_NAMES). */
+export type WorkflowNames = Readonly<Record<string, NamedWorkflow>>;
+
+/** A workflow of ours under a foreign name. */
+export interface NamedWorkflow {
+  /** image, video, or comfy:NAME. */
+  readonly workflow: string;
+  /** They win over an execution's own. */
+  readonly parameters: JsonObject;
+}
+
+/** Our workflow for the name that a template has. Pure. */
+export function workflowOf(name: string, names: WorkflowNames): NamedWorkflow {
+  return (Object.hasOwn(names, name) ? names[name] : undefined) ?? { workflow: name, parameters: {} };
+}
+
 /** A sellable workflow, identified by its code. */
 export interface Template {
   readonly code: string;
@@ -41,10 +57,8 @@ export interface TemplateRequest {
 }
 
 /** A change of a template; absent fields stay. */
-export interface TemplateChange {
+export interface TemplateChange extends Partial<Omit<TemplateRequest, 'code' | 'name'>> {
   readonly name?: string | null | undefined;
-  readonly description?: string | null | undefined;
-  readonly creditCost?: number | null | undefined;
   readonly isActive?: boolean | null | undefined;
 }
 
@@ -64,12 +78,23 @@ export interface TemplateService {
   /** The same with deleted ones: for payments and executions that name them. */
   namedBy(codes: readonly string[]): Promise<readonly (Template | null)[]>;
   count(): Promise<number>;
-  /** CONFLICT for a code that is taken, BAD_USER_INPUT with every problem. */
+  /**
+   * CONFLICT for a code that is taken, BAD_USER_INPUT with every problem, also for a workflow or model that is not
+   * known here. UNAVAILABLE while media can't be asked.
+   */
   create(request: TemplateRequest): Promise<Template>;
-  /** NOT_FOUND, BAD_USER_INPUT. */
+  /** NOT_FOUND, BAD_USER_INPUT; a changed workflow or model is checked as for a new template. */
   update(code: string, change: TemplateChange): Promise<Template>;
   /** Payments and executions still name it; its code can be used again. NOT_FOUND. */
   remove(code: string): Promise<Template>;
   /** Adds the bundled templates that are not there, `again` also those that were deleted; changes none. */
   importBundled(options?: { readonly again: boolean }): Promise<readonly ImportedTemplate[]>;
+}
+
+/** Whether templates can be run: asked of media with words of our own, so that only the template can be refused. */
+export interface RunnableChecks {
+  /** Throws BAD_USER_INPUT for a workflow or model that is not known here, UNAVAILABLE while media does not answer. */
+  check(template: Template): Promise<void>;
+  /** In the order of the templates: why each can't be run now; null when it can, or media does not answer. */
+  reasons(templates: readonly Template[]): Promise<readonly (string | null)[]>;
 }

@@ -1,9 +1,10 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError, badInput, notFound, type AppErrorCode } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
-import type { Template, TemplateService } from '../domain/template.ts';
-import { isFinalRefusal, type MediaClient } from './media-client.ts';
+import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
+import { isFinalRefusal } from './media-client.ts';
 import { checkedParameters } from './parameters.ts';
+import type { RunnableDependencies } from './runnable.ts';
 import { startOf } from './workflows.ts';
 
 /** The template parameter that fills each field of media's input. */
@@ -37,11 +38,11 @@ export interface CheckedStart {
  * field, else the template. UNAVAILABLE when media does not answer.
  */
 export async function checkedStart(
-  media: Pick<MediaClient, 'checkStart'>,
+  { media, workflowNames }: RunnableDependencies,
   { traceId }: Pick<Caller, 'traceId'>,
   { template, parameters: input }: { readonly template: Template; readonly parameters: Json },
 ): Promise<CheckedStart> {
-  const { parameters, start } = startFor(template, input);
+  const { parameters, start } = startFor(template, input, workflowNames);
   try {
     await media.checkStart(start, traceId);
   } catch (error) {
@@ -51,9 +52,9 @@ export async function checkedStart(
 }
 
 /** The same by the template's rules alone. Pure. */
-export function startFor(template: Template, input: Json): CheckedStart {
+export function startFor(template: Template, input: Json, names: WorkflowNames): CheckedStart {
   const parameters = checkedParameters(template.parameters, input);
-  return { parameters, start: startOf(template, parameters) };
+  return { parameters, start: startOf(template, parameters, names) };
 }
 
 function refusalOf({ code: template }: Template, input: JsonObject, refused: AppError): AppError {
@@ -66,8 +67,9 @@ function refusalOf({ code: template }: Template, input: JsonObject, refused: App
       : `${named}: ${message}`;
     return new AppError('BAD_USER_INPUT', text, { field: named, cause });
   }
-  const code: AppErrorCode = refused.code === 'NOT_CONFIGURED' ? 'NOT_CONFIGURED' : 'BAD_USER_INPUT';
-  return new AppError(code, `template ${template} can't be run: ${message}`, {
+  // What is not set up here is no fault of the caller, nor will it be there in a moment.
+  const code: AppErrorCode = refused.code === 'NOT_CONFIGURED' ? 'CONFLICT' : 'BAD_USER_INPUT';
+  return new AppError(code, `template ${template} can't be run now: ${message}`, {
     field: 'templateCode',
     cause,
   });

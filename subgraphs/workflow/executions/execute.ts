@@ -11,7 +11,7 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { ExecuteRequest, Execution } from '../domain/execution.ts';
-import type { Template, TemplateService } from '../domain/template.ts';
+import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
 import { acceptExecution, type NewExecution } from './accept.ts';
 import { beneficiaryOf } from './access.ts';
 import { activeTemplate, checkedStart, startFor, type CheckedStart } from './checked-start.ts';
@@ -29,6 +29,7 @@ export interface ExecuteDependencies {
   readonly media: MediaClient;
   readonly queue: Queue;
   readonly logger: Logger;
+  readonly workflowNames: WorkflowNames;
   /** Milliseconds the submission itself waits for media's start (default 2,000); then the backstop job does it. */
   readonly startWithinMs?: number;
 }
@@ -77,16 +78,16 @@ async function draftOf(
 
 /** When media is unavailable its checks are skipped: the execution waits, and ends as FAILED if media refuses it later. */
 async function checkedStartIfAvailable(
-  { media, logger }: ExecuteDependencies,
+  { media, workflowNames, logger }: ExecuteDependencies,
   caller: Caller,
   input: { readonly template: Template; readonly parameters: Json },
 ): Promise<CheckedStart> {
   try {
-    return await checkedStart(media, caller, input);
+    return await checkedStart({ media, workflowNames }, caller, input);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'UNAVAILABLE') throw thrown;
     logger.warn({ error: thrown, template: input.template.code }, 'an execution could not be checked yet');
-    return startFor(input.template, input.parameters);
+    return startFor(input.template, input.parameters, workflowNames);
   }
 }
 

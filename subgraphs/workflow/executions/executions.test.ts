@@ -37,6 +37,7 @@ const key: Caller = { kind: 'key', id: 'key_shop', scopes: [], traceId: 'test', 
 const stranger = anonymousCaller('test', '192.0.2.1');
 
 const HOUR_MS = 3_600_000;
+const templateOptions = { workflowNames: {}, checkRunnable: () => Promise.resolve() };
 
 let home: TestDatabase;
 let database: Database;
@@ -52,7 +53,7 @@ beforeAll(async () => {
   await migrate({ database, sets: [{ schema: 'workflow', migrations: workflowMigrations }], logger });
   bus = await createEventBus({ database, logger });
   queue = await createQueue({ database, bus, logger });
-  await createTemplateService(workflowDatabase(database)).importBundled();
+  await createTemplateService(workflowDatabase(database), templateOptions).importBundled();
 });
 beforeEach(async () => {
   media = createFakeMedia(logger);
@@ -61,8 +62,15 @@ beforeEach(async () => {
   const client = createMediaClient(media.link);
   const lifecycle = createExecutionLifecycle({ store, media: client, bus, logger });
   const shared = { database: tables, store, lifecycle, queue, logger };
-  const templates = createTemplateService(tables);
-  executions = createExecutionService({ ...shared, templates, media: client, bus, startWithinMs: 500 });
+  const templates = createTemplateService(tables, templateOptions);
+  executions = createExecutionService({
+    ...shared,
+    workflowNames: {},
+    templates,
+    media: client,
+    bus,
+    startWithinMs: 500,
+  });
   const prune = async (limit: number) => void (await pruneKeys(tables, limit));
   worker = createExecutionWorker({
     ...shared,

@@ -57,6 +57,33 @@ describe('the start of an image template', () => {
     expect(() => startOf({ ...template, imagePrompt: null }, {})).toThrow('parameters.prompt is needed');
     expect(() => startOf({ ...template, workflow: 'constructor' }, {})).toThrow('names the workflow');
   });
+
+  it('runs a workflow of another system by its name, with parameters that are always set', () => {
+    const names = { 'their-portrait': { workflow: 'image', parameters: { aspectRatio: '3:4' } } };
+    const foreign = { ...template, workflow: 'their-portrait', imagePrompt: null };
+    expect(startOf(foreign, { prompt: 'x', aspectRatio: '1:1' }, names)).toEqual({
+      image: { generator: 'agg/imga', model: 'm', prompt: 'x', aspectRatio: '3:4' },
+    });
+    expect(() => startOf(foreign, { prompt: 'x' })).toThrow('names the workflow');
+  });
+});
+
+describe('the start of a video template without words', () => {
+  const video = { ...template, workflow: 'video', imageModel: null, description: 'Waves.' };
+  const imageUrl = 'https://example.org/a.png';
+  const promptOf = (of: Partial<Template>, parameters: object) =>
+    (startOf({ ...video, ...of }, parameters as never)['video'] as { prompt: string }).prompt;
+
+  it("is the template's text, else its description, else a gentle motion of the picture", () => {
+    expect(promptOf({ imagePrompt: '{prompt}, slow' }, { imageUrl })).toBe('slow');
+    expect(promptOf({ imagePrompt: '{prompt}' }, { imageUrl })).toBe('Waves.');
+    expect(promptOf({ imagePrompt: null }, {})).toBe('Waves.');
+    expect(promptOf({ imagePrompt: null, description: '' }, { imageUrl })).toMatch(/movement/);
+  });
+
+  it('is refused when there is neither a word nor a picture', () => {
+    expect(() => promptOf({ imagePrompt: null, description: ' ' }, {})).toThrow('or parameters.imageUrl');
+  });
 });
 
 describe('the start of a comfy template', () => {

@@ -1,6 +1,6 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { Template } from '../domain/template.ts';
+import { workflowOf, type Template, type WorkflowNames } from '../domain/template.ts';
 
 /**
  * Builds media's StartInput from template and parameters, by the template's `workflow` name. The generator is the usual
@@ -20,7 +20,7 @@ const workflows: Readonly<Record<string, (template: Template, parameters: JsonOb
     video: {
       generator: 'agg/vidb',
       ...(isText(template.imageModel) ? { model: template.imageModel.trim() } : {}),
-      prompt: promptOf(template, parameters),
+      prompt: videoPromptOf(template, parameters),
       ...(isText(parameters['imageUrl']) ? { image: { url: parameters['imageUrl'] } } : {}),
       ...(isText(parameters['aspectRatio']) ? { aspectRatio: parameters['aspectRatio'] } : {}),
     },
@@ -48,20 +48,21 @@ function comfyStart(name: string, template: Template, parameters: JsonObject): J
   return { comfy: { workflowName: name, inputs: { ...Object.fromEntries(inputs), ...words } } };
 }
 
-/** The StartInput of a template. NOT_CONFIGURED when its workflow is unknown, BAD_USER_INPUT when the prompt is empty. */
-export function startOf(template: Template, parameters: JsonObject): JsonObject {
-  if (template.workflow.startsWith(COMFY)) {
-    return comfyStart(template.workflow.slice(COMFY.length), template, parameters);
-  }
-  const build = Object.hasOwn(workflows, template.workflow) ? workflows[template.workflow] : undefined;
+/** The StartInput of a template. CONFLICT when its workflow is unknown, BAD_USER_INPUT when the prompt is empty. */
+export function startOf(template: Template, parameters: JsonObject, names: WorkflowNames = {}): JsonObject {
+  const { workflow, parameters: fixed } = workflowOf(template.workflow, names);
+  const used = { ...parameters, ...fixed };
+  if (workflow.startsWith(COMFY)) return comfyStart(workflow.slice(COMFY.length), template, used);
+  const build = Object.hasOwn(workflows, workflow) ? workflows[workflow] : undefined;
   if (build === undefined) {
-    const known = [...Object.keys(workflows), `${COMFY}<name>`].join(', ');
+    const known = [...Object.keys(workflows), `${COMFY}<name>`, ...Object.keys(names)].join(', ');
     throw new AppError(
-      'NOT_CONFIGURED',
+      'CONFLICT',
       `template ${template.code} names the workflow ${JSON.stringify(template.workflow)}; known here: ${known}`,
+      { field: 'workflow' },
     );
   }
-  return build(template, parameters);
+  return build(template, used);
 }
 
 /** The prompt of a workflow that needs one. BAD_USER_INPUT when it is empty. */
@@ -69,6 +70,18 @@ function promptOf(template: Template, parameters: JsonObject): string {
   const prompt = promptText(template, parameters);
   if (prompt === '') throw badInput('parameters.prompt', 'parameters.prompt is needed');
   return prompt;
+}
+
+/** What a picture does that starts to move, when neither the caller nor the template says a word. */
+const NEUTRAL_MOTION = 'The picture comes to life with natural, gentle movement; the camera stays steady.';
+
+/** A video without words is what its template describes; one from a picture moves gently at least. */
+function videoPromptOf(template: Template, parameters: JsonObject): string {
+  const prompt = promptText(template, parameters);
+  if (prompt !== '') return prompt;
+  if (isText(template.description)) return template.description.trim();
+  if (isText(parameters['imageUrl'])) return NEUTRAL_MOTION;
+  throw badInput('parameters.prompt', 'parameters.prompt is needed, or parameters.imageUrl');
 }
 
 /** The template's text with {prompt} filled in, or the template's text alone. */

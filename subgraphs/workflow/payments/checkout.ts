@@ -5,7 +5,7 @@ import { fingerprintOf } from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, badInput } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
-import type { Template, TemplateService } from '../domain/template.ts';
+import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
 import { beneficiaryOf } from '../executions/access.ts';
 import { activeTemplate, checkedStart } from '../executions/checked-start.ts';
 import type { MediaClient } from '../executions/media-client.ts';
@@ -33,6 +33,7 @@ export interface CheckoutDependencies {
   readonly prices: Prices;
   /** Validates the execution before it is bought. */
   readonly media: Pick<MediaClient, 'checkStart'>;
+  readonly workflowNames: WorkflowNames;
   readonly provider: PayProvider;
   /** PUBLIC_URL: the provider redirects browsers there. */
   readonly publicUrl: string;
@@ -89,13 +90,13 @@ function keyOf(caller: Caller, key: string | null, fingerprint: string): string 
 }
 
 async function newPayment(
-  { store, templates, prices, media }: CheckoutDependencies,
+  { store, templates, prices, media, workflowNames }: CheckoutDependencies,
   caller: Caller,
   input: { readonly request: CheckoutRequest; readonly fingerprint: string; readonly key: string | null },
 ): Promise<StoredPayment> {
   const { request, fingerprint, key } = input;
   const template = await activeTemplate(templates, request.templateCode, 'templateCode');
-  const { parameters, start } = await checkedStart(media, caller, {
+  const { parameters, start } = await checkedStart({ media, workflowNames }, caller, {
     template,
     parameters: request.parameters,
   });

@@ -6,7 +6,11 @@ import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 import { Template } from './template.ts';
 
-type StateShape = CatalogFinding & { readonly template: TemplateShape };
+type StateShape = CatalogFinding & {
+  readonly template: TemplateShape;
+  /** Why it can't be run now. */
+  readonly cannotRun: string | null;
+};
 
 const CatalogState = builder.objectRef<StateShape>('CatalogState').implement({
   description: 'How a template stands at the payment provider.',
@@ -16,13 +20,33 @@ const CatalogState = builder.objectRef<StateShape>('CatalogState').implement({
       description: 'Whether its product is as it should be.',
       resolve: ({ reference, issues }) => reference !== null && issues.length === 0,
     }),
-    issues: t.stringList({ description: 'What is wrong.', resolve: ({ issues }) => [...issues] }),
+    issues: t.stringList({
+      description: 'What is wrong, at the payment provider or because the template can not be run now.',
+      resolve: ({ issues, cannotRun }) => [...issues, ...(cannotRun === null ? [] : [cannotRun])],
+    }),
     recommendations: t.stringList({
       description: 'What to do about it.',
-      resolve: ({ recommendations }) => [...recommendations],
+      resolve: ({ recommendations, cannotRun }) => [
+        ...recommendations,
+        ...(cannotRun === null ? [] : ['change its workflow or imageModel, or set up its generator']),
+      ],
     }),
   }),
 });
+
+const UnrunnableTemplate = builder
+  .objectRef<{ readonly template: TemplateShape; readonly reason: string }>('UnrunnableTemplate')
+  .implement({
+    description: 'A template that can not be run now.',
+    fields: (t) => ({
+      template: t.field({
+        type: Template,
+        description: 'The template.',
+        resolve: ({ template }) => template,
+      }),
+      reason: t.exposeString('reason', { description: 'Why.' }),
+    }),
+  });
 
 const CatalogDiagnosis = builder
   .objectRef<Awaited<ReturnType<WorkflowContext['services']['catalog']['diagnose']>>>('CatalogDiagnosis')
@@ -98,7 +122,11 @@ builder.mutationField('syncTemplates', (t) =>
     resolve: async (_, { codes, force }, { services }) => {
       const states: StateShape[] = [];
       for (const template of await chosen(services, codes)) {
-        states.push({ template, ...(await services.catalog.syncAndReport(template, force)) });
+        states.push({
+          template,
+          cannotRun: null,
+          ...(await services.catalog.syncAndReport(template, force)),
+        });
       }
       return states;
     },
@@ -112,11 +140,31 @@ builder.queryField('catalogState', (t) =>
     rule: 'admin',
     args: { codes: t.arg.idList({ description: 'Which; every one when absent.' }) },
     resolve: async (_, { codes }, { services }) => {
+      const templates = await chosen(services, codes);
+      const reasons = await services.runnable.reasons(templates);
       const states: StateShape[] = [];
-      for (const template of await chosen(services, codes)) {
-        states.push({ template, ...(await services.catalog.verify(template)) });
+      for (const [index, template] of templates.entries()) {
+        const cannotRun = reasons[index] ?? null;
+        states.push({ template, cannotRun, ...(await services.catalog.verify(template)) });
       }
       return states;
+    },
+  }),
+);
+
+builder.queryField('unrunnableTemplates', (t) =>
+  t.field({
+    type: [UnrunnableTemplate],
+    description:
+      'The templates that can not be run now: their workflow or model is not known here, or its generator not set up. Empty while the media service does not answer.',
+    rule: 'admin',
+    resolve: async (_, __, { services }) => {
+      const templates = await services.templates.list({ activeOnly: false });
+      const reasons = await services.runnable.reasons(templates);
+      return templates.flatMap((template, index) => {
+        const reason = reasons[index] ?? null;
+        return reason === null ? [] : [{ template, reason }];
+      });
     },
   }),
 );

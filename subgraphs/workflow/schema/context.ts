@@ -7,7 +7,7 @@ import type { TemplateReference } from '../catalog/references.ts';
 import type { CatalogSync } from '../catalog/sync.ts';
 import type { Execution, ExecutionService, LiveTask } from '../domain/execution.ts';
 import type { User } from '../domain/sign-in.ts';
-import type { Template, TemplateService } from '../domain/template.ts';
+import type { RunnableChecks, Template, TemplateService } from '../domain/template.ts';
 import type { PaymentService } from '../payments/service.ts';
 import type { SignInServices } from '../sign-in/services.ts';
 import { mayReadUser } from '../sign-in/users/users.ts';
@@ -19,6 +19,7 @@ export interface WorkflowServices {
   readonly signIn: SignInServices;
   readonly payments: PaymentService;
   readonly catalog: CatalogSync;
+  readonly runnable: RunnableChecks;
   /** No test templates then. */
   readonly production: boolean;
   /** Version of the service. */

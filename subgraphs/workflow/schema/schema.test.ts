@@ -36,6 +36,7 @@ describe('the workflow schema', () => {
       'signingKeys',
       'template',
       'templates',
+      'unrunnableTemplates',
       'viewer',
       'workflowHealth',
     ]);

@@ -2,6 +2,28 @@ import { changeTemplates, createTestTemplate, type BulkShape } from '../catalog/
 import { builder } from './builder.ts';
 import { Template, TemplateType } from './template.ts';
 
+type InputFields = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]['fields']>>[0];
+
+/** What may be said of a template when it is made, and changed later. */
+const sharedFields = (t: InputFields) => ({
+  description: t.string({ description: 'What it does, for people.' }),
+  workflow: t.string({
+    description:
+      'What is executed: image, video, comfy:<name> of a bundled comfy workflow, or a name of WORKFLOW_NAMES; by its type when absent.',
+  }),
+  creditCost: t.int({ description: 'Price of one execution in credits; 0 when never given.' }),
+  version: t.string({ description: 'Dotted version text.' }),
+  templateType: t.field({ type: TemplateType, description: 'What it makes; IMAGE when never given.' }),
+  tags: t.stringList({ description: 'Words to find it by.' }),
+  imageModel: t.string({
+    description:
+      'A model of the list `models`, whichever generator has it; the usual one when absent or empty.',
+  }),
+  imagePrompt: t.string({
+    description: "Prompt text; {prompt} in it is filled from the execution's parameters.",
+  }),
+});
+
 const TemplateInput = builder.inputType('TemplateInput', {
   description: 'What a template is made of.',
   fields: (t) => ({
@@ -10,30 +32,15 @@ const TemplateInput = builder.inputType('TemplateInput', {
       description: '1 to 64 letters, digits, _ and -; one of a deleted template may be used again.',
     }),
     name: t.string({ required: true, description: 'Name for people.' }),
-    description: t.string({ description: 'What it does, for people.' }),
-    workflow: t.string({
-      description:
-        'What is executed: image, video, or comfy:<name> of a bundled comfy workflow; by its type when absent.',
-    }),
-    creditCost: t.int({ description: 'Price of one execution in credits; 0 when absent.' }),
-    version: t.string({ description: 'Dotted version text.' }),
-    templateType: t.field({ type: TemplateType, description: 'What it makes; IMAGE when absent.' }),
-    tags: t.stringList({ description: 'Words to find it by.' }),
-    imageModel: t.string({
-      description: 'A model of the list `models`, whichever generator has it; the usual one when absent.',
-    }),
-    imagePrompt: t.string({
-      description: "Prompt text; {prompt} in it is filled from the execution's parameters.",
-    }),
+    ...sharedFields(t),
   }),
 });
 
 const TemplateChange = builder.inputType('TemplateChange', {
-  description: 'What to change of a template; what is absent stays.',
+  description: 'What to change of a template; what is absent or null stays, an empty text removes.',
   fields: (t) => ({
     name: t.string({ description: 'Name for people.' }),
-    description: t.string({ description: 'What it does, for people.' }),
-    creditCost: t.int({ description: 'Price of one execution in credits.' }),
+    ...sharedFields(t),
     isActive: t.boolean({ description: 'Whether it can be executed and bought.' }),
   }),
 });

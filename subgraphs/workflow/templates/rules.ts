@@ -1,6 +1,13 @@
 import { AppError, type Problem } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { TemplateChange, TemplateRequest, TemplateType } from '../domain/template.ts';
+import {
+  workflowOf,
+  type Template,
+  type TemplateChange,
+  type TemplateRequest,
+  type TemplateType,
+  type WorkflowNames,
+} from '../domain/template.ts';
 import type { NewTemplate } from './store.ts';
 
 /** The validation of templates. Pure. */
@@ -22,18 +29,13 @@ const DEFAULT_PARAMETERS: JsonObject = {
 };
 
 /** Validates a new template and adds defaults. BAD_USER_INPUT with every problem. */
-export function newTemplate(request: TemplateRequest): NewTemplate {
+export function newTemplate(request: TemplateRequest, names: WorkflowNames): NewTemplate {
   const { code, name, templateType, tags } = request;
   refuse([
     ...(/^[A-Za-z0-9_-]{1,64}$/.test(code)
       ? []
       : [{ field: 'code', message: 'code must be 1 to 64 letters, digits, _ and -' }]),
     ...problemsOf(request),
-    ...tagProblems(tags ?? []),
-    ...textProblems('version', request.version, MAX_NAME),
-    ...textProblems('workflow', request.workflow, MAX_NAME),
-    ...textProblems('imageModel', request.imageModel, MAX_NAME),
-    ...textProblems('imagePrompt', request.imagePrompt, MAX_TEXT),
   ]);
   const type = templateType ?? 'IMAGE';
   const workflow = request.workflow?.trim() || DEFAULT_WORKFLOWS[type];
@@ -48,8 +50,7 @@ export function newTemplate(request: TemplateRequest): NewTemplate {
     tags: tags ?? [],
     imageModel: request.imageModel ?? null,
     imagePrompt: request.imagePrompt ?? null,
-    // The parameters of a graph are known to media only.
-    parameters: workflow.startsWith('comfy:') ? {} : DEFAULT_PARAMETERS,
+    parameters: parametersOf(workflow, names),
   };
 }
 
@@ -58,7 +59,40 @@ export function checkChange(change: TemplateChange): void {
   refuse(problemsOf(change));
 }
 
-function problemsOf({ name, description, creditCost }: TemplateChange): readonly Problem[] {
+/** A template after a change. A workflow that only followed from the type still does. */
+export function changedTemplate(template: Template, change: TemplateChange, names: WorkflowNames): Template {
+  const templateType = change.templateType ?? template.templateType;
+  const followed = template.workflow === DEFAULT_WORKFLOWS[template.templateType];
+  const usual = followed ? DEFAULT_WORKFLOWS[templateType] : template.workflow;
+  const workflow = change.workflow?.trim() || usual;
+  const isOtherKind = isGraph(workflow, names) !== isGraph(template.workflow, names);
+  return {
+    ...template,
+    name: change.name ?? template.name,
+    description: change.description ?? template.description,
+    creditCost: change.creditCost ?? template.creditCost,
+    isActive: change.isActive ?? template.isActive,
+    version: change.version ?? template.version,
+    tags: change.tags ?? template.tags,
+    imageModel: change.imageModel ?? template.imageModel,
+    imagePrompt: change.imagePrompt ?? template.imagePrompt,
+    templateType,
+    workflow,
+    parameters: isOtherKind ? parametersOf(workflow, names) : template.parameters,
+  };
+}
+
+/** The parameters of a graph are known to media only. */
+function parametersOf(workflow: string, names: WorkflowNames): JsonObject {
+  return isGraph(workflow, names) ? {} : DEFAULT_PARAMETERS;
+}
+
+function isGraph(workflow: string, names: WorkflowNames): boolean {
+  return workflowOf(workflow, names).workflow.startsWith('comfy:');
+}
+
+function problemsOf(change: TemplateChange): readonly Problem[] {
+  const { name, description, creditCost } = change;
   const isCost =
     creditCost === null ||
     creditCost === undefined ||
@@ -72,6 +106,11 @@ function problemsOf({ name, description, creditCost }: TemplateChange): readonly
     ...(isCost
       ? []
       : [{ field: 'creditCost', message: `creditCost must be a whole number from 0 to ${MAX_COST}` }]),
+    ...tagProblems(change.tags ?? []),
+    ...textProblems('version', change.version, MAX_NAME),
+    ...textProblems('workflow', change.workflow, MAX_NAME),
+    ...textProblems('imageModel', change.imageModel, MAX_NAME),
+    ...textProblems('imagePrompt', change.imagePrompt, MAX_TEXT),
   ];
 }
 

@@ -7,16 +7,27 @@ import {
   type Template,
   type TemplateService,
   type TemplateType,
+  type WorkflowNames,
 } from '../domain/template.ts';
 import bundled from './bundled-templates.json' with { type: 'json' };
-import { checkChange, newTemplate } from './rules.ts';
+import { changedTemplate, checkChange, newTemplate } from './rules.ts';
 import { createTemplateStore, type NewTemplate, type TemplateStore } from './store.ts';
 
 /** Most templates in one answer. */
 const listLimit = 1000;
 
+/** What the service needs to know of executions. */
+export interface TemplateServiceOptions {
+  readonly workflowNames: WorkflowNames;
+  /** Throws BAD_USER_INPUT for a workflow or model that is not known here, UNAVAILABLE while that can't be asked. */
+  readonly checkRunnable: (template: Template) => Promise<void>;
+}
+
 /** Creates the service (documented in domain/template.ts). */
-export function createTemplateService(database: WorkflowDatabase): TemplateService {
+export function createTemplateService(
+  database: WorkflowDatabase,
+  { workflowNames, checkRunnable }: TemplateServiceOptions,
+): TemplateService {
   const store = createTemplateStore(database);
   const inOrder = (codes: readonly string[], found: readonly Template[]) => {
     const byCode = new Map(found.map((template) => [template.code, template]));
@@ -28,7 +39,8 @@ export function createTemplateService(database: WorkflowDatabase): TemplateServi
     namedBy: async (codes) => inOrder(codes, await store.byCodes(codes, { withDeleted: true })),
     count: () => store.count(),
     async create(request) {
-      const template = newTemplate(request);
+      const template = newTemplate(request, workflowNames);
+      await checkRunnable({ ...template, isActive: true, createdAt: new Date() });
       const made = await store.insert(template).catch(unlessTaken);
       if (made !== null) return made;
       throw new AppError('CONFLICT', `the code ${template.code} is taken by another template`, {
@@ -37,7 +49,13 @@ export function createTemplateService(database: WorkflowDatabase): TemplateServi
     },
     async update(code, change) {
       checkChange(change);
-      const changed = await store.update(code, change);
+      const [template] = await store.byCodes([code], { withDeleted: false });
+      if (template === undefined) throw notFound('template', code);
+      const wanted = changedTemplate(template, change, workflowNames);
+      if (wanted.workflow !== template.workflow || wanted.imageModel !== template.imageModel) {
+        await checkRunnable(wanted);
+      }
+      const changed = await store.update(code, differences(template, wanted));
       if (changed === null) throw notFound('template', code);
       return changed;
     },
@@ -48,6 +66,14 @@ export function createTemplateService(database: WorkflowDatabase): TemplateServi
     },
     importBundled: ({ again } = { again: false }) => importBundled(store, again),
   };
+}
+
+/** Only what is another value is written, so that two changes at once keep each other's. */
+function differences(template: Template, wanted: Template): Partial<Template> {
+  const entries = Object.entries(wanted).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(template[name as keyof Template]),
+  );
+  return Object.fromEntries(entries);
 }
 
 /** Imports one after the other; a failure does not stop the rest. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { WorkflowDatabase } from '../database/database.ts';
-import type { Template, TemplateChange } from '../domain/template.ts';
+import type { Template } from '../domain/template.ts';
 
 /** A template to be inserted. */
 export type NewTemplate = Omit<Template, 'isActive' | 'createdAt'>;
@@ -14,7 +14,7 @@ export interface TemplateStore {
   /** Inserts a template, or revives a deleted one. A unique violation when the code is taken. */
   insert(template: NewTemplate): Promise<Template>;
   /** Null when there is none. */
-  update(code: string, change: TemplateChange): Promise<Template | null>;
+  update(code: string, change: Partial<Template>): Promise<Template | null>;
   remove(code: string): Promise<Template | null>;
   /** Inserts those whose code never existed; changes none. */
   insertMissing(templates: readonly NewTemplate[]): Promise<void>;
@@ -87,20 +87,17 @@ async function insert(database: WorkflowDatabase, template: NewTemplate): Promis
     .executeTakeFirstOrThrow();
 }
 
-/** Updates a template; null or absent fields stay. */
 async function update(
   database: WorkflowDatabase,
   code: string,
-  { name, description, creditCost, isActive }: TemplateChange,
+  { tags, parameters, ...change }: Partial<Template>,
 ): Promise<Template | null> {
   const row = await database
     .updateTable('workflow.templates')
     .set({
-      // Kysely ignores undefined values.
-      name: name ?? undefined,
-      description: description ?? undefined,
-      creditCost: creditCost ?? undefined,
-      isActive: isActive ?? undefined,
+      ...change,
+      ...(tags === undefined ? {} : { tags: [...tags] }),
+      ...(parameters === undefined ? {} : { parameters: JSON.stringify(parameters) }),
       updatedAt: sql<Date>`now()`,
     })
     .where('code', '=', code)

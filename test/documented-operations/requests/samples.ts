@@ -45,6 +45,7 @@ const byName: Readonly<Record<string, Sample>> = {
   file_id: async (world) => (await world.once('POST /api/agg/speech_router/sync/file/upload')).body.data,
   workflow: (_, { type }) => (type === 'json' ? JSON.stringify(textToImage?.workflow) : 'image'),
   workflow_name: () => 'text-to-image',
+  imageModel: () => 'gpt-image-1',
   inputs: () => '{"prompt":"a boat"}',
   messages: () => '[{"role":"user","content":"What is 6 * 7?"}]',
   ar: () => '16:9',

@@ -158,10 +158,10 @@ describe('buying and running', () => {
       expect(await ask(headers, 'POST', `/task/${id}`, request)).toEqual(told(id));
     }
     const [one, other] = [
-      await ask(ada.headers, 'GET', `/task/${id}`),
-      await ask(ben.headers, 'GET', `/task/${id}`),
+      await ask(ada.headers, 'GET', `/templates/execution/${id}/progress`),
+      await ask(ben.headers, 'GET', `/templates/execution/${id}/progress`),
     ];
-    expect(one.body.data.id).not.toBe(other.body.data.id);
+    expect(one.body.data.executionId).not.toBe(other.body.data.executionId);
   });
 });
 

@@ -50,6 +50,7 @@ describe('POST /task', () => {
       progress: 100,
       result: { videoUrl: urls[0], urls },
       createdAt: moment,
+      error: null,
       completedAt: moment,
     });
     expect((await fetch(urls[0])).headers.get('content-type')).toMatch(/^image\//);
@@ -93,9 +94,9 @@ describe('POST /task/{taskId}', () => {
     for (const id of ids) expect(await post(`/task/${id}`, request)).toEqual(told(id));
     for (const id of ids) {
       const { body } = await ended(id);
-      expect(body.data).toMatchObject({ id: UUID, status: 'completed' });
+      expect(body.data).toMatchObject({ id, status: 'completed' });
       const progress = await get(`/templates/execution/${id}/progress`);
-      expect(progress.body.data.taskId).toBe(body.data.id);
+      expect(progress.body.data.taskId).toBe(id);
     }
   });
 
@@ -204,12 +205,24 @@ describe('POST /templates/execute/{code}', () => {
     expect(task.generator).toBe(generator);
   });
 
-  it('refuses a template whose model nobody has, and names those that there are', async () => {
-    const template = { code: `of-${randomUUID()}`, name: 'Of', imageModel: 'none' };
-    const { body: made } = await post('/templates', template);
-    const answer = await post(`/templates/execute/${made.data.code}`, { prompt: 'a fox' });
-    expect(answer).toEqual(refusal(400, ['code']));
-    expect(answer.body.message).toContain('gpt-image-1');
+  it('runs every video template from a picture alone', async () => {
+    const imageUrl = await picture();
+    const { body: made } = await post('/templates', {
+      code: `still-${randomUUID()}`,
+      name: 'Still',
+      templateType: 'VIDEO',
+    });
+    for (const code of ['clip', made.data.code]) {
+      expect(await post(`/templates/execute/${code}`, { userId: 'u', imageUrl })).toMatchObject({
+        status: 200,
+      });
+      const task = { templateCode: code, parameters: { imageUrl } };
+      expect(await post('/task', task)).toEqual(told(UUID));
+      const metadata = { imageUrl };
+      expect(await post(`/payment/checkout/${code}`, { userId: 'u', metadata })).toMatchObject({
+        status: 200,
+      });
+    }
   });
 
   it('passes the picture on', async () => {
@@ -249,10 +262,17 @@ describe('a task', () => {
       expect(going.body.data.progress).toBeLessThan(100);
       await graphql(kiln.url, 'mutation ($id: ID!) { cancelTask(id: $id) { id } }', { id });
       const over = await ended(id);
-      expect(over.body.data).toMatchObject({ status: 'failed', result: nothingYet, completedAt: moment });
+      const error = { code: 'CANCELLED', message: 'it was cancelled' };
+      expect(over.body.data).toMatchObject({
+        status: 'failed',
+        result: nothingYet,
+        completedAt: moment,
+        error,
+      });
       expect((await get(`/templates/execution/${id}/progress`)).body.data).toMatchObject({
         status: 'failed',
         result: nothingYet,
+        error,
       });
     } finally {
       await kiln.control('latency', { queuedMs: 0, runningMs: 0 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { rest } from '../../kit/clients/requests.ts';
+import { graphql, rest } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { moment, refusal, told } from './envelopes.ts';
 
@@ -90,6 +90,20 @@ describe('POST /templates', () => {
     expect(await post('/templates', '{')).toEqual(refusal(400, [null]));
   });
 
+  it.each([
+    ['workflow', { workflow: 'their-workflow' }, 'image, video, comfy:<name>'],
+    ['workflow', { workflow: 'comfy:none' }, 'text-to-image'],
+    ['imageModel', { imageModel: 'none' }, 'gpt-image-1'],
+    ['imageModel', { imageModel: 'none', templateType: 'VIDEO' }, 'kling-v1-6'],
+  ])('refuses a %s that is not known here, and names those that are: %o', async (field, more, known) => {
+    const refused = await post('/templates', { code: `t-${randomUUID()}`, name: 'Never', ...more });
+    expect(refused).toEqual(refusal(400, [field]));
+    expect(refused.body.message).toContain(known);
+    const changed = await put(`/templates/update/${await made()}`, more);
+    expect(changed).toEqual(refusal(400, [field]));
+    expect(changed.body.message).toContain(known);
+  });
+
   it('refuses a code that is taken, and takes that of a deleted one', async () => {
     const code = await made();
     expect(await post('/templates', { code, name: 'Other' })).toEqual(refusal(400, ['code']));
@@ -114,6 +128,57 @@ describe('a template', () => {
       refusal(400, ['name', 'isActive']),
     );
     expect(await put(`/templates/update/${code}`, { name: '' })).toEqual(refusal(400, ['name']));
+  });
+
+  it('is changed in whatever it was made of', async () => {
+    const code = await made();
+    const change = {
+      workflow: 'comfy:text-to-image',
+      version: '2.0.0',
+      tags: ['new'],
+      imagePrompt: '{prompt}, in ink',
+    };
+    expect(await put(`/templates/update/${code}`, change)).toEqual(told({ updated: true, ppSynced: true }));
+    const query = `query ($code: ID!) { template(code: $code) { workflow version tags imagePrompt parameters } }`;
+    expect((await graphql(kiln.url, query, { code })).data.template).toEqual({ ...change, parameters: {} });
+    await put(`/templates/update/${code}`, {
+      workflow: 'image',
+      imageModel: 'gpt-image-1',
+      templateType: 'VIDEO',
+    });
+    const kinds = `query ($code: ID!) { template(code: $code) { workflow imageModel templateType } }`;
+    expect((await graphql(kiln.url, kinds, { code })).data.template).toEqual({
+      workflow: 'image',
+      imageModel: 'gpt-image-1',
+      templateType: 'VIDEO',
+    });
+  });
+
+  it('says so when nothing was changed', async () => {
+    const code = await made();
+    for (const nothing of [{}, { price: 5 }]) {
+      const { status, body } = await put(`/templates/update/${code}`, nothing);
+      expect([status, body.data.updated]).toEqual([200, false]);
+      expect(body.message).toContain('imagePrompt');
+    }
+  });
+
+  it('that can not be run any more is told of, and its start is refused', async () => {
+    const code = await made({ imagePrompt: 'a fox' });
+    await kiln.runtime.database.pool.query(
+      `update workflow.templates set image_model = 'gone' where code = $1`,
+      [code],
+    );
+    const issue = expect.stringContaining("can't be run now");
+    const verified = (await get(`/templates/verify-sync/${code}`)).body.data;
+    expect(verified).toMatchObject({ synced: true, issues: [issue] });
+    const { templates } = (await get('/templates/sync-status')).body.data;
+    const found = templates.find((one: { code: string }) => one.code === code);
+    expect(found.issues).toEqual([issue]);
+    const diagnosis = (await get('/templates/diagnose-pp')).body.data;
+    expect(diagnosis.issues).toEqual([expect.stringContaining(code)]);
+    expect(await post(`/templates/execute/${code}`, {})).toEqual(refusal(400, ['code']));
+    await remove(code);
   });
 
   it('is switched off and on', async () => {
@@ -171,7 +236,7 @@ describe('the products of templates', () => {
       activeTemplates: active,
       needsSync: 0,
       templates: expect.arrayContaining([
-        { code, name: 'Mine', isActive: true, hasPpProduct: true, lastPpSyncAt: moment },
+        { code, name: 'Mine', isActive: true, hasPpProduct: true, lastPpSyncAt: moment, issues: [] },
       ]),
     });
   });

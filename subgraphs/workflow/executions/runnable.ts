@@ -1,0 +1,76 @@
+import { AppError, badInput } from '../../../platform/errors.ts';
+import { newTraceId } from '../../../platform/ids.ts';
+import type { RunnableChecks, Template, WorkflowNames } from '../domain/template.ts';
+import { isFinalRefusal, type MediaClient } from './media-client.ts';
+import { startOf } from './workflows.ts';
+
+/** The dependencies of the checks. */
+export interface RunnableDependencies {
+  readonly media: Pick<MediaClient, 'checkStart'>;
+  readonly workflowNames: WorkflowNames;
+}
+
+/** The template's field at fault, by media's. Any other field of media's input is filled by parameters. */
+const FIELDS: Readonly<Record<string, string>> = {
+  workflow: 'workflow',
+  workflowName: 'workflow',
+  generator: 'workflow',
+  model: 'imageModel',
+};
+
+/** Creates the checks (documented in domain/template.ts). */
+export function createRunnableChecks(dependencies: RunnableDependencies): RunnableChecks {
+  return {
+    async check(template) {
+      const refused = await refusal(dependencies, template);
+      // What is only not set up here can be run once it is.
+      if (refused === null || refused.code === 'NOT_CONFIGURED') return;
+      const field = FIELDS[refused.field ?? ''] ?? 'workflow';
+      throw badInput(field, `${field}: ${withoutField(refused)}`);
+    },
+    async reasons(templates) {
+      // Templates of one workflow and model share an answer.
+      const asked = new Map<string, Promise<string | null>>();
+      const reasonOf = (template: Template) => {
+        const key = JSON.stringify([template.workflow, template.imageModel]);
+        const reason = asked.get(key) ?? reasonFor(dependencies, template);
+        asked.set(key, reason);
+        return reason;
+      };
+      const reasons: (string | null)[] = [];
+      for (const template of templates) reasons.push(await reasonOf(template));
+      return reasons;
+    },
+  };
+}
+
+async function reasonFor(dependencies: RunnableDependencies, template: Template): Promise<string | null> {
+  try {
+    const refused = await refusal(dependencies, template);
+    return refused === null ? null : `it can't be run now: ${withoutField(refused)}`;
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code === 'UNAVAILABLE') return null;
+    throw thrown;
+  }
+}
+
+/** Why the template itself is refused; null when it is not. */
+async function refusal(
+  { media, workflowNames }: RunnableDependencies,
+  template: Template,
+): Promise<AppError | null> {
+  try {
+    const start = startOf({ ...template, imagePrompt: null }, { prompt: 'a test' }, workflowNames);
+    await media.checkStart(start, newTraceId());
+    return null;
+  } catch (thrown) {
+    if (!isFinalRefusal(thrown)) throw thrown;
+    const [field = ''] = /^\w*/.exec(thrown.field ?? '') ?? [];
+    const isOfTemplate = Object.hasOwn(FIELDS, field) || thrown.code === 'NOT_CONFIGURED';
+    return isOfTemplate ? thrown : null;
+  }
+}
+
+function withoutField({ field = '', message }: AppError): string {
+  return message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
+}
