@@ -46,6 +46,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
     },
     uploadMaxBytes: config.limits.uploadMaxBytes,
     eventRetentionDays: config.files.eventRetentionDays,
+    queueMaxHours: config.limits.queueMaxHours,
     webhookSecret,
   });
 }

@@ -101,6 +101,7 @@ beforeAll(async () => {
     },
     uploadMaxBytes: 100_000,
     eventRetentionDays: 0,
+    queueMaxHours: 24,
     webhookSecret: `whsec_${'s'.repeat(44)}`,
   });
   const mediaLink = createLocalLink({ subgraph: media.subgraph, logger });

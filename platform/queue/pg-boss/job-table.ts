@@ -5,7 +5,8 @@ import type { Json } from '../../json.ts';
 /**
  * Our own statements on pg-boss's job table. pg-boss creates it, inserts, fetches, expires and deletes; claimed jobs
  * are settled here, because the outcomes of many jobs go into one statement, a job can come back later without using a
- * retry, and every statement is bound to one claim: a worker that was paused and lost a job changes nothing.
+ * retry, and every statement is bound to one claim: a worker that was paused and lost a job changes nothing. Whatever is
+ * taken for granted of pg-boss beyond its public interface is in this file, and pinned by its test.
  */
 
 /** The schema of pg-boss's tables. */

@@ -26,6 +26,8 @@ export interface MediaSubgraphOptions {
   readonly uploadMaxBytes: number;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
+  /** Hours that work may wait for its start before it ends as failed (QUEUE_MAX_HOURS). */
+  readonly queueMaxHours: number;
   /** Signs result webhooks: `whsec_` and base64. */
   readonly webhookSecret: string;
 }

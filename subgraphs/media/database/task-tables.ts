@@ -51,6 +51,8 @@ export interface TaskStepTable {
   readonly stored: Readonly<Record<string, string>>;
   readonly store_tries: number;
   readonly outcome: TaskOutcome | null;
+  /** Since when it waits for its start (QUEUED) or to be stored (STORING). */
+  readonly waiting_since: Date;
   readonly started_at: Date | null;
   readonly ended_at: Date | null;
 }

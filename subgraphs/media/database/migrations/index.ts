@@ -7,6 +7,7 @@ import { providerResources } from './0004-provider-resources.ts';
 import { chat } from './0005-chat.ts';
 import { watchers } from './0006-watchers.ts';
 import { webhookDeliveries } from './0007-webhook-deliveries.ts';
+import { waitingSince } from './0008-waiting-since.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -17,4 +18,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0005-chat': chat,
   '0006-watchers': watchers,
   '0007-webhook-deliveries': webhookDeliveries,
+  '0008-waiting-since': waitingSince,
 };

@@ -199,9 +199,14 @@ export async function hasOpenAttempts(database: Executor, taskId: string): Promi
   return rows.length > 0;
 }
 
-/** Closes the attempts of an ended task that were not sent: there is nothing upstream to cancel. */
-export async function closeUnsentAttempts(transaction: MediaTransaction, taskId: string): Promise<void> {
+/** Closes the attempts of a task (or one step of it) that nobody has sent: there is nothing upstream to cancel. */
+export async function closeUnsentAttempts(
+  transaction: MediaTransaction,
+  taskId: string,
+  step: number | null = null,
+): Promise<void> {
   await sql`/* attempts.close-unsent */
     update media.attempts set state = 'CANCELLED', ended_at = now()
-    where task_id = ${taskId}::uuid and state = 'STARTING' and claim is null`.execute(transaction);
+    where task_id = ${taskId}::uuid and state = 'STARTING' and claim is null
+      and (${step}::integer is null or step = ${step})`.execute(transaction);
 }

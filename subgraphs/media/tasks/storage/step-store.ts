@@ -55,6 +55,7 @@ export async function moveStep(
       finished = ${change.finished === undefined ? sql`finished` : sql`${jsonText(change.finished)}::jsonb`},
       outcome = ${change.outcome === undefined ? sql`outcome` : sql`${jsonText(change.outcome)}::jsonb`},
       progress = case when ${change.state === 'SUCCEEDED'} then 100 else progress end,
+      waiting_since = case when ${change.state === 'QUEUED' || change.state === 'STORING'} then now() else waiting_since end,
       started_at = case when ${change.state === 'RUNNING'} then coalesce(started_at, now()) else started_at end,
       ended_at = case when ${['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(change.state)} then now() end
     where task_id = ${taskId}::uuid and step = ${step}`.execute(transaction);

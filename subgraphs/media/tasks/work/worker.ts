@@ -22,6 +22,7 @@ import { createStoreHandler } from './results/store-worker.ts';
 import { createCallRunner } from './start/call-runner.ts';
 import { createRecovery } from './start/recovery.ts';
 import { createStartWorker } from './start/start-worker.ts';
+import { sweepSteps } from './sweep.ts';
 
 /** Does the work of tasks. Any number of processes may run one over the same database. */
 export interface TaskWorker {
@@ -42,6 +43,8 @@ export interface TaskWorkerOptions {
   readonly logger: Logger;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
+  /** Hours that a step may wait for its start before its task ends as failed (default 24). */
+  readonly queueMaxHours?: number;
   /** Fewest attempts per step (default 3). */
   readonly maxAttempts?: number;
   /** Seconds after a step's first start in which further attempts may begin (default 3,600). */
@@ -61,13 +64,13 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   const dependencies = dependenciesOf(options);
   const { limits, recovery, calls, progress } = dependencies;
   const poller = createPoller(dependencies);
-  const sweeper = createLoop({
-    tick: () => recovery.sweep(),
-    everyMs: (limits.claimStaleSeconds * 1000) / 3,
-    logger,
-    name: 'recovery',
-  });
-  const pruner = createLoop({ tick: () => prune(options), everyMs: 60_000, logger, name: 'pruner' });
+  const every = (name: string, everyMs: number, tick: () => Promise<void>) =>
+    createLoop({ tick, everyMs, logger, name });
+  const loops = [
+    every('recovery', (limits.claimStaleSeconds * 1000) / 3, () => recovery.sweep()),
+    every('sweep', limits.sweepPauseMs, () => sweepSteps(dependencies)),
+    every('pruner', 60_000, () => prune(options)),
+  ];
   const workers: QueueWorker[] = [];
 
   return {
@@ -80,10 +83,10 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
       }
       const slots = { slots: options.storeSlots ?? 4 };
       workers.push(await queue.work(STORE_QUEUE, slots, createStoreHandler(dependencies)));
-      for (const loop of [poller, sweeper, pruner]) loop.start();
+      for (const loop of [poller, ...loops]) loop.start();
     },
     async stop(graceSeconds) {
-      await Promise.all([sweeper.stop(), pruner.stop()]);
+      await Promise.all(loops.map((loop) => loop.stop()));
       const stops = [...workers.map((worker) => worker.stop(graceSeconds)), poller.stop(graceSeconds)];
       for (const result of await Promise.allSettled(stops)) {
         if (result.status === 'rejected')
@@ -101,6 +104,7 @@ function dependenciesOf(options: TaskWorkerOptions) {
   const transactor = createTransactor(options);
   const base = {
     ...options,
+    queueMaxHours: options.queueMaxHours ?? 24,
     webhookAddress: options.webhookAddress ?? (() => undefined),
     inputAddress: options.inputAddress ?? (() => Promise.resolve(null)),
     resources: createProviderResources(database),

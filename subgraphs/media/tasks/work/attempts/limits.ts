@@ -8,6 +8,8 @@ export interface WorkerLimits {
   readonly statusTimeoutMs: number;
   /** Seconds a poller owns a due attempt. */
   readonly leaseSeconds: number;
+  /** Pause between sweeps of waiting steps, in milliseconds. */
+  readonly sweepPauseMs: number;
   /** Pause between queries for due attempts, in milliseconds. */
   readonly pollTickMs: number;
   /** Most status calls at once in this process. */
@@ -47,6 +49,7 @@ export const DEFAULT_LIMITS: WorkerLimits = {
   startTimeoutMs: 60_000,
   statusTimeoutMs: 15_000,
   leaseSeconds: 20,
+  sweepPauseMs: 30_000,
   pollTickMs: 200,
   maxPolls: 128,
   cancelBudgetSeconds: 600,

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { testBinding, testProvider } from '../testing/provider.ts';
+import { startUpstream, type Upstream } from '../testing/upstream.ts';
+import type { TaskWorkerOptions } from './worker.ts';
+
+/** Steps that only a job moves, and whose job is gone. */
+
+let engine: TestEngine;
+let upstream: Upstream;
+beforeEach(async () => {
+  engine = await startEngine();
+  upstream = await startUpstream();
+});
+afterEach(async () => {
+  await engine.stop();
+  await upstream.close();
+});
+
+const bindingOf = (id: string) => testBinding(id, testProvider(engine.http), upstream.url);
+
+async function startWorker(bindings: readonly string[], change: Partial<TaskWorkerOptions> = {}) {
+  const limits = { sweepPauseMs: 100, ...change.limits };
+  return engine.worker(registryOf(...bindings.map(bindingOf)), { ...change, limits });
+}
+
+/** A task whose step waits, before there is a worker. */
+async function waiting(...bindings: readonly string[]) {
+  const service = engine.service(registryOf(...bindings.map(bindingOf)));
+  const { id } = await service.submit(me, image());
+  return { service, id };
+}
+
+/** Makes everything in the database as old as it would be by then. */
+async function letPass(interval: string): Promise<void> {
+  await engine.pool.query(`update media.task_steps set waiting_since = waiting_since - $1::interval`, [
+    interval,
+  ]);
+}
+
+describe('a step that waits for its start', () => {
+  it('gets another job when its own was deleted', async () => {
+    const { service, id } = await waiting('test#0');
+    await engine.pool.query('delete from pgboss.job');
+    await startWorker(['test#0']);
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(upstream.starts).toEqual([`${id}/1/1`]);
+  });
+
+  it('gets another job when its own was given up with an attempt that was never claimed', async () => {
+    const { service, id } = await waiting('test#0');
+    await engine.pool.query(`update pgboss.job set state = 'failed'`);
+    await engine.pool.query(`with opened as (update media.task_steps set state = 'RUNNING')
+      insert into media.attempts (task_id, step, number, binding, provider, reference)
+      select id, 1, 1, 'test#0', 'test', id || '/1/1' from media.tasks`);
+    await startWorker(['test#0']);
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(upstream.starts).toEqual([`${id}/1/1`]);
+  });
+
+  it('goes to another binding of its generator when its own is no longer configured', async () => {
+    const { service, id } = await waiting('test#0', 'test#1');
+    await letPass('6 minutes');
+    await startWorker(['test#1']);
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  });
+
+  it('ends with an error that says so when no binding of its generator is left', async () => {
+    const { service, id } = await waiting('test#0');
+    const worker = await startWorker(['other#0']);
+    await engine.queue.define('asker.ended');
+    await engine.pool.query(`update media.tasks set on_end = 'asker.ended'`);
+    await letPass('6 minutes');
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'UNAVAILABLE', message: 'its generator "test" is no longer configured' },
+    });
+    const { rows } = await engine.pool.query(`select data from pgboss.job where name = 'asker.ended'`);
+    expect(rows).toEqual([{ data: { taskId: id, state: 'FAILED' } }]);
+    await worker.stop(1);
+  });
+
+  it('ends when it has waited too long, though it has a job', async () => {
+    const { service, id } = await waiting('test#0');
+    await startWorker(['other#0'], { queueMaxHours: 2, limits: { unconfiguredSeconds: 1_000_000 } });
+    await letPass('119 minutes');
+    await letPass('2 minutes');
+    expect(await engine.ended(service, id)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'TIMED_OUT', message: 'it could not be started within 2 h' },
+    });
+  });
+});
+
+describe('a step that waits for its result to be stored', () => {
+  it('gets another job when its own was deleted', async () => {
+    const { service, id } = await waiting('test#0');
+    const limits = { sweepPauseMs: 1_000_000 };
+    engine.files.unavailable = 1_000;
+    const worker = await startWorker(['test#0'], { limits });
+    await until(async () => engine.files.unavailable < 1_000);
+    await worker.stop(1);
+    await engine.pool.query(`delete from pgboss.job where name = 'media.store-result'`);
+    engine.files.unavailable = 0;
+    await startWorker(['test#0']);
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(upstream.starts).toHaveLength(1);
+  });
+});
