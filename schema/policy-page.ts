@@ -189,4 +189,7 @@ const otherPaths = [
       ],
     ],
   ),
+  '',
+  'CONNECTION_LIMIT bounds the open connections of an address, and the open WebSockets and streams of an address or caller; a proxy of',
+  'TRUST_PROXY may hold any number of connections. In `required` a WebSocket without a credential is closed (4403) at its `connection_init`.',
 ];

@@ -68,6 +68,8 @@ export async function startPublicServer(
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
+    connectionLimit: config.limits.connections,
+    requiresCredential: config.auth.mode === 'required',
     paidSubscriptions: config.split.supergraphFile === null ? PAID_SUBSCRIPTIONS : [],
     readiness: options.readiness,
     publicUrl: options.publicUrl,

@@ -1,7 +1,7 @@
-import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
 import type { Caller } from '../../platform/access/caller.ts';
+import { clientKeyOf } from './client-key.ts';
 import type { SharedCounts } from './shared-counts.ts';
 
 /** Classes of requests that are counted separately: status reads (files and sockets too), other reads, starts of work. */
@@ -63,7 +63,7 @@ export function createRateLimiter(limits: Partial<RateLimits> = {}, shared?: Sha
 
   return {
     async take(caller, rateClass, points = 1) {
-      const { allowed, state } = await consume(limiters[rateClass], rateKeyOf(caller), points);
+      const { allowed, state } = await consume(limiters[rateClass], clientKeyOf(caller), points);
       const seconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
       return {
         allowed,
@@ -98,14 +98,4 @@ async function consume(
     if (refused instanceof RateLimiterRes) return { allowed: false, state: refused };
     throw refused;
   }
-}
-
-/** The key that a request counts against. Anonymous callers share their address; of IPv6, the /64 of one customer. */
-function rateKeyOf(caller: Caller): string {
-  if (caller.kind !== 'anonymous') return caller.id;
-  const address = caller.address ?? 'unknown';
-  if (!ipaddr.isValid(address)) return `anon:${address}`;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return `anon:${parsed.toString()}`;
-  return `anon:${parsed.toNormalizedString().split(':').slice(0, 4).join(':')}::/64`;
 }

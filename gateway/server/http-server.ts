@@ -1,6 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../platform/http/server.ts';
+import { addressKeyOf } from '../limits/client-key.ts';
+import { createSlots } from '../limits/slots.ts';
+import { createTrust } from '../request/client-address.ts';
 
 /** Uploads may take long; this bounds a client that sends byte by byte. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
@@ -11,8 +15,16 @@ const HEADERS_TIMEOUT_MS = 20_000;
  */
 const MAX_HEADER_BYTES = 64 * 1024;
 
+/** Bounds of the server. */
+export interface HttpServerOptions {
+  /** Most open connections of one address; 0: no bound. */
+  readonly connectionLimit?: number;
+  /** Proxies, which hold the connections of many clients. */
+  readonly trustProxy: readonly string[];
+}
+
 /** Makes a server that is not listening yet. */
-export function createHttpServer(app: RequestListener): Server {
+export function createHttpServer(app: RequestListener, options: HttpServerOptions): Server {
   const server = createServer(
     {
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -22,5 +34,19 @@ export function createHttpServer(app: RequestListener): Server {
     app,
   );
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  boundConnections(server, options);
   return server;
+}
+
+/** Destroys connections beyond the limit of their address before anything is read from them. */
+function boundConnections(server: Server, { connectionLimit = 0, trustProxy }: HttpServerOptions): void {
+  const slots = createSlots(connectionLimit);
+  const isTrusted = createTrust(trustProxy);
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    if (isTrusted(address)) return;
+    const slot = slots.take(addressKeyOf(address));
+    if (slot === null) return void socket.destroy();
+    socket.once('close', () => slot.release());
+  });
 }

@@ -13,6 +13,7 @@ import { createCredentialGuard } from '../authentication/credential-guard.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
 import { createQueryLimits } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
+import { createSlots } from '../limits/slots.ts';
 import { type Cors, type CorsOrigins, createCors } from '../request/cors.ts';
 import { createErrorFormatter } from '../request/errors.ts';
 import { createAdmission } from '../transports/admission/admission.ts';
@@ -56,6 +57,10 @@ export interface GatewayServerOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** Root fields of subscriptions that start paid work, and count as starts. */
   readonly paidSubscriptions?: readonly string[];
+  /** Most open connections, and most open sockets and streams, of one address or caller (default 0: no bound). */
+  readonly connectionLimit?: number;
+  /** Closes WebSockets that come without a credential. */
+  readonly requiresCredential?: boolean;
   /** Readiness checks of /readyz, by name. */
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
   /** PUBLIC_URL, for its path prefix; null: none. */
@@ -88,7 +93,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const { streams, sockets, graphql } = await createTransports({ options, basePath, callers, cors });
 
   const app = createApp({ options, basePath, cors, callers, health, graphql: graphql.router });
-  const httpServer = createHttpServer(app);
+  const httpServer = createHttpServer(app, options);
   httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const path = (request.url ?? '').split('?', 1)[0];
     // Before the handshake there is no other listener; a reset must not end the process.
@@ -144,12 +149,15 @@ async function createTransports(parts: {
     ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
   };
   const guard = createCredentialGuard({ callers, logger });
-  const streams = createResponseStreams({ ...shared, guard });
+  const slots = createSlots(options.connectionLimit ?? 0);
+  const streams = createResponseStreams({ ...shared, guard, slots });
   const sockets = createWebSocketTransport({
     ...shared,
     callers,
     guard,
     cors,
+    slots,
+    requiresCredential: options.requiresCredential ?? false,
     rateLimiter,
     maxMessageBytes: maxBodyBytes,
   });

@@ -121,6 +121,8 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     },
     limits: {
       rate: values.RATE_LIMIT,
+      /** Per address and caller; 0: no bound. */
+      connections: values.CONNECTION_LIMIT,
       uploadMaxBytes: values.UPLOAD_MAX_BYTES,
       syncMaxWaitSeconds: values.SYNC_MAX_WAIT,
       queueMaxHours: values.QUEUE_MAX_HOURS,

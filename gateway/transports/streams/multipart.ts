@@ -48,9 +48,9 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
   return {
     accepts: acceptsMultipart,
     async stream(request, response, operation) {
-      if (!streams.hasRoom()) return answerTooManyStreams(response);
       const context = contextOf(request);
       const { caller } = context;
+      if (!streams.reserve(response, caller)) return answerTooManyStreams(response);
       const { traceId } = caller;
       const outcome = await federation.subscribe({ ...operation, context });
       if (!isStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));

@@ -7,13 +7,15 @@ import { toError } from '../../../platform/errors.ts';
 import type { ResultStream } from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
+import { clientKeyOf } from '../../limits/client-key.ts';
+import type { Slots } from '../../limits/slots.ts';
 
 /** The open streams (SSE, multipart) of this process, in one registry that counts, bounds and ends them. */
 export interface ResponseStreams {
   /** Number of open streams. */
   readonly size: number;
-  /** Whether one more may be opened. */
-  hasRoom(): boolean;
+  /** Reserves a stream for a response until it closes; false when its caller, or this process, has too many. */
+  reserve(response: ServerResponse, caller: Caller): boolean;
   /** Writes the headers and opens a stream, until its caller's credential ends. */
   open(response: ServerResponse, format: StreamFormat, requester: StreamRequester): ResponseStream;
   /** Ends every stream, each with its format's `shutdown`; new ones are refused from now on. */
@@ -53,6 +55,8 @@ export interface ResponseStreamOptions {
   /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
   readonly guard: CredentialGuard;
+  /** Bounds the open streams of a client. */
+  readonly slots: Slots;
   readonly logger: Logger;
 }
 
@@ -64,7 +68,7 @@ const CREDENTIAL_END_MS = 5_000;
 
 /** Makes the registry of this process's streams. */
 export function createResponseStreams(options: ResponseStreamOptions): ResponseStreams {
-  const { stallMs = 30_000, guard, logger } = options;
+  const { stallMs = 30_000, guard, slots, logger } = options;
   const shutdowns = new Map<ServerResponse, string>();
   let isEnding = false;
 
@@ -102,7 +106,13 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
     get size() {
       return shutdowns.size;
     },
-    hasRoom: () => !isEnding && shutdowns.size < MAX_STREAMS,
+    reserve(response, caller) {
+      if (isEnding || shutdowns.size >= MAX_STREAMS || response.destroyed) return false;
+      const slot = slots.take(clientKeyOf(caller));
+      if (slot === null) return false;
+      response.once('close', () => slot.release());
+      return true;
+    },
     endAll() {
       isEnding = true;
       for (const [response, shutdown] of shutdowns) response.end(shutdown);

@@ -71,7 +71,7 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     const operation =
       request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);
     if (operation instanceof GraphQLError) return refuse(400, operation);
-    if (!streams.hasRoom()) return answerTooManyStreams(response);
+    if (!streams.reserve(response, caller)) return answerTooManyStreams(response);
     const verdict = await admission.admit(operation, caller, true);
     if ('errors' in verdict) {
       const { status, headers, body } = refusedAnswer(verdict, errors, traceId);

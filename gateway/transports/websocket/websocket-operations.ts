@@ -8,8 +8,10 @@ import { AppError } from '../../../platform/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { CallerFinder } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
+import { clientKeyOf } from '../../limits/client-key.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
 import { refusal } from '../../limits/refusal.ts';
+import type { Slot } from '../../limits/slots.ts';
 import { traceIdOf } from '../../request/request-context.ts';
 import { type OperationRequest, readOperation } from '../admission/read-operation.ts';
 import type { TransportOptions } from '../admission/transport.ts';
@@ -24,6 +26,8 @@ export interface Session {
   readonly request: IncomingMessage;
   /** Known after connection_init. */
   caller?: Caller;
+  /** Its place among the sockets of its client. */
+  readonly slot: Slot;
   /** Closes the socket. */
   readonly close: (code: number, reason: string) => void;
   /** Ends the watch of its credential. */
@@ -33,14 +37,16 @@ export interface Session {
 }
 
 /** Makes the session of a new socket. */
-export function createSession(request: IncomingMessage, close: Session['close']): Session {
-  return { request, close, running: new Map() };
+export function createSession(socket: Pick<Session, 'request' | 'slot' | 'close'>): Session {
+  return { ...socket, running: new Map() };
 }
 
 /** Options of the hooks. */
 export interface SocketHookOptions extends TransportOptions {
   readonly callers: CallerFinder;
   readonly guard: CredentialGuard;
+  /** Refuses sockets without a credential. */
+  readonly requiresCredential: boolean;
   /** Counts refused credentials against their address; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
 }
@@ -60,6 +66,13 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       try {
         const authorization = authorizationOf(connectionParams);
         const caller = await callers.find(extra.request, { authorization, strict: true });
+        if (caller.kind === 'anonymous' && options.requiresCredential) {
+          throw new AppError('UNAUTHENTICATED', 'a socket needs a credential in connection_init');
+        }
+        if (!extra.slot.move(clientKeyOf(caller))) {
+          extra.close(CloseCode.TooManyInitialisationRequests, 'too many open sockets');
+          return false;
+        }
         extra.caller = caller;
         extra.unwatch = guard.watch({ request: extra.request, caller, authorization }, () =>
           extra.close(CloseCode.Forbidden, 'the credential is not valid any more'),

@@ -4,11 +4,14 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols, makeServer, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import { WebSocket, WebSocketServer } from 'ws';
 
+import type { Caller } from '../../../platform/access/caller.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { CallerFinder } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
+import { clientKeyOf } from '../../limits/client-key.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
+import type { Slot, Slots } from '../../limits/slots.ts';
 import type { Cors } from '../../request/cors.ts';
 import type { TransportOptions } from '../admission/transport.ts';
 import { watchSlowSockets } from './slow-sockets.ts';
@@ -40,6 +43,10 @@ export interface WebSocketOptions extends TransportOptions {
   readonly callers: CallerFinder;
   readonly guard: CredentialGuard;
   readonly cors: Cors;
+  /** Bounds the open sockets of a client. */
+  readonly slots: Slots;
+  /** Closes sockets that come without a credential. */
+  readonly requiresCredential: boolean;
   /** Counts upgrades and refused credentials; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
   /** Largest message of a client in bytes (default 1,000,000). */
@@ -55,19 +62,19 @@ const KEEP_ALIVE_MS = 12_000;
 
 /** Makes the transport; the HTTP server passes upgrades to it. */
 export function createWebSocketTransport(options: WebSocketOptions): WebSocketTransport {
-  const { cors, logger, maxMessageBytes = 1_000_000 } = options;
+  const { cors, logger, slots, maxMessageBytes = 1_000_000 } = options;
   const wss = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, handleProtocols });
   const protocol = makeServer(createSocketHooks(options));
   const slow = watchSlowSockets({ sockets: wss.clients, stallMs: options.stallMs ?? 30_000, logger });
   const alive = keepAlive(wss.clients);
 
-  function open(client: WebSocket, request: IncomingMessage): void {
+  function open(client: WebSocket, request: IncomingMessage, slot: Slot): void {
     // Oversized and malformed messages close the socket (1009, 1002).
     client.on('error', (error) => logger.debug({ error }, 'a WebSocket client failed'));
     alive.watch(client);
     const closed = protocol.opened(
       wire(client, logger),
-      createSession(request, (code, reason) => client.close(code, reason)),
+      createSession({ request, slot, close: (code, reason) => client.close(code, reason) }),
     );
     client.once('close', (code, reason) => {
       closed(code, String(reason)).catch((error: unknown) =>
@@ -76,15 +83,14 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     });
   }
 
-  async function overRate(request: IncomingMessage): Promise<string | null> {
-    const nobody = await options.callers.find(request, { authorization: '' });
+  async function overRate(nobody: Caller): Promise<string | null> {
     const rate = await options.rateLimiter?.take(nobody, 'status');
     return rate?.allowed === false ? '429 Too Many Requests' : null;
   }
-  async function refusalOf(request: IncomingMessage): Promise<string | null> {
+  function refusalOf(request: IncomingMessage): string | null {
     if (!cors.allows(request)) return '403 Forbidden';
     if (wss.clients.size >= MAX_SOCKETS) return '503 Service Unavailable';
-    return await overRate(request);
+    return null;
   }
 
   return {
@@ -93,11 +99,17 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     },
     async upgrade(request, { socket, head, isServed }) {
       try {
-        const status = isServed ? await refusalOf(request) : ((await overRate(request)) ?? '404 Not Found');
+        const nobody = await options.callers.find(request, { authorization: '' });
+        const refusal = isServed ? refusalOf(request) : '404 Not Found';
+        const status = (await overRate(nobody)) ?? refusal;
         if (status !== null) return refuseUpgrade(socket, status);
+        if (socket.destroyed) return;
+        const slot = slots.take(clientKeyOf(nobody));
+        if (slot === null) return refuseUpgrade(socket, '429 Too Many Requests');
+        socket.once('close', () => slot.release());
         wss.handleUpgrade(request, socket, head, (client) => {
           slow.watch(client, socket);
-          open(client, request);
+          open(client, request, slot);
         });
       } catch (thrown) {
         logger.error({ error: toError(thrown) }, 'a WebSocket could not be opened');

@@ -86,6 +86,11 @@ export const settings = {
     'on (status=6000,read=1200,start=120 requests per minute and caller), off, or such a list',
     'on',
   ),
+  CONNECTION_LIMIT: setting(
+    integer(0, 1_000_000),
+    'most open connections, and most open WebSockets and streams, of one address (IPv6: /64) or caller; 0 = no bound. Behind a proxy set TRUST_PROXY',
+    '2000',
+  ),
   UPLOAD_MAX_BYTES: setting(integer(1, 2 ** 40), 'largest upload in bytes, per file', '1073741824'),
   SYNC_MAX_WAIT: setting(
     integer(1, 3_600),
