@@ -46,7 +46,7 @@ function boundConnections(server: Server, { connectionLimit = 0, trustProxy }: H
     const address = socket.remoteAddress ?? '';
     if (isTrusted(address)) return;
     const slot = slots.take(addressKeyOf(address));
-    if (slot === null) return void socket.destroy();
-    socket.once('close', () => slot.release());
+    if (slot === null) socket.destroy();
+    else socket.once('close', () => slot.release());
   });
 }

@@ -83,14 +83,17 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     });
   }
 
-  async function overRate(nobody: Caller): Promise<string | null> {
+  /** The status of an upgrade that is refused. */
+  async function refusalOf(
+    request: IncomingMessage,
+    nobody: Caller,
+    isServed: boolean,
+  ): Promise<string | null> {
     const rate = await options.rateLimiter?.take(nobody, 'status');
-    return rate?.allowed === false ? '429 Too Many Requests' : null;
-  }
-  function refusalOf(request: IncomingMessage): string | null {
+    if (rate?.allowed === false) return '429 Too Many Requests';
+    if (!isServed) return '404 Not Found';
     if (!cors.allows(request)) return '403 Forbidden';
-    if (wss.clients.size >= MAX_SOCKETS) return '503 Service Unavailable';
-    return null;
+    return wss.clients.size >= MAX_SOCKETS ? '503 Service Unavailable' : null;
   }
 
   return {
@@ -100,8 +103,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     async upgrade(request, { socket, head, isServed }) {
       try {
         const nobody = await options.callers.find(request, { authorization: '' });
-        const refusal = isServed ? refusalOf(request) : '404 Not Found';
-        const status = (await overRate(nobody)) ?? refusal;
+        const status = await refusalOf(request, nobody, isServed);
         if (status !== null) return refuseUpgrade(socket, status);
         if (socket.destroyed) return;
         const slot = slots.take(clientKeyOf(nobody));
@@ -117,18 +119,22 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
       }
     },
     async close(graceMs) {
-      for (const client of wss.clients) client.close(1001, 'the server is stopping');
-      const cut = setTimeout(() => {
-        for (const client of wss.clients) client.terminate();
-      }, graceMs);
-      await new Promise<void>((resolve) => {
-        wss.close(() => resolve());
-      });
-      clearTimeout(cut);
+      await closeClients(wss, graceMs);
       alive.close();
       slow.close();
     },
   };
+}
+
+async function closeClients(wss: WebSocketServer, graceMs: number): Promise<void> {
+  for (const client of wss.clients) client.close(1001, 'the server is stopping');
+  const cut = setTimeout(() => {
+    for (const client of wss.clients) client.terminate();
+  }, graceMs);
+  await new Promise<void>((resolve) => {
+    wss.close(() => resolve());
+  });
+  clearTimeout(cut);
 }
 
 /** Refuses an upgrade and closes the socket. */
