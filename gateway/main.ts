@@ -1,4 +1,5 @@
 import { runProcess } from '../platform/runtime/run-process.ts';
+import { buildConsole } from './composition/build-console.ts';
 
 // Entry point of every role (`npm start`, ROLE, `npm run start:ROLE`). Only what the role needs is loaded: a gateway
 // alone is 80 MB smaller for it.
@@ -7,6 +8,7 @@ await runProcess(async (parts) => {
     case 'all': {
       const { startEverything } = await import('./composition/everything.ts');
       await startEverything(parts);
+      if (parts.config.console.build) buildConsole(parts);
       return;
     }
     case 'gateway': {

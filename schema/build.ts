@@ -10,6 +10,7 @@ import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
 import {
   apiSchemaOf,
   breakingChanges,
+  clientSdl,
   composeSupergraph,
   introspectionTypes,
   subgraphSdl,
@@ -39,6 +40,7 @@ const generatedFiles: readonly { readonly name: string; readonly content: () => 
   { name: 'media.graphql', content: () => subgraphSdl(media) },
   { name: 'workflow.graphql', content: () => subgraphSdl(workflow) },
   { name: SUPERGRAPH, content: () => supergraph },
+  { name: 'client.graphql', content: () => clientSdl(supergraph) },
   { name: '../rest-compat/documents/introspection.d.ts', content: () => introspectionTypes(supergraph) },
   { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media', sections)) },
   { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow', sections)) },

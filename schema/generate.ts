@@ -2,11 +2,13 @@ import { composeServices } from '@apollo/composition';
 import { Supergraph } from '@apollo/federation-internals';
 import { minifyIntrospection, preprocessIntrospection } from '@gql.tada/internal';
 import {
+  buildClientSchema,
   findBreakingChanges,
   type GraphQLSchema,
   graphqlSync,
   introspectionFromSchema,
   parse,
+  printSchema,
 } from 'graphql';
 
 /** Generates the checked-in contracts from the code. Pure; build.ts writes or compares them. */
@@ -58,6 +60,12 @@ export function breakingChanges(before: string, after: string): string[] {
 export function introspectionTypes(supergraphSdl: string): string {
   const introspection = introspectionFromSchema(apiSchemaOf(supergraphSdl), { descriptions: false });
   return `${NOTE.replace('#', '//')}export type introspection = ${preprocessIntrospection(minifyIntrospection(introspection))};\n`;
+}
+
+/** The SDL of the API that callers see, without descriptions: what clients generate their types from. */
+export function clientSdl(supergraphSdl: string): string {
+  const introspection = introspectionFromSchema(apiSchemaOf(supergraphSdl), { descriptions: false });
+  return `${NOTE}${printSchema(buildClientSchema(introspection)).trim()}\n`;
 }
 
 /** The schema that callers see. */

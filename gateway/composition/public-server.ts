@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 
 import packageJson from '../../package.json' with { type: 'json' };
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
@@ -17,6 +18,9 @@ import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 
 /** Subscriptions with the rule `spend`; a test compares them with the schemas. */
 export const PAID_SUBSCRIPTIONS = ['chatStream'];
+
+/** Where `npm run console` puts the built console. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
 /** Options of the public server besides the settings. */
 export interface PublicServerOptions {
@@ -74,6 +78,7 @@ export async function startPublicServer(
     readiness: options.readiness,
     publicUrl: options.publicUrl,
     uploadMaxBytes: config.limits.uploadMaxBytes,
+    consoleFolder: CONSOLE_FOLDER,
     files: options.files,
     hooks: options.hooks,
     sandbox: options.sandbox,

@@ -5,7 +5,9 @@ import { guardUnreadBody } from '../../platform/graphql/uploads/uploads.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
 import { responseStyleAt } from '../../rest-compat/response-styles.ts';
+import { prefersHtml } from '../request/prefers-html.ts';
 import { traceIdOf } from '../request/request-context.ts';
+import { messagePage } from './message-page.ts';
 
 /** Middleware around the handlers: tracing, mounting, errors. */
 
@@ -43,9 +45,24 @@ export function mountBelow(folder: string, handler: Handler): RequestHandler {
 /** Responds 404 where no handler serves the path. */
 export function answerNotFound(basePath: string): RequestHandler {
   return (request, response) => {
+    if (request.method === 'GET' && prefersHtml(request.headers.accept)) {
+      return sendNotFoundPage(request, response, basePath);
+    }
     const message = `no such path: ${request.path.slice(0, 200)}`;
     refuse(request, response, { basePath, status: 404, message, detail: 'Not Found' });
   };
+}
+
+/** Browsers get a page with the way to the console; the path is escaped. */
+function sendNotFoundPage(request: Request, response: Response, basePath: string): void {
+  const page = messagePage({
+    title: 'There is nothing at this address',
+    text: request.path.slice(0, 200),
+    link: { href: `${basePath}/console/`, label: 'Open the console' },
+  });
+  response.status(404).set('Cache-Control', 'no-store');
+  response.vary('Accept').set('Content-Security-Policy', page.contentSecurityPolicy);
+  response.type('html').send(page.html);
 }
 
 /** Responds to errors of handlers, in the envelope of the documented REST paths. */

@@ -22,6 +22,7 @@ import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.t
 import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
 import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
 import { compressAnswers } from './compression.ts';
+import { createConsole, sendBrowsersToConsole } from './console.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
@@ -69,6 +70,8 @@ export interface GatewayServerOptions {
   readonly uploadMaxBytes: number;
   /** Largest JSON body or WebSocket message of a GraphQL request, in bytes (default 1,000,000). */
   readonly maxBodyBytes?: number;
+  /** Folder of the built console, which need not exist yet; absent: no console. */
+  readonly consoleFolder?: string | undefined;
   /** Serves /files/*; `request.url` begins with `/files/`, without the prefix of PUBLIC_URL. */
   readonly files?: Handler | undefined;
   /** Serves /hooks/{provider}: provider webhooks. */
@@ -205,6 +208,10 @@ function createApp(parts: {
   if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
   // Handlers mounted above send files, webhooks and pages of their own, uncompressed.
   mounted.use(compressAnswers());
+  if (options.consoleFolder !== undefined) {
+    mounted.get('/', sendBrowsersToConsole(basePath));
+    mounted.use('/console', counted, createConsole({ basePath, folder: options.consoleFolder }));
+  }
   mounted.use('/graphql', graphql);
   mounted.use('/explorer', counted, createExplorer({ basePath, trustProxy: options.trustProxy }));
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);

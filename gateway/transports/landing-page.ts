@@ -1,5 +1,7 @@
 import type { RequestHandler } from 'express';
 
+import { prefersHtml } from '../request/prefers-html.ts';
+
 /** Options of the landing page. */
 export interface LandingPageOptions {
   /** Path prefix of PUBLIC_URL, without a slash at its end. */
@@ -18,14 +20,6 @@ export function createLandingPage(options: LandingPageOptions): RequestHandler {
     response.setHeader('X-Frame-Options', 'SAMEORIGIN');
     response.type('html').send(page);
   };
-}
-
-/** Whether HTML is accepted by name: tools that accept anything get the API. */
-function prefersHtml(accept = ''): boolean {
-  return (
-    /(^|,)\s*text\/html\b/i.test(accept) &&
-    !/event-stream|application\/(graphql-response\+)?json/i.test(accept)
-  );
 }
 
 function renderPage({ basePath, embedSandbox }: LandingPageOptions): string {

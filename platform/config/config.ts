@@ -142,6 +142,8 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     payments: paymentsOf(values, production),
     /** Null in production. `url` is null when the sandbox is embedded in this process. */
     sandbox: production ? null : { url: values.SANDBOX_URL },
+    /** Whether the console is built at the start when it is missing or stale. */
+    console: { build: (values.CONSOLE_BUILD ?? (production ? 'off' : 'on')) === 'on' },
     log: { level: values.LOG_LEVEL },
   };
 }

@@ -17,7 +17,7 @@ export function isTestSupport(file: string): boolean {
 /** The TypeScript files of the areas. */
 export function readFiles(root: string, areas: readonly string[]): readonly string[] {
   return areas
-    .flatMap((area) => globSync(`${area}/**/*.ts`, { cwd: root }))
+    .flatMap((area) => globSync(`${area}/**/*.{ts,tsx}`, { cwd: root }))
     .filter((file) => !file.includes('node_modules/'));
 }
 

@@ -238,6 +238,19 @@ export const AREAS: Readonly<Record<string, Area>> = {
       '.': ['**'],
     },
   },
+  console: {
+    areas: [],
+    rooms: {
+      '.': [],
+      'src/api': [],
+      'src/text': [],
+      'src/parts': ['src/api', 'src/text'],
+      'src/shell': ['src/api', 'src/parts', 'src/text'],
+      'src/work': ['src/api', 'src/parts'],
+      'src/pages/*': ['src/api', 'src/parts', 'src/text', 'src/work'],
+      src: ['**'],
+    },
+  },
   gateway: {
     areas: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
     rooms: {

@@ -245,6 +245,11 @@ export const settings = {
     'origin of a sandbox that runs elsewhere (docs/sandbox.md), instead of the embedded one, which split processes have not; development only',
     'embedded in development',
   ),
+  CONSOLE_BUILD: optional(
+    oneOf(['on', 'off']),
+    'build the console (/console) in the background at the start when it is missing or older than its sources',
+    'on in development, off in production',
+  ),
   LOG_LEVEL: setting(
     oneOf(['silent', 'error', 'warn', 'info', 'debug']),
     'least severe lines that are logged: silent, error, warn, info or debug',

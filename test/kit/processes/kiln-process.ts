@@ -152,6 +152,7 @@ function environmentOf({ dataDir, settings, role = 'all' }: KilnProcessOptions):
     ...compiledCode(),
     PORT: '0',
     RATE_LIMIT: 'off',
+    CONSOLE_BUILD: 'off',
     DATA_DIR: dataDir,
     ROLE: role,
     SERVICE_KEYS: `tests=${createHash('sha256').update(KEY).digest('hex')}`,

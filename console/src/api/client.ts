@@ -1,0 +1,58 @@
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { OperationTypeNode } from 'graphql';
+import { createClient } from 'graphql-ws';
+
+import { graphqlUrl, socketUrl } from './addresses.ts';
+import { connection } from './connection.ts';
+
+/** The Apollo Client of the console: queries over HTTP, subscriptions over one graphql-ws socket. */
+
+const RETRY_MOST_MS = 10_000;
+
+const socket = createClient({
+  url: socketUrl,
+  lazyCloseTimeout: 5_000,
+  // A socket that a sleeping laptop has lost is noticed by its missing pong.
+  keepAlive: 15_000,
+  retryAttempts: Infinity,
+  shouldRetry: () => true,
+  retryWait: async (attempt) => {
+    const ms = Math.min(RETRY_MOST_MS, 500 * 2 ** attempt);
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  },
+  on: {
+    connected: connection.opened,
+    closed: (event) => {
+      if ((event as CloseEvent).code === 1000) connection.ended();
+      else connection.failed();
+    },
+  },
+});
+
+const http = new HttpLink({ uri: graphqlUrl });
+
+/** The one client. */
+export const client = new ApolloClient({
+  cache: new InMemoryCache({
+    typePolicies: {
+      // Generators share ids of models; a model is named by both.
+      Model: { keyFields: ['generator', 'id'] },
+      Template: { keyFields: ['code'] },
+      ComfyWorkflow: { keyFields: ['name'] },
+      Query: {
+        fields: {
+          task: {
+            read: (known, { args, toReference }) =>
+              known ?? toReference({ __typename: 'Task', id: String(args?.['id']) }),
+          },
+        },
+      },
+    },
+  }),
+  link: ApolloLink.split(
+    ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
+    new GraphQLWsLink(socket),
+    http,
+  ),
+});

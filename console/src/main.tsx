@@ -1,0 +1,19 @@
+import './styles/index.css';
+import './shell/theme.ts';
+import { ApolloProvider } from '@apollo/client/react';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { RouterProvider } from '@tanstack/react-router';
+import { createRoot } from 'react-dom/client';
+
+import { client } from './api/client.ts';
+import { router } from './router.tsx';
+
+const element = document.getElementById('root');
+if (element === null) throw new Error('the page has no root');
+createRoot(element).render(
+  <CSPProvider disableStyleElements>
+    <ApolloProvider client={client}>
+      <RouterProvider router={router} />
+    </ApolloProvider>
+  </CSPProvider>,
+);

@@ -1,0 +1,85 @@
+import { Icon } from '../../../parts/icons.tsx';
+import { Ago } from '../../../parts/time.tsx';
+import { t } from '../../../text/text.ts';
+import { type Batch, removeBatch } from '../../../work/batches.ts';
+import { textOf } from '../../../work/work.ts';
+import { TaskTiles } from './tile.tsx';
+
+interface BatchViewProps {
+  readonly batch: Batch;
+  readonly onRemix: (batch: Batch) => void;
+  readonly onAgain: (batch: Batch) => void;
+}
+
+/** One submission: its words, its results as they come, and what can be done with it next. */
+export function BatchView({ batch, onRemix, onAgain }: BatchViewProps) {
+  const { values, tasks, modelName } = batch;
+  const count = Number(values['count'] ?? 1);
+  const perTask = tasks.length > 1 ? 1 : count;
+  const shape = shapeOf(batch);
+  const title = titleOf(batch);
+  const facts = [
+    modelName,
+    values['aspectRatio'],
+    textOf(values['duration']) === '' ? null : `${textOf(values['duration'])} s`,
+  ];
+  return (
+    <section className="batch" aria-label={title}>
+      <header>
+        <div className="grow">
+          <h2 className="cut2">{title}</h2>
+          <p className="c12 mute">
+            {facts.filter(Boolean).join(' · ')} · <Ago at={batch.at} />
+          </p>
+        </div>
+        <button type="button" className="btn sm" onClick={() => onRemix(batch)}>
+          <Icon name="remix" size={14} />
+          {t('studio.remix')}
+        </button>
+        <button type="button" className="btn sm" onClick={() => onAgain(batch)}>
+          <Icon name="again" size={14} />
+          {t('studio.again')}
+        </button>
+        <button
+          type="button"
+          className="btn sm ghost ico"
+          onClick={() => removeBatch(batch.id)}
+          aria-label={t('studio.forget')}
+          title={t('studio.forget')}
+        >
+          <Icon name="close" size={14} />
+        </button>
+      </header>
+      <div className={isWide(shape) ? 'tiles wide' : 'tiles'}>
+        {tasks.map((id) => (
+          <TaskTiles key={id} id={id} count={perTask} shape={shape} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** What a submission is called: its own words, else what it is. */
+function titleOf({ values, kind }: Batch): string {
+  const words = ['prompt', 'text', 'comfy.prompt', 'workflowName'].map((name) => textOf(values[name]));
+  return words.find((one) => one !== '') ?? t(`kind.${kind}`);
+}
+
+/** The shape that a result will have, as CSS writes it; square when the form does not say. */
+function shapeOf({ values, kind }: Batch): string {
+  const { aspectRatio, resolution } = values;
+  const text =
+    typeof aspectRatio === 'string' ? aspectRatio : typeof resolution === 'string' ? resolution : '';
+  const match = /^(\d+)[:x](\d+)$/.exec(text);
+  if (match !== null) return `${match[1]} / ${match[2]}`;
+  return kind === 'SPEECH' || kind === 'VOICE_CLONE' || kind === 'ANALYSIS'
+    ? '3 / 1'
+    : kind === 'IMAGE' || kind === 'CHARACTER_IMAGE' || kind === 'COMFY_WORKFLOW'
+      ? '1 / 1'
+      : '16 / 9';
+}
+
+function isWide(shape: string): boolean {
+  const [width = 1, height = 1] = shape.split(' / ').map(Number);
+  return width / height > 1.4;
+}

@@ -1,0 +1,109 @@
+import { useMutation } from '@apollo/client/react';
+
+import {
+  CancelTaskDocument,
+  type MediaPartsFragment,
+  type TaskPartsFragment,
+} from '../../../api/operations.ts';
+import { isEnded, useLiveTask } from '../../../api/use-live-task.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { MediaView } from '../../../parts/media-view.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { ProgressBar } from '../../../parts/progress.tsx';
+import { StateBadge } from '../../../parts/state.tsx';
+import { t, textOr } from '../../../text/text.ts';
+
+/** The tiles of one task: reserved in their shape while it works, replaced in place by what it has made. */
+export function TaskTiles({
+  id,
+  count,
+  shape,
+}: {
+  readonly id: string;
+  readonly count: number;
+  readonly shape: string;
+}) {
+  const { task, error } = useLiveTask(id);
+  if (error !== undefined) return <Problem error={error} />;
+  if (task === null) return <div className="tile gone">{t('studio.taskGone')}</div>;
+  if (task === undefined || !isEnded(task)) {
+    return Array.from({ length: count }, (_, index) => <WorkingTile key={index} task={task} shape={shape} />);
+  }
+  if (task.outputs.length === 0) return <EndedTile task={task} shape={shape} />;
+  return task.outputs.map((media) => <DoneTile key={media.id} task={task} media={media} />);
+}
+
+function WorkingTile({
+  task,
+  shape,
+}: {
+  readonly task: TaskPartsFragment | undefined;
+  readonly shape: string;
+}) {
+  const [cancel] = useMutation(CancelTaskDocument);
+  const state = task?.state ?? 'QUEUED';
+  return (
+    <article className={`tile ${state}`} style={{ aspectRatio: shape }}>
+      <div className="work">
+        <div className="row sb-row">
+          <StateBadge state={state} />
+          {state === 'RUNNING' && task !== undefined && (
+            <span className="push pc">
+              {task.progressEstimated ? '≈ ' : ''}
+              {task.progress} %
+            </span>
+          )}
+        </div>
+        <p className="c12 mute">{task === undefined ? t('studio.sending') : stageText(task)}</p>
+        {task !== undefined && state === 'RUNNING' && <ProgressBar task={task} />}
+        {task !== undefined && (
+          <button
+            type="button"
+            className="btn sm ghost tile-cancel"
+            disabled={task.cancelRequestedAt !== null}
+            onClick={() => void cancel({ variables: { id: task.id } }).catch(() => undefined)}
+          >
+            <Icon name="close" size={14} />
+            {t('task.cancel')}
+          </button>
+        )}
+      </div>
+    </article>
+  );
+}
+
+/** The stage in the reader's language where it is a known one, and the place in the line. */
+function stageText({ stage, queuePosition }: Pick<TaskPartsFragment, 'stage' | 'queuePosition'>): string {
+  if (queuePosition !== null) return t('task.inLine', { place: queuePosition });
+  return textOr(`stage.${stage}`, stage);
+}
+
+function EndedTile({ task, shape }: { readonly task: TaskPartsFragment; readonly shape: string }) {
+  return (
+    <article className="tile ended" style={{ aspectRatio: task.text === null ? shape : 'auto' }}>
+      <div className="ended-in">
+        <StateBadge state={task.state} />
+        {task.text !== null && <p className="whitespace-pre-wrap">{task.text}</p>}
+        {task.error !== null && (
+          <>
+            <p>{textOr(`error.${task.error.code}`, task.error.message)}</p>
+            <p className="c12 mute">{task.error.message}</p>
+          </>
+        )}
+      </div>
+    </article>
+  );
+}
+
+function DoneTile({ task, media }: { readonly task: TaskPartsFragment; readonly media: MediaPartsFragment }) {
+  return (
+    <article className="tile done">
+      <MediaView media={media} alt={t('studio.resultOf', { kind: t(`kind.${task.kind}`) })} />
+      <div className="hover">
+        <a className="onpic ico" href={media.url} download aria-label={t('media.download')}>
+          <Icon name="download" size={14} />
+        </a>
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,87 @@
+import { type KeyboardEvent, useState } from 'react';
+
+import { Icon } from '../../../parts/icons.tsx';
+import { Empty } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
+import type { Model } from '../../../work/work.ts';
+import { useChat } from './use-chat.ts';
+
+/** A conversation with one of the language models. */
+export function Chat({ models }: { readonly models: readonly Model[] }) {
+  const choices = models.filter(({ kinds }) => kinds.includes('CHAT'));
+  const [key, setKey] = useState(choices[0] === undefined ? '' : keyOf(choices[0]));
+  const [words, setWords] = useState('');
+  const chat = useChat();
+  const model = choices.find((one) => keyOf(one) === key);
+  if (model === undefined) return <Empty title={t('studio.noModels')} text={t('studio.noModelsText')} />;
+  const send = () => {
+    if (words.trim() === '' || chat.isAnswering) return;
+    chat.send(model, words);
+    setWords('');
+  };
+  return (
+    <div className="chat">
+      <div className="row">
+        <label className="lab" htmlFor="chat-model">
+          {t('studio.model')}
+        </label>
+        <select
+          id="chat-model"
+          className="in max-w-80"
+          value={key}
+          onChange={({ target }) => setKey(target.value)}
+        >
+          {choices.map((one) => (
+            <option key={keyOf(one)} value={keyOf(one)}>
+              {one.name} · {one.generator}
+            </option>
+          ))}
+        </select>
+        <button
+          type="button"
+          className="btn sm push"
+          onClick={chat.clear}
+          disabled={chat.messages.length === 0 || chat.isAnswering}
+        >
+          {t('chat.new')}
+        </button>
+      </div>
+      <div className="chat-log" role="log" aria-live="polite" aria-busy={chat.isAnswering}>
+        {chat.messages.length === 0 && <Empty title={t('chat.empty')} />}
+        {chat.messages.map(({ role, content }, index) => (
+          <div key={index} className={`said ${role}`}>
+            <span className="vh">{t(`chat.${role}`)}</span>
+            <p className="whitespace-pre-wrap">{content === '' ? '…' : content}</p>
+          </div>
+        ))}
+        {chat.problem !== null && (
+          <p className="note bad" role="alert">
+            {chat.problem}
+          </p>
+        )}
+      </div>
+      <div className="chat-say">
+        <textarea
+          className="in"
+          aria-label={t('chat.say')}
+          placeholder={t('chat.say')}
+          value={words}
+          onChange={({ target }) => setWords(target.value)}
+          onKeyDown={(event: KeyboardEvent) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            send();
+          }}
+        />
+        <button type="button" className="btn pri" onClick={chat.isAnswering ? chat.stop : send}>
+          <Icon name={chat.isAnswering ? 'close' : 'chat'} />
+          {t(chat.isAnswering ? 'chat.stop' : 'chat.send')}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function keyOf({ generator, id }: Model): string {
+  return `${generator} ${id}`;
+}

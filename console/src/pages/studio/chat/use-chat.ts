@@ -1,0 +1,72 @@
+import { useEffect, useRef, useState } from 'react';
+
+import { client } from '../../../api/client.ts';
+import { ChatStreamDocument } from '../../../api/operations.ts';
+import { problemText } from '../../../parts/problem.tsx';
+import type { Model } from '../../../work/work.ts';
+
+/** One message of a conversation. */
+interface Message {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** A conversation with a language model, whose answer grows as it comes. */
+export interface Conversation {
+  readonly messages: readonly Message[];
+  readonly isAnswering: boolean;
+  readonly problem: string | null;
+  readonly send: (model: Model, content: string) => void;
+  readonly stop: () => void;
+  readonly clear: () => void;
+}
+
+/** Talks with a language model. A lost connection replays the pieces by their key; nothing is paid twice. */
+export function useChat(): Conversation {
+  const [messages, setMessages] = useState<readonly Message[]>([]);
+  const [isAnswering, setIsAnswering] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const running = useRef<{ unsubscribe(): void } | null>(null);
+  useEffect(() => () => running.current?.unsubscribe(), []);
+
+  function stop(): void {
+    running.current?.unsubscribe();
+    running.current = null;
+    setIsAnswering(false);
+  }
+
+  function send({ generator, id }: Model, content: string): void {
+    const asked: readonly Message[] = [...messages, { role: 'user', content }];
+    const pieces = new Map<number, string>();
+    setMessages([...asked, { role: 'assistant', content: '' }]);
+    setProblem(null);
+    setIsAnswering(true);
+    const variables = { key: crypto.randomUUID(), input: { generator, model: id, messages: asked } };
+    running.current = client.subscribe({ query: ChatStreamDocument, variables }).subscribe({
+      next({ data, error }) {
+        if (error !== undefined) return fail(problemText(error));
+        const chunk = data?.chatStream;
+        if (chunk === undefined) return;
+        // By number, as a replay sends them again.
+        pieces.set(chunk.seq, chunk.delta);
+        const text =
+          chunk.reply?.text ??
+          [...pieces]
+            .sort(([one], [other]) => one - other)
+            .map(([, delta]) => delta)
+            .join('');
+        setMessages([...asked, { role: 'assistant', content: text }]);
+        if (chunk.error !== null) fail(chunk.error.message);
+      },
+      error: (error: unknown) => fail(problemText(error)),
+      complete: stop,
+    });
+  }
+
+  function fail(message: string): void {
+    setProblem(message);
+    stop();
+  }
+
+  return { messages, isAnswering, problem, send, stop, clear: () => setMessages([]) };
+}

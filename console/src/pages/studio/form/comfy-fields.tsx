@@ -1,0 +1,110 @@
+import { useQuery } from '@apollo/client/react';
+import { useId } from 'react';
+
+import { ComfyWorkflowsDocument } from '../../../api/operations.ts';
+import type { StoredFile } from '../../../api/upload.ts';
+import { Problem } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
+import { textOf } from '../../../work/work.ts';
+import { ChoiceField, NumberField, TextAreaField, TextField } from './controls.tsx';
+import type { FieldProps } from './field-props.ts';
+import { FileField } from './file-field.tsx';
+
+/** An input of a workflow, as the API describes it. */
+interface ComfyInput {
+  readonly type: 'text' | 'integer' | 'number' | 'file' | 'boolean';
+  readonly required: boolean;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly values?: readonly string[];
+  readonly description?: string;
+}
+
+/** The bundled ComfyUI workflows, and one field for every input that the chosen one has. */
+export function ComfyFields({ values, onChange }: FieldProps) {
+  const id = useId();
+  const { data, error } = useQuery(ComfyWorkflowsDocument);
+  if (error !== undefined) return <Problem error={error} />;
+  const workflows = data?.comfyWorkflows ?? [];
+  const chosen = workflows.find(({ name }) => name === values['workflowName']);
+  const inputs = Object.entries((chosen?.inputs ?? {}) as Record<string, ComfyInput>);
+  return (
+    <>
+      <div className="field">
+        <label htmlFor={id}>{t('field.workflowName')}</label>
+        <select
+          id={id}
+          className="in"
+          value={chosen?.name ?? ''}
+          onChange={({ target }) => onChange('workflowName', target.value)}
+        >
+          <option value="">{t('comfy.choose')}</option>
+          {workflows.map(({ name, category }) => (
+            <option key={name} value={name}>
+              {name} ({category})
+            </option>
+          ))}
+        </select>
+      </div>
+      {inputs.map(([name, input]) => (
+        <ComfyField
+          key={name}
+          name={name}
+          input={input}
+          value={values[`comfy.${name}`]}
+          onChange={(next) => onChange(`comfy.${name}`, next)}
+        />
+      ))}
+    </>
+  );
+}
+
+interface ComfyFieldProps {
+  readonly name: string;
+  readonly input: ComfyInput;
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+}
+
+function ComfyField({ name, input, value, onChange }: ComfyFieldProps) {
+  const id = useId();
+  const common = { id, label: name, problem: undefined, onChange };
+  const { minimum, maximum } = input;
+  switch (input.type) {
+    case 'file': {
+      const files = value === undefined || value === null ? [] : [value as StoredFile];
+      return (
+        <FileField
+          label={name}
+          accept="image/*,video/*,audio/*"
+          most={1}
+          files={files}
+          onChange={(next) => onChange(next[0] ?? null)}
+        />
+      );
+    }
+    case 'integer':
+    case 'number': {
+      const range = minimum === undefined || maximum === undefined ? null : ([minimum, maximum] as const);
+      return (
+        <NumberField
+          {...common}
+          value={value ?? input.default}
+          range={range}
+          step={input.type === 'integer' ? 1 : 'any'}
+        />
+      );
+    }
+    default:
+      if (input.values !== undefined) return <ChoiceField {...common} value={value} values={input.values} />;
+      if (name === 'prompt') return <TextAreaField {...common} value={textOf(value)} most={null} />;
+      return (
+        <TextField
+          {...common}
+          value={textOf(value ?? input.default)}
+          note={input.required ? '' : t('field.optional')}
+        />
+      );
+  }
+}

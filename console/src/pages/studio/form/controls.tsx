@@ -1,0 +1,221 @@
+import { Radio } from '@base-ui/react/radio';
+import { RadioGroup } from '@base-ui/react/radio-group';
+import { type CSSProperties, type ReactNode, useId } from 'react';
+
+import { Icon } from '../../../parts/icons.tsx';
+import { t } from '../../../text/text.ts';
+import { textOf } from '../../../work/work.ts';
+
+/** The controls of the Studio's forms. Each has a label, and says below what is wrong with it. */
+interface ControlProps {
+  readonly id: string;
+  readonly label: string;
+  readonly problem: string | undefined;
+  readonly onChange: (value: unknown) => void;
+}
+
+function Labelled({
+  id,
+  label,
+  problem,
+  note,
+  children,
+}: Omit<ControlProps, 'onChange'> & { readonly note?: string; readonly children: ReactNode }) {
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        {label}
+        {note !== undefined && <span className="push faint num font-normal">{note}</span>}
+      </label>
+      {children}
+      <FieldProblem id={id} problem={problem} />
+    </div>
+  );
+}
+
+function FieldProblem({ id, problem }: { readonly id: string; readonly problem: string | undefined }) {
+  if (problem === undefined) return null;
+  return (
+    <p className="help bad" id={`${id}-problem`} role="alert">
+      {problem}
+    </p>
+  );
+}
+
+function aria(id: string, problem: string | undefined) {
+  return problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': `${id}-problem` };
+}
+
+/** Words of several lines, with how many characters of how many. */
+export function TextAreaField(
+  props: ControlProps & { readonly value: string; readonly most: number | null },
+) {
+  const { id, value, most, problem, onChange } = props;
+  const note = most === null ? undefined : `${value.length.toLocaleString()} / ${most.toLocaleString()}`;
+  return (
+    <Labelled {...props} {...(note === undefined ? {} : { note })}>
+      <textarea
+        id={id}
+        className="in"
+        value={value}
+        maxLength={most ?? undefined}
+        onChange={({ target }) => onChange(target.value)}
+        {...aria(id, problem)}
+      />
+    </Labelled>
+  );
+}
+
+/** Words of one line. */
+export function TextField(props: ControlProps & { readonly value: string; readonly note?: string }) {
+  const { id, value, problem, onChange } = props;
+  return (
+    <Labelled note={t('field.optional')} {...props}>
+      <input
+        id={id}
+        className="in"
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+        {...aria(id, problem)}
+      />
+    </Labelled>
+  );
+}
+
+/** A number; empty leaves it to the model. */
+export function NumberField(
+  props: ControlProps & {
+    readonly value: unknown;
+    readonly range: readonly [number, number] | null;
+    readonly step?: number | 'any';
+  },
+) {
+  const { id, value, range, problem, onChange } = props;
+  const note = range === null ? t('field.optional') : t('field.range', { from: range[0], to: range[1] });
+  return (
+    <Labelled {...props} note={note}>
+      <input
+        id={id}
+        className="in"
+        type="number"
+        step={props.step ?? 'any'}
+        min={range?.[0]}
+        max={range?.[1]}
+        value={typeof value === 'number' ? value : ''}
+        onChange={({ target }) => onChange(target.value === '' ? null : target.valueAsNumber)}
+        {...aria(id, problem)}
+      />
+    </Labelled>
+  );
+}
+
+/** One of the model's values, or its own default. */
+export function ChoiceField(
+  props: ControlProps & {
+    readonly value: unknown;
+    readonly values: readonly (string | number)[];
+    readonly unit?: string;
+  },
+) {
+  const { id, value, values, unit, problem, onChange } = props;
+  if (values.length === 0) return null;
+  return (
+    <Labelled {...props}>
+      <select
+        id={id}
+        className="in"
+        value={textOf(value)}
+        onChange={({ target }) => onChange(values.find((one) => String(one) === target.value) ?? null)}
+        {...aria(id, problem)}
+      >
+        <option value="">{t('field.default')}</option>
+        {values.map((one) => (
+          <option key={one} value={String(one)}>
+            {unit === undefined ? one : `${one} ${unit}`}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  );
+}
+
+/** The shape of the picture, drawn. */
+export function ShapeField({
+  label,
+  problem,
+  value,
+  shapes,
+  onChange,
+}: ControlProps & { readonly value: string | undefined; readonly shapes: readonly string[] }) {
+  const id = useId();
+  return (
+    <div className="field">
+      <span className="lab" id={id}>
+        {label}
+      </span>
+      <RadioGroup
+        className="ratios"
+        aria-labelledby={id}
+        value={value ?? ''}
+        onValueChange={(next) => onChange(next)}
+      >
+        {shapes.map((shape) => (
+          <Radio.Root key={shape} value={shape} className="ratio">
+            <i style={boxOf(shape)} />
+            {shape}
+          </Radio.Root>
+        ))}
+      </RadioGroup>
+      <FieldProblem id={id} problem={problem} />
+    </div>
+  );
+}
+
+const BOX = 20;
+
+function boxOf(shape: string): CSSProperties {
+  const [width = 1, height = 1] = shape.split(':').map(Number);
+  const scale = BOX / Math.max(width, height);
+  return { width: Math.max(8, width * scale), height: Math.max(8, height * scale) };
+}
+
+/** A small count between one and the most. */
+export function StepperField({
+  label,
+  value,
+  most,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: number;
+  readonly most: number;
+  readonly onChange: (value: number) => void;
+}) {
+  const id = useId();
+  return (
+    <div className="row">
+      <span className="lab grow" id={id}>
+        {label}
+      </span>
+      <div className="step" role="group" aria-labelledby={id}>
+        <button
+          type="button"
+          aria-label={t('field.fewer')}
+          disabled={value <= 1}
+          onClick={() => onChange(value - 1)}
+        >
+          <Icon name="minus" size={14} />
+        </button>
+        <output>{value}</output>
+        <button
+          type="button"
+          aria-label={t('field.more')}
+          disabled={value >= most}
+          onClick={() => onChange(value + 1)}
+        >
+          <Icon name="plus" size={14} />
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+import { useId } from 'react';
+
+import type { StoredFile } from '../../../api/upload.ts';
+import { t, textOr } from '../../../text/text.ts';
+import { textOf } from '../../../work/work.ts';
+import { ComfyFields } from './comfy-fields.tsx';
+import { ChoiceField, NumberField, ShapeField, StepperField, TextAreaField, TextField } from './controls.tsx';
+import type { FieldProps } from './field-props.ts';
+import { FileField } from './file-field.tsx';
+import { VoiceField } from './voice-field.tsx';
+
+const COMMON_RATIOS = ['1:1', '3:2', '4:3', '16:9', '21:9', '2:3', '3:4', '4:5', '9:16'];
+const MOST_AT_ONCE = 4;
+/** Reference images of a model that names no number. */
+const MOST_IMAGES = 10;
+
+const ACCEPTED: Readonly<Record<string, string>> = {
+  images: 'image/*',
+  image: 'image/*,video/*',
+  firstFrame: 'image/*',
+  lastFrame: 'image/*',
+  video: 'video/*',
+  audio: 'audio/*',
+  sample: 'audio/*',
+  media: 'image/*,audio/*,video/*',
+};
+
+/** One member of the input, as the control that fits it and with the model's own values. */
+export function Field(props: FieldProps) {
+  const { choice, member, values, onChange } = props;
+  const { model } = choice;
+  const value = values[member];
+  const id = useId();
+  const label = textOr(`field.${member}`, member);
+  const common = { id, label, problem: props.problem, onChange: (next: unknown) => onChange(member, next) };
+  if (member in ACCEPTED) return <FileMember {...props} label={label} />;
+  switch (member) {
+    case 'prompt':
+    case 'text':
+    case 'system':
+      return (
+        <TextAreaField
+          {...common}
+          value={textOf(value)}
+          most={member === 'system' ? null : model.maxPrompt}
+        />
+      );
+    case 'aspectRatio':
+      return (
+        <ShapeField
+          {...common}
+          value={value as string | undefined}
+          shapes={model.aspectRatios ?? COMMON_RATIOS}
+        />
+      );
+    case 'resolution':
+      return <ChoiceField {...common} value={value} values={model.sizes ?? []} />;
+    case 'duration':
+      return <ChoiceField {...common} value={value} values={model.durations ?? []} unit="s" />;
+    case 'format':
+      return <ChoiceField {...common} value={value} values={model.formats ?? []} />;
+    case 'speedMode':
+      return <ChoiceField {...common} value={value} values={['fast', 'turbo', 'relax']} />;
+    case 'voiceId':
+      return <VoiceField {...common} value={value} generator={model.generator} />;
+    case 'workflowName':
+      return <ComfyFields {...props} />;
+    case 'seed':
+    case 'speed':
+    case 'pitch':
+    case 'volume':
+      return <NumberField {...common} value={value} range={rangeOf(model.ranges, member)} />;
+    default:
+      return <TextField {...common} value={textOf(value)} />;
+  }
+}
+
+/** How many results are wanted: by the model's own count, else by starting several tasks. */
+export function CountField({ choice, values, onChange }: Pick<FieldProps, 'choice' | 'values' | 'onChange'>) {
+  const { model } = choice;
+  const counts = model.inputs.includes('count');
+  const most = counts ? (model.maxCount ?? MOST_AT_ONCE) : MOST_AT_ONCE;
+  return (
+    <>
+      <StepperField
+        label={t('field.count')}
+        value={Number(values['count'] ?? 1)}
+        most={most}
+        onChange={(next) => onChange('count', next)}
+      />
+      {!counts && Number(values['count'] ?? 1) > 1 && <p className="help">{t('studio.oneAtATime')}</p>}
+    </>
+  );
+}
+
+function FileMember({ choice, member, values, onChange, label }: FieldProps & { readonly label: string }) {
+  const most = member === 'images' ? (choice.model.maxImages ?? MOST_IMAGES) : 1;
+  const value = values[member];
+  const files = (
+    Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
+  ) as StoredFile[];
+  return (
+    <FileField
+      label={label}
+      accept={ACCEPTED[member] ?? ''}
+      most={most}
+      files={files}
+      onChange={(next) => onChange(member, member === 'images' ? next : (next[0] ?? null))}
+    />
+  );
+}
+
+function rangeOf(ranges: unknown, member: string): readonly [number, number] | null {
+  const range = (ranges as Record<string, [number, number] | undefined> | null)?.[member];
+  return range ?? null;
+}

@@ -1,0 +1,64 @@
+import { CombinedGraphQLErrors } from '@apollo/client/errors';
+import { useState } from 'react';
+
+import { addBatch, type Batch } from '../../work/batches.ts';
+import { type Choice, startTask, tasksFor, type Values } from '../../work/work.ts';
+
+/** The state of a submission. */
+export interface Submission {
+  readonly isSending: boolean;
+  readonly error: unknown;
+  /** Messages by member of the input, as the server says. */
+  readonly problems: Readonly<Record<string, string>>;
+  submit(choice: Choice, values: Values): Promise<void>;
+  reset(): void;
+}
+
+/** Starts the tasks of a form and remembers them; what is refused is said at its field. */
+export function useSubmission(): Submission {
+  const [isSending, setIsSending] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+
+  async function submit(choice: Choice, values: Values): Promise<void> {
+    setIsSending(true);
+    setError(null);
+    try {
+      const count = tasksFor(choice, Number(values['count'] ?? 1));
+      const started = await Promise.allSettled(
+        Array.from({ length: count }, () => startTask(choice, values, crypto.randomUUID())),
+      );
+      const tasks = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []));
+      if (tasks.length > 0) addBatch(batchOf(choice, values, tasks));
+      const refused = started.find((one) => one.status === 'rejected');
+      if (refused !== undefined) setError(refused.reason);
+    } finally {
+      setIsSending(false);
+    }
+  }
+
+  return { isSending, error, problems: problemsOf(error), submit, reset: () => setError(null) };
+}
+
+function batchOf({ kind, model }: Choice, values: Values, tasks: readonly string[]): Batch {
+  const { generator, id, name } = model;
+  return {
+    id: crypto.randomUUID(),
+    kind,
+    generator,
+    model: id,
+    modelName: name,
+    values,
+    tasks,
+    at: new Date().toISOString(),
+  };
+}
+
+function problemsOf(error: unknown): Record<string, string> {
+  if (!CombinedGraphQLErrors.is(error)) return {};
+  const problems = error.errors.flatMap(
+    ({ extensions }) => (extensions?.['problems'] ?? []) as { field?: string; message?: string }[],
+  );
+  return Object.fromEntries(
+    problems.map(({ field = '', message = '' }) => [field.replace(/^input\./, ''), message]),
+  );
+}

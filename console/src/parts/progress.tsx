@@ -1,0 +1,19 @@
+import type { TaskPartsFragment } from '../api/operations.ts';
+import { t } from '../text/text.ts';
+
+/** How far a running task is. */
+export function ProgressBar({ task }: { readonly task: Pick<TaskPartsFragment, 'progress' | 'stage'> }) {
+  return (
+    <div
+      className="bar"
+      role="progressbar"
+      aria-label={t('task.progress')}
+      aria-valuenow={task.progress}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuetext={`${task.progress} %, ${task.stage}`}
+    >
+      <i style={{ width: `${task.progress}%` }} />
+    </div>
+  );
+}

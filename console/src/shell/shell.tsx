@@ -1,0 +1,98 @@
+import { Link, Outlet } from '@tanstack/react-router';
+
+import { useConnection } from '../api/connection.ts';
+import { Icon, type IconName, Mark } from '../parts/icons.tsx';
+import { chooseLanguage, language, t } from '../text/text.ts';
+import { toggleTheme } from './theme.ts';
+
+/** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */
+
+interface Place {
+  readonly to: string;
+  readonly icon: IconName;
+  readonly name: 'studio';
+}
+
+const CREATE: readonly Place[] = [{ to: '/', icon: 'studio', name: 'studio' }];
+const PHONE: readonly Place[] = [...CREATE];
+
+export function Shell() {
+  return (
+    <>
+      <a className="skip" href="#main">
+        {t('shell.skip')}
+      </a>
+      <div className="app">
+        <nav className="nav" aria-label={t('shell.main')}>
+          <Link className="brand" to="/">
+            <Mark />
+            <span className="lbl">Kiln</span>
+          </Link>
+          <Places title={t('shell.create')} places={CREATE} />
+          <NavFoot />
+        </nav>
+        <main id="main" tabIndex={-1}>
+          <ConnectionNote />
+          <Outlet />
+        </main>
+      </div>
+      <nav className="tabbar" aria-label={t('shell.phone')}>
+        {PHONE.map(({ to, icon, name }) => (
+          <Link key={to} to={to}>
+            <Icon name={icon} size={20} />
+            {t(`page.${name}`)}
+          </Link>
+        ))}
+      </nav>
+    </>
+  );
+}
+
+function Places({ title, places }: { readonly title: string; readonly places: readonly Place[] }) {
+  return (
+    <>
+      <div className="nav-h">{title}</div>
+      {places.map(({ to, icon, name }) => (
+        <Link key={to} className="i" to={to}>
+          <Icon name={icon} />
+          <span className="lbl">{t(`page.${name}`)}</span>
+        </Link>
+      ))}
+    </>
+  );
+}
+
+function NavFoot() {
+  return (
+    <div className="nav-foot">
+      <button type="button" className="who" onClick={toggleTheme}>
+        <Icon name="sun" />
+        <span className="grow mute">{t('shell.theme')}</span>
+      </button>
+      <button
+        type="button"
+        className="who"
+        lang={language === 'zh' ? 'en' : 'zh-CN'}
+        onClick={() => chooseLanguage(language === 'zh' ? 'en' : 'zh')}
+      >
+        <Icon name="chat" />
+        <span className="grow mute">{language === 'zh' ? 'English' : '简体中文'}</span>
+      </button>
+    </div>
+  );
+}
+
+/** Said while it lasts; gone without a word when the connection is back. */
+function ConnectionNote() {
+  const connection = useConnection();
+  return (
+    <div role="status">
+      {connection === 'lost' && (
+        <p className="offline">
+          <Icon name="warning" />
+          {t('shell.lost')}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+import { useSyncExternalStore } from 'react';
+
+import type { Values, WorkKind } from './work.ts';
+
+/**
+ * What this browser has made, newest first: the tasks of each submission with every setting, so that it can be recalled.
+ * Kept in the browser, bounded; a visitor without an account finds their work by it.
+ */
+export interface Batch {
+  readonly id: string;
+  readonly kind: WorkKind;
+  readonly generator: string;
+  readonly model: string;
+  readonly modelName: string;
+  readonly values: Values;
+  readonly tasks: readonly string[];
+  readonly at: string;
+}
+
+const STORAGE_KEY = 'kiln.batches';
+const MOST = 100;
+
+let batches: readonly Batch[] = read();
+const listeners = new Set<() => void>();
+
+function read(): readonly Batch[] {
+  try {
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]') as Batch[];
+  } catch {
+    return [];
+  }
+}
+
+function write(next: readonly Batch[]): void {
+  batches = next.slice(0, MOST);
+  localStorage.setItem(STORAGE_KEY, JSON.stringify(batches));
+  for (const listener of listeners) listener();
+}
+
+// Another tab has made something.
+addEventListener('storage', ({ key }) => {
+  if (key !== STORAGE_KEY) return;
+  batches = read();
+  for (const listener of listeners) listener();
+});
+
+/** Adds a submission as the newest. */
+export function addBatch(batch: Batch): void {
+  write([batch, ...batches]);
+}
+
+/** Forgets a submission; its tasks stay. */
+export function removeBatch(id: string): void {
+  write(batches.filter((batch) => batch.id !== id));
+}
+
+/** All that are kept, newest first. */
+export function useBatches(): readonly Batch[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => batches,
+  );
+}

@@ -1,0 +1,224 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+
+import { client } from '../api/client.ts';
+import {
+  AnalyzeDocument,
+  MakeCharacterImageDocument,
+  MakeFrameVideoDocument,
+  MakeHumanVideoDocument,
+  MakeImageDocument,
+  MakeLipSyncDocument,
+  MakeSpeechDocument,
+  MakeVideoDocument,
+  MakeVoiceDocument,
+  type ModelsQuery,
+  RunComfyWorkflowDocument,
+  type TaskPartsFragment,
+} from '../api/operations.ts';
+import type { IconName } from '../parts/icons.tsx';
+
+/** The kinds of work of the Studio: which tasks each starts, with which members, by which mutation. */
+
+/** A model as the API lists it. */
+export type Model = ModelsQuery['models'][number];
+
+/** A tab of the Studio. */
+export type Tab = 'image' | 'video' | 'speech' | 'lipsync' | 'avatar' | 'comfy' | 'analysis' | 'chat';
+
+/** A kind of task that a form can start. */
+export type WorkKind = keyof typeof WORK;
+
+/** What a form holds, by member of the input. Files are {id, url, contentType, bytes}. */
+export type Values = Readonly<Record<string, unknown>>;
+
+interface Work {
+  readonly document: unknown;
+  /** Members of its input that a form shows, in this order, as far as the model takes them. */
+  readonly members: readonly string[];
+  readonly required: readonly string[];
+  /** The input names no generator and no model: there is one. */
+  readonly isAlone?: boolean;
+}
+
+const WORK = {
+  IMAGE: {
+    document: MakeImageDocument,
+    members: [
+      'prompt',
+      'negativePrompt',
+      'images',
+      'aspectRatio',
+      'resolution',
+      'count',
+      'speedMode',
+      'seed',
+    ],
+    required: ['prompt'],
+  },
+  CHARACTER_IMAGE: {
+    document: MakeCharacterImageDocument,
+    members: ['prompt', 'characterId', 'aspectRatio', 'resolution', 'count', 'seed'],
+    required: ['prompt'],
+    isAlone: true,
+  },
+  VIDEO: {
+    document: MakeVideoDocument,
+    members: ['prompt', 'negativePrompt', 'image', 'aspectRatio', 'resolution', 'duration', 'seed'],
+    required: ['prompt'],
+  },
+  FRAME_VIDEO: {
+    document: MakeFrameVideoDocument,
+    members: [
+      'prompt',
+      'negativePrompt',
+      'firstFrame',
+      'lastFrame',
+      'aspectRatio',
+      'resolution',
+      'duration',
+      'seed',
+    ],
+    required: ['firstFrame', 'lastFrame'],
+  },
+  SPEECH: {
+    document: MakeSpeechDocument,
+    members: ['text', 'voiceId', 'speed', 'pitch', 'volume', 'emotion', 'format'],
+    required: ['text', 'voiceId'],
+  },
+  VOICE_CLONE: {
+    document: MakeVoiceDocument,
+    members: ['sample', 'name', 'text'],
+    required: ['sample'],
+  },
+  LIP_SYNC: {
+    document: MakeLipSyncDocument,
+    members: ['image', 'video', 'audio', 'text', 'voiceId', 'prompt', 'aspectRatio', 'resolution'],
+    required: [],
+  },
+  HUMAN_VIDEO: {
+    document: MakeHumanVideoDocument,
+    members: ['image', 'audio', 'prompt', 'resolution'],
+    required: ['image', 'audio'],
+    isAlone: true,
+  },
+  COMFY_WORKFLOW: {
+    document: RunComfyWorkflowDocument,
+    members: ['workflowName'],
+    required: ['workflowName'],
+    isAlone: true,
+  },
+  ANALYSIS: {
+    document: AnalyzeDocument,
+    members: ['media', 'prompt', 'system'],
+    required: ['media', 'prompt'],
+  },
+} satisfies Readonly<Record<string, Work>>;
+
+/** The tabs in order, with the kinds that each starts; chat is no task. */
+export const TABS: readonly {
+  readonly tab: Tab;
+  readonly icon: IconName;
+  readonly kinds: readonly WorkKind[];
+}[] = [
+  { tab: 'image', icon: 'image', kinds: ['IMAGE', 'CHARACTER_IMAGE'] },
+  { tab: 'video', icon: 'video', kinds: ['VIDEO', 'FRAME_VIDEO'] },
+  { tab: 'speech', icon: 'speech', kinds: ['SPEECH', 'VOICE_CLONE'] },
+  { tab: 'lipsync', icon: 'lipsync', kinds: ['LIP_SYNC'] },
+  { tab: 'avatar', icon: 'avatar', kinds: ['HUMAN_VIDEO'] },
+  { tab: 'comfy', icon: 'comfy', kinds: ['COMFY_WORKFLOW'] },
+  { tab: 'analysis', icon: 'analysis', kinds: ['ANALYSIS'] },
+  { tab: 'chat', icon: 'chat', kinds: [] },
+];
+
+/** One thing to choose in the picker: a model for one kind of task. */
+export interface Choice {
+  readonly key: string;
+  readonly kind: WorkKind;
+  readonly model: Model;
+}
+
+/** The choices of a tab, in the order of the API. */
+export function choicesOf(tab: Tab, models: readonly Model[]): readonly Choice[] {
+  const kinds = TABS.find((one) => one.tab === tab)?.kinds ?? [];
+  return kinds.flatMap((kind) =>
+    models
+      .filter((model) => model.kinds.includes(kind))
+      .map((model) => ({ key: `${kind} ${model.generator} ${model.id}`, kind, model })),
+  );
+}
+
+/** The tab of a kind of task. */
+export function tabOf(kind: string): Tab {
+  return TABS.find(({ kinds }) => (kinds as readonly string[]).includes(kind))?.tab ?? 'image';
+}
+
+/** The members that a form shows for this choice. */
+export function membersOf({ kind, model }: Choice): readonly string[] {
+  return WORK[kind].members.filter((member) => model.inputs.includes(member));
+}
+
+/** Members that must be filled before the work can start. */
+export function missingOf({ kind, model }: Choice, values: Values): readonly string[] {
+  const names = new Set<string>([...WORK[kind].required, ...model.needs]);
+  return [...names].filter((name) => isBlank(values[name]));
+}
+
+function isBlank(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+/** Starts one task. `key` makes a repeated request answer the same task. */
+export async function startTask(choice: Choice, values: Values, key: string): Promise<TaskPartsFragment> {
+  const { data } = await client.mutate({
+    mutation: (WORK[choice.kind] as Work).document as TypedDocumentNode<
+      { readonly task: TaskPartsFragment },
+      { readonly input: unknown; readonly key: string }
+    >,
+    variables: { input: inputOf(choice, values), key },
+  });
+  if (data === undefined || data === null) throw new Error('the server has sent no task');
+  return data.task;
+}
+
+/** The mutation's input: what is filled of what the form shows. */
+function inputOf(choice: Choice, values: Values): Record<string, unknown> {
+  const work: Work = WORK[choice.kind];
+  const shown = membersOf(choice).filter((member) => !isBlank(values[member]));
+  const filled = shown.map((member) => [member, toInput(values[member])] as const);
+  const own =
+    work.isAlone === true
+      ? []
+      : [
+          ['generator', choice.model.generator],
+          ['model', choice.model.id],
+        ];
+  const inputs = choice.kind === 'COMFY_WORKFLOW' ? [['inputs', comfyInputs(values)]] : [];
+  return Object.fromEntries([...own, ...filled, ...inputs]) as Record<string, unknown>;
+}
+
+/** Values of a ComfyUI workflow's own inputs are held below `comfy.`. */
+function comfyInputs(values: Values): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([name, value]) => name.startsWith('comfy.') && !isBlank(value))
+      .map(([name, value]) => [name.slice('comfy.'.length), toInput(value)]),
+  );
+}
+
+function toInput(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toInput);
+  if (typeof value === 'object' && value !== null && 'id' in value) return { fileId: value.id };
+  return value;
+}
+
+/** How many tasks to start for so many results: models that count do it in one. */
+export function tasksFor({ model }: Choice, count: number): number {
+  return model.inputs.includes('count') ? 1 : count;
+}
+
+/** A value of a form as the text of a control: words and numbers, else nothing. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

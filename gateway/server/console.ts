@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { type RequestHandler, type Response, Router, static as serveStatic } from 'express';
+
+import { prefersHtml } from '../request/prefers-html.ts';
+import { messagePage } from './message-page.ts';
+
+/** The console at /console: the files that `npm run console` has built. The browser may load nothing from elsewhere. */
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "base-uri 'self'",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "img-src 'self' data: blob:",
+  "manifest-src 'self'",
+  "media-src 'self' blob:",
+  "script-src 'self'",
+  "style-src 'self'",
+].join('; ');
+
+/** Where the console is mounted, and what it serves. */
+export interface ConsoleOptions {
+  /** Path prefix of PUBLIC_URL, without a slash at its end. */
+  readonly basePath: string;
+  /** Folder of the built files; it may appear, and be replaced, while this runs. */
+  readonly folder: string;
+}
+
+/**
+ * Makes the router to mount at `/console`. Files below assets/ have their hash in their names and are cached for a year.
+ * Every other path is the page itself, whose router reads the address.
+ */
+export function createConsole({ basePath, folder }: ConsoleOptions): Router {
+  const router = Router();
+  router.use((_request, response, next) => {
+    response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+    response.setHeader('Referrer-Policy', 'same-origin');
+    next();
+  });
+  router.use(
+    '/assets',
+    serveStatic(path.join(folder, 'assets'), { immutable: true, maxAge: '1y', fallthrough: false }),
+  );
+  router.use(serveStatic(folder, { index: false, maxAge: '1h', redirect: false }));
+  router.get('/{*path}', async (_request, response) => {
+    const page = await readPage(folder);
+    response.setHeader('Cache-Control', 'no-cache');
+    if (page === null) return sendBeingBuilt(response);
+    // Relative addresses of the page are below its own path, however deep the address of the view is.
+    response.type('html').send(page.replace('<base href="/console/"', `<base href="${basePath}/console/"`));
+  });
+  return router;
+}
+
+async function readPage(folder: string): Promise<string | null> {
+  try {
+    return await readFile(path.join(folder, 'index.html'), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function sendBeingBuilt(response: Response): void {
+  const page = messagePage({
+    title: 'The console is being built',
+    text: 'This page opens it as soon as it is there, usually within ten seconds. If it does not: npm run console.',
+    refreshSeconds: 2,
+  });
+  response.setHeader('Content-Security-Policy', page.contentSecurityPolicy);
+  response.status(503).set('Retry-After', '2').type('html').send(page.html);
+}
+
+/** Redirects browsers that open `/` to the console; programs get the documented JSON as ever. */
+export function sendBrowsersToConsole(basePath: string): RequestHandler {
+  return (request, response, next) => {
+    response.vary('Accept');
+    if (!prefersHtml(request.headers.accept)) return next();
+    response.set('Cache-Control', 'no-store').redirect(`${basePath}/console/`);
+  };
+}

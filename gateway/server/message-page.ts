@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+
+/** A page with one message, for browsers that reach something that is not there (yet). */
+export interface MessagePage {
+  readonly html: string;
+  /** Allows this page's style and nothing else. */
+  readonly contentSecurityPolicy: string;
+}
+
+const STYLE = `:root { color-scheme: light dark; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; font: 14px/20px system-ui, sans-serif; }
+main { max-width: 440px; padding: 24px; text-align: center; }
+h1 { font-size: 20px; line-height: 28px; }
+a { color: inherit; }`;
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/** Renders a message page. Title and text may hold what the caller sent: they are escaped. */
+export function messagePage(message: {
+  readonly title: string;
+  readonly text: string;
+  readonly refreshSeconds?: number;
+  readonly link?: { readonly href: string; readonly label: string };
+}): MessagePage {
+  const { title, text, refreshSeconds, link } = message;
+  const refresh =
+    refreshSeconds === undefined ? '' : `<meta http-equiv="refresh" content="${refreshSeconds}" />\n`;
+  const linkHtml =
+    link === undefined ? '' : `\n<p><a href="${escapeHtml(link.href)}">${escapeHtml(link.label)}</a></p>`;
+  return {
+    contentSecurityPolicy: `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    html: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8" />
+<meta name="viewport" content="width=device-width,initial-scale=1" />
+${refresh}<title>${escapeHtml(title)} · Kiln</title>
+<style>${STYLE}</style>
+</head>
+<body><main>
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(text)}</p>${linkHtml}
+</main></body>
+</html>
+`,
+  };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+}
