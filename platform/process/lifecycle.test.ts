@@ -114,6 +114,29 @@ describe('a process', () => {
     expect(output).toContain('part stopped');
   });
 
+  test.each([
+    ['the logger', `createLogger({ level: 'error' })`],
+    [
+      'a stream',
+      `createLogger({ level: 'error', destination: { write: (line) => process.stdout.write(line) } })`,
+    ],
+  ])('goes on and stops cleanly when nobody reads its log any more (%s)', async (_name, logger) => {
+    const script = `
+      const logger = ${logger};
+      process.stdin.once('data', () => setInterval(() => logger.error('a line'), 5));
+      process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM'));
+      console.log('ready');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', head + script], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    child.stdin.write('log');
+    setTimeout(() => child.stdin.end(), 300);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    expect(code).toBe(0);
+  });
+
   test('ends with code 1 when a part did not stop cleanly', async () => {
     const script = `lifecycle.add('part', () => Promise.reject(new Error('stuck'))); console.log('ready');`;
     expect((await run(script, { ready: 'SIGTERM' })).code).toBe(1);

@@ -78,6 +78,8 @@ export function createLifecycle({ logger, graceMs }: LifecycleOptions): Lifecycl
       };
       process.on('uncaughtException', fail('an uncaught exception'));
       process.on('unhandledRejection', fail('an unhandled rejection'));
+      // Nobody reads the log any more (EPIPE): a log line about it would fail the same way, again and again.
+      for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
     },
   };
   return lifecycle;

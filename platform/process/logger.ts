@@ -34,9 +34,16 @@ export interface LoggerOptions {
 
 /** Makes the logger of a process. Lines are written synchronously, so the last one before an exit is not lost. */
 export function createLogger({ level, pretty = false, destination }: LoggerOptions): Logger {
-  const target = destination ?? pino.destination({ fd: 1, sync: true });
+  const target = destination ?? standardOutput();
   const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
   return wrap(pino(options, pretty ? humanLines(target) : target));
+}
+
+/** Lines that nobody reads any more (EPIPE) are dropped: the work goes on without a log. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: true });
+  output.on('error', () => undefined);
+  return output;
 }
 
 /** A silent logger, for tests and tools. */
