@@ -4,12 +4,12 @@ import { submitVideo, waitForVideo } from './shared/video-operations.ts';
 
 const generator = 'agg/imga';
 
-/** Aggregated video generator A. It makes a picture move, so there must be one. */
+/** Aggregated video generator A: whether it makes a video of words alone, its model decides; the synchronous path is documented with a picture. */
 export const aggImgaVideo: Section = {
   service: 'media',
   title: 'Aggregated video generator A',
   routes: [
-    submitVideo({ path: '/api/agg/imga/video/async/submit', generator, needsPicture: true }),
+    submitVideo({ path: '/api/agg/imga/video/async/submit', generator }),
     statusRoute({
       path: '/api/agg/imga/video/async/task/status',
       method: 'POST',

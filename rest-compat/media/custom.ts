@@ -8,7 +8,7 @@ import { multipart } from './shared/inputs.ts';
 import { modelsReply } from './shared/models.ts';
 import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
-import { submitVideo } from './shared/video-operations.ts';
+import { submitVideoWithLast } from './shared/video-operations.ts';
 
 const generator = 'custom';
 
@@ -31,7 +31,7 @@ export const custom: Section = {
       body: multipart,
       variables: (fields) => ({ input: chosenImage(generator, fields) }),
     }),
-    submitVideo({ path: '/api/custom/video/submit/task', generator }),
+    submitVideoWithLast({ path: '/api/custom/video/submit/task', generator }),
     statusRoute({
       path: '/api/custom/task/status',
       group: { generators: [generator], kinds: ['IMAGE', 'VIDEO'] },

@@ -11,6 +11,14 @@ import { statusRoute } from './shared/status.ts';
 const characters = 'custom/charv';
 const frames = 'custom/frame';
 
+/** What the forms of this section call inputs that others have under other names. */
+const fieldNames = {
+  image: ['first_img_url'],
+  firstFrame: ['first_img_url'],
+  lastFrame: ['last_img_url'],
+  images: ['img_urls'],
+};
+
 /** Special-model group: characters and their pictures, and videos between two frames. */
 export const extend: Section = {
   service: 'media',
@@ -22,7 +30,10 @@ export const extend: Section = {
       variables: () => ({}),
       responseSchema: 'Models',
       reply: ({ models }) =>
-        modelsReply(models.filter(({ generator }) => [characters, frames].includes(generator))),
+        modelsReply(
+          models.filter(({ generator }) => [characters, frames].includes(generator)),
+          fieldNames,
+        ),
     }),
     submission(CreateCharacter)({
       path: '/api/custom/extend/charv/create/character',
@@ -61,6 +72,7 @@ export const extend: Section = {
         first_img_url: form.url(),
         last_img_url: form.url(),
         prompt: form.text(optional),
+        negative_prompt: form.text(optional),
         model: form.text(optional),
         duration: form.integer(optional),
         resolution: form.text(optional),
@@ -68,13 +80,14 @@ export const extend: Section = {
         seed: form.integer(optional),
       },
       body: urlencoded,
-      variables: ({ first_img_url, last_img_url, ar, ...fields }) => ({
+      variables: ({ first_img_url, last_img_url, ar, negative_prompt, ...fields }) => ({
         input: {
           generator: frames,
           ...fields,
           firstFrame: { url: first_img_url },
           lastFrame: { url: last_img_url },
           aspectRatio: ar,
+          negativePrompt: negative_prompt,
         },
       }),
     }),

@@ -2,7 +2,7 @@ import type { Json } from '../../platform/json.ts';
 import { Chat } from '../documents/media/questions.ts';
 import { AnalyzeMedia } from '../documents/media/start.ts';
 import { success } from '../replies/envelope.ts';
-import { analysisReply, languageExtra } from '../replies/task.ts';
+import { languageExtra, taskReply } from '../replies/task.ts';
 import { localRoute, route } from '../route/define-route.ts';
 import type { Values } from '../route/param.ts';
 import { file, form } from '../route/params.ts';
@@ -39,7 +39,7 @@ export const llm: Section = {
     modelsRoute({ path: '/api/llm/model/list', category: 'language', within: main }),
     chatRoute('/api/llm/chat', main),
     chatRoute('/api/llm/altllm/chat', alternative),
-    synchronous(AnalyzeMedia, { responseSchema: 'AnalysisText', reply: analysisReply })({
+    synchronous(AnalyzeMedia, { responseSchema: 'AnalysisText', reply: taskReply })({
       ...analysis,
       path: '/api/llm/altllm/sync/media/analysis',
     }),

@@ -49,7 +49,9 @@ export const speech: Section = {
       reply: ({ voices, providerVoices }) => {
         const cloned = voices.filter((voice) => voice.cloned);
         const list = cloned.map(({ id, name, language }) => ({ voice_id: id, name, language }));
-        return { ...success(list, `cloned voices: ${list.length}`), extra: providerVoices };
+        const ids = cloned.map(({ id }) => id);
+        const extra = { voices: list, provider: providerVoices };
+        return { ...success(ids, `cloned voices: ${ids.length}`), extra };
       },
     }),
     localRoute({

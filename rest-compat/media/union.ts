@@ -5,7 +5,7 @@ import { multipart } from './shared/inputs.ts';
 import { modelsRoute } from './shared/models.ts';
 import { synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
-import { submitVideo } from './shared/video-operations.ts';
+import { submitVideoWithLast } from './shared/video-operations.ts';
 
 const generator = 'union';
 
@@ -22,7 +22,7 @@ export const union: Section = {
       variables: (fields) => ({ input: chosenImage(generator, fields) }),
     }),
     modelsRoute({ path: '/api/union/video/model/list', category: 'video', within: generator }),
-    submitVideo({ path: '/api/union/video/async/generate/video', generator }),
+    submitVideoWithLast({ path: '/api/union/video/async/generate/video', generator }),
     statusRoute({
       path: '/api/union/video/async/{task_id}/status',
       group: { generators: [generator], kinds: ['VIDEO'] },

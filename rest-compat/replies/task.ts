@@ -40,12 +40,6 @@ function failedReply(task: TaskFields, error: TaskError): Envelope {
   return { status: false, data, msg: message };
 }
 
-/** The reply of a synchronous analysis: `data` is the text itself once there is one. */
-export function analysisReply(task: TaskFields): Envelope {
-  const reply = taskReply(task);
-  return task.state === 'SUCCEEDED' ? { ...reply, data: task.text ?? '' } : reply;
-}
-
 /** What language operations reply as `extra`. */
 export function languageExtra({
   model,
@@ -63,11 +57,11 @@ function messageOf({ stage, notes }: TaskFields): string {
   return [stage, ...notes].join('; ');
 }
 
-function extraOf({ result }: TaskFields): { readonly extra?: object } {
-  return result?.__typename === 'Analysis' ? { extra: languageExtra(result) } : {};
+function extraOf({ id, result }: TaskFields): { readonly extra?: object } {
+  return result?.__typename === 'Analysis' ? { extra: { task_id: id, ...languageExtra(result) } } : {};
 }
 
-function resultOf({ id, text, result, outputs, provider, model }: TaskFields): object {
+function resultOf({ id, text, result, outputs, provider, model }: TaskFields): object | string {
   const ran = { task_id: id, provider, model };
   switch (result?.__typename) {
     case 'Description':
@@ -75,7 +69,7 @@ function resultOf({ id, text, result, outputs, provider, model }: TaskFields): o
     case 'ClonedVoice':
       return { provider, model, voice_id: result.voice.id, demo_url: result.demo?.url ?? null };
     case 'Analysis':
-      return { ...ran, text };
+      return text ?? '';
     case 'Character':
       return { ...ran, character_id: result.characterId };
     case 'AvatarSource':

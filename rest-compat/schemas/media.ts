@@ -71,7 +71,7 @@ const results = {
   }),
   Description: objectOf({ ...ran, prompt: nullable(string), prompts: listOf(string) }),
   ClonedVoice: objectOf({ ...maker, voice_id: string, demo_url: nullable(string) }),
-  Analysis: objectOf({ ...ran, text: nullable(string) }),
+  Analysis: withDescription(string, 'The text.'),
   Character: objectOf({ ...ran, character_id: string }),
   AvatarSource: objectOf({ ...ran, video_id: string }),
   Avatar: objectOf({ ...ran, digital_id: string }),
@@ -82,6 +82,20 @@ const results = {
     subjects: listOf(anyValue),
   }),
 };
+
+/** What language operations add. */
+const languageMembers = {
+  model: string,
+  provider: string,
+  usage: objectOf({ input_tokens: integer, output_tokens: integer }),
+};
+const languageFacts = objectOf(languageMembers);
+const analysis = anyOf(
+  successOf(schemaRef('Analysis'), { extra: objectOf({ task_id: string, ...languageMembers }) }),
+  schemaRef('Running'),
+  schemaRef('Ended'),
+  schemaRef('Failure'),
+);
 
 /** Submissions and status. */
 const tasks = {
@@ -115,7 +129,9 @@ const tasks = {
   DescriptionTask: task(schemaRef('Description')),
   PictureTask: task(schemaRef('MediaResult'), schemaRef('Description')),
   VoiceTask: task(schemaRef('ClonedVoice')),
-  AnalysisTask: task(schemaRef('Analysis')),
+  AnalysisTask: analysis,
+  /** The same where the caller waits for the text. */
+  AnalysisText: analysis,
   CharacterTask: task(schemaRef('Character')),
   PersonTask: task(schemaRef('PersonDetection'), schemaRef('MediaResult')),
   AvatarTask: task(schemaRef('AvatarSource'), schemaRef('Avatar'), schemaRef('MediaResult')),
@@ -124,12 +140,6 @@ const tasks = {
     objectOf({ task_id: string, outcome: enumOf('cancelled', 'canceling', 'too_late', 'unsupported') }),
   ),
 };
-
-const languageFacts = objectOf({
-  model: string,
-  provider: string,
-  usage: objectOf({ input_tokens: integer, output_tokens: integer }),
-});
 
 /** Operations that run at once. */
 const immediate = {
@@ -152,12 +162,6 @@ const immediate = {
     extra: withDescription(anyValue, "The provider's response."),
   }),
   Text: successOrFailure(string, { extra: languageFacts }),
-  AnalysisText: anyOf(
-    successOf(string, { extra: languageFacts }),
-    schemaRef('Running'),
-    schemaRef('Ended'),
-    schemaRef('Failure'),
-  ),
   Models: successOrFailure(
     listOf(
       objectOf({
@@ -174,8 +178,11 @@ const immediate = {
       }),
     ),
   ),
-  Voices: successOrFailure(listOf(objectOf({ voice_id: string, name: string, language: nullable(string) })), {
-    extra: withDescription(anyValue, "The provider's response."),
+  Voices: successOrFailure(listOf(withDescription(string, 'A voice_id.')), {
+    extra: objectOf({
+      voices: listOf(objectOf({ voice_id: string, name: string, language: nullable(string) })),
+      provider: withDescription(anyValue, "The provider's response."),
+    }),
   }),
   RunningNode: successOrFailure(
     objectOf({ node: string, queue_running: integer, queue_pending: integer, capacity: integer }),

@@ -25,11 +25,15 @@ function isWithin(generator: string, name: string): boolean {
   return generator === name || generator.startsWith(`${name}/`);
 }
 
-/** The reply with a list of models. */
-export function modelsReply(models: readonly ModelFields[]): Envelope {
+/** The reply with a list of models; `fieldNames` are inputs that the section's own forms call otherwise. */
+export function modelsReply(
+  models: readonly ModelFields[],
+  fieldNames: Readonly<Record<string, readonly string[]>> = {},
+): Envelope {
+  const namesFor = (input: string) => fieldNames[input] ?? restNamesOf(input);
   const list = models.map((model) => {
     const { id, name, category, provider, generator, sizes, durations, maxPrompt, sandbox } = model;
-    const inputs = [...new Set(model.inputs.flatMap(restNamesOf))];
+    const inputs = [...new Set(model.inputs.flatMap(namesFor))];
     const limits = { inputs, sizes, durations, max_prompt: maxPrompt };
     return { id, name, category, provider, generator, ...limits, sandbox };
   });

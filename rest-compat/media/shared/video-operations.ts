@@ -1,6 +1,6 @@
 import { GenerateVideo, type VideoInput } from '../../documents/media/start.ts';
 import type { Values } from '../../route/param.ts';
-import { form } from '../../route/params.ts';
+import { file, form } from '../../route/params.ts';
 import type { Route } from '../../route/route.ts';
 import { inputOf, multipart, onePicture, optional, pictureFields } from './inputs.ts';
 import { submission, synchronous } from './start-operations.ts';
@@ -18,6 +18,10 @@ export const videoOptions = {
 };
 
 const videoFields = { prompt: form.text(), ...pictureFields, ...videoOptions };
+
+/** The picture that a video ends with. */
+const lastPicture = { tail_img_file: file(optional), tail_img_url: form.url(optional) };
+const videoAndLastFields = { ...videoFields, ...lastPicture };
 
 /** The typed fields of a video request. */
 export type VideoFields = Pick<Values<typeof videoFields>, 'prompt'> & Partial<Values<typeof videoFields>>;
@@ -46,6 +50,31 @@ interface VideoOperation {
   readonly generator: string;
   /** Whether there must be a picture. */
   readonly needsPicture?: true;
+}
+
+/** What both ways to start a video between two pictures have, each picture as a file or as a link. */
+function withLastPicture({ path, generator }: VideoOperation) {
+  return {
+    path,
+    params: videoAndLastFields,
+    body: { ...multipart, atMostOneOf: [onePicture, ['tail_img_file', 'tail_img_url']] },
+    variables: (fields: Values<typeof videoAndLastFields>) => ({
+      input: {
+        ...videoInput(generator, fields),
+        lastFrame: inputOf(fields.tail_img_file, fields.tail_img_url),
+      },
+    }),
+  };
+}
+
+/** Starts a video that may end with a picture of its own, and replies the task's id. */
+export function submitVideoWithLast(options: VideoOperation): Route {
+  return submission(GenerateVideo)(withLastPicture(options));
+}
+
+/** The same, and waits for the video. */
+export function waitForVideoWithLast(options: VideoOperation): Route {
+  return synchronous(GenerateVideo)(withLastPicture(options));
 }
 
 function specOf({ path, generator, needsPicture }: VideoOperation) {

@@ -62,13 +62,14 @@ const languageFacts = {
   provider: expect.any(String),
   usage: { input_tokens: expect.any(Number), output_tokens: expect.any(Number) },
 };
+const analysed = { data: expect.stringMatching(/\w/), extra: { task_id: uuid, ...languageFacts } };
 const said = { ...told, data: expect.stringMatching(/\w/), extra: languageFacts };
 
-/** Where a task is: one that was submitted by another operation, running or finished; `extra` is what a finished one adds. */
+/** Where a task is: one that was submitted by another operation, running or finished; a finished one may answer otherwise. */
 function statusOf(
   submittedBy: string,
   more: Readonly<Record<string, string>> = {},
-  extra: object = {},
+  finishedAs: object = {},
 ): ValidRequest {
   const facts = { data: expect.objectContaining({ task_id: uuid }), msg: expect.any(String) };
   return {
@@ -76,7 +77,7 @@ function statusOf(
     answer: expect.toBeOneOf([
       { ...facts, status: 'queued' },
       { ...facts, status: 'running' },
-      { ...facts, status: true, ...extra },
+      { ...facts, status: true, ...finishedAs },
     ]),
   };
 }
@@ -217,7 +218,11 @@ const people: Readonly<Record<string, ValidRequest>> = {
     answer: finished('audio'),
   },
   'GET /api/agg/speech_router/sync/get/voices': {
-    answer: { ...told, data: expect.any(Array), extra: expect.any(Object) },
+    answer: {
+      ...told,
+      data: expect.any(Array),
+      extra: { voices: expect.any(Array), provider: expect.any(Object) },
+    },
   },
   'POST /api/agg/speech_router/sync/file/upload': {
     with: async ({ files }) => ({ file: await files.recording() }),
@@ -276,14 +281,10 @@ const others: Readonly<Record<string, ValidRequest>> = {
   'GET /api/llm/model/list': { answer: models('language') },
   'POST /api/llm/chat': { answer: said },
   'POST /api/llm/altllm/chat': { answer: said },
-  'POST /api/llm/altllm/sync/media/analysis': { answer: said },
+  'POST /api/llm/altllm/sync/media/analysis': { answer: { ...told, ...analysed } },
   'POST /api/llm/altllm/async/media/analysis': { answer: submission },
   'POST /api/llm/altllm/cloudstore/upload': { answer: resource },
-  'GET /api/llm/task/status': statusOf(
-    'POST /api/llm/altllm/async/media/analysis',
-    {},
-    { extra: languageFacts },
-  ),
+  'GET /api/llm/task/status': statusOf('POST /api/llm/altllm/async/media/analysis', {}, analysed),
   'GET /api/prompt/default': { answer: { ...told, data: { task_type: 'tea', prompt: expect.any(String) } } },
   'GET /api/prompt/health': { answer: health },
 };

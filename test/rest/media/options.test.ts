@@ -68,3 +68,41 @@ it('the reply of a status operation names provider and model', async () => {
     data: { task_id: taskId, provider: 'fal', model: 'fal-ai/flux/schnell' },
   });
 });
+
+/** Where the models of a list are used: its operations start their work. */
+const lists: readonly (readonly [list: string, ...operations: string[]])[] = [
+  ['/api/union/img/model/list', '/api/union/img/sync/generate/image'],
+  ['/api/union/video/model/list', '/api/union/video/async/generate/video'],
+  ['/api/custom/model/list?category=image', '/api/custom/image/submit/task'],
+  ['/api/custom/model/list?category=video', '/api/custom/video/submit/task'],
+  [
+    '/api/custom/extend/model/list',
+    '/api/custom/extend/charv/create/character',
+    '/api/custom/extend/charv/submit/task',
+    '/api/custom/extend/frame/submit/task',
+  ],
+  ['/api/llm/model/list', '/api/llm/chat', '/api/llm/altllm/sync/media/analysis'],
+];
+
+it.each(lists)(
+  'every input that %s names is a field of the operations that it is about',
+  async (list, ...paths) => {
+    const { body: document } = await rest(kiln.url, 'GET', '/openapi.json');
+    const fieldsOf = (path: string) => {
+      const [content] = Object.values<any>(document.paths[path].post.requestBody.content); // oxlint-disable-line typescript/no-explicit-any -- read as it is
+      return Object.keys(content.schema.properties);
+    };
+    const fields = paths.flatMap(fieldsOf);
+    const { body } = await rest(kiln.url, 'GET', list);
+    const inputs: readonly string[] = body.data.flatMap((model: { inputs: string[] }) => model.inputs);
+    expect(inputs.length).toBeGreaterThan(0);
+    expect(inputs.filter((input) => !fields.includes(input))).toEqual([]);
+  },
+);
+
+it('a video of words alone starts where the model makes one', async () => {
+  expect(await post('/api/agg/imga/video/async/submit', { prompt: 'waves' })).toMatchObject({
+    status: true,
+    msg: 'task submitted',
+  });
+});
