@@ -137,7 +137,7 @@ describe('these cases', () => {
       default: 19,
       allowed: 22,
       known: 13,
-      group: 50,
+      group: 46,
       format: 3,
       everything: 65,
     });
