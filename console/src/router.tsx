@@ -1,6 +1,8 @@
-import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 
 import { consolePath } from './api/addresses.ts';
+import type { TaskState } from './api/operations.ts';
+import type { FileKind } from './pages/gallery/gallery-item.tsx';
 import { StudioPage } from './pages/studio/studio-page.tsx';
 import { Empty, Problem } from './parts/problem.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -24,6 +26,65 @@ const studio = createRoute({
   }),
 });
 
+const tasks = createRoute({
+  getParentRoute: () => root,
+  path: '/tasks',
+  validateSearch: (search: Record<string, unknown>): { readonly state?: TaskState } =>
+    stateOf(search['state']),
+  component: lazyRouteComponent(() => import('./pages/tasks/tasks-page.tsx'), 'TasksPage'),
+});
+
+const task = createRoute({
+  getParentRoute: () => root,
+  path: '/tasks/$id',
+  component: lazyRouteComponent(() => import('./pages/tasks/task-page.tsx'), 'TaskPage'),
+});
+
+const gallery = createRoute({
+  getParentRoute: () => root,
+  path: '/gallery',
+  validateSearch: (
+    search: Record<string, unknown>,
+  ): { readonly open?: string; readonly kind?: FileKind } => ({
+    ...(typeof search['open'] === 'string' ? { open: search['open'] } : {}),
+    ...fileKindOf(search['kind']),
+  }),
+  component: lazyRouteComponent(() => import('./pages/gallery/gallery-page.tsx'), 'GalleryPage'),
+});
+
+const models = createRoute({
+  getParentRoute: () => root,
+  path: '/models',
+  validateSearch: (search: Record<string, unknown>): { readonly find?: string } =>
+    typeof search['find'] === 'string' ? { find: search['find'] } : {},
+  component: lazyRouteComponent(() => import('./pages/models/models-page.tsx'), 'ModelsPage'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+});
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/start',
+  component: lazyRouteComponent(() => import('./pages/start/start-page.tsx'), 'StartPage'),
+});
+
+/** The kind of file that an address filters by; none means all. */
+function fileKindOf(name: unknown): { readonly kind?: FileKind } {
+  return name === 'image' || name === 'video' || name === 'audio' ? { kind: name } : {};
+}
+
+const STATES: readonly TaskState[] = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
+
+/** The state that an address filters by; none means all. */
+function stateOf(name: unknown): { readonly state?: TaskState } {
+  const found = STATES.find((state) => state === name);
+  return found === undefined ? {} : { state: found };
+}
+
 /** The tab that an address names; none means pictures. */
 function kindOf(name: unknown): { readonly kind?: Tab } {
   const found = TABS.find(({ tab }) => tab === name);
@@ -32,7 +93,7 @@ function kindOf(name: unknown): { readonly kind?: Tab } {
 
 /** The router of the console. */
 export const router = createRouter({
-  routeTree: root.addChildren([studio]),
+  routeTree: root.addChildren([studio, gallery, tasks, task, models, keys, start]),
   basepath: consolePath === '' ? '/' : consolePath,
 });
 

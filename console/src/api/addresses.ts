@@ -1,6 +1,8 @@
 /** Addresses of the server that has sent this page; `document.baseURI` is PUBLIC_URL/console/. */
 const root = new URL('../', document.baseURI);
 
+/** PUBLIC_URL with a slash at its end. */
+export const serverUrl = root.href;
 export const graphqlUrl = new URL('graphql', root).href;
 export const socketUrl = graphqlUrl.replace(/^http/, 'ws');
 

@@ -5,6 +5,7 @@ import { createClient } from 'graphql-ws';
 
 import { graphqlUrl, socketUrl } from './addresses.ts';
 import { connection } from './connection.ts';
+import { authorization, onCredential } from './credential.ts';
 
 /** The Apollo Client of the console: queries over HTTP, subscriptions over one graphql-ws socket. */
 
@@ -15,6 +16,10 @@ const socket = createClient({
   lazyCloseTimeout: 5_000,
   // A socket that a sleeping laptop has lost is noticed by its missing pong.
   keepAlive: 15_000,
+  connectionParams: () => {
+    const header = authorization();
+    return header === null ? {} : { authorization: header };
+  },
   retryAttempts: Infinity,
   shouldRetry: () => true,
   retryWait: async (attempt) => {
@@ -30,7 +35,15 @@ const socket = createClient({
   },
 });
 
-const http = new HttpLink({ uri: graphqlUrl });
+const http = new HttpLink({
+  uri: graphqlUrl,
+  fetch: async (input, init) => {
+    const headers = new Headers(init?.headers);
+    const header = authorization();
+    if (header !== null) headers.set('authorization', header);
+    return fetch(input, { ...init, headers });
+  },
+});
 
 /** The one client. */
 export const client = new ApolloClient({
@@ -55,4 +68,10 @@ export const client = new ApolloClient({
     new GraphQLWsLink(socket),
     http,
   ),
+});
+
+// Another caller sees other things: the socket is opened again, and what is shown is asked for again.
+onCredential(() => {
+  socket.terminate();
+  void client.resetStore();
 });

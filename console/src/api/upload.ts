@@ -1,4 +1,5 @@
 import { graphqlUrl } from './addresses.ts';
+import { authorization } from './credential.ts';
 
 /** A stored file that can be an input: an upload, or an output of earlier work. */
 export interface StoredFile {
@@ -45,6 +46,8 @@ export function uploadFile(file: File, { signal, onProgress }: UploadOptions): P
     request.responseType = 'json';
     // Other sites can not send this header without asking, so the server takes uploads with it only.
     request.setRequestHeader('Apollo-Require-Preflight', 'true');
+    const header = authorization();
+    if (header !== null) request.setRequestHeader('authorization', header);
     request.send(form);
   });
 }

@@ -1,5 +1,5 @@
 import type { TaskPartsFragment } from '../api/operations.ts';
-import { t } from '../text/text.ts';
+import { t, textOr } from '../text/text.ts';
 
 /** How far a running task is. */
 export function ProgressBar({ task }: { readonly task: Pick<TaskPartsFragment, 'progress' | 'stage'> }) {
@@ -16,4 +16,13 @@ export function ProgressBar({ task }: { readonly task: Pick<TaskPartsFragment, '
       <i style={{ width: `${task.progress}%` }} />
     </div>
   );
+}
+
+/** The stage in the reader's language where it is a known one, and the place in the line. */
+export function stageText({
+  stage,
+  queuePosition,
+}: Pick<TaskPartsFragment, 'stage' | 'queuePosition'>): string {
+  if (queuePosition !== null) return t('task.inLine', { place: queuePosition });
+  return textOr(`stage.${stage}`, stage);
 }

@@ -18,7 +18,7 @@ export function StateBadge({
 }
 
 /** The shape alone, where a word stands beside it. */
-function StateShape({ state, size = 14 }: { readonly state: TaskState; readonly size?: number }) {
+export function StateShape({ state, size = 14 }: { readonly state: TaskState; readonly size?: number }) {
   return (
     <svg
       width={size}

@@ -30,3 +30,28 @@ function agoText(ms: number): string {
     ? relative.format(0, 'second')
     : relative.format(Math.round(ms / unit[1]), unit[0]);
 }
+
+/** The exact time, for tables of facts. */
+export function exactTime(at: string): string {
+  return exact.format(new Date(at));
+}
+
+const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' });
+
+/** The time of day with milliseconds, for logs. */
+export function clockText(at: string): string {
+  const date = new Date(at);
+  return `${clock.format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+/** A duration in seconds with one digit, or minutes and seconds. */
+export function durationText(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+/** Bytes in the unit that fits. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(0)} kB` : `${(bytes / 1_000_000).toFixed(2)} MB`;
+}

@@ -10,11 +10,20 @@ import { toggleTheme } from './theme.ts';
 interface Place {
   readonly to: string;
   readonly icon: IconName;
-  readonly name: 'studio';
+  readonly name: 'studio' | 'gallery' | 'tasks' | 'models' | 'keys' | 'start';
 }
 
-const CREATE: readonly Place[] = [{ to: '/', icon: 'studio', name: 'studio' }];
-const PHONE: readonly Place[] = [...CREATE];
+const CREATE: readonly Place[] = [
+  { to: '/', icon: 'studio', name: 'studio' },
+  { to: '/gallery', icon: 'gallery', name: 'gallery' },
+  { to: '/tasks', icon: 'tasks', name: 'tasks' },
+];
+const OPERATE: readonly Place[] = [
+  { to: '/models', icon: 'models', name: 'models' },
+  { to: '/keys', icon: 'keys', name: 'keys' },
+];
+const BUILD: readonly Place[] = [{ to: '/start', icon: 'start', name: 'start' }];
+const PHONE: readonly Place[] = [...CREATE, ...OPERATE];
 
 export function Shell() {
   return (
@@ -29,16 +38,19 @@ export function Shell() {
             <span className="lbl">Kiln</span>
           </Link>
           <Places title={t('shell.create')} places={CREATE} />
+          <Places title={t('shell.operate')} places={OPERATE} />
+          <Places title={t('shell.build')} places={BUILD} />
           <NavFoot />
         </nav>
         <main id="main" tabIndex={-1}>
+          <PhoneTop />
           <ConnectionNote />
           <Outlet />
         </main>
       </div>
       <nav className="tabbar" aria-label={t('shell.phone')}>
         {PHONE.map(({ to, icon, name }) => (
-          <Link key={to} to={to}>
+          <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
             <Icon name={icon} size={20} />
             {t(`page.${name}`)}
           </Link>
@@ -53,7 +65,7 @@ function Places({ title, places }: { readonly title: string; readonly places: re
     <>
       <div className="nav-h">{title}</div>
       {places.map(({ to, icon, name }) => (
-        <Link key={to} className="i" to={to}>
+        <Link key={to} className="i" to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
           <Icon name={icon} />
           <span className="lbl">{t(`page.${name}`)}</span>
         </Link>
@@ -77,6 +89,34 @@ function NavFoot() {
       >
         <Icon name="chat" />
         <span className="grow mute">{language === 'zh' ? 'English' : '简体中文'}</span>
+      </button>
+    </div>
+  );
+}
+
+/** What phones have at the top, as they have no side. */
+function PhoneTop() {
+  return (
+    <div className="mtop">
+      <Link className="row sb c14" to="/">
+        <Mark /> Kiln
+      </Link>
+      <span className="push" />
+      {BUILD.map(({ to, icon, name }) => (
+        <Link key={to} className="btn ghost" to={to} aria-label={t(`page.${name}`)}>
+          <Icon name={icon} size={20} />
+        </Link>
+      ))}
+      <button
+        type="button"
+        className="btn ghost"
+        aria-label={language === 'zh' ? 'English' : '简体中文'}
+        onClick={() => chooseLanguage(language === 'zh' ? 'en' : 'zh')}
+      >
+        <Icon name="chat" size={20} />
+      </button>
+      <button type="button" className="btn ghost" aria-label={t('shell.theme')} onClick={toggleTheme}>
+        <Icon name="sun" size={20} />
       </button>
     </div>
   );

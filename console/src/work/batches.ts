@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-import type { Values, WorkKind } from './work.ts';
+import { textOf, type Values, type WorkKind } from './work.ts';
 
 /**
  * What this browser has made, newest first: the tasks of each submission with every setting, so that it can be recalled.
@@ -44,6 +44,13 @@ addEventListener('storage', ({ key }) => {
   for (const listener of listeners) listener();
 });
 
+/** What a submission is called: its own words; undefined when it has none. */
+export function titleOf({ values }: Batch): string | undefined {
+  return ['prompt', 'text', 'comfy.prompt', 'workflowName']
+    .map((name) => textOf(values[name]))
+    .find((one) => one !== '');
+}
+
 /** Adds a submission as the newest. */
 export function addBatch(batch: Batch): void {
   write([batch, ...batches]);
@@ -52,6 +59,11 @@ export function addBatch(batch: Batch): void {
 /** Forgets a submission; its tasks stay. */
 export function removeBatch(id: string): void {
   write(batches.filter((batch) => batch.id !== id));
+}
+
+/** The submission that has started a task; undefined when another browser did. */
+export function batchOfTask(taskId: string): Batch | undefined {
+  return batches.find(({ tasks }) => tasks.includes(taskId));
 }
 
 /** All that are kept, newest first. */

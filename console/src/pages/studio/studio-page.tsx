@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type Batch, useBatches } from '../../work/batches.ts';
+import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';
 import { type Choice, choicesOf, type Model, type Tab, tabOf, TABS, type Values } from '../../work/work.ts';
 import { BatchView } from './canvas/batch.tsx';
 import { Welcome } from './canvas/welcome.tsx';
@@ -46,25 +47,24 @@ export function StudioPage() {
   );
 }
 
-/** What is in the forms stays while somebody looks at other tabs. */
-const drafts = new Map<Tab, { readonly key: string; readonly values: Values }>();
-
 function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readonly Model[] }) {
   const navigate = useNavigate({ from: '/' });
   const choices = choicesOf(tab, models);
-  const [draft, setDraft] = useState(() => drafts.get(tab) ?? { key: choices[0]?.key ?? '', values: {} });
+  const [draft, showDraft] = useState<Draft>(
+    () => draftOf(tab) ?? { key: choices[0]?.key ?? '', values: {} },
+  );
   const submission = useSubmission();
   const choice = choices.find(({ key }) => key === draft.key) ?? choices[0];
-  const keep = (next: { readonly key: string; readonly values: Values }) => {
-    drafts.set(tab, next);
-    setDraft(next);
+  const keep = (next: Draft) => {
+    setDraft(tab, next);
+    showDraft(next);
     submission.reset();
   };
   const recall = (batch: Batch) => {
     const next = { key: `${batch.kind} ${batch.generator} ${batch.model}`, values: batch.values };
     const target = tabOf(batch.kind);
     if (target === tab) return keep(next);
-    drafts.set(target, next);
+    setDraft(target, next);
     void navigate({ search: { kind: target } });
   };
   const again = (batch: Batch) => {

@@ -1,7 +1,7 @@
 import { Icon } from '../../../parts/icons.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
-import { type Batch, removeBatch } from '../../../work/batches.ts';
+import { type Batch, removeBatch, titleOf } from '../../../work/batches.ts';
 import { textOf } from '../../../work/work.ts';
 import { TaskTiles } from './tile.tsx';
 
@@ -17,7 +17,7 @@ export function BatchView({ batch, onRemix, onAgain }: BatchViewProps) {
   const count = Number(values['count'] ?? 1);
   const perTask = tasks.length > 1 ? 1 : count;
   const shape = shapeOf(batch);
-  const title = titleOf(batch);
+  const title = titleOf(batch) ?? t(`kind.${batch.kind}`);
   const facts = [
     modelName,
     values['aspectRatio'],
@@ -57,12 +57,6 @@ export function BatchView({ batch, onRemix, onAgain }: BatchViewProps) {
       </div>
     </section>
   );
-}
-
-/** What a submission is called: its own words, else what it is. */
-function titleOf({ values, kind }: Batch): string {
-  const words = ['prompt', 'text', 'comfy.prompt', 'workflowName'].map((name) => textOf(values[name]));
-  return words.find((one) => one !== '') ?? t(`kind.${kind}`);
 }
 
 /** The shape that a result will have, as CSS writes it; square when the form does not say. */

@@ -1,4 +1,5 @@
 import { useMutation } from '@apollo/client/react';
+import { Link } from '@tanstack/react-router';
 
 import {
   CancelTaskDocument,
@@ -9,7 +10,7 @@ import { isEnded, useLiveTask } from '../../../api/use-live-task.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
 import { Problem } from '../../../parts/problem.tsx';
-import { ProgressBar } from '../../../parts/progress.tsx';
+import { ProgressBar, stageText } from '../../../parts/progress.tsx';
 import { StateBadge } from '../../../parts/state.tsx';
 import { t, textOr } from '../../../text/text.ts';
 
@@ -72,12 +73,6 @@ function WorkingTile({
   );
 }
 
-/** The stage in the reader's language where it is a known one, and the place in the line. */
-function stageText({ stage, queuePosition }: Pick<TaskPartsFragment, 'stage' | 'queuePosition'>): string {
-  if (queuePosition !== null) return t('task.inLine', { place: queuePosition });
-  return textOr(`stage.${stage}`, stage);
-}
-
 function EndedTile({ task, shape }: { readonly task: TaskPartsFragment; readonly shape: string }) {
   return (
     <article className="tile ended" style={{ aspectRatio: task.text === null ? shape : 'auto' }}>
@@ -90,6 +85,9 @@ function EndedTile({ task, shape }: { readonly task: TaskPartsFragment; readonly
             <p className="c12 mute">{task.error.message}</p>
           </>
         )}
+        <Link className="link" to="/tasks/$id" params={{ id: task.id }}>
+          {t('task.open')}
+        </Link>
       </div>
     </article>
   );
@@ -100,6 +98,9 @@ function DoneTile({ task, media }: { readonly task: TaskPartsFragment; readonly 
     <article className="tile done">
       <MediaView media={media} alt={t('studio.resultOf', { kind: t(`kind.${task.kind}`) })} />
       <div className="hover">
+        <Link className="onpic" to="/tasks/$id" params={{ id: task.id }}>
+          {t('task.open')}
+        </Link>
         <a className="onpic ico" href={media.url} download aria-label={t('media.download')}>
           <Icon name="download" size={14} />
         </a>

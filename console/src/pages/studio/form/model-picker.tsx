@@ -1,6 +1,7 @@
 import { Combobox } from '@base-ui/react/combobox';
 
 import { Icon } from '../../../parts/icons.tsx';
+import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
 import { t } from '../../../text/text.ts';
 import type { Choice } from '../../../work/work.ts';
 
@@ -87,15 +88,6 @@ function Glyph({ choice: { model } }: { readonly choice: Choice }) {
   return (
     <span className="glyph" aria-hidden="true">
       {model.provider.slice(0, 1).toUpperCase()}
-    </span>
-  );
-}
-
-/** Marks what is drawn on this machine and costs nothing. */
-function SandboxTag() {
-  return (
-    <span className="tag sandbox" title={t('sandbox.meaning')}>
-      {t('sandbox')}
     </span>
   );
 }

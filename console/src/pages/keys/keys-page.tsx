@@ -1,0 +1,117 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+
+import { useIsSignedIn } from '../../api/credential.ts';
+import {
+  RevokeServiceKeyDocument,
+  RevokeSessionDocument,
+  ServiceKeysDocument,
+  SessionsDocument,
+} from '../../api/operations.ts';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+import { NewKey } from './new-key.tsx';
+import { SignIn } from './sign-in.tsx';
+
+/** Who this tab is, its sessions, and the service keys for those who may see them. */
+export function KeysPage() {
+  const isSignedIn = useIsSignedIn();
+  return (
+    <>
+      <header className="top">
+        <h1>{t('page.keys')}</h1>
+      </header>
+      <div className="page">
+        <SignIn />
+        {isSignedIn && <Keys />}
+        {isSignedIn && <Sessions />}
+      </div>
+    </>
+  );
+}
+
+function Keys() {
+  const { data, error } = useQuery(ServiceKeysDocument);
+  const [revoke] = useMutation(RevokeServiceKeyDocument);
+  if (error !== undefined) return <Problem error={error} />;
+  const keys = data?.serviceKeys ?? [];
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('keys.keys')}</h2>
+        <span className="c12 faint num">{keys.length}</span>
+      </header>
+      <NewKey />
+      {data !== undefined && keys.length === 0 && <Empty title={t('keys.none')} />}
+      {keys.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label={t('keys.keys')}>
+          <table>
+            <thead>
+              <tr>
+                <th>{t('field.name')}</th>
+                <th>{t('keys.scopes')}</th>
+                <th className="num">{t('task.created')}</th>
+                <th className="num">{t('keys.used')}</th>
+                <th>
+                  <span className="vh">{t('task.actions')}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {keys.map(({ id, name, scopes, createdAt, lastUsedAt, revokedAt }) => (
+                <tr key={id}>
+                  <td className="med">{name}</td>
+                  <td className="mute">{scopes.join(', ')}</td>
+                  <td className="num">
+                    <Ago at={createdAt} />
+                  </td>
+                  <td className="num">{lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />}</td>
+                  <td className="num">
+                    {revokedAt === null ? (
+                      <button
+                        type="button"
+                        className="btn sm bad"
+                        onClick={() => void revoke({ variables: { id } })}
+                      >
+                        {t('keys.revoke')}
+                      </button>
+                    ) : (
+                      <span className="mute">{t('keys.revoked')}</span>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Sessions() {
+  const { data } = useQuery(SessionsDocument);
+  const [revoke] = useMutation(RevokeSessionDocument, { refetchQueries: [SessionsDocument] });
+  const sessions = data?.sessions ?? [];
+  if (sessions.length === 0) return null;
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('keys.sessions')}</h2>
+      </header>
+      <ul>
+        {sessions.map(({ id, platform, createdAt, current }) => (
+          <li key={id} className="pad row">
+            <span className="grow">
+              {platform} · <Ago at={createdAt} />
+            </span>
+            {current && <span className="tag">{t('keys.current')}</span>}
+            <button type="button" className="btn sm" onClick={() => void revoke({ variables: { id } })}>
+              {t('keys.end')}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,136 @@
+import { useQuery } from '@apollo/client/react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useDeferredValue } from 'react';
+
+import { HealthDocument, ModelsDocument, type ModelsQuery } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { SandboxTag } from '../../parts/sandbox-tag.tsx';
+import { t, textOr } from '../../text/text.ts';
+import { tabOf } from '../../work/work.ts';
+
+type Model = ModelsQuery['models'][number];
+
+/** Every model that can be asked now, by provider, with its limits and whether it is real or the sandbox. */
+export function ModelsPage() {
+  const { find = '' } = useSearch({ from: '/models' });
+  const navigate = useNavigate({ from: '/models' });
+  const { data, error } = useQuery(ModelsDocument);
+  const words = useDeferredValue(find).toLowerCase();
+  const found = (data?.models ?? []).filter((model) => searchText(model).includes(words));
+  const providers = Map.groupBy(found, ({ provider }) => provider);
+  return (
+    <>
+      <header className="top">
+        <h1>{t('page.models')}</h1>
+        <span className="mute num">{found.length}</span>
+      </header>
+      <div className="page">
+        <Health />
+        <div className="find max-w-80">
+          <Icon name="search" />
+          <input
+            className="in"
+            type="search"
+            aria-label={t('models.search')}
+            placeholder={t('models.search')}
+            value={find}
+            onChange={({ target }) =>
+              void navigate({ search: target.value === '' ? {} : { find: target.value }, replace: true })
+            }
+          />
+        </div>
+        {error !== undefined && <Problem error={error} />}
+        {data !== undefined && found.length === 0 && <Empty title={t('studio.noModel')} />}
+        {[...providers].map(([provider, models]) => (
+          <ProviderCard key={provider} provider={provider} models={models} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Health() {
+  const { data } = useQuery(HealthDocument, { fetchPolicy: 'cache-and-network' });
+  if (data === undefined) return null;
+  const checks = Object.entries((data.health.checks ?? {}) as Record<string, unknown>);
+  return (
+    <p className="row wrap c12 mute">
+      <span className="tag">Kiln {data.health.version}</span>
+      {checks.map(([name, check]) => (
+        <span key={name} className="tag">
+          {name}: {typeof check === 'string' ? check : JSON.stringify(check)}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function ProviderCard({
+  provider,
+  models,
+}: {
+  readonly provider: string;
+  readonly models: readonly Model[];
+}) {
+  return (
+    <section className="card">
+      <header>
+        <h2>{provider}</h2>
+        <span className="c12 faint num">{models.length}</span>
+        {models.every(({ sandbox }) => sandbox) && <SandboxTag />}
+      </header>
+      <div className="scroll" tabIndex={0} role="region" aria-label={provider}>
+        <table>
+          <thead>
+            <tr>
+              <th>{t('studio.model')}</th>
+              <th>{t('task.generator')}</th>
+              <th>{t('models.makes')}</th>
+              <th>{t('models.limits')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {models.map((model) => (
+              <tr key={`${model.generator} ${model.id}`}>
+                <td>
+                  <Link className="med" to="/" search={{ kind: tabOf(model.kinds[0] ?? '') }}>
+                    {model.name}
+                  </Link>
+                </td>
+                <td className="mono">{model.generator}</td>
+                <td>{model.kinds.map((kind) => textOr(`kind.${kind}`, kind)).join(', ')}</td>
+                <td className="c12 mute">{limitsOf(model)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function searchText({ name, id, generator, provider, category }: Model): string {
+  return `${name} ${id} ${generator} ${provider} ${category}`.toLowerCase();
+}
+
+function limitsOf({
+  sizes,
+  aspectRatios,
+  durations,
+  maxPrompt,
+  maxCount,
+  maxImages,
+  formats,
+}: Model): string {
+  const limits = [
+    sizes?.join(', '),
+    aspectRatios?.join(' '),
+    durations === null ? null : `${durations.join(', ')} s`,
+    formats?.join(', '),
+    maxCount === null ? null : t('models.atOnce', { count: maxCount }),
+    maxImages === null ? null : t('studio.references', { count: maxImages }),
+    maxPrompt === null ? null : t('models.characters', { count: maxPrompt.toLocaleString() }),
+  ];
+  return limits.filter(Boolean).join(' · ');
+}

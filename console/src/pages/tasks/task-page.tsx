@@ -1,0 +1,239 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+import { Link, useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
+
+import {
+  CancelTaskDocument,
+  TaskLogDocument,
+  type TaskLogQuery,
+  type TaskPartsFragment,
+} from '../../api/operations.ts';
+import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { MediaView } from '../../parts/media-view.tsx';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { ProgressBar, stageText } from '../../parts/progress.tsx';
+import { SandboxTag } from '../../parts/sandbox-tag.tsx';
+import { StateBadge } from '../../parts/state.tsx';
+import { Ago, bytesText, clockText, durationText, exactTime } from '../../parts/time.tsx';
+import { t, textOr } from '../../text/text.ts';
+import { batchOfTask, titleOf } from '../../work/batches.ts';
+import { Deliveries } from './deliveries.tsx';
+import { SameRequest } from './same-request.tsx';
+import { nameOf } from './task-row.tsx';
+import { Timeline } from './timeline.tsx';
+
+/** A task with its log. */
+export type TaskLog = NonNullable<TaskLogQuery['task']>;
+
+/** One task: its outputs or why it failed, then where the time went, then who was asked. */
+export function TaskPage() {
+  const { id } = useParams({ from: '/tasks/$id' });
+  const live = useLiveTask(id);
+  const { data, error, refetch } = useQuery(TaskLogDocument, { variables: { id } });
+  const lastSeq = live.task?.lastSeq;
+  // Attempts and events are not part of the live events; they are asked for again when one has come.
+  useEffect(() => {
+    if (lastSeq !== undefined) void refetch();
+  }, [lastSeq, refetch]);
+  if (error !== undefined && data === undefined) return <Problem error={error} />;
+  if (data === undefined) return <div className="page" aria-busy="true" />;
+  const task = data.task;
+  if (task === null) return <Empty title={t('shell.notFound')} text={t('task.goneText')} />;
+  return (
+    <>
+      <TaskHead task={task} />
+      <div className="page">
+        <div className="split">
+          <div>
+            <Outcome task={task} />
+            <Timeline task={task} />
+            <Events task={task} />
+          </div>
+          <div>
+            <Facts task={task} />
+            <Deliveries id={task.id} />
+            <SameRequest task={task} />
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function TaskHead({ task }: { readonly task: TaskLog }) {
+  const [cancel] = useMutation(CancelTaskDocument);
+  return (
+    <header className="top">
+      <Link className="btn ghost ico" to="/tasks" aria-label={t('task.back')}>
+        <Icon name="left" />
+      </Link>
+      <h1 className="cut">{nameOf(task)}</h1>
+      <span className="push row">
+        {!isEnded(task) && (
+          <button
+            type="button"
+            className="btn"
+            disabled={task.cancelRequestedAt !== null}
+            onClick={() => void cancel({ variables: { id: task.id } }).catch(() => undefined)}
+          >
+            <Icon name="close" size={14} />
+            {t('task.cancel')}
+          </button>
+        )}
+      </span>
+    </header>
+  );
+}
+
+function Outcome({ task }: { readonly task: TaskLog }) {
+  return (
+    <section className="card">
+      <header>
+        <StateBadge state={task.state} boxed />
+        {task.sandbox && <SandboxTag />}
+        <span className="c12 mute">
+          <Ago at={task.createdAt} />
+        </span>
+      </header>
+      <div className="pad col gap-3">
+        {!isEnded(task) && (
+          <div className="col">
+            <p className="row">
+              <span className="mute">{stageText(task)}</span>
+              <span className="push num sb">{task.progress} %</span>
+            </p>
+            <ProgressBar task={task} />
+          </div>
+        )}
+        {task.error !== null && <Failure error={task.error} />}
+        {task.notes.map((note) => (
+          <p key={note} className="note">
+            {note}
+          </p>
+        ))}
+        {task.text !== null && <p className="said-text">{task.text}</p>}
+        {task.outputs.length > 0 && (
+          <div className="outs">
+            {task.outputs.map((media) => (
+              <figure key={media.id} className="col">
+                <MediaView media={media} alt={nameOf(task)} />
+                <figcaption className="row c12 mute">
+                  <span className="cut">{sizeText(media)}</span>
+                  <a className="link push" href={media.url} download>
+                    {t('media.download')}
+                  </a>
+                </figcaption>
+              </figure>
+            ))}
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function sizeText({
+  width,
+  height,
+  duration,
+  bytes,
+  contentType,
+}: TaskPartsFragment['outputs'][number]): string {
+  const facts = [
+    width === null ? null : `${width} × ${height}`,
+    duration === null ? null : `${duration.toFixed(1)} s`,
+    bytesText(bytes),
+    contentType,
+  ];
+  return facts.filter((fact) => fact !== null).join(' · ');
+}
+
+function Failure({ error }: { readonly error: NonNullable<TaskLog['error']> }) {
+  return (
+    <div className="note bad" role="alert">
+      <Icon name="warning" />
+      <div className="col gap-1">
+        <p className="sb">{textOr(`error.${error.code}`, error.code)}</p>
+        <p>{error.message}</p>
+        <p className="c12 mono">{error.code}</p>
+      </div>
+    </div>
+  );
+}
+
+function Facts({ task }: { readonly task: TaskLog }) {
+  const batch = batchOfTask(task.id);
+  const start = task.startedAt === null ? null : Date.parse(task.startedAt);
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('task.facts')}</h2>
+      </header>
+      <dl className="kv pad">
+        <Fact name={t('task.id')}>
+          <span className="id-row">
+            <span className="mono cut" title={task.id}>
+              {task.id}
+            </span>
+            <CopyButton text={task.id} />
+          </span>
+        </Fact>
+        <Fact name={t('task.kind')}>{t(`kind.${task.kind}`)}</Fact>
+        {batch !== undefined && <Fact name={t('field.prompt')}>{titleOf(batch)}</Fact>}
+        <Fact name={t('task.generator')}>{task.generator}</Fact>
+        {task.provider !== null && <Fact name={t('task.provider')}>{task.provider}</Fact>}
+        {task.model !== null && <Fact name={t('studio.model')}>{task.model}</Fact>}
+        <Fact name={t('task.created')}>{exactTime(task.createdAt)}</Fact>
+        {start !== null && (
+          <Fact name={t('task.waited')}>{durationText(start - Date.parse(task.createdAt))}</Fact>
+        )}
+        {start !== null && task.endedAt !== null && (
+          <Fact name={t('task.lasted')}>{durationText(Date.parse(task.endedAt) - start)}</Fact>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Events({ task }: { readonly task: TaskLog }) {
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('task.events')}</h2>
+        <span className="c12 faint num">{task.events.length}</span>
+      </header>
+      <div className="scroll events" tabIndex={0} role="region" aria-label={t('task.events')}>
+        <table className="tight">
+          <tbody>
+            {task.events.toReversed().map(({ seq, at, state, stage, progress }) => (
+              <tr key={seq}>
+                <td className="num faint">{seq}</td>
+                <td>
+                  <StateBadge state={state} />
+                </td>
+                <td>{textOr(`stage.${stage}`, stage)}</td>
+                <td className="num">{progress} %</td>
+                <td className="num mute">
+                  <time dateTime={at} title={exactTime(at)}>
+                    {clockText(at)}
+                  </time>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

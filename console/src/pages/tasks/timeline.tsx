@@ -1,0 +1,90 @@
+import type { TaskState } from '../../api/operations.ts';
+import { isEnded } from '../../api/use-live-task.ts';
+import { StateShape } from '../../parts/state.tsx';
+import { durationText } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+import type { TaskLog } from './task-page.tsx';
+
+type Attempt = TaskLog['attempts'][number];
+
+/** Shapes of the tasks' states for those of attempts. */
+const SHAPE_OF: Readonly<Record<Attempt['state'], TaskState>> = {
+  STARTING: 'QUEUED',
+  RUNNING: 'RUNNING',
+  SUCCEEDED: 'SUCCEEDED',
+  FAILED: 'FAILED',
+  CANCELLED: 'CANCELLED',
+  UNKNOWN: 'FAILED',
+};
+const COLOURS: Readonly<Record<Attempt['state'], string>> = {
+  STARTING: 's',
+  RUNNING: 'r',
+  SUCCEEDED: 'r',
+  FAILED: 'f',
+  CANCELLED: 's',
+  UNKNOWN: 'f',
+};
+
+/** Who was asked, when and for how long: one bar per attempt on the task's own time. */
+export function Timeline({ task }: { readonly task: TaskLog }) {
+  if (task.attempts.length === 0) return null;
+  const from = Date.parse(task.createdAt);
+  const to = task.endedAt === null ? Date.now() : Date.parse(task.endedAt);
+  const total = Math.max(1, to - from);
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('task.timeline')}</h2>
+        <span className="c12 faint num">{isEnded(task) ? durationText(total) : ''}</span>
+      </header>
+      <ul className="tl">
+        {task.attempts.map((attempt) => (
+          <AttemptLine
+            key={`${attempt.step} ${attempt.number}`}
+            attempt={attempt}
+            from={from}
+            to={to}
+            total={total}
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface AttemptLineProps {
+  readonly attempt: Attempt;
+  readonly from: number;
+  readonly to: number;
+  readonly total: number;
+}
+
+function AttemptLine({ attempt, from, to, total }: AttemptLineProps) {
+  const started = Date.parse(attempt.startedAt);
+  const ended = attempt.endedAt === null ? to : Date.parse(attempt.endedAt);
+  const share = (ms: number) => `${Math.min(100, Math.max(0, (ms / total) * 100))}%`;
+  return (
+    <li className="ln">
+      <span className={`nm row ${SHAPE_OF[attempt.state]}`}>
+        <StateShape state={SHAPE_OF[attempt.state]} />
+        <span className="cut attempt-name">
+          {t('task.attempt', { step: attempt.step, number: attempt.number })}{' '}
+          <span className="mute">{attempt.provider}</span>
+        </span>
+      </span>
+      <span className="track" aria-hidden="true">
+        <span className="seg-b q" style={{ left: 0, width: share(started - from) }} />
+        <span
+          className={`seg-b ${COLOURS[attempt.state]}`}
+          style={{ left: share(started - from), width: share(ended - started) }}
+        />
+      </span>
+      <span className="num tm">{durationText(ended - started)}</span>
+      {attempt.error !== null && (
+        <span className="c12 attempt-error">
+          {attempt.error.code}: {attempt.error.message}
+        </span>
+      )}
+    </li>
+  );
+}

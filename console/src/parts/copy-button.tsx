@@ -1,0 +1,25 @@
+import { useState } from 'react';
+
+import { t } from '../text/text.ts';
+import { Icon } from './icons.tsx';
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text }: { readonly text: string }) {
+  const [isCopied, setIsCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setIsCopied(true);
+    setTimeout(() => setIsCopied(false), 1_500);
+  };
+  return (
+    <button
+      type="button"
+      className="btn sm ghost ico"
+      aria-label={t(isCopied ? 'copied' : 'copy')}
+      title={t(isCopied ? 'copied' : 'copy')}
+      onClick={() => void copy()}
+    >
+      <Icon name={isCopied ? 'check' : 'copy'} size={14} />
+    </button>
+  );
+}
