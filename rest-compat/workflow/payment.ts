@@ -25,7 +25,17 @@ const noStore = { 'Cache-Control': 'no-store' } as const;
 
 /** A payment in the words of the document. */
 function paymentData(payment: PaymentFields) {
-  return { ...payment, status: payment.status.toLowerCase(), templateCode: payment.template.code };
+  const { amountRefunded: refundedAmount, template } = payment;
+  const refunds = payment.refunds.map(({ id: refundId, reason, ...refund }) => {
+    return { refundId, reason: reason.toLowerCase(), ...refund };
+  });
+  return {
+    ...payment,
+    status: payment.status.toLowerCase(),
+    templateCode: template.code,
+    refundedAmount,
+    refunds,
+  };
 }
 
 /** What the payment provider replaces by its session id; still there when it did not. */

@@ -19,6 +19,7 @@ import { createVoices } from './synchronous/voices.ts';
 import { defineTaskQueues } from './tasks/rules/queues.ts';
 import { createTaskService } from './tasks/rules/service.ts';
 import { createRunningAttempts } from './tasks/running-attempts.ts';
+import { createInputFetcher } from './tasks/work/inputs/input-fetcher.ts';
 import type { TaskWorker } from './tasks/work/worker.ts';
 import { createVideoTemplateService } from './video-templates/service.ts';
 import { createWebhookEndListener } from './webhooks/enqueue.ts';
@@ -60,7 +61,14 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const services = {
     tasks,
     files,
-    submissions: createSubmissionService({ ...parts, tasks, resources, videoTemplates, firstVoice }),
+    submissions: createSubmissionService({
+      ...parts,
+      tasks,
+      resources,
+      videoTemplates,
+      firstVoice,
+      fetchInput: createInputFetcher(parts),
+    }),
     videoTemplates,
     registry,
     voices,

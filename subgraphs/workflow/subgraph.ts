@@ -5,6 +5,7 @@ import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/s
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
+import { checkPrice } from './catalog/pricing.ts';
 import { createCommerce, refundsFailures, type CommerceOptions } from './commerce.ts';
 import { workflowDatabase, type WorkflowDatabase } from './database/database.ts';
 import type { WorkflowNames } from './domain/template.ts';
@@ -122,13 +123,14 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
 
 /** Templates, and the checks of whether they can be run and sold. */
 function createTemplates(
-  { workflowNames }: WorkflowSubgraphOptions,
+  { workflowNames, commerce }: WorkflowSubgraphOptions,
   { database, media }: { readonly database: WorkflowDatabase; readonly media: MediaClient },
 ) {
   const runnable = createRunnableChecks({ media, workflowNames });
   const templates = createTemplateService(database, {
     workflowNames,
     checkRunnable: (template) => runnable.check(template),
+    checkPrice: (template) => checkPrice(commerce, template),
   });
   return { runnable, templates };
 }

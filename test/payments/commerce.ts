@@ -6,7 +6,7 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { createQueue } from '../../platform/queue/pg-boss/pg-boss-queue.ts';
 import { createCatalogSync, type CatalogSync } from '../../subgraphs/workflow/catalog/sync.ts';
 import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
-import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
+import { cancelQueue, startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import {
   createExecutionStore,
   type ExecutionStore,
@@ -41,10 +41,12 @@ export async function openCommerce({ config, stripe, onStep, between = (same) =>
   const once = { retryLimit: 1, retryDelaySeconds: 1, retryDelayMaxSeconds: 1 };
   await queue.define(startQueue, once);
   await queue.define(refundQueue, once);
+  await queue.define(cancelQueue, once);
   const tables = workflowDatabase(database);
   const templates = createTemplateService(tables, {
     workflowNames: {},
     checkRunnable: () => Promise.resolve(),
+    checkPrice: () => undefined,
   });
   const provider = between(
     createStripe({

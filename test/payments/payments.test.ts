@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { anonymousCaller } from '../../platform/access/caller.ts';
 import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { Payment } from '../../subgraphs/workflow/domain/payment.ts';
+import { cancelQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { anna, ben, operator } from './callers.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
@@ -288,6 +289,25 @@ describe('a refund', () => {
       status: 'REFUNDED',
       amountRefunded: 100,
     });
+  });
+
+  it('cancels what still runs when it is of everything, and only then', async () => {
+    const id = await paid();
+    const jobs = async () => {
+      const text = "select data from pgboss.job where name = $1 and data->>'executionId' = $2";
+      const values = [cancelQueue, (await read(id)).executionId];
+      return (await shop.database.pool.query(text, values)).rows.length;
+    };
+    await shop.payments.refund(operator, id, { ...refundAll, amount: 40 });
+    expect(await jobs()).toBe(0);
+    await shop.payments.refund(operator, id, refundAll);
+    await look(id);
+    expect(await jobs()).toBe(1);
+    const [refunds] = await shop.payments.refundsOf([id]);
+    expect(refunds).toMatchObject([
+      { amount: 40, reason: 'USER_REQUEST', status: 'succeeded' },
+      { amount: 60, reason: 'USER_REQUEST', status: 'succeeded' },
+    ]);
   });
 
   it('under one key is one refund', async () => {

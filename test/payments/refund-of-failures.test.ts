@@ -7,7 +7,7 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { PP_AUTO_REFUND: 'true' } });
+  kiln = await startKiln();
 });
 afterAll(() => kiln?.close());
 

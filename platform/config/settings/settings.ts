@@ -233,7 +233,7 @@ export const settings = {
   PP_AUTO_REFUND: setting(
     trueOrFalse,
     'true refunds a payment when its execution fails, unless moderation refused it or it was cancelled',
-    'false',
+    'true',
   ),
   SANDBOX_AUTO_PAY: optional(
     trueOrFalse,

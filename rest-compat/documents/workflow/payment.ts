@@ -8,6 +8,14 @@ const paymentFields = graphql(`
     userId
     status
     amount
+    amountRefunded
+    refunds {
+      id
+      amount
+      reason
+      status
+      createdAt
+    }
     currency
     ppSessionId
     createdAt

@@ -40,6 +40,15 @@ function counted(name: string, item: JsonSchema) {
   return objectOf({ [name]: listOf(item), total: integer });
 }
 
+const refundReason = enumOf('user_request', 'technical_issue', 'duplicate', 'fraudulent');
+const refunded = {
+  refundedAmount: withDescription(integer, 'What was given back of it, in minor units.'),
+  refunds: withDescription(
+    listOf(objectOf({ refundId: string, amount, reason: refundReason, status: string, createdAt: dateTime })),
+    'Its refunds that were made here, oldest first.',
+  ),
+};
+
 /** Members of lists. */
 export const itemSchemas = {
   payment: objectOf({
@@ -47,6 +56,7 @@ export const itemSchemas = {
     templateCode: string,
     status: paymentStatus,
     amount,
+    ...refunded,
     currency: string,
     createdAt: dateTime,
   }),
@@ -77,6 +87,7 @@ export const paymentSchemas = {
     userId: string,
     status: paymentStatus,
     amount,
+    ...refunded,
     currency: string,
     ppSessionId: nullable(string),
     executionId: nullable(string),

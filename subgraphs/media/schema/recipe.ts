@@ -63,9 +63,16 @@ builder.queryField('checkStart', (t) =>
       'True when startTask would take this work; otherwise its refusal. So that nobody pays for what can not run.',
     rule: 'service',
     inaccessible: true,
-    args: { start: t.arg({ type: StartInput, required: true, description: 'The work.' }) },
-    resolve: async (_, { start }, { caller, services, signal }) => {
-      await services.submissions.checkStart(caller, start, { signal });
+    args: {
+      start: t.arg({ type: StartInput, required: true, description: 'The work.' }),
+      fetchInputs: t.arg.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'Also fetches inputs at foreign addresses, and refuses those that can not be had.',
+      }),
+    },
+    resolve: async (_, { start, fetchInputs }, { caller, services, signal }) => {
+      await services.submissions.checkStart(caller, start, { fetchInputs, signal });
       return true;
     },
   }),

@@ -38,6 +38,7 @@ beforeAll(async () => {
     firstVoice: async () => 'voice-1',
     outbound: createOutboundRule({ allow: ['127.0.0.1:4999'] }),
     registry: { all: () => [] },
+    fetchInput: () => Promise.resolve(),
     ...({ tasks, videoTemplates: {} } as unknown as Pick<SubmissionDependencies, 'tasks' | 'videoTemplates'>),
   });
   file = await files.store({

@@ -11,7 +11,13 @@ import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
 import { prepareComfy } from './comfy.ts';
 import { prepareKind, type PrepareDependencies, type Prepared, type Requester } from './prepare.ts';
 import { prepareRecipe, type RecipeDependencies } from './recipe.ts';
-import { checkAddresses, fittingComfy, withGenerator } from './startable.ts';
+import {
+  checkAddresses,
+  fetchInputsOf,
+  fittingComfy,
+  withGenerator,
+  type FetchedInput,
+} from './startable.ts';
 import type {
   KindSubmissions,
   PlainKind,
@@ -26,6 +32,8 @@ export interface SubmissionDependencies extends RecipeDependencies, PrepareDepen
   readonly tasks: TaskService;
   /** Says which addresses may be called back, or fetched. */
   readonly outbound: OutboundRule;
+  /** Fetches an input at a foreign address, as a start would. Throws UpstreamError when it can't be had. */
+  readonly fetchInput: (input: FetchedInput & { readonly signal: AbortSignal }) => Promise<unknown>;
   /** Knows which generator has a model. */
   readonly registry: Pick<GeneratorRegistry, 'all'>;
 }
@@ -63,10 +71,11 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
       const ready = await prepareStart(dependencies, { caller, signal }, request.start);
       return tasks.start({ ...ready, id, owner, onEnd, idempotencyKey: null });
     },
-    async checkStart(caller, start, { signal }) {
+    async checkStart(caller, start, { fetchInputs, signal }) {
       const { work } = await prepareStart(dependencies, { caller, signal }, start);
       checkAddresses(outbound, work);
       tasks.check(work);
+      if (fetchInputs) await fetchInputsOf(work, (input) => dependencies.fetchInput({ ...input, signal }));
     },
     uploadFile: (caller, upload, options) => storeUpload(dependencies, caller, upload, options),
   };

@@ -1,8 +1,10 @@
-import { badInput } from '../../../platform/errors.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
 import { HttpFailure } from '../../../platform/http/http-client.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
 import { isObject } from '../comfy-workflows/graph.ts';
+import { UpstreamError } from '../domain/failure.ts';
+import type { FileKind } from '../domain/inputs/file-kinds.ts';
 import type { InputRef } from '../domain/inputs/input.ts';
 import { filesOf } from '../domain/work/files.ts';
 import type { Work } from '../domain/work/work.ts';
@@ -65,14 +67,44 @@ export function fittingComfy(request: ComfyRequest): ComfyRequest {
 
 /** Refuses files at addresses that are private by their form, as fetching them will be. BAD_USER_INPUT naming the field. */
 export function checkAddresses(outbound: OutboundRule, work: Work): void {
+  for (const { file, field } of namedFiles(work)) checkAddress(outbound, field, file);
+}
+
+/** An input at a foreign address. */
+export interface FetchedInput {
+  readonly url: string;
+  readonly field: string;
+  /** What it must be. */
+  readonly kind: FileKind;
+}
+
+/** Fetches the inputs at foreign addresses, one after the other. BAD_USER_INPUT naming the field of one that can't be had. */
+export async function fetchInputsOf(
+  work: Work,
+  fetch: (input: FetchedInput) => Promise<unknown>,
+): Promise<void> {
+  for (const { file, field, kind } of namedFiles(work)) {
+    if (!('url' in file)) continue;
+    try {
+      await fetch({ url: file.url, field, kind });
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      throw new AppError('BAD_USER_INPUT', error.message, { field, cause: error });
+    }
+  }
+}
+
+/** The files of work, by the fields that callers know. */
+function namedFiles(work: Work): readonly { file: InputRef; field: string; kind: FileKind }[] {
   if (work.kind === 'RECIPE') {
-    if (work.image !== undefined) checkAddress(outbound, 'image', work.image);
-    return;
+    return work.image === undefined ? [] : [{ file: work.image, field: 'image', kind: 'image' }];
   }
-  for (const { file, field, key } of filesOf(work)) {
-    const isComfy = work.kind === 'COMFY_WORKFLOW';
-    checkAddress(outbound, isComfy ? `${field}.${inputAt(String(key), work.workflowName)}` : field, file);
-  }
+  const isComfy = work.kind === 'COMFY_WORKFLOW';
+  return filesOf(work).map(({ file, field, key, kind }) => ({
+    file,
+    field: isComfy ? `${field}.${inputAt(String(key), work.workflowName)}` : field,
+    kind,
+  }));
 }
 
 /** The name of the input that a key of a bundled comfy workflow belongs to; in a whole graph the key itself. */

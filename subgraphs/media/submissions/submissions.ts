@@ -16,11 +16,14 @@ export interface SubmissionService extends KindSubmissions {
   runComfyWorkflow: Submit<ComfyRequest>;
   /** startTask: the same work under an id and for an owner that the requester chose; the same id again is the same task. */
   startTask(caller: Caller, request: StartRequest, options: { readonly signal: AbortSignal }): Promise<Task>;
-  /** Throws what startTask would refuse because of the work itself. Starts and stores nothing. */
+  /**
+   * Throws what startTask would refuse because of the work itself; with `fetchInputs` also BAD_USER_INPUT for an input
+   * that can't be fetched or is of the wrong kind. Starts nothing.
+   */
   checkStart(
     caller: Caller,
     start: StartRequest['start'],
-    options: { readonly signal: AbortSignal },
+    options: { readonly fetchInputs: boolean; readonly signal: AbortSignal },
   ): Promise<void>;
   /** Stores a file for the caller: for good, or for an hour unless a task claims it. */
   uploadFile(

@@ -1,7 +1,7 @@
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { Template } from '../domain/template.ts';
 import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/provider/pay-provider.ts';
-import { amountOf, type PricingOptions } from './pricing.ts';
+import { amountOf, leastAmount, type PricingOptions } from './pricing.ts';
 import { readReferences, type TemplateReference } from './references.ts';
 
 /** The issues of one template at the payment provider, and what to do about them. */
@@ -27,9 +27,6 @@ export interface FindingOptions extends PricingOptions {
   /** Null where no payment provider is set up. */
   readonly provider: PayProvider | null;
 }
-
-/** Minimum amounts of the provider, in minor units; 0 needs no payment. */
-const LEAST: Readonly<Record<string, number>> = { usd: 50, eur: 50, gbp: 30, hkd: 400, jpy: 50, sgd: 50 };
 
 /** The finding of every template where no payment provider is set up. */
 export const NOT_SET_UP: CatalogFinding = {
@@ -79,7 +76,7 @@ export async function verify(
     ...(reference !== null && entry === null ? ['the product or price is gone at the payment provider'] : []),
     ...(entry === null ? [] : differences(template, entry, { amount, currency })),
   ];
-  const least = LEAST[currency] ?? 1;
+  const least = leastAmount(currency);
   const isTooSmall = amount > 0 && amount < least;
   return {
     reference,

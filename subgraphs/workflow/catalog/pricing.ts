@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { badInput } from '../../../platform/errors.ts';
 import type { Template } from '../domain/template.ts';
 import { notConfigured } from '../payments/failures.ts';
 import type { PayProvider } from '../payments/provider/pay-provider.ts';
@@ -32,8 +33,56 @@ export function createAccountLookup(provider: PayProvider | null): () => Promise
 }
 
 /** The price of one execution of a template, in minor units. */
-export function amountOf({ creditUnitAmount }: PricingOptions, { creditCost }: Template): number {
+export function amountOf(
+  { creditUnitAmount }: PricingOptions,
+  { creditCost }: Pick<Template, 'creditCost'>,
+): number {
   return creditCost * creditUnitAmount;
+}
+
+/** Least amounts that Stripe charges, in minor units (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). */
+const LEAST: Readonly<Record<string, number>> = {
+  aed: 200,
+  aud: 50,
+  bgn: 100,
+  brl: 50,
+  cad: 50,
+  chf: 50,
+  czk: 1_500,
+  dkk: 250,
+  eur: 50,
+  gbp: 30,
+  hkd: 400,
+  huf: 17_500,
+  inr: 50,
+  jpy: 50,
+  mxn: 1_000,
+  myr: 200,
+  nok: 300,
+  nzd: 50,
+  pln: 200,
+  ron: 200,
+  sek: 300,
+  sgd: 50,
+  thb: 1_000,
+  usd: 50,
+};
+
+/** The least amount that the provider charges in a currency; 0 needs no payment. */
+export function leastAmount(currency: string): number {
+  return LEAST[currency] ?? 1;
+}
+
+/** Refuses a price that the provider would not charge. BAD_USER_INPUT. */
+export function checkPrice(options: PricingOptions, template: Pick<Template, 'creditCost'>): void {
+  const { currency, creditUnitAmount } = options;
+  const [amount, least] = [amountOf(options, template), leastAmount(currency)];
+  if (amount === 0 || amount >= least) return;
+  const credits = Math.ceil(least / creditUnitAmount);
+  throw badInput(
+    'creditCost',
+    `creditCost: ${amount} ${currency} (minor units) is less than the payment provider charges, ${least}; take 0 or at least ${credits} credits`,
+  );
 }
 
 /** The provider's lookup key of a template's price: finds it again when its ids are lost. */

@@ -43,6 +43,12 @@ export const refundReasons = ['USER_REQUEST', 'TECHNICAL_ISSUE', 'DUPLICATE', 'F
 /** One of them. */
 export type RefundReason = (typeof refundReasons)[number];
 
+/** A refund as the payment lists it. */
+export interface PaymentRefund extends Refund {
+  readonly reason: RefundReason;
+  readonly createdAt: Date;
+}
+
 /** One refund. */
 export interface Refund {
   /** The provider's id, once it has one. */

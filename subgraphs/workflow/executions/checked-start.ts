@@ -40,11 +40,20 @@ export interface CheckedStart {
 export async function checkedStart(
   { media, workflowNames }: RunnableDependencies,
   { traceId }: Pick<Caller, 'traceId'>,
-  { template, parameters: input }: { readonly template: Template; readonly parameters: Json },
+  {
+    template,
+    parameters: input,
+    fetchInputs = false,
+  }: {
+    readonly template: Template;
+    readonly parameters: Json;
+    /** Also fetches inputs at foreign addresses. */
+    readonly fetchInputs?: boolean;
+  },
 ): Promise<CheckedStart> {
   const { parameters, start } = startFor(template, input, workflowNames);
   try {
-    await media.checkStart(start, traceId);
+    await media.checkStart(start, traceId, { fetchInputs });
   } catch (error) {
     throw isFinalRefusal(error) ? refusalOf(template, parameters, error) : error;
   }

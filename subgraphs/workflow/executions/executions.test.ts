@@ -16,7 +16,7 @@ import type { ExecuteRequest, Execution, ExecutionEvent } from '../domain/execut
 import { createTemplateService } from '../templates/service.ts';
 import { createFakeMedia, type FakeMedia } from './fake-media.fixture.ts';
 import { pruneKeys } from './idempotency.ts';
-import { createExecutionLifecycle, endedQueue } from './lifecycle.ts';
+import { cancelQueue, createExecutionLifecycle, endedQueue } from './lifecycle.ts';
 import { createMediaClient } from './media-client.ts';
 import { createExecutionService } from './service.ts';
 import { createExecutionStore } from './store.ts';
@@ -37,7 +37,11 @@ const key: Caller = { kind: 'key', id: 'key_shop', scopes: [], traceId: 'test', 
 const stranger = anonymousCaller('test', '192.0.2.1');
 
 const HOUR_MS = 3_600_000;
-const templateOptions = { workflowNames: {}, checkRunnable: () => Promise.resolve() };
+const templateOptions = {
+  workflowNames: {},
+  checkRunnable: () => Promise.resolve(),
+  checkPrice: () => undefined,
+};
 
 let home: TestDatabase;
 let database: Database;
@@ -253,6 +257,37 @@ describe('the end of an execution', () => {
       until,
     );
     expect((await read(id)).version).toBe(version);
+  });
+});
+
+describe('an execution that is refunded in full', () => {
+  const refunded = (id: string) =>
+    workflowDatabase(database)
+      .transaction()
+      .execute((transaction) =>
+        queue.enqueue(transaction, { queue: cancelQueue, data: { executionId: id } }),
+      );
+
+  it('is cancelled with its task', async () => {
+    const { id, taskId } = await executions.execute(anna, request());
+    await refunded(id);
+    await vi.waitFor(async () => expect((await read(id)).status).toBe('CANCELLED'), until);
+    expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
+  });
+
+  it('is not started any more, and what was on its way is cancelled', async () => {
+    media.starting = 'QUEUE_FULL';
+    const { id, taskId } = await executions.execute(anna, request());
+    await refunded(id);
+    await vi.waitFor(async () => expect((await read(id)).status).toBe('CANCELLED'), until);
+    media.starting = 'takes';
+    // A start that had read the execution before it was cancelled.
+    const store = createExecutionStore(workflowDatabase(database));
+    const client = createMediaClient(media.link);
+    const late = createExecutionLifecycle({ store, media: client, bus, logger });
+    const [cancelled] = await store.byIds([id]);
+    await late.start({ ...cancelled!, status: 'PENDING' }, AbortSignal.timeout(5_000));
+    expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
   });
 });
 

@@ -17,8 +17,8 @@ const sdl = `
   input StartInput { image: ImageInput }
   input ImageInput { generator: String! model: String prompt: String! images: [MediaInput!] aspectRatio: String }
   input MediaInput { url: String }
-  type Query { _entities(representations: [_Any!]!): [_Entity]! checkStart(start: StartInput!): Boolean! }
-  type Mutation { startTask(id: ID!, owner: String!, onEnd: String, start: StartInput!): Task! }
+  type Query { _entities(representations: [_Any!]!): [_Entity]! checkStart(start: StartInput!, fetchInputs: Boolean! = false): Boolean! }
+  type Mutation { startTask(id: ID!, owner: String!, onEnd: String, start: StartInput!): Task! cancelTask(id: ID!): Task! }
   type Subscription { taskProgress(id: ID!, afterSeq: Int): TaskProgress! }`;
 
 interface StandInEvent {
@@ -109,6 +109,12 @@ function subgraphOf(
     if (known.events.length === 0)
       standIn().move(input.id, { state: 'QUEUED', stage: 'queued', progress: 0 });
     return shapeOf(known);
+  };
+  schema.getMutationType()!.getFields()['cancelTask']!.resolve = (_, { id }) => {
+    const task = tasks.get(id);
+    if (task === undefined) throw new AppError('NOT_FOUND', 'no such task');
+    standIn().move(id, { state: 'CANCELLED', stage: 'cancelled', progress: 0 });
+    return shapeOf(task);
   };
   schema.getQueryType()!.getFields()['checkStart']!.resolve = () => {
     const { checking } = standIn();

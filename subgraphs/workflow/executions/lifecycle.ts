@@ -13,6 +13,9 @@ export const startQueue = 'workflow.start-execution';
 /** Queue that media writes to when a task has ended, {taskId, state}. */
 export const endedQueue = 'workflow.task-ended';
 
+/** Queue of jobs {executionId}: cancels what was refunded in full. */
+export const cancelQueue = 'workflow.cancel-execution';
+
 /** The dependencies of the lifecycle. */
 export interface LifecycleDependencies {
   readonly store: ExecutionStore;
@@ -34,6 +37,8 @@ export interface ExecutionLifecycle {
   settle(execution: StoredExecution): Promise<'ended' | 'open'>;
   /** Ends a PENDING execution that has waited too long for its start, unless media has its task. */
   expire(execution: StoredExecution): Promise<void>;
+  /** Cancels an execution and its task, as far as they have not ended. UNAVAILABLE when media does not answer. */
+  cancel(execution: StoredExecution): Promise<void>;
 }
 
 /** Makes the lifecycle. */
@@ -42,6 +47,7 @@ export function createExecutionLifecycle(dependencies: LifecycleDependencies): E
     start: (execution, signal) => start(dependencies, execution, signal),
     settle: (execution) => settle(dependencies, execution),
     expire: (execution) => expire(dependencies, execution),
+    cancel: (execution) => cancel(dependencies, execution),
   };
 }
 
@@ -67,8 +73,16 @@ async function start(
     );
     return 'later';
   }
-  publish(dependencies, await store.markStarted(execution.id));
+  const started = await store.markStarted(execution.id);
+  publish(dependencies, started);
+  if (started === null) await cancelUnwanted(dependencies, execution);
   return 'done';
+}
+
+/** An execution may have been cancelled or have expired while media took its task. */
+async function cancelUnwanted({ store, media }: LifecycleDependencies, { id, taskId }: StoredExecution) {
+  const [now] = await store.byIds([id]);
+  if (now?.startedAt === null && isEnded(now.status)) await media.cancelTask(taskId, newTraceId());
 }
 
 async function refuse(
@@ -107,6 +121,24 @@ const lostEnd = {
   error: { code: 'LOST', message: 'the media service no longer has the task of this execution' },
   wasStarted: true,
 } as const;
+
+const cancelledEnd = {
+  status: 'CANCELLED',
+  stage: 'cancelled',
+  progress: 0,
+  error: null,
+  wasStarted: false,
+} as const;
+
+async function cancel(dependencies: LifecycleDependencies, execution: StoredExecution): Promise<void> {
+  const { store, media, onEnd } = dependencies;
+  if (isEnded(execution.status)) return;
+  if (execution.status === 'PENDING') {
+    publish(dependencies, await store.markEnded(execution.id, cancelledEnd, onEnd));
+  }
+  // A running one ends when media says that its task has; a start may be on its way.
+  await media.cancelTask(execution.taskId, newTraceId());
+}
 
 const expiredEnd = {
   status: 'FAILED',

@@ -13,13 +13,20 @@ import type { LiveTask } from '../domain/execution.ts';
  */
 export interface MediaClient {
   /** Throws the error that `startTask` would answer for this input; `field` is media's name of the wrong field. */
-  checkStart(start: JsonObject, traceId: string): Promise<void>;
+  checkStart(start: JsonObject, traceId: string, options?: CheckOptions): Promise<void>;
   /** Starts a task with our id. Idempotent. */
   startTask(request: StartTaskRequest): Promise<void>;
+  /** Cancels a task; nothing when there is none, or it is too late. */
+  cancelTask(id: string, traceId: string): Promise<void>;
   /** In the order of the ids; null where media does not know the task (yet). */
   tasks(ids: readonly string[], traceId: string): Promise<readonly (LiveTask | null)[]>;
   /** The task's events after `afterSeq` and then live ones; ends when the task has, or when the signal is aborted. */
   watch(request: WatchTaskRequest): AsyncGenerator<TaskEntry>;
+}
+
+interface CheckOptions {
+  /** Also fetches inputs at foreign addresses, with the limits of a start. */
+  readonly fetchInputs: boolean;
 }
 
 interface StartTaskRequest {
@@ -51,7 +58,13 @@ interface TaskEntry {
 const START = `mutation StartTask($id: ID!, $owner: String!, $onEnd: String!, $start: StartInput!) {
   startTask(id: $id, owner: $owner, onEnd: $onEnd, start: $start) { id }
 }`;
-const CHECK = `query CheckStart($start: StartInput!) { checkStart(start: $start) }`;
+const CHECK = `query CheckStart($start: StartInput!, $fetchInputs: Boolean!) {
+  checkStart(start: $start, fetchInputs: $fetchInputs)
+}`;
+const CANCEL = `mutation CancelTask($id: ID!) { cancelTask(id: $id) { id } }`;
+/** Milliseconds; fetching inputs takes longer. */
+const TIMEOUT_MS = 10_000;
+const FETCH_TIMEOUT_MS = 60_000;
 const TASKS = `query Tasks($representations: [_Any!]!) {
   _entities(representations: $representations) {
     ... on Task { id state stage progress error { code message } }
@@ -64,10 +77,20 @@ const WATCH = `subscription Watch($id: ID!, $afterSeq: Int!) {
 /** Makes the client over a link to the media subgraph. */
 export function createMediaClient(link: SubgraphLink): MediaClient {
   return {
-    async checkStart(start, traceId) {
-      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(10_000) };
-      const request = { query: CHECK, operationName: 'CheckStart', variables: { start }, context };
-      dataOf(await link.execute(request));
+    async checkStart(start, traceId, { fetchInputs } = { fetchInputs: false }) {
+      const signal = AbortSignal.timeout(fetchInputs ? FETCH_TIMEOUT_MS : TIMEOUT_MS);
+      const context = { caller: internalCaller(traceId), signal };
+      const variables = { start, fetchInputs };
+      dataOf(await link.execute({ query: CHECK, operationName: 'CheckStart', variables, context }));
+    },
+    async cancelTask(id, traceId) {
+      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
+      const request = { query: CANCEL, operationName: 'CancelTask', variables: { id }, context };
+      try {
+        dataOf(await link.execute(request));
+      } catch (error) {
+        if (!(error instanceof AppError) || !TOO_LATE.has(error.code)) throw error;
+      }
     },
     async startTask({ traceId, signal, ...variables }) {
       const context = { caller: internalCaller(traceId), signal };
@@ -75,7 +98,7 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
     },
     async tasks(ids, traceId) {
       const representations = ids.map((id) => ({ __typename: 'Task', id }));
-      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(10_000) };
+      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
       const result = await link.execute({
         query: TASKS,
         operationName: 'Tasks',
@@ -100,6 +123,9 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
     },
   };
 }
+
+/** There is nothing to cancel. */
+const TOO_LATE: ReadonlySet<AppErrorCode> = new Set(['NOT_FOUND', 'TOO_LATE']);
 
 /** The data of a result. Throws its first error, with its code. */
 function dataOf({ data, errors }: ExecutionResult): unknown {
@@ -127,6 +153,7 @@ const refusals: readonly AppErrorCode[] = [
   'RATE_LIMITED',
   'QUEUE_FULL',
   'EVENTS_EXPIRED',
+  'TOO_LATE',
   'NOT_CONFIGURED',
 ];
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../../platform/json.ts';
 import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
-import { endedQueue, startQueue } from './lifecycle.ts';
+import { cancelQueue, endedQueue, startQueue } from './lifecycle.ts';
 import { sweepExecutions, type SweepDependencies } from './sweep.ts';
 
 /** The dependencies of the worker. */
@@ -32,6 +32,7 @@ export function createExecutionWorker(dependencies: ExecutionWorkerDependencies)
       workers = await Promise.all([
         queue.work(startQueue, { slots: 20 }, (job) => startJob(dependencies, job)),
         queue.work(endedQueue, { slots: 20 }, (job) => endedJob(dependencies, job)),
+        queue.work(cancelQueue, { slots: 2 }, (job) => cancelJob(dependencies, job)),
       ]);
       timer = setInterval(() => {
         // One at a time: a slow media service must not pile up sweeps.
@@ -49,11 +50,12 @@ export function createExecutionWorker(dependencies: ExecutionWorkerDependencies)
   };
 }
 
-/** Both queues must exist before anything is enqueued: by executeTemplate here, by the end of a task in media. */
+/** The queues must exist before anything is enqueued: by executeTemplate here, by the end of a task in media. */
 async function defineQueues(queue: Queue): Promise<void> {
   const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
   await queue.define(startQueue, options);
   await queue.define(endedQueue, options);
+  await queue.define(cancelQueue, options);
 }
 
 async function startJob({ store, lifecycle }: ExecutionWorkerDependencies, job: Job): Promise<JobOutcome> {
@@ -77,6 +79,12 @@ async function endedJob({ store, lifecycle }: ExecutionWorkerDependencies, job: 
   if (execution === undefined) return;
   const outcome = await lifecycle.settle(execution);
   if (outcome === 'open') return { againInSeconds: 2 };
+}
+
+async function cancelJob({ store, lifecycle }: ExecutionWorkerDependencies, job: Job): Promise<void> {
+  const id = textOf(job.data, 'executionId');
+  const [execution] = id === null ? [] : await store.byIds([id]);
+  if (execution !== undefined) await lifecycle.cancel(execution);
 }
 
 function textOf(data: Json, name: string): string | null {

@@ -99,6 +99,8 @@ async function newPayment(
   const { parameters, start } = await checkedStart({ media, workflowNames }, caller, {
     template,
     parameters: request.parameters,
+    // Nobody pays for an input that can't be had.
+    fetchInputs: true,
   });
   const { userId, taskOwner } = beneficiaryOf(caller, request.userId);
   const { priceId, amount, currency } = await withCallerErrors(() => prices.priceOf(template));

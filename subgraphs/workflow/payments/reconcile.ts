@@ -1,9 +1,10 @@
 import { badInput, notFound, AppError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
-import type { WorkflowDatabase } from '../database/database.ts';
+import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 import { startsExecution, nextStatus, type CheckoutState } from '../domain/payment.ts';
 import { acceptExecution, type NewExecution } from '../executions/accept.ts';
+import { cancelQueue } from '../executions/lifecycle.ts';
 import type { StoredExecution } from '../executions/store.ts';
 import { withCallerErrors } from './failures.ts';
 import type { PayProvider } from './provider/pay-provider.ts';
@@ -128,6 +129,7 @@ async function apply(
       });
       // A version conflict: the execution written above must be rolled back.
       if (updated === null) throw new VersionConflict();
+      await cancelRefunded(transaction, dependencies.queue, { payment, updated });
       onStep?.('payment written');
       return { updated, execution };
     })
@@ -140,6 +142,17 @@ async function apply(
   bus.publish(paymentTopic, written.updated.id, written.updated.version);
   if (written.execution !== null) startSoon(written.execution);
   return written.updated;
+}
+
+/** Whoever got everything back gets no result any more: what still runs is cancelled. */
+async function cancelRefunded(
+  transaction: WorkflowTransaction,
+  queue: Queue,
+  { payment, updated }: { readonly payment: StoredPayment; readonly updated: StoredPayment },
+): Promise<void> {
+  const { executionId } = updated;
+  if (executionId === null || updated.status !== 'REFUNDED' || payment.status === 'REFUNDED') return;
+  await queue.enqueue(transaction, { queue: cancelQueue, data: { executionId } });
 }
 
 class VersionConflict extends Error {}

@@ -2,7 +2,7 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import type { Payment, Refund } from '../domain/payment.ts';
+import type { Payment, PaymentRefund, Refund } from '../domain/payment.ts';
 import { listPage } from '../lists/list-page.ts';
 import { mayEndPayment, mayReadPayment } from './access.ts';
 import {
@@ -34,6 +34,8 @@ export interface PaymentService {
   ): Promise<{ readonly refund: Refund; readonly payment: Payment }>;
   /** In the order of the ids; null where there is none the caller may read. */
   byIds(caller: Caller, ids: readonly string[]): Promise<readonly (Payment | null)[]>;
+  /** The refunds of payments that the caller may read, in the order of the ids; without an ownership check. */
+  refundsOf(paymentIds: readonly string[]): Promise<readonly (readonly PaymentRefund[])[]>;
   /** The payment of an execution, when there is one the caller may read. */
   byExecution(caller: Caller, executionId: string): Promise<Payment | null>;
   /** Newest first: the caller's own, or of one user; empty without a caller. */
@@ -87,6 +89,10 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
         const payment = found.get(id);
         return payment !== undefined && mayReadPayment(caller, payment) ? payment : null;
       });
+    },
+    async refundsOf(paymentIds) {
+      const found = Map.groupBy(await store.refundsOf(paymentIds), ({ paymentId }) => paymentId);
+      return paymentIds.map((id) => found.get(id) ?? []);
     },
     async byExecution(caller, executionId) {
       const payment = await store.byExecution(executionId);

@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 import type { WorkflowPayment } from '../database/tables.ts';
-import type { Payment } from '../domain/payment.ts';
+import type { Payment, PaymentRefund } from '../domain/payment.ts';
 import { countRows, listRows, rowsBefore, type ListedPage, type ListedRows } from '../lists/listed-rows.ts';
 
 /** The SQL of payments; no rules here. */
@@ -12,6 +12,8 @@ export interface PaymentStore {
   byIntent(paymentIntentId: string): Promise<StoredPayment | null>;
   byKey(owner: string, key: string): Promise<StoredPayment | null>;
   byExecution(executionId: string): Promise<StoredPayment | null>;
+  /** The refunds that the provider has made of these payments, oldest first. */
+  refundsOf(paymentIds: readonly string[]): Promise<PaymentRefund[]>;
   /** Inserts a row. A unique violation when the key is taken. */
   insert(row: Insertable<WorkflowPayment>): Promise<StoredPayment>;
   /** Stores the provider's ids; a row that has them keeps them. */
@@ -46,6 +48,16 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     byIntent: (ppPaymentIntentId) => one({ ppPaymentIntentId }),
     byExecution: (executionId) => one({ executionId }),
     byKey: (owner, idempotencyKey) => one({ owner, idempotencyKey }),
+    async refundsOf(paymentIds) {
+      const rows = await database
+        .selectFrom('workflow.refunds')
+        .select(['ppRefundId', 'paymentId', 'amount', 'status', 'reason', 'createdAt'])
+        .where('paymentId', 'in', paymentIds)
+        .where('ppRefundId', 'is not', null)
+        .orderBy('id')
+        .execute();
+      return rows.map(({ ppRefundId, ...row }) => ({ ...row, id: ppRefundId ?? '' }));
+    },
     insert: (row) =>
       database.insertInto('workflow.payments').values(row).returningAll().executeTakeFirstOrThrow(),
     setSession: (id, session) => giveSession(database, id, session),

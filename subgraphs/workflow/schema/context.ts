@@ -6,6 +6,7 @@ import type { RequestContext } from '../../../platform/graphql/operations/execut
 import type { TemplateReference } from '../catalog/references.ts';
 import type { CatalogSync } from '../catalog/sync.ts';
 import type { Execution, ExecutionService, LiveTask } from '../domain/execution.ts';
+import type { PaymentRefund } from '../domain/payment.ts';
 import type { User } from '../domain/sign-in.ts';
 import type { RunnableChecks, Template, TemplateService } from '../domain/template.ts';
 import type { PaymentService } from '../payments/service.ts';
@@ -48,6 +49,8 @@ interface WorkflowLoaders {
   readonly taskIds: DataLoader<string, string | null>;
   /** The users this caller may see, by id. */
   readonly users: DataLoader<string, User | null>;
+  /** The refunds of payments, by the id of the payment; for payments that the caller may read. */
+  readonly refunds: DataLoader<string, readonly PaymentRefund[]>;
   /** The current state of running tasks, from media. */
   readonly liveTasks: DataLoader<string, LiveTask | null>;
   /** Clears the caches. Called for each event of a subscription, because one context serves all of them. */
@@ -83,7 +86,7 @@ export async function namedUser(
 const maxBatchSize = 500;
 
 function createLoaders(
-  { templates, executions, signIn, catalog }: WorkflowServices,
+  { templates, executions, signIn, catalog, payments }: WorkflowServices,
   caller: Caller,
 ): WorkflowLoaders {
   const byCode = new DataLoader((codes: readonly string[]) => templates.namedBy(codes), { maxBatchSize });
@@ -109,8 +112,9 @@ function createLoaders(
     { maxBatchSize },
   );
   const liveTasks = new DataLoader((ids: readonly string[]) => executions.liveTasks(ids), { maxBatchSize });
+  const refunds = new DataLoader((ids: readonly string[]) => payments.refundsOf(ids), { maxBatchSize });
   const forget = (): void => {
-    for (const loader of [byCode, templateReferences, byId, byTask, taskIds, users, liveTasks])
+    for (const loader of [byCode, templateReferences, byId, byTask, taskIds, users, refunds, liveTasks])
       loader.clearAll();
   };
   return {
@@ -120,6 +124,7 @@ function createLoaders(
     executionsByTask: byTask,
     taskIds,
     users,
+    refunds,
     liveTasks,
     forget,
   };

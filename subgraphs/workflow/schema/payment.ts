@@ -3,6 +3,7 @@ import { badInput, notFound } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type {
   Payment as PaymentShape,
+  PaymentRefund as PaymentRefundShape,
   Refund as RefundShape,
   paymentStatuses,
   refundReasons,
@@ -36,6 +37,20 @@ const RefundReason = builder.enumType('RefundReason', {
   } satisfies Record<(typeof refundReasons)[number], { description: string }>,
 });
 
+const PaymentRefund = builder.objectRef<PaymentRefundShape>('PaymentRefund').implement({
+  description: 'Money that was given back of a payment.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: "The payment provider's id." }),
+    amount: t.exposeInt('amount', { description: 'In minor units of the currency (cents).' }),
+    reason: t.expose('reason', { type: RefundReason, description: 'Why.' }),
+    status: t.exposeString('status', {
+      description:
+        "The provider's word when it was made: pending, requires_action, succeeded, failed, canceled.",
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was asked for.' }),
+  }),
+});
+
 /** One purchase of an execution. */
 export const Payment = builder.objectRef<PaymentShape>('Payment').implement({
   description:
@@ -57,6 +72,12 @@ export const Payment = builder.objectRef<PaymentShape>('Payment').implement({
     status: t.expose('status', { type: PaymentStatus, description: 'Where it stands.' }),
     amount: t.exposeInt('amount', { description: 'In minor units of the currency (cents).' }),
     amountRefunded: t.exposeInt('amountRefunded', { description: 'What was given back, in minor units.' }),
+    refunds: t.field({
+      type: [PaymentRefund],
+      description:
+        "Its refunds that were made here, oldest first; those of the provider's own pages are not among them.",
+      resolve: async ({ id }, _, { loaders }) => [...(await loaders.refunds.load(id))],
+    }),
     currency: t.exposeString('currency', { description: 'Lower-case ISO 4217.' }),
     ppSessionId: t.exposeString('ppSessionId', {
       nullable: true,

@@ -21,12 +21,14 @@ export interface TemplateServiceOptions {
   readonly workflowNames: WorkflowNames;
   /** Throws BAD_USER_INPUT for a workflow or model that is not known here, UNAVAILABLE while that can't be asked. */
   readonly checkRunnable: (template: Template) => Promise<void>;
+  /** Throws BAD_USER_INPUT for a price that the payment provider would not charge. */
+  readonly checkPrice: (template: Pick<Template, 'creditCost'>) => void;
 }
 
 /** Creates the service (documented in domain/template.ts). */
 export function createTemplateService(
   database: WorkflowDatabase,
-  { workflowNames, checkRunnable }: TemplateServiceOptions,
+  { workflowNames, checkRunnable, checkPrice }: TemplateServiceOptions,
 ): TemplateService {
   const store = createTemplateStore(database);
   const inOrder = (codes: readonly string[], found: readonly Template[]) => {
@@ -40,6 +42,7 @@ export function createTemplateService(
     count: () => store.count(),
     async create(request) {
       const template = newTemplate(request, workflowNames);
+      checkPrice(template);
       await checkRunnable({ ...template, isActive: true, createdAt: new Date() });
       const made = await store.insert(template).catch(unlessTaken);
       if (made !== null) return made;
@@ -52,6 +55,7 @@ export function createTemplateService(
       const [template] = await store.byCodes([code], { withDeleted: false });
       if (template === undefined) throw notFound('template', code);
       const wanted = changedTemplate(template, change, workflowNames);
+      if (wanted.creditCost !== template.creditCost) checkPrice(wanted);
       if (wanted.workflow !== template.workflow || wanted.imageModel !== template.imageModel) {
         await checkRunnable(wanted);
       }

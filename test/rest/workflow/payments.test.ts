@@ -185,6 +185,8 @@ describe('GET /payment/{paymentId}', () => {
         userId,
         status: 'pending',
         amount: 100,
+        refundedAmount: 0,
+        refunds: [],
         currency: 'usd',
         ppSessionId: sessionId,
         executionId: null,

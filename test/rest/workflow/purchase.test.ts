@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { rest, until } from '../../kit/clients/requests.ts';
@@ -7,10 +11,26 @@ import { moment, refusal, told } from './envelopes.ts';
 /** Purchases by the documented paths alone, at a live server with a sandbox of its own that pays nothing by itself. */
 
 let kiln: KilnUnderTest;
+/** A foreign host of pictures, of which one is missing and one is none. */
+let pictures: { readonly url: string; readonly server: Server };
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { SANDBOX_URL: '', SANDBOX_AUTO_PAY: 'false' } });
+  pictures = await foreignHost();
+  const OUTBOUND_ALLOW = new URL(pictures.url).host;
+  kiln = await startKiln({ settings: { SANDBOX_URL: '', SANDBOX_AUTO_PAY: 'false', OUTBOUND_ALLOW } });
 });
-afterAll(() => kiln?.close());
+afterAll(async () => {
+  await kiln?.close();
+  pictures?.server.close();
+});
+
+async function foreignHost() {
+  const server = createServer((request, response) => {
+    response.writeHead(request.url === '/words.png' ? 200 : 404, { 'content-type': 'text/plain' });
+    response.end('no picture');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
 
 const get = (path: string) => rest(kiln.url, 'GET', path);
 const post = (path: string, body: object) => rest(kiln.url, 'POST', path, body);
@@ -76,6 +96,19 @@ describe('a purchase', () => {
     expect(JSON.stringify(history)).not.toContain('unknown-graph');
   });
 
+  it('is not offered with a picture that can not be had', async () => {
+    for (const [path, reason] of [
+      ['/missing.png', 'HTTP 404'],
+      ['/words.png', 'text/plain'],
+    ] as const) {
+      const imageUrl = `${pictures.url}${path}`;
+      const answer = await post('/payment/checkout/poster', { userId: 'buyer-9', metadata: { imageUrl } });
+      expect(answer).toEqual(refusal(400, ['metadata.imageUrl']));
+      expect(answer.body.message).toContain(reason);
+    }
+    expect((await get('/payment/history?userId=buyer-9')).body.data.total).toBe(0);
+  });
+
   it('goes from the list of templates to the picture, the history and the refund', async () => {
     const { body: listed } = await get('/templates');
     const { creditCost } = listed.data.templates.find(({ code }: { code: string }) => code === 'poster');
@@ -100,7 +133,7 @@ describe('a purchase', () => {
 
     const amount = creditCost * 100;
     const money = { status: 'completed', amount, currency: 'usd', createdAt: moment };
-    const sold = { id: paymentId, templateCode: 'poster', ...money };
+    const sold = { id: paymentId, templateCode: 'poster', ...money, refundedAmount: 0, refunds: [] };
     expect(await get('/payment/history?userId=buyer-7')).toEqual(told({ payments: [sold], total: 1 }));
     expect(await get(`/payment/${paymentId}`)).toEqual(
       told({ ...sold, userId: 'buyer-7', ppSessionId: sessionId, executionId }),
@@ -115,8 +148,35 @@ describe('a purchase', () => {
     expect((await payment(checkout)).status).toBe('completed');
     const whatIsLeft = { refundId: expect.any(String), amount: amount - 1, status: 'succeeded' };
     expect(await post(refunds, { reason: 'user_request', amount: 0 })).toEqual(told(whatIsLeft));
-    expect(await payment(checkout)).toMatchObject({ status: 'refunded', executionId });
+    const refund = { refundId: expect.any(String), status: 'succeeded', createdAt: moment };
+    const refunded = {
+      status: 'refunded',
+      executionId,
+      refundedAmount: amount,
+      refunds: [
+        { ...refund, amount: 1, reason: 'technical_issue' },
+        { ...refund, amount: amount - 1, reason: 'user_request' },
+      ],
+    };
+    expect(await payment(checkout)).toMatchObject(refunded);
     expect(await post(refunds, {})).toEqual(refusal(400, ['paymentId']));
+  });
+
+  it('that is refunded while it runs is cancelled, and says so', async () => {
+    await kiln.control('latency', { queuedMs: 0, runningMs: 60_000 });
+    try {
+      const checkout = await opened();
+      await press(checkout.url, 'card');
+      const { taskId } = (await success(checkout)).body.data.execution;
+      expect((await post(`/payment/refund/${checkout.paymentId}`, {})).status).toBe(200);
+      const { body } = await until(
+        () => get(`/task/${taskId}`),
+        (answer) => !['pending', 'running'].includes(answer.body.data.status),
+      );
+      expect(body.data).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' } });
+    } finally {
+      await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+    }
   });
 
   it('is completed by the webhook alone when the buyer never comes back', async () => {

@@ -84,11 +84,12 @@ async function ownFile(dependencies: InputDependencies, id: string): Promise<Sto
   return file ?? null;
 }
 
-async function fetchFile(
-  { http, files, limits }: InputDependencies,
+/** Fetches a file from a caller's URL and stores it for a while. Throws UpstreamError INVALID_INPUT naming the field. */
+export async function fetchFile(
+  { http, files, limits }: Pick<InputDependencies, 'http' | 'files' | 'limits'>,
   url: string,
   field: string,
-  { owner, signal, timeout }: InputOptions,
+  { owner, signal, timeout }: Omit<InputOptions, 'binding'>,
 ): Promise<StoredFile> {
   const ending = AbortSignal.any([signal, timeout]);
   try {
