@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { badInput } from '../errors.ts';
+import { AppError, badInput } from '../errors.ts';
 import type { Caller } from './caller.ts';
 
 /** The stored record of a request with an Idempotency-Key: its owner, the hashed key, and what was requested. */
@@ -15,20 +15,28 @@ const MAX_KEY_LENGTH = 255;
 
 /**
  * The record of a request; null without a key. BAD_USER_INPUT for a key that is empty or too long. Anonymous callers
- * share one owner, so their keys are scoped by address and request: nobody else's key finds their work.
+ * share one owner, so their keys are scoped by the user that they declare, else by their address.
  */
 export function idempotencyOf(
   caller: Caller,
   key: string | null,
   request: unknown,
+  declaredUser: string | null = null,
 ): IdempotencyRecord | null {
   if (key === null) return null;
   if (key === '' || key.length > MAX_KEY_LENGTH) {
     throw badInput('idempotencyKey', `idempotencyKey must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
   const fingerprint = fingerprintOf(request);
-  const scope = caller.kind === 'anonymous' ? [key, caller.address ?? '', fingerprint] : [key];
+  const of = declaredUser === null ? { address: caller.address ?? '' } : { user: declaredUser };
+  const scope = caller.kind === 'anonymous' ? [key, of] : [key];
   return { owner: caller.id, key: sha256(JSON.stringify(scope)), fingerprint };
+}
+
+/** The error for a key that was used for another request. */
+export function idempotencyConflict(): AppError {
+  const message = 'idempotencyKey was used for another request; use a new one';
+  return new AppError('IDEMPOTENCY_CONFLICT', message, { field: 'idempotencyKey' });
 }
 
 /** The sha256 of a value's JSON with the keys of every object in order; absent and undefined members are the same. */

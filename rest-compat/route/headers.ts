@@ -16,7 +16,7 @@ const variableHeaders: readonly VariableHeader[] = [
     name: 'Idempotency-Key',
     variable: 'idempotencyKey',
     description:
-      'A request that is repeated with the same key returns the same task instead of starting another.',
+      'The same request under the same key returns what the first one made: the same task, checkout or refund, never a second one. Another request under that key is 409. Keys belong to their caller; without a credential to the user that the request names, else to the address that it comes from.',
   },
   {
     name: 'X-Callback-Url',

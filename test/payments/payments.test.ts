@@ -319,7 +319,7 @@ describe('a refund', () => {
     ];
     expect(second.refund).toEqual(first.refund);
     expect(second.payment.amountRefunded).toBe(10);
-    for (const other of [{ amount: 20 }, { reason: 'DUPLICATE' as const }]) {
+    for (const other of [{ amount: 20 }, { reason: 'DUPLICATE' as const }, { metadata: { ticket: 1 } }]) {
       await expect(shop.payments.refund(operator, id, { ...request, ...other })).rejects.toMatchObject({
         code: 'IDEMPOTENCY_CONFLICT',
       });

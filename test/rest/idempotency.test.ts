@@ -97,11 +97,26 @@ describe('a key', () => {
   it('belongs to its caller', async () => {
     const mine = await create('ours', tea, keyOf('anna'));
     const yours = await create('ours', tea, keyOf('boris'));
-    const strangers = [await create('ours', tea, {}), await create('ours', { ...tea, prompt: 'x' }, {})];
-    const ids = [mine, yours, ...strangers].map(({ status, body }) => [status, body.data]);
-    expect(ids.map(([status]) => status)).toEqual([200, 200, 200, 200]);
-    expect(new Set(ids.map(([, id]) => id)).size).toBe(4);
-    expect((await create('ours', tea, {})).body.data).toBe(strangers[0]?.body.data);
+    const strangers = await create('ours', tea, {});
+    const ids = [mine, yours, strangers].map(({ status, body }) => [status, body.data]);
+    expect(ids.map(([status]) => status)).toEqual([200, 200, 200]);
+    expect(new Set(ids.map(([, id]) => id)).size).toBe(3);
+    // Without a credential it belongs to the address.
+    expect((await create('ours', tea, {})).body.data).toBe(strangers.body.data);
+    expect((await create('ours', { ...tea, prompt: 'x' }, {})).status).toBe(409);
+  });
+
+  it('belongs to the user that an anonymous request names', async () => {
+    const headers = { 'idempotency-key': 'shared-address' };
+    const checkout = (userId: string, prompt = 'a fox') =>
+      rest(kiln.url, 'POST', '/payment/checkout/poster', { userId, metadata: { prompt } }, headers);
+    const [one, again, other] = [await checkout('u-1'), await checkout('u-1'), await checkout('u-2')];
+    expect([one.status, again.status, other.status]).toEqual([200, 200, 200]);
+    expect(again.body.data).toEqual(one.body.data);
+    expect(other.body.data.paymentId).not.toBe(one.body.data.paymentId);
+    const { status, body } = await checkout('u-1', 'a hare');
+    expect([status, body.code]).toEqual([409, 409]);
+    expect(body.message).toContain('Idempotency-Key');
   });
 
   it('recognises a file by its bytes, and lets a synchronous caller wait for the task there is', async () => {

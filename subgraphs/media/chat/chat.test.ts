@@ -316,7 +316,9 @@ describe('an idempotency key', () => {
     });
     expect((await service.chat(stranger, ask('two'), key)).text).toContain('two');
     expect((await service.chat(nobody('1.1.1.1'), ask('three'), key)).text).toContain('three');
-    expect((await service.chat(nobody('1.1.1.1'), ask('four'), key)).text).toContain('four');
+    expect((await service.chat(nobody('2.2.2.2'), ask('four'), key)).text).toContain('four');
+    const conflict = { code: 'IDEMPOTENCY_CONFLICT' };
+    await expect(service.chat(nobody('1.1.1.1'), ask('four'), key)).rejects.toMatchObject(conflict);
     await expect(service.chat(me, ask(), { ...key, idempotencyKey: '' })).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       field: 'idempotencyKey',

@@ -1,6 +1,10 @@
 import type { Kysely } from 'kysely';
 
-import { idempotencyOf, type IdempotencyRecord } from '../../../platform/access/idempotency.ts';
+import {
+  idempotencyConflict,
+  idempotencyOf,
+  type IdempotencyRecord,
+} from '../../../platform/access/idempotency.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
@@ -86,8 +90,7 @@ async function replyOfKey(store: ChatStore, entry: IdempotencyRecord): Promise<s
   const known = await store.byKey(entry);
   if (known === null || known.isOld) return null;
   if (known.fingerprint === entry.fingerprint) return known.id;
-  const message = 'this idempotencyKey was used for another request; use a new one';
-  throw new AppError('IDEMPOTENCY_CONFLICT', message, { field: 'idempotencyKey' });
+  throw idempotencyConflict();
 }
 
 async function wholeReply(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): Promise<ChatReply> {

@@ -13,7 +13,10 @@ export function startArguments(t: Parameters<Parameters<typeof builder.mutationF
       description:
         'Public http or https address that gets a signed POST (Standard Webhooks) when the task ends; of repeated requests under one key the first counts.',
     }),
-    idempotencyKey: t.arg.string({ description: 'The same key and input again answer the same task.' }),
+    idempotencyKey: t.arg.string({
+      description:
+        'The same key and input again answer the same task; other input under it is IDEMPOTENCY_CONFLICT.',
+    }),
   };
 }
 

@@ -43,7 +43,7 @@ export async function execute(
   const { idempotencyKey, ...fields } = request;
   const requested = { operation: 'executeTemplate', ...fields };
   const fingerprint = fingerprintOf(requested);
-  const guard = idempotencyOf(caller, idempotencyKey, requested);
+  const guard = idempotencyOf(caller, idempotencyKey, requested, request.onBehalfOf);
   const earlier = guard === null ? null : await executionOfKey(dependencies.database, guard);
   if (earlier !== null) return readAgain(dependencies.store, earlier);
   const draft = await draftOf(dependencies, { caller, request, fingerprint });

@@ -201,6 +201,10 @@ describe('executeTemplate', () => {
     const first = await executions.execute(stranger, request({ idempotencyKey: 'k' }));
     expect((await executions.execute(stranger, request({ idempotencyKey: 'k' }))).id).toBe(first.id);
     expect((await executions.execute(other, request({ idempotencyKey: 'k' }))).id).not.toBe(first.id);
+    const another = request({ idempotencyKey: 'k', parameters: { prompt: 'other' } });
+    await expect(executions.execute(stranger, another)).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_CONFLICT',
+    });
   });
 
   it('keeps an external id unique per owner, the same request again being the same execution', async () => {

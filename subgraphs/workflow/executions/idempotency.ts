@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 
-import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts';
-import { AppError } from '../../../platform/errors.ts';
+import { idempotencyConflict, type IdempotencyRecord } from '../../../platform/access/idempotency.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 
 /** The execution this key was used for, or null. IDEMPOTENCY_CONFLICT when it was used for another request. */
@@ -17,9 +16,7 @@ export async function executionOfKey(
     .executeTakeFirst();
   if (row === undefined) return null;
   if (row.fingerprint === guard.fingerprint) return row.executionId;
-  throw new AppError('IDEMPOTENCY_CONFLICT', 'this idempotency key was used for another request', {
-    field: 'idempotencyKey',
-  });
+  throw idempotencyConflict();
 }
 
 /** Records the key of an execution, in its transaction; a unique violation means that another request was first. */

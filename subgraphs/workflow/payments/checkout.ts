@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Caller } from '../../../platform/access/caller.ts';
-import { fingerprintOf } from '../../../platform/access/idempotency.ts';
+import { fingerprintOf, idempotencyConflict, idempotencyOf } from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
-import { AppError, badInput } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
 import { beneficiaryOf } from '../executions/access.ts';
@@ -67,26 +66,14 @@ export async function checkout(
   request: CheckoutRequest,
 ): Promise<OpenedCheckout> {
   const { idempotencyKey, ...fields } = request;
-  const fingerprint = fingerprintOf({ operation: 'checkout', ...fields });
-  const key = keyOf(caller, idempotencyKey, fingerprint);
+  const requested = { operation: 'checkout', ...fields };
+  const fingerprint = fingerprintOf(requested);
+  const key = idempotencyOf(caller, idempotencyKey, requested, request.userId)?.key ?? null;
   const known = key === null ? null : await dependencies.store.byKey(caller.id, key);
   const payment =
     known === null ? await newPayment(dependencies, caller, { request, fingerprint, key }) : known;
-  if (payment.fingerprint !== fingerprint) {
-    throw new AppError('IDEMPOTENCY_CONFLICT', 'this idempotency key was used for another request', {
-      field: 'idempotencyKey',
-    });
-  }
+  if (payment.fingerprint !== fingerprint) throw idempotencyConflict();
   return openAtProvider(dependencies, payment);
-}
-
-/** Anonymous callers share one owner: their key is scoped by their address and by the request. */
-function keyOf(caller: Caller, key: string | null, fingerprint: string): string | null {
-  if (key === null) return null;
-  if (key.length < 1 || key.length > 255) {
-    throw badInput('idempotencyKey', 'idempotencyKey must have 1 to 255 characters');
-  }
-  return caller.kind === 'anonymous' ? fingerprintOf([key, caller.address, fingerprint]) : key;
 }
 
 async function newPayment(

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
 
+import { fingerprintOf, idempotencyConflict } from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
-import { AppError, badInput } from '../../../platform/errors.ts';
+import { badInput } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
@@ -31,7 +32,7 @@ export interface RefundDependencies {
 /**
  * Refunds a payment: writes the row, calls the provider with the row's id, stores the answer. Idempotent by key.
  * BAD_USER_INPUT for a payment that is not completed, or for more than is left; IDEMPOTENCY_CONFLICT for a key that was
- * used with another amount or reason.
+ * used with another amount, reason or metadata.
  */
 export async function refund(
   { database, provider }: RefundDependencies,
@@ -65,15 +66,16 @@ export async function refund(
   return { id: made.id, paymentId: payment.id, amount: made.amount, status: made.status };
 }
 
-const COLUMNS = ['id', 'amount', 'reason', 'ppRefundId', 'status'] as const;
+const COLUMNS = ['id', 'amount', 'reason', 'metadata', 'ppRefundId', 'status'] as const;
 type RefundRow = Pick<Selectable<WorkflowRefund>, (typeof COLUMNS)[number]>;
 
-/** Refuses a key that was used with another amount or reason. */
-function refuseOther(row: RefundRow, { amount, reason, isAutomatic = false }: RefundRequest): void {
-  if (isAutomatic || (row.reason === reason && (!amount || amount === row.amount))) return;
-  throw new AppError('IDEMPOTENCY_CONFLICT', 'this idempotency key was used for another refund', {
-    field: 'idempotencyKey',
-  });
+/** Refuses a key that was used for another refund. */
+function refuseOther(row: RefundRow, { amount, reason, metadata, isAutomatic = false }: RefundRequest): void {
+  const isSame =
+    row.reason === reason &&
+    (!amount || amount === row.amount) &&
+    fingerprintOf(row.metadata) === fingerprintOf(metadata);
+  if (!isAutomatic && !isSame) throw idempotencyConflict();
 }
 
 /** The row that an earlier attempt of this request has written. */

@@ -64,7 +64,8 @@ builder.mutationField('executeTemplate', (t) =>
         description: 'An id of your own, 1 to 128 letters, digits, dots, _ and -, unique per owner.',
       }),
       idempotencyKey: t.arg.string({
-        description: 'The same key and input again answer the same execution.',
+        description:
+          'The same key and input again answer the same execution; other input under it is IDEMPOTENCY_CONFLICT.',
       }),
     },
     resolve: async (_, { onBehalfOf, externalId = null, idempotencyKey = null, ...request }, context) =>

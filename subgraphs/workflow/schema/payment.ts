@@ -178,7 +178,10 @@ builder.mutationField('checkout', (t) =>
         required: true,
         description: 'What the execution will be started with.',
       }),
-      idempotencyKey: t.arg.string({ description: 'The same key and request again open the same checkout.' }),
+      idempotencyKey: t.arg.string({
+        description:
+          'The same key and request again open the same checkout; another request under it is IDEMPOTENCY_CONFLICT.',
+      }),
     },
     resolve: async (_, { userId, idempotencyKey = null, ...request }, context) =>
       context.services.payments.checkout(context.caller, {
@@ -249,7 +252,10 @@ builder.mutationField('refundPayment', (t) =>
       reason: t.arg({ type: RefundReason, required: true, description: 'Why.' }),
       amount: t.arg.int({ description: 'In minor units; absent or 0: what is left.' }),
       metadata: t.arg({ type: 'JSON', description: 'Kept with the refund.' }),
-      idempotencyKey: t.arg.string({ description: 'The same key again is the same refund.' }),
+      idempotencyKey: t.arg.string({
+        description:
+          'The same key and request again is the same refund; another one under it is IDEMPOTENCY_CONFLICT.',
+      }),
     },
     resolve: (_, { id, reason, amount = null, metadata, idempotencyKey = null }, { caller, services }) =>
       services.payments.refund(caller, id, {

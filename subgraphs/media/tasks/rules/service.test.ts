@@ -118,8 +118,8 @@ describe('idempotency', () => {
     const task = await service.submit(nobody('1.1.1.1'), submission);
     expect((await service.submit(nobody('1.1.1.1'), submission)).id).toBe(task.id);
     expect((await service.submit(nobody('2.2.2.2'), submission)).id).not.toBe(task.id);
-    const different = await service.submit(nobody('1.1.1.1'), image('other', { idempotencyKey: 'shared' }));
-    expect(different.id).not.toBe(task.id);
+    const different = service.submit(nobody('1.1.1.1'), image('other', { idempotencyKey: 'shared' }));
+    await expect(different).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
   });
 
   it('forgets keys a day after the end, and logs after their time', async () => {

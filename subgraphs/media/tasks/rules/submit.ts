@@ -1,5 +1,9 @@
 import type { Caller } from '../../../../platform/access/caller.ts';
-import { idempotencyOf, type IdempotencyRecord } from '../../../../platform/access/idempotency.ts';
+import {
+  idempotencyConflict,
+  idempotencyOf,
+  type IdempotencyRecord,
+} from '../../../../platform/access/idempotency.ts';
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import { isUuid, newId } from '../../../../platform/ids.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
@@ -88,13 +92,7 @@ async function start(options: SubmitOptions, submission: Parameters<TaskService[
 async function sameTask(database: MediaDatabase, entry: IdempotencyRecord): Promise<TaskTable | null> {
   const record = await findIdempotency(database, entry.owner, entry.key);
   if (record === null) return null;
-  if (record.fingerprint !== entry.fingerprint) {
-    throw new AppError(
-      'IDEMPOTENCY_CONFLICT',
-      'this Idempotency-Key was used for another request; use a new one',
-      { field: 'idempotencyKey' },
-    );
-  }
+  if (record.fingerprint !== entry.fingerprint) throw idempotencyConflict();
   const [task] = await readTasks(database, [record.task_id]);
   return task ?? null;
 }
