@@ -85,3 +85,69 @@ describe('after a restart', () => {
     expect(await provider().checkoutStateOf(sessionId)).toMatchObject({ isPaid: true, amountRefunded: 100 });
   });
 });
+
+describe('the stand-in refuses what Stripe refuses', () => {
+  const call = async (path: string) => {
+    const answer = await fetch(`${standIn.url}/v1/${path}`, {
+      headers: { authorization: `Bearer ${standIn.secretKey}` },
+    });
+    return {
+      status: answer.status,
+      body: (await answer.json()) as { error?: { code?: string; param?: string } },
+    };
+  };
+  const idsOf = ({ body }: { readonly body: object }) =>
+    (body as { data: { id: string }[] }).data.map(({ id }) => id);
+
+  it('cursors that name nothing, two at once, and unknown limits of time, in every list', async () => {
+    await opened();
+    for (const list of ['products', 'prices', 'checkout/sessions', 'refunds', 'disputes', 'events']) {
+      for (const cursor of ['starting_after', 'ending_before']) {
+        const refused = await call(`${list}?${cursor}=nothing_1`);
+        expect([refused.status, refused.body.error]).toMatchObject([
+          400,
+          { code: 'resource_missing', param: cursor },
+        ]);
+      }
+      expect((await call(`${list}?starting_after=a&ending_before=b`)).status).toBe(400);
+      expect((await call(`${list}?created[since]=1`)).body.error?.code).toBe('parameter_unknown');
+      expect((await call(`${list}?created[gt]=9999999999`)).body).toMatchObject({
+        data: [],
+        has_more: false,
+      });
+    }
+  });
+
+  it('pages backwards as forwards', async () => {
+    for (let count = 0; count < 3; count += 1) await opened();
+    const all = idsOf(await call('products'));
+    expect(all).toHaveLength(3);
+    expect(idsOf(await call(`products?limit=1&starting_after=${all[0]}`))).toEqual([all[1]]);
+    const before = await call(`products?limit=1&ending_before=${all[2]}`);
+    expect([idsOf(before), (before.body as { has_more?: boolean }).has_more]).toEqual([[all[1]], true]);
+    const { created } = (await call(`products/${all[0]}`)).body as { created?: number };
+    expect(idsOf(await call(`products?created=${created}`))).toContain(all[0]);
+    expect(idsOf(await call(`products?created[lt]=${created}`))).not.toContain(all[0]);
+  });
+
+  it('currencies that it does not know, and properties that are no objects', async () => {
+    const { sessionId } = await opened();
+    const { catalog } = provider();
+    const about = { templateCode: 'x', name: 'X', description: null, isActive: true };
+    const productId = await catalog.createProduct({ ...about, idempotencyKey: randomUUID() });
+    const price = { productId, amount: 500, lookupKey: randomUUID(), idempotencyKey: randomUUID() };
+    await expect(catalog.createPrice({ ...price, currency: 'xyz' })).rejects.toMatchObject({
+      code: 'REFUSED',
+    });
+    const [session, prices] = [`checkout/sessions/${sessionId}`, 'prices'];
+    for (const path of [
+      `${session}?expand[0]=amount_total`,
+      `${session}?expand[0]=nothing`,
+      `${prices}?expand[0]=product`,
+    ]) {
+      expect((await call(path)).body.error?.param).toBe('expand');
+    }
+    expect((await call(`${prices}?expand[0]=data.product`)).status).toBe(200);
+    expect((await call(`${session}?expand[0]=payment_intent.latest_charge`)).status).toBe(200);
+  });
+});

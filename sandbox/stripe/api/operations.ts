@@ -11,9 +11,11 @@ import {
 import { createSession, expireSession, sessionsOf } from '../objects/checkout.ts';
 import { ACCOUNT_SETTINGS } from '../objects/defaults.ts';
 import { invalid, StripeFailure } from '../objects/failure.ts';
-import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form } from '../objects/form.ts';
+import { booleanIn, listIn, metadataIn, textIn, type Form } from '../objects/form.ts';
 import { createRefund } from '../objects/money.ts';
-import { published, type Kind, type StripeObject } from '../objects/state.ts';
+import type { Kind, StripeObject } from '../objects/state.ts';
+import { expanded } from './expand.ts';
+import { PAGE, pageOf } from './pages.ts';
 
 /** The API operations that Kiln uses, with their parameters: unknown ones are refused, as at Stripe. */
 export interface OperationScene extends StripeContext {
@@ -25,11 +27,12 @@ export interface OperationScene extends StripeContext {
 }
 
 interface Operation {
+  /** The kind of object that it lists; absent where it lists members of one object, or nothing. */
+  readonly lists?: Kind;
   readonly takes: readonly string[];
   readonly run: (scene: OperationScene) => StripeObject | readonly StripeObject[];
 }
 
-const PAGE = ['limit', 'starting_after', 'ending_before', 'created'];
 const PRODUCT = [
   'name',
   'description',
@@ -90,7 +93,11 @@ const operations: Readonly<Record<string, Operation>> = {
     takes: ['id', ...PRODUCT, 'unit_label', 'shippable'],
     run: (scene) => createProduct(scene, scene.form),
   },
-  'GET products': { takes: ['active', 'ids', ...PAGE], run: (scene) => productsOf(scene, scene.form) },
+  'GET products': {
+    lists: 'product',
+    takes: ['active', 'ids', ...PAGE],
+    run: (scene) => productsOf(scene, scene.form),
+  },
   'GET products/*': one('product'),
   'POST products/*': {
     takes: [...PRODUCT, 'default_price', 'unit_label', 'shippable'],
@@ -111,6 +118,7 @@ const operations: Readonly<Record<string, Operation>> = {
     run: (scene) => createPrice(scene, scene.form),
   },
   'GET prices': {
+    lists: 'price',
     takes: ['active', 'product', 'lookup_keys', 'currency', 'type', ...PAGE],
     run: (scene) => pricesOf(scene, scene.form),
   },
@@ -124,12 +132,13 @@ const operations: Readonly<Record<string, Operation>> = {
     run: (scene) => createSession(scene, scene.form, scene.pageOf),
   },
   'GET checkout/sessions': {
+    lists: 'checkout.session',
     takes: ['payment_intent', 'status', ...PAGE],
     run: (scene) => sessionsOf(scene, scene.form),
   },
   'GET checkout/sessions/*': one('checkout.session'),
   'GET checkout/sessions/*/line_items': {
-    takes: PAGE,
+    takes: PAGE.filter((name) => name !== 'created'),
     run: ({ state, id }) => state.get('checkout.session', id)['_items'] as readonly StripeObject[],
   },
   'POST checkout/sessions/*/expire': { takes: [], run: (scene) => expireSession(scene, scene.id) },
@@ -151,6 +160,7 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'GET disputes': many('dispute', ['payment_intent', 'charge']),
   'GET events': {
+    lists: 'event',
     takes: ['type', 'types', 'delivery_success', ...PAGE],
     run: ({ state, form }) => eventsOf(state.all('event'), form),
   },
@@ -164,6 +174,7 @@ function one(kind: Kind): Operation {
 /** Parameters with arbitrary members. */
 function many(kind: Kind, members: readonly string[]): Operation {
   return {
+    lists: kind,
     takes: [...members, ...PAGE],
     run: ({ state, form }) =>
       state.all(kind).filter((thing) =>
@@ -181,14 +192,11 @@ function eventsOf(events: readonly StripeObject[], form: Form): readonly StripeO
     listIn(form, 'types'),
     booleanIn(form, 'delivery_success'),
   ];
-  const created = (form['created'] ?? {}) as Form;
-  const after = typeof created === 'object' ? (integerIn(created, 'gt') ?? 0) : 0;
   return events.filter(
     (event) =>
       (type === undefined || event['type'] === type) &&
       (types.length === 0 || types.includes(String(event['type']))) &&
-      (success === undefined || (Number(event['pending_webhooks']) === 0) === success) &&
-      Number(event['created']) > after,
+      (success === undefined || (Number(event['pending_webhooks']) === 0) === success),
   );
 }
 
@@ -211,49 +219,8 @@ export function runOperation(method: string, path: string, scene: Omit<Operation
   if (unknown !== undefined)
     throw invalid(`Received unknown parameter: ${unknown}`, unknown, 'parameter_unknown');
   const result = operation.run({ ...scene, id });
-  const found = Array.isArray(result)
-    ? pageOf(result as readonly StripeObject[], path, scene.form)
-    : (result as StripeObject);
-  return expanded(scene, found);
-}
-
-function pageOf(things: readonly StripeObject[], path: string, form: Form): object {
-  const limit = integerIn(form, 'limit') ?? 10;
-  if (limit < 1 || limit > 100) {
-    throw invalid('This value must be between 1 and 100', 'limit', 'parameter_invalid_integer');
-  }
-  const after = textIn(form, 'starting_after');
-  const rest = after === undefined ? things : things.slice(things.findIndex(({ id }) => id === after) + 1);
-  return { object: 'list', url: `/v1/${path}`, has_more: rest.length > limit, data: rest.slice(0, limit) };
-}
-
-const KINDS: Readonly<Record<string, Kind>> = {
-  payment_intent: 'payment_intent',
-  latest_charge: 'charge',
-  charge: 'charge',
-  product: 'product',
-  default_price: 'price',
-};
-
-/** A copy with the ids of `expand` replaced by their objects. */
-function expanded({ state, form }: Pick<OperationScene, 'state' | 'form'>, found: object): unknown {
-  const copy = structuredClone(published(found));
-  for (const path of listIn(form, 'expand')) {
-    if (typeof path === 'string') expand(copy, path.split('.'));
-  }
-  return copy;
-
-  function expand(place: unknown, [name, ...rest]: readonly string[]): void {
-    if (name === undefined || typeof place !== 'object' || place === null) return;
-    if (Array.isArray(place)) return place.forEach((entry) => expand(entry, [name, ...rest]));
-    const holder = place as Record<string, unknown>;
-    const kind = KINDS[name];
-    const id = holder[name];
-    if (typeof id === 'string' && kind !== undefined) {
-      const thing = state.find(kind, id);
-      if (thing !== undefined) holder[name] = structuredClone(published(thing));
-    }
-    if (Array.isArray(holder[name])) for (const entry of holder[name]) expand(entry, rest);
-    else expand(holder[name], rest);
-  }
+  if (!Array.isArray(result)) return expanded(scene, result);
+  const listed = result as readonly StripeObject[];
+  const all = operation.lists === undefined ? listed : scene.state.all(operation.lists);
+  return expanded(scene, pageOf({ all, listed, path }, scene.form));
 }

@@ -66,10 +66,26 @@ export function deleteProduct({ state, events }: StripeContext, id: string): Str
   return { id, object: 'product', deleted: true };
 }
 
+/** The currencies that Stripe presents prices in. */
+const CURRENCIES: ReadonlySet<string> = new Set(
+  `
+    aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bif bmd bnd bob brl bsd bwp byn bzd cad
+    cdf chf clp cny cop crc cve czk djf dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gnf gtq gyd
+    hkd hnl htg huf idr ils inr isk jmd jpy kes kgs khr kmf krw kyd kzt lak lbp lkr lrd lsl mad mdl
+    mga mkd mmk mnt mop mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd pab pen pgk php pkr pln pyg
+    qar ron rsd rub rwf sar sbd scr sek sgd shp sle sos srd std szl thb tjs top try ttd twd tzs uah
+    ugx usd uyu uzs vnd vuv wst xaf xcd xof xpf yer zar zmw`
+    .trim()
+    .split(/\s+/),
+);
+
 /** POST /v1/prices. */
 export function createPrice({ state, events }: StripeContext, form: Form): StripeObject {
   const currency = textIn(form, 'currency');
   if (!currency) throw invalid('Missing required param: currency.', 'currency', 'parameter_missing');
+  if (!CURRENCIES.has(currency.toLowerCase())) {
+    throw invalid(`Invalid currency: ${currency}. Stripe does not support it.`, 'currency');
+  }
   const product = textIn(form, 'product');
   if (!product) {
     throw invalid('You must specify either `product` or `product_data`.', 'product', 'parameter_missing');
