@@ -40,6 +40,8 @@ export interface RestResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: object;
+  /** A page that is sent instead of the body. */
+  readonly page?: string;
 }
 
 /** A request without problems. */
@@ -60,11 +62,12 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
   try {
     const data = await waitIfSynchronous(deps, run, read, await runDocuments(deps, run, read));
     const reply = route.reply(data as never, replyContext);
-    const { status = 200, headers = {} } = route.head?.(data as never, replyContext) ?? {};
+    const { status = 200, headers = {}, page } = route.head?.(data as never, replyContext) ?? {};
     return {
       status,
       headers: { ...headers, ...ignoredHeader(read) },
       body: bodyOf(run, reply, { ...read, status }),
+      ...(page === undefined ? {} : { page }),
     };
   } catch (error) {
     const errorReply = error instanceof AppError ? route.errorReplies?.[error.code] : undefined;

@@ -16,15 +16,20 @@ export interface Exchange {
   readonly context: RequestContext;
 }
 
-/** Sends a JSON body, and discards what is left of the request's. */
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Sends a JSON body or a page, and discards what is left of the request's. */
 export function send(
   { request, response, context }: Exchange,
-  { status, headers, body }: RestResponse,
+  { status, headers, body, page }: RestResponse,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const text = JSON.stringify(body);
+  const text = page ?? JSON.stringify(body);
   response.writeHead(status, {
-    'Content-Type': 'application/json; charset=utf-8',
+    ...(page === undefined
+      ? { 'Content-Type': 'application/json; charset=utf-8' }
+      : { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': PAGE_POLICY }),
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     'X-Trace-Id': context.caller.traceId,
@@ -65,8 +70,7 @@ export function sendPage(exchange: Exchange, { contentType, bytes }: Page): void
   response.writeHead(200, {
     'Content-Type': contentType,
     'Content-Length': bytes.length,
-    'Content-Security-Policy':
-      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    'Content-Security-Policy': PAGE_POLICY,
   });
   response.end(bytes);
 }

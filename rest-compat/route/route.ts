@@ -65,6 +65,8 @@ export interface Head {
   /** 200 when absent. */
   readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** A page that is sent instead of the JSON body. */
+  readonly page?: string;
 }
 
 /** What a reply is made from besides the data of its document. */

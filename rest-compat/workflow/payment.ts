@@ -14,12 +14,14 @@ import { done } from '../replies/workflow-envelope.ts';
 import { route } from '../route/define-route.ts';
 import type { Values } from '../route/param.ts';
 import { json, path, query } from '../route/params.ts';
-import type { Section } from '../route/route.ts';
+import type { RequestFacts, Section } from '../route/route.ts';
 import { pick } from '../schemas/json-schema.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
 import { itemSchemas, paymentSchemas } from './shared/response-schemas.ts';
+import { prefersPage, returnPage } from './shared/return-page.ts';
 
 const optional = { optional: true } as const;
+const extension = { optional: true, extension: true } as const;
 const body = { type: 'application/json', required: true } as const;
 const noStore = { 'Cache-Control': 'no-store' } as const;
 
@@ -36,6 +38,11 @@ function paymentData(payment: PaymentFields) {
     refundedAmount,
     refunds,
   };
+}
+
+/** A browser sees a page, programs the JSON. */
+function pageFor(payment: PaymentFields, request: RequestFacts) {
+  return prefersPage(request) ? { headers: {}, page: returnPage(paymentData(payment)) } : { headers: {} };
 }
 
 /** What the payment provider replaces by its session id; still there when it did not. */
@@ -69,14 +76,16 @@ export const payments: Section = {
       method: 'POST',
       path: '/payment/checkout/{templateCode}',
       summary: 'Opens a checkout for one execution of a template.',
-      params: { templateCode: path.text(), userId: json.text(), metadata: json.object(optional) },
+      params: {
+        templateCode: path.text(),
+        userId: json.text(),
+        metadata: json.object(optional),
+        successUrl: json.text(extension),
+        cancelUrl: json.text(extension),
+      },
       body,
       fieldNames: { onBehalfOf: 'userId', parameters: 'metadata' },
-      variables: ({ templateCode, userId, metadata }) => ({
-        templateCode,
-        userId,
-        parameters: metadata ?? {},
-      }),
+      variables: ({ metadata, ...request }) => ({ ...request, parameters: metadata ?? {} }),
       dataSchema: paymentSchemas.checkout,
       reply: ({ checkout: { sessionId, url, payment } }) =>
         done('checkout opened', { sessionId, url, paymentId: payment.id }),
@@ -115,6 +124,7 @@ export const payments: Section = {
         const execution = executionId === null ? null : { executionId, taskId };
         return done('success', { payment: { id, status, templateCode }, execution });
       },
+      head: ({ reconcilePayment }, { request }) => pageFor(reconcilePayment, request),
     }),
     route(CancelPayment)({
       method: 'GET',
@@ -130,6 +140,7 @@ export const payments: Section = {
         const { id, status } = paymentData(cancelPayment);
         return done('success', { payment: { id, status } });
       },
+      head: ({ cancelPayment }, { request }) => pageFor(cancelPayment, request),
     }),
     route(PaymentsOfUser)({
       method: 'GET',

@@ -43,6 +43,8 @@ export function createCommerce(
     readonly media: MediaClient;
     readonly publicUrl: string;
     readonly workflowNames: WorkflowNames;
+    readonly checkReturnUrl: CheckoutDependencies['checkReturnUrl'];
+    readonly emailOf: CheckoutDependencies['emailOf'];
     readonly options: CommerceOptions;
   },
 ) {
@@ -66,6 +68,8 @@ export function createCommerce(
           workflowNames,
           prices: catalog,
           publicUrl,
+          checkReturnUrl: parts.checkReturnUrl,
+          emailOf: parts.emailOf,
           startSoon,
         };
   return {

@@ -18,8 +18,9 @@ import { createExecutionStore } from './executions/store.ts';
 import { createExecutionWorker } from './executions/worker.ts';
 import { refundWhenFailed } from './payments/automatic-refunds.ts';
 import { createWorkflowContext, workflowSchema, type WorkflowServices } from './schema/index.ts';
+import { checkedRedirect } from './sign-in/browser/redirects.ts';
 import { pruneSignIn } from './sign-in/pruning.ts';
-import { createSignIn, type SignInOptions } from './sign-in/services.ts';
+import { createSignIn, type SignInOptions, type SignInServices } from './sign-in/services.ts';
 import { createTemplateService } from './templates/service.ts';
 
 export interface WorkflowSubgraphOptions {
@@ -69,26 +70,19 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
   const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd });
   const shared = { database, store, lifecycle, queue, logger, workflowNames };
   const executions = createExecutionService({ ...shared, templates, media, bus });
-  const prune = async (limit: number) => {
-    await pruneKeys(database, limit);
-    await pruneSignIn(database, limit);
-  };
-  const worker = createExecutionWorker({ ...shared, prune, maxWaitMs: options.queueMaxHours * 3_600_000 });
-  const signIn = createSignIn({
-    database,
-    bus,
-    publicUrl: options.publicUrl,
-    secret: options.signInSecret,
-    ...options.signIn,
-    http: options.http,
-    logger,
+  const worker = createExecutionWorker({
+    ...shared,
+    prune: (limit) => prune(database, limit),
+    maxWaitMs: options.queueMaxHours * 3_600_000,
   });
+  const signIn = createSignIn({ ...options, ...options.signIn, database, secret: options.signInSecret });
   const { catalog, payments, loops } = createCommerce({
     ...shared,
     bus,
     templates,
     media,
     publicUrl: options.publicUrl,
+    ...checkoutPages(options, signIn),
     options: options.commerce,
   });
   const services: WorkflowServices = {
@@ -133,4 +127,23 @@ function createTemplates(
     checkPrice: (template) => checkPrice(commerce, template),
   });
   return { runnable, templates };
+}
+
+/** Where buyers may be sent back to, by the rule of sign-in, and what is known of who has signed in. */
+function checkoutPages(
+  { publicUrl, signIn: { redirects } }: WorkflowSubgraphOptions,
+  { users }: SignInServices,
+) {
+  const rule = { publicUrl, allowed: redirects };
+  return {
+    checkReturnUrl: (field: string, address: string) =>
+      // The braces of the provider's placeholder must not be encoded.
+      checkedRedirect(address, rule, field).replaceAll(/%7B(CHECKOUT_SESSION_ID)%7D/gi, '{$1}'),
+    emailOf: async (userId: string) => (await users.byIds([userId]))[0]?.email ?? null,
+  };
+}
+
+async function prune(database: WorkflowDatabase, limit: number): Promise<void> {
+  await pruneKeys(database, limit);
+  await pruneSignIn(database, limit);
 }

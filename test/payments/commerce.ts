@@ -70,6 +70,8 @@ export async function openCommerce({ config, stripe, onStep, between = (same) =>
     workflowNames: {},
     prices: catalog,
     publicUrl: 'http://127.0.0.1:1',
+    checkReturnUrl: (_: string, address: string) => address,
+    emailOf: () => Promise.resolve('anna@example.org'),
     startSoon: (execution: StoredExecution) => void started.push(execution),
     onStep,
   };

@@ -48,6 +48,15 @@ describe('a checkout', () => {
     expect((await shop.counts()).executions).toBe(0);
   });
 
+  it('has the e-mail address of a buyer who has signed in, and of nobody else', async () => {
+    const emailOf = (sessionId: string) =>
+      shop.standIn.state.get('checkout.session', sessionId)['customer_email'];
+    expect(emailOf((await bought()).sessionId)).toBe('anna@example.org');
+    const request = { templateCode: 'poster', userId: 'somebody', parameters: {}, idempotencyKey: null };
+    const { sessionId } = await shop.payments.checkout(anonymousCaller('test', '192.0.2.1'), request);
+    expect(emailOf(sessionId)).toBeNull();
+  });
+
   it('under one key is one payment; another request under it is refused', async () => {
     const request = {
       templateCode: 'poster',

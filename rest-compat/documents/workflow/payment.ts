@@ -32,11 +32,20 @@ export type PaymentFields = DataOf<typeof paymentFields>;
 
 /** Opens a checkout. */
 export const OpenCheckout = graphql(`
-  mutation OpenCheckout($templateCode: ID!, $userId: ID!, $parameters: JSON!, $idempotencyKey: String) {
+  mutation OpenCheckout(
+    $templateCode: ID!
+    $userId: ID!
+    $parameters: JSON!
+    $successUrl: String
+    $cancelUrl: String
+    $idempotencyKey: String
+  ) {
     checkout(
       templateCode: $templateCode
       userId: $userId
       parameters: $parameters
+      successUrl: $successUrl
+      cancelUrl: $cancelUrl
       idempotencyKey: $idempotencyKey
     ) {
       sessionId

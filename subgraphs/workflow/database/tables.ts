@@ -68,6 +68,8 @@ export interface WorkflowPayEvent {
 export interface WorkflowPayment {
   amount: number;
   amountRefunded: Generated<number>;
+  buyerEmail: string | null;
+  cancelUrl: string | null;
   createdAt: Generated<Timestamp>;
   currency: string;
   disputed: Generated<boolean>;
@@ -85,6 +87,7 @@ export interface WorkflowPayment {
   refundDue: Generated<boolean>;
   start: JSONColumnType<StoredJson>;
   status: Generated<PaymentStatus>;
+  successUrl: string | null;
   taskOwner: string;
   templateCode: string;
   updatedAt: Generated<Timestamp>;

@@ -36,6 +36,10 @@ export interface CheckoutDependencies {
   readonly provider: PayProvider;
   /** PUBLIC_URL: the provider redirects browsers there. */
   readonly publicUrl: string;
+  /** Throws BAD_USER_INPUT, naming the field, for an address that browsers may not be sent to. */
+  readonly checkReturnUrl: (field: string, address: string) => string;
+  /** The e-mail address of a user who has signed in; null when none is known. */
+  readonly emailOf: (userId: string) => Promise<string | null>;
 }
 
 /** A request to buy an execution. */
@@ -43,6 +47,10 @@ export interface CheckoutRequest {
   readonly templateCode: string;
   readonly userId: string;
   readonly parameters: Json;
+  /** The shop's own page for who has paid; may contain {CHECKOUT_SESSION_ID}. */
+  readonly successUrl?: string | undefined;
+  /** The shop's own page for who has not. */
+  readonly cancelUrl?: string | undefined;
   readonly idempotencyKey: string | null;
 }
 
@@ -77,11 +85,13 @@ export async function checkout(
 }
 
 async function newPayment(
-  { store, templates, prices, media, workflowNames }: CheckoutDependencies,
+  dependencies: CheckoutDependencies,
   caller: Caller,
   input: { readonly request: CheckoutRequest; readonly fingerprint: string; readonly key: string | null },
 ): Promise<StoredPayment> {
+  const { store, templates, prices, media, workflowNames } = dependencies;
   const { request, fingerprint, key } = input;
+  const pages = returnPagesOf(dependencies, request);
   const template = await activeTemplate(templates, request.templateCode, 'templateCode');
   const { parameters, start } = await checkedStart({ media, workflowNames }, caller, {
     template,
@@ -104,6 +114,8 @@ async function newPayment(
     currency,
     priceId,
     expiresAt: new Date(Math.floor((Date.now() + OPEN_MS) / 1000) * 1000),
+    ...pages,
+    buyerEmail: await emailFor(dependencies, caller, userId),
     idempotencyKey: key,
     fingerprint,
   };
@@ -114,6 +126,21 @@ async function newPayment(
     if (winner === null) throw error;
     return winner;
   }
+}
+
+function returnPagesOf(
+  { checkReturnUrl }: CheckoutDependencies,
+  { successUrl, cancelUrl }: Pick<CheckoutRequest, 'successUrl' | 'cancelUrl'>,
+) {
+  return {
+    successUrl: successUrl === undefined ? null : checkReturnUrl('successUrl', successUrl),
+    cancelUrl: cancelUrl === undefined ? null : checkReturnUrl('cancelUrl', cancelUrl),
+  };
+}
+
+/** Nobody without a credential gets to write somebody's address on a page. */
+async function emailFor({ emailOf }: CheckoutDependencies, { kind }: Caller, userId: string | null) {
+  return userId === null || kind === 'anonymous' ? null : emailOf(userId);
 }
 
 async function openAtProvider(
@@ -130,8 +157,10 @@ async function openAtProvider(
       templateCode: payment.templateCode,
       userId: payment.userId,
       // A placeholder of the provider; it must not be encoded.
-      successUrl: `${publicUrl}/payment/success?session_id={CHECKOUT_SESSION_ID}&${query}`,
-      cancelUrl: `${publicUrl}/payment/cancel?${query}`,
+      successUrl:
+        payment.successUrl ?? `${publicUrl}/payment/success?session_id={CHECKOUT_SESSION_ID}&${query}`,
+      cancelUrl: payment.cancelUrl ?? `${publicUrl}/payment/cancel?${query}`,
+      email: payment.buyerEmail,
       expiresAt: payment.expiresAt,
     }),
   );

@@ -178,14 +178,24 @@ builder.mutationField('checkout', (t) =>
         required: true,
         description: 'What the execution will be started with.',
       }),
+      successUrl: t.arg.string({
+        description:
+          'Where a browser is sent that has paid: a path here, or an address by the rule of SIGN_IN_REDIRECTS; {CHECKOUT_SESSION_ID} in it is replaced by the session. Absent: GET /payment/success.',
+      }),
+      cancelUrl: t.arg.string({
+        description:
+          'Where a browser is sent that has given up, by the same rule. Absent: GET /payment/cancel.',
+      }),
       idempotencyKey: t.arg.string({
         description:
           'The same key and request again open the same checkout; another request under it is IDEMPOTENCY_CONFLICT.',
       }),
     },
-    resolve: async (_, { userId, idempotencyKey = null, ...request }, context) =>
+    resolve: async (_, { userId, idempotencyKey = null, successUrl, cancelUrl, ...request }, context) =>
       context.services.payments.checkout(context.caller, {
         ...request,
+        successUrl: successUrl ?? undefined,
+        cancelUrl: cancelUrl ?? undefined,
         userId: (await namedUser(context, userId)) ?? '',
         idempotencyKey,
       }),

@@ -16,7 +16,10 @@ let pictures: { readonly url: string; readonly server: Server };
 beforeAll(async () => {
   pictures = await foreignHost();
   const OUTBOUND_ALLOW = new URL(pictures.url).host;
-  kiln = await startKiln({ settings: { SANDBOX_URL: '', SANDBOX_AUTO_PAY: 'false', OUTBOUND_ALLOW } });
+  const SIGN_IN_REDIRECTS = 'https://shop.example';
+  kiln = await startKiln({
+    settings: { SANDBOX_URL: '', SANDBOX_AUTO_PAY: 'false', OUTBOUND_ALLOW, SIGN_IN_REDIRECTS },
+  });
 });
 afterAll(async () => {
   await kiln?.close();
@@ -41,8 +44,8 @@ interface Opened {
   readonly paymentId: string;
 }
 
-async function opened(metadata: object = { prompt: 'a fox' }): Promise<Opened> {
-  const answer = await post('/payment/checkout/poster', { userId: 'buyer-7', metadata });
+async function opened(metadata: object = { prompt: 'a fox' }, userId = 'buyer-7'): Promise<Opened> {
+  const answer = await post('/payment/checkout/poster', { userId, metadata });
   expect(answer).toEqual(
     told({ sessionId: expect.any(String), url: expect.any(String), paymentId: expect.any(String) }),
   );
@@ -94,6 +97,39 @@ describe('a purchase', () => {
     });
     const { body: history } = await get('/payment/history?userId=buyer-7');
     expect(JSON.stringify(history)).not.toContain('unknown-graph');
+  });
+
+  it('ends at pages of the shop, where it has them, by the rule of sign-in', async () => {
+    const request = { userId: 'buyer-shop', metadata: { prompt: 'a fox' } };
+    const successUrl = 'https://shop.example/paid?order=7&session={CHECKOUT_SESSION_ID}';
+    const cancelUrl = 'https://shop.example/back';
+    const open = async () =>
+      (await post('/payment/checkout/poster', { ...request, successUrl, cancelUrl })).body.data as Opened;
+    const paid = await open();
+    expect((await press(paid.url, 'card')).location).toBe(
+      `https://shop.example/paid?order=7&session=${paid.sessionId}`,
+    );
+    expect((await press((await open()).url, 'back')).location).toBe(cancelUrl);
+    const foreign = { successUrl: 'https://evil.example/', cancelUrl: '//evil.example' };
+    for (const [field, address] of Object.entries(foreign)) {
+      const refused = await post('/payment/checkout/poster', { ...request, [field]: address });
+      expect(refused).toEqual(refusal(400, [field]));
+      expect(refused.body.message).toContain('SIGN_IN_REDIRECTS');
+    }
+  });
+
+  it('ends at a page for browsers, and at JSON for programs', async () => {
+    const checkout = await opened({ prompt: 'a fox' }, 'buyer-8');
+    const path = `/payment/success?${pair(checkout)}`;
+    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const page = await fetch(`${kiln.url}${path}`, { headers: browser });
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await page.text()).toContain('Payment pending');
+    expect(await get(path)).toEqual(unpaid(checkout));
+    const cancelled = await fetch(`${kiln.url}/payment/cancel?payment_id=${checkout.paymentId}`, {
+      headers: browser,
+    });
+    expect(await cancelled.text()).toContain('Payment cancelled');
   });
 
   it('is not offered with a picture that can not be had', async () => {

@@ -5,6 +5,7 @@ import { signIn } from './0002-sign-in.ts';
 import { payments } from './0003-payments.ts';
 import { automaticRefunds } from './0004-automatic-refunds.ts';
 import { dueRefunds } from './0005-due-refunds.ts';
+import { checkoutPages } from './0006-checkout-pages.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 export const workflowMigrations: Record<string, Migration> = {
@@ -13,4 +14,5 @@ export const workflowMigrations: Record<string, Migration> = {
   '0003-payments': payments,
   '0004-automatic-refunds': automaticRefunds,
   '0005-due-refunds': dueRefunds,
+  '0006-checkout-pages': checkoutPages,
 };

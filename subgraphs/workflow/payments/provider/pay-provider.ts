@@ -44,6 +44,8 @@ interface NewCheckout {
   readonly userId: string;
   readonly successUrl: string;
   readonly cancelUrl: string;
+  /** Filled in on the page; null leaves it to the buyer. */
+  readonly email?: string | null;
   readonly expiresAt: Date;
 }
 

@@ -112,6 +112,7 @@ async function createCheckout(
       payment_intent_data: { metadata },
       success_url: request.successUrl,
       cancel_url: request.cancelUrl,
+      ...(request.email ? { customer_email: request.email } : {}),
       expires_at: Math.floor(request.expiresAt.getTime() / 1000),
     },
     { idempotencyKey: `${environment}:checkout:${paymentId}` },

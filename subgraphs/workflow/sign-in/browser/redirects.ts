@@ -14,13 +14,10 @@ export interface RedirectRule {
 const MAX_LENGTH = 2_000;
 
 /** The absolute address: a relative one could be read as another host. BAD_USER_INPUT. */
-export function checkedRedirect(target: string, rule: RedirectRule): string {
+export function checkedRedirect(target: string, rule: RedirectRule, field = 'redirect_url'): string {
   const url = readTarget(target, rule.publicUrl);
   if (url !== null && isAllowed(url, rule)) return url.href;
-  throw badInput(
-    'redirect_url',
-    'redirect_url must be a path of this service, or an address listed in SIGN_IN_REDIRECTS',
-  );
+  throw badInput(field, `${field} must be a path of this service, or an address listed in SIGN_IN_REDIRECTS`);
 }
 
 function readTarget(target: string, publicUrl: string): URL | null {

@@ -1,0 +1,36 @@
+import type { RequestFacts } from '../../route/route.ts';
+
+/** The page that a buyer's browser sees when it comes back from a checkout to a shop without pages of its own. */
+
+const WORDS: Readonly<Record<string, readonly [title: string, text: string]>> = {
+  pending: [
+    'Payment pending',
+    'Your payment has not arrived yet. This page shows it when you load it again.',
+  ],
+  completed: ['Payment received', 'Thank you. What you bought is being made.'],
+  failed: ['Payment failed', 'Your bank did not accept the payment. Nothing was charged.'],
+  cancelled: ['Payment cancelled', 'The checkout has ended. Nothing was charged.'],
+  refunded: ['Payment refunded', 'All of it was given back.'],
+};
+
+/** Whether the request comes from a browser: it names HTML, and no JSON before it. */
+export function prefersPage({ headers: { accept = '' } }: Pick<RequestFacts, 'headers'>): boolean {
+  const [html, json] = [accept.search(/text\/html/i), accept.search(/application\/json/i)];
+  return html !== -1 && (json === -1 || html < json);
+}
+
+/** The page for a payment in this status; `id` is of our own making. */
+export function returnPage({ id, status }: { readonly id: string; readonly status: string }): string {
+  const [title, text] = WORDS[status] ?? ['Payment', ''];
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title}</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}small{color:#666}</style>
+<h1>${title}</h1>
+<p>${text}</p>
+<p><small>Payment ${id}</small></p>
+</html>
+`;
+}
