@@ -4,13 +4,15 @@ import { AppError } from '../../platform/errors.ts';
 import { isSelfAuthenticating } from '../../rest-compat/self-authenticating.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { attachContext } from '../request/request-context.ts';
-import type { CallerFinder } from './caller.ts';
+import { type CallerFinder, hasCredential } from './caller.ts';
 import { overLimit } from './count-requests.ts';
 
 /** Middleware that finds the caller of each request. */
 
 export interface AuthenticateOptions {
   readonly callers: CallerFinder;
+  /** Refuses requests to /graphql without a credential, where no subgraph does. */
+  readonly requiresCredential?: boolean | undefined;
   /** Absent when rates are not limited. */
   readonly rateLimiter?: RateLimiter | undefined;
 }
@@ -20,12 +22,20 @@ export interface AuthenticateOptions {
  * send such. An expired one is refused everywhere, unless the request is self-authenticating: clients send it along to
  * renew it. Refused ones count against their address, so that guessing is limited.
  */
-export function authenticate({ callers, rateLimiter }: AuthenticateOptions): RequestHandler {
+export function authenticate({
+  callers,
+  rateLimiter,
+  requiresCredential = false,
+}: AuthenticateOptions): RequestHandler {
   return async (request, response, next) => {
     const isGraphql = /^\/graphql\/?$/.test(request.path);
     try {
       const authorization = authorizationOf(request);
-      attachContext(request, response, await callers.find(request, { strict: isGraphql, authorization }));
+      const caller = await callers.find(request, { strict: isGraphql, authorization });
+      if (isGraphql && requiresCredential && !hasCredential(caller)) {
+        throw new AppError('UNAUTHENTICATED', 'this needs a credential: send Authorization: Bearer');
+      }
+      attachContext(request, response, caller);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const nobody = await callers.find(request, { authorization: '' });

@@ -11,6 +11,8 @@ import { bearerOf, type CredentialResolver } from './credentials.ts';
 /** Dependencies of the caller finder. */
 export interface CallerOptions {
   readonly resolveCredential: CredentialResolver;
+  /** Passes bearers that are not Kiln's on to the subgraphs (of a foreign supergraph) instead of refusing them. */
+  readonly isForeign?: boolean | undefined;
   /** Addresses or CIDRs whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly string[];
 }
@@ -31,15 +33,26 @@ interface FindOptions {
   readonly strict?: boolean;
 }
 
+/** Whether a caller has shown a credential: one of ours, or a bearer for foreign subgraphs, who check it. */
+export function hasCredential({ kind, bearer }: Caller): boolean {
+  return kind !== 'anonymous' || bearer !== undefined;
+}
+
 /** Makes the finder; throws when `trustProxy` has an invalid entry. */
-export function createCallerFinder({ resolveCredential, trustProxy }: CallerOptions): CallerFinder {
+export function createCallerFinder({
+  resolveCredential,
+  trustProxy,
+  isForeign,
+}: CallerOptions): CallerFinder {
   const isTrusted = createTrust(trustProxy);
   return {
     async find(request, { authorization = request.headers.authorization, strict = false } = {}) {
       const caller = anonymousCaller(traceIdOf(request), addressOf(request, isTrusted));
       if (authorization === undefined || authorization === '') return caller;
       const identity = await resolveCredential(authorization);
-      if (identity === 'invalid' || (identity === null && strict && bearerOf(authorization) !== undefined)) {
+      const bearer = bearerOf(authorization);
+      if (identity === null && isForeign && bearer !== undefined) return { ...caller, bearer };
+      if (identity === 'invalid' || (identity === null && strict && bearer !== undefined)) {
         throw new AppError('UNAUTHENTICATED', 'the credential is expired or not valid');
       }
       return identity === null ? caller : { ...caller, ...identity };

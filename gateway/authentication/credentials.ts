@@ -31,11 +31,13 @@ export interface BootstrapKey {
 
 /**
  * Resolves `Bearer <secret>` against the operator's service keys, all compared in constant time (their callers are
- * `key_<name>` with scope `admin`), then looks up the tokens and keys that sign-in has issued.
+ * `key_<name>` with scope `admin`), then looks up the tokens and keys that sign-in has issued. With a foreign supergraph
+ * there is no sign-in: every other credential is for its subgraphs.
  */
 export function createCredentialResolver(options: {
   readonly serviceKeys: readonly BootstrapKey[];
   readonly lookup?: CallerLookup | undefined;
+  readonly isForeign?: boolean | undefined;
 }): CredentialResolver {
   const keys = options.serviceKeys.map(({ name, sha256 }) => ({ name, digest: Buffer.from(sha256, 'hex') }));
   return async (authorization) => {
@@ -47,6 +49,7 @@ export function createCredentialResolver(options: {
       if (key.digest.length === digest.length && timingSafeEqual(key.digest, digest)) match = key.name;
     }
     if (match !== undefined) return { kind: 'key', id: `key_${match}`, scopes: ['admin'] };
+    if (options.isForeign) return null;
     const known = isWorthAsking(secret) ? await options.lookup?.(secret) : null;
     return known ?? (hasOurForm(secret) ? 'invalid' : null);
   };

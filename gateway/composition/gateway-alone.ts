@@ -72,9 +72,10 @@ function urlOf({ config }: ProcessParts, name: string): string | null {
   return name === 'workflow' ? config.split.workflowUrl : null;
 }
 
-/** Callers are asserted only with INTERNAL_KEY: a foreign subgraph learns nothing about them. */
+/** Kiln's own subgraphs get assertions of callers; a foreign one the callers' own bearer tokens, and nothing else. */
 function linkTo({ config, logger }: ProcessParts, name: string, url: string): SubgraphLink {
-  const { internalKey } = config.split;
+  const { internalKey, supergraphFile } = config.split;
+  if (supergraphFile !== null) return createRemoteLink({ name, url, logger, passesBearer: true });
   const sign = internalKey === null ? {} : { sign: createCallerSigner({ key: internalKey, audience: name }) };
   return createRemoteLink({ name, url, logger, ...sign });
 }

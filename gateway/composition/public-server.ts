@@ -50,8 +50,9 @@ export async function startPublicServer(
   options: PublicServerOptions,
 ): Promise<PublicServer> {
   const { config, logger, lifecycle } = parts;
-  // A foreign supergraph never gets credentials.
-  const workflow = config.split.supergraphFile === null ? options.links['workflow'] : undefined;
+  // A foreign supergraph never gets credentials of ours.
+  const isForeign = config.split.supergraphFile !== null;
+  const workflow = isForeign ? undefined : options.links['workflow'];
   const known = workflow && createCallerCache(workflow);
   const federation = await createFederation({
     supergraphSdl: options.supergraphSdl,
@@ -68,13 +69,15 @@ export async function startPublicServer(
     resolveCredential: createCredentialResolver({
       serviceKeys: options.serviceKeys,
       lookup: known?.lookup,
+      isForeign,
     }),
+    isForeign,
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
     connectionLimit: config.limits.connections,
     requiresCredential: config.auth.mode === 'required',
-    paidSubscriptions: config.split.supergraphFile === null ? PAID_SUBSCRIPTIONS : [],
+    paidSubscriptions: isForeign ? [] : PAID_SUBSCRIPTIONS,
     readiness: options.readiness,
     publicUrl: options.publicUrl,
     uploadMaxBytes: config.limits.uploadMaxBytes,

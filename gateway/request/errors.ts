@@ -33,8 +33,17 @@ const PUBLIC_EXTENSIONS = [
 /** Codes of unexpected errors, as other layers set them. */
 const UNKNOWN_CODES = new Set<unknown>([undefined, 'INTERNAL_SERVER_ERROR', 'DOWNSTREAM_SERVICE_ERROR']);
 
+/** Options of the formatter. */
+export interface ErrorFormatterOptions {
+  readonly logger: Logger;
+  /** Keeps suggestions of names ("Did you mean ...?"), which tell the schema without introspection. */
+  readonly suggestions: boolean;
+}
+
+const SUGGESTION = / ?Did you mean [^?]*\?/g;
+
 /** Makes the formatter; masked errors are logged. */
-export function createErrorFormatter({ logger }: { readonly logger: Logger }): ErrorFormatter {
+export function createErrorFormatter({ logger, suggestions }: ErrorFormatterOptions): ErrorFormatter {
   function formatError(thrown: unknown, traceId: string): GraphQLFormattedError {
     const error = toGraphqlError(thrown);
     const code = codeOf(error);
@@ -55,7 +64,8 @@ export function createErrorFormatter({ logger }: { readonly logger: Logger }): E
         extensions: { code, traceId: typeof known === 'string' ? known : traceId },
       };
     }
-    return { message: error.message, ...place, extensions: { ...pickPublic(error.extensions), code } };
+    const message = suggestions ? error.message : error.message.replace(SUGGESTION, '');
+    return { message, ...place, extensions: { ...pickPublic(error.extensions), code } };
   }
 
   return {

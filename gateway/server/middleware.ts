@@ -14,6 +14,9 @@ import { messagePage } from './message-page.ts';
 /** A handler to mount: an Express router or handler, or a plain Node one. */
 export type Handler = (request: Request, response: Response, next: NextFunction) => unknown;
 
+/** Ids, which open what they name: they stay out of the log. */
+const IDS = /[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\b(?:usr|key|ses)_[\w-]+/gi;
+
 /** Sets the trace id, logs the request when it ends, and guards against unread bodies. */
 export function traceRequests(logger: Logger): RequestHandler {
   return (request, response, next) => {
@@ -23,13 +26,22 @@ export function traceRequests(logger: Logger): RequestHandler {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     guardUnreadBody(request, response);
     // Express strips mount paths from `url`; query strings are left out, as they may contain secrets.
-    const path = request.originalUrl.split('?', 1)[0];
+    const path = request.originalUrl.split('?', 1)[0]?.replace(IDS, ':id');
     response.once('close', () => {
       const ms = Math.round(performance.now() - startedAt);
       const line = { traceId, method: request.method, path, status: response.statusCode, ms };
       if (response.statusCode >= 500) logger.warn(line, 'request');
       else logger.debug(line, 'request');
     });
+    next();
+  };
+}
+
+/** Tells browsers to use https alone for a year, where PUBLIC_URL does. */
+export function requireHttps(publicUrl: string | null): RequestHandler {
+  const isHttps = publicUrl !== null && publicUrl.startsWith('https:');
+  return (_request, response, next) => {
+    if (isHttps) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
     next();
   };
 }

@@ -26,7 +26,14 @@ import { createConsole, sendBrowsersToConsole } from './console.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
-import { answerError, answerNotFound, mountBelow, type Handler, traceRequests } from './middleware.ts';
+import {
+  answerError,
+  answerNotFound,
+  mountBelow,
+  type Handler,
+  requireHttps,
+  traceRequests,
+} from './middleware.ts';
 
 /**
  * The public server: one HTTP server with everything that callers reach, mounted in reading order. It has no rules of
@@ -60,7 +67,9 @@ export interface GatewayServerOptions {
   readonly paidSubscriptions?: readonly string[];
   /** Most open connections, and most open sockets and streams, of one address or caller (default 0: no bound). */
   readonly connectionLimit?: number;
-  /** Closes WebSockets that come without a credential. */
+  /** Serves a supergraph that is not Kiln's, whose subgraphs check bearer tokens themselves. */
+  readonly isForeign?: boolean;
+  /** Closes WebSockets without a credential; of a foreign supergraph refuses every operation without one. */
   readonly requiresCredential?: boolean;
   /** Readiness checks of /readyz, by name. */
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
@@ -142,7 +151,7 @@ async function createTransports(parts: {
   const shared = {
     federation,
     logger,
-    errors: createErrorFormatter({ logger }),
+    errors: createErrorFormatter({ logger, suggestions: introspection }),
     admission: createAdmission({
       limits,
       apiSchema,
@@ -191,13 +200,19 @@ function createApp(parts: {
   const { options, basePath, cors, callers, health, graphql } = parts;
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  app.use(traceRequests(options.logger));
+  app.use(traceRequests(options.logger), requireHttps(options.publicUrl));
   app.use(health.router);
   const mounted = express.Router();
   app.use(basePath === '' ? '/' : basePath, mounted);
   if (basePath !== '') mounted.use(health.router);
   mounted.use(cors.middleware);
-  mounted.use(authenticate({ callers, rateLimiter: options.rateLimiter }));
+  mounted.use(
+    authenticate({
+      callers,
+      rateLimiter: options.rateLimiter,
+      requiresCredential: options.isForeign === true && options.requiresCredential === true,
+    }),
+  );
   const counted = countRequests(options.rateLimiter, 'status');
   for (const [folder, handler] of [
     ['/files', options.files],
@@ -213,7 +228,9 @@ function createApp(parts: {
     mounted.use('/console', counted, createConsole({ basePath, folder: options.consoleFolder }));
   }
   mounted.use('/graphql', graphql);
-  mounted.use('/explorer', counted, createExplorer({ basePath, trustProxy: options.trustProxy }));
+  // The explorer is of no use without introspection.
+  if (!options.production)
+    mounted.use('/explorer', counted, createExplorer({ basePath, trustProxy: options.trustProxy }));
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
   mounted.use(countRequests(options.rateLimiter, 'read'));
   app.use(answerNotFound(basePath));

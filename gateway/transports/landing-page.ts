@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { RequestHandler } from 'express';
 
 import { prefersHtml } from '../request/prefers-html.ts';
@@ -13,13 +15,35 @@ export interface LandingPageOptions {
 /** Serves browsers that open /graphql: Apollo Sandbox, and a link to the explorer, which works offline. */
 export function createLandingPage(options: LandingPageOptions): RequestHandler {
   const page = renderPage(options);
+  const policy = policyOf(page, options);
   return (request, response, next) => {
     const isBrowser =
       request.method === 'GET' && request.query['query'] === undefined && prefersHtml(request.headers.accept);
     if (!isBrowser) return next();
     response.setHeader('X-Frame-Options', 'SAMEORIGIN');
+    response.setHeader('Content-Security-Policy', policy);
     response.type('html').send(page);
   };
+}
+
+const APOLLO = 'https://embeddable-sandbox.cdn.apollographql.com https://sandbox.embed.apollographql.com';
+
+/** Only the page's own inline parts run, by their hashes; with Apollo Sandbox its script and frame too. */
+function policyOf(page: string, { embedSandbox }: LandingPageOptions): string {
+  const hashesOf = (tag: string) =>
+    [...page.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(
+      ([, content = '']) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`,
+    );
+  const scripts = embedSandbox ? [...hashesOf('script'), APOLLO] : ["'none'"];
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.join(' ')}`,
+    `style-src ${embedSandbox ? "'unsafe-inline'" : hashesOf('style').join(' ')}`,
+    ...(embedSandbox ? [`frame-src ${APOLLO}`, "connect-src 'self' ws: wss:", 'img-src data: https:'] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ].join('; ');
 }
 
 function renderPage({ basePath, embedSandbox }: LandingPageOptions): string {
@@ -42,7 +66,7 @@ function renderPage({ basePath, embedSandbox }: LandingPageOptions): string {
   <body>
     <header>
       This is Kiln's GraphQL endpoint.
-      <a href="${explorer}">Open the built-in explorer</a>, which needs no internet.
+      ${embedSandbox ? `<a href="${explorer}">Open the built-in explorer</a>, which needs no internet.` : ''}
       <span id="note">${embedSandbox ? 'Below: Apollo Sandbox, loaded from Apollo.' : ''}</span>
     </header>
     <div id="sandbox"></div>
@@ -54,10 +78,11 @@ ${embedSandbox ? sandboxScripts() : ''}  </body>
 function sandboxScripts(): string {
   return `    <script
       src="https://embeddable-sandbox.cdn.apollographql.com/_latest/embeddable-sandbox.umd.production.min.js"
-      onerror="document.getElementById('note').textContent = 'Apollo Sandbox could not be loaded.'"
     ></script>
     <script>
-      if (window.EmbeddedSandbox) {
+      if (!window.EmbeddedSandbox) {
+        document.getElementById('note').textContent = 'Apollo Sandbox could not be loaded.';
+      } else {
         new window.EmbeddedSandbox({
           target: '#sandbox',
           initialEndpoint: location.origin + location.pathname,

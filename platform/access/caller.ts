@@ -14,6 +14,8 @@ export interface Caller {
   readonly expiresAt?: Date | null;
   /** Joins every log line of one request. */
   readonly traceId: string;
+  /** A bearer token that is not Kiln's, for the subgraphs of a foreign supergraph; never sent to Kiln's own. */
+  readonly bearer?: string;
   /** The peer's address, for rate limits and anonymous idempotency; null inside the process. */
   readonly address: string | null;
 }

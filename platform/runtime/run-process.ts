@@ -18,6 +18,8 @@ const GRACE_MS = 15_000;
  * was started is stopped, the reason is printed in one line, and the process exits with 1.
  */
 export async function runProcess(start: (parts: ProcessParts) => Promise<void>): Promise<void> {
+  // Files in DATA_DIR are for this user alone.
+  process.umask(0o077);
   const config = configOrExit();
   const logger = createLogger({
     level: config.log.level,

@@ -1,71 +1,68 @@
+import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { ApolloServer } from '@apollo/server';
-import { ApolloServerPluginInlineTraceDisabled } from '@apollo/server/plugin/disabled';
-import { startStandaloneServer } from '@apollo/server/standalone';
 import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
-import { createSubgraphServer, type SubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import {
   composeTwoSubgraphs,
   createTwoSubgraphs,
   type TwoSubgraphs,
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
-import { silentLogger } from '../../platform/process/logger.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { overEvents, overWebSocket } from '../subscriptions/bare-sockets.ts';
+import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
 import { freePorts, isReady, startProgram, temporaryFolder, type Program } from './processes.ts';
 
-/** `npm run start:gateway -- --supergraph FILE` over subgraphs that know nothing of Kiln: one served as ours are, one by Apollo alone. */
+/** `npm run start:gateway -- --supergraph FILE` over subgraphs that know nothing of Kiln. */
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let two: TwoSubgraphs;
-let media: SubgraphServer;
-let workflow: ApolloServer;
+let media: PlainSubgraph;
+let workflow: PlainSubgraph;
+let file: string;
 let gateway: Program;
 let url: string;
+/** A gateway that asks for a credential. */
+let closed: { readonly program: Program; readonly url: string };
 beforeAll(async () => {
   folder = await temporaryFolder();
   two = createTwoSubgraphs();
-  media = await serve(two.media);
-  workflow = new ApolloServer({
-    schema: two.workflow.schema,
-    // It would announce itself on the console.
-    plugins: [ApolloServerPluginInlineTraceDisabled()],
-  });
-  const plain = await startStandaloneServer(workflow, { listen: { host: '127.0.0.1', port: 0 } });
-  const file = path.join(folder.path, 'foreign.graphql');
-  await writeFile(file, composeTwoSubgraphs({ media: media.url, workflow: plain.url }));
-  const [port] = await freePorts(1);
-  url = `http://127.0.0.1:${port}`;
-  gateway = await startProgram({
-    command: 'npm',
-    words: ['run', '--silent', 'start:gateway', '--', '--supergraph', file],
-    settings: { PORT: String(port), RATE_LIMIT: 'off' },
-    ready: () => isReady(url),
-  });
+  [media, workflow] = await Promise.all([servePlainly(two.media), servePlainly(two.workflow)]);
+  file = path.join(folder.path, 'foreign.graphql');
+  await writeFile(file, composeTwoSubgraphs({ media: media.url, workflow: workflow.url }));
+  const [open, asking] = await Promise.all([
+    start({}),
+    start({
+      REST_AUTH: 'required',
+      INTERNAL_KEY: 'k'.repeat(40),
+      SERVICE_KEYS: `shop=${sha256('shop-secret')}`,
+    }),
+  ]);
+  ({ program: gateway, url } = open);
+  closed = asking;
 });
 afterAll(async () => {
-  await gateway?.end();
-  await Promise.all([media?.close(), workflow?.stop()]);
+  await Promise.all([gateway?.end(), closed?.program.end()]);
+  await Promise.all([media?.close(), workflow?.close()]);
   await folder?.remove();
 });
 
-function serve(subgraph: Subgraph): Promise<SubgraphServer> {
-  return createSubgraphServer({
-    subgraph,
-    internalKey: 'known-to-nobody-0123456789abcdef0123456789',
-    logger: silentLogger(),
-    host: '127.0.0.1',
-    port: 0,
-    uploadMaxBytes: 1_000,
-    readiness: () => Promise.resolve(),
+async function start(settings: Record<string, string>): Promise<{ program: Program; url: string }> {
+  const [port] = await freePorts(1);
+  const address = `http://127.0.0.1:${port}`;
+  const program = await startProgram({
+    command: 'npm',
+    words: ['run', '--silent', 'start:gateway', '--', '--supergraph', file],
+    settings: { PORT: String(port), RATE_LIMIT: 'off', ...settings },
+    ready: () => isReady(address),
   });
+  return { program, url: address };
 }
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 it('answers queries, joined over both subgraphs', async () => {
   const answer = await graphql(
@@ -108,9 +105,82 @@ it('answers queries, joined over both subgraphs', async () => {
   });
 });
 
-it('tells foreign subgraphs nothing of the caller', async () => {
-  const { data } = await graphql(url, '{ caller }');
-  expect(data.caller).toMatch(/^anonymous:/);
+describe('where a credential is required', () => {
+  const bearer = { authorization: 'Bearer of-an-end-user' };
+
+  it.each([
+    ['a query', '{ executions { name } }', {}],
+    ['a mutation', 'mutation { start(name: "x") { name } }', {}],
+    [
+      'server-sent events',
+      'subscription { taskProgress(id: "t2") { seq } }',
+      { accept: 'text/event-stream' },
+    ],
+    [
+      'multipart',
+      'subscription { taskProgress(id: "t2") { seq } }',
+      { accept: 'multipart/mixed;subscriptionSpec=1.0, application/json' },
+    ],
+  ])('refuses %s without one, and asks no subgraph', async (_, query, headers) => {
+    const before = media.seen.length + workflow.seen.length;
+    const response = await fetch(`${closed.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ query }),
+    });
+    expect([response.status, await response.text()]).toEqual([
+      401,
+      expect.stringContaining('UNAUTHENTICATED'),
+    ]);
+    expect(media.seen.length + workflow.seen.length).toBe(before);
+  });
+
+  it('refuses a WebSocket without one', async () => {
+    const client = createClient({
+      url: `${closed.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+    });
+    const over = client.iterate({ query: '{ executions { name } }' }).next();
+    await expect(over).rejects.toMatchObject({ code: 4403 });
+  });
+
+  it("passes an end user's bearer on, and nothing of Kiln's", async () => {
+    const before = workflow.seen.length;
+    const { data } = await graphql(closed.url, '{ executions { name } }', {}, bearer);
+    expect(data.executions).toHaveLength(2);
+    const [headers] = workflow.seen.slice(before);
+    expect(headers).toMatchObject(bearer);
+    expect(headers).not.toHaveProperty('x-kiln-caller');
+  });
+
+  it('passes it on with subscriptions, each over a connection of its own', async () => {
+    const before = media.params.length;
+    const client = createClient({
+      url: `${closed.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: bearer,
+    });
+    const events = client.iterate({ query: 'subscription { taskProgress(id: "t2") { seq } }' });
+    const first = events.next();
+    await until(
+      async () => two.listenerCount(),
+      (count) => count === 1,
+    );
+    two.emit('t2', 7);
+    expect((await first).value).toMatchObject({ data: { taskProgress: { seq: 7 } } });
+    expect(media.params.slice(before)).toEqual([bearer]);
+    await events.return?.();
+    await client.dispose();
+    await expect.poll(() => two.listenerCount()).toBe(0);
+  });
+
+  it('never sends a service key of its own to a subgraph', async () => {
+    const before = workflow.seen.length;
+    const shop = { authorization: 'Bearer shop-secret' };
+    expect((await graphql(closed.url, '{ executions { name } }', {}, shop)).data.executions).toHaveLength(2);
+    expect(JSON.stringify(workflow.seen.slice(before))).not.toMatch(/shop-secret|x-kiln-caller/);
+  });
 });
 
 it('carries subscriptions, with what the other subgraph joins', async () => {
@@ -138,7 +208,6 @@ it('carries subscriptions, with what the other subgraph joins', async () => {
 });
 
 it('leaves no subscription behind at the subgraph when its subscribers vanish', async () => {
-  // A subgraph of ours takes at most 100 on one socket from whoever is not vouched for by its own gateway.
   const payload = { query: 'subscription { taskProgress(id: "t2") { seq } }', variables: {} };
   const sockets = await Promise.all(
     Array.from({ length: 40 }, () => [overWebSocket(url, payload), overEvents(url, payload)]).flat(),

@@ -6,7 +6,7 @@ import { CloseCode, type ServerOptions } from 'graphql-ws';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
-import type { CallerFinder } from '../../authentication/caller.ts';
+import { type CallerFinder, hasCredential } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 import { clientKeyOf } from '../../limits/client-key.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
@@ -66,7 +66,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       try {
         const authorization = authorizationOf(connectionParams);
         const caller = await callers.find(extra.request, { authorization, strict: true });
-        if (caller.kind === 'anonymous' && options.requiresCredential) {
+        if (!hasCredential(caller) && options.requiresCredential) {
           throw new AppError('UNAUTHENTICATED', 'a socket needs a credential in connection_init');
         }
         if (!extra.slot.move(clientKeyOf(caller))) {

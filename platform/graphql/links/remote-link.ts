@@ -19,6 +19,8 @@ export interface RemoteLinkOptions {
   readonly url: string;
   /** Makes caller assertions (createCallerSigner); absent for a foreign subgraph, which must not learn of callers. */
   readonly sign?: CallerSigner;
+  /** Sends the callers' own bearer tokens along, to a foreign subgraph. */
+  readonly passesBearer?: boolean;
   /** Milliseconds for a whole response; for uploads between two chunks; for opening the WebSocket (default 30,000). */
   readonly timeoutMs?: number;
   /** Largest response or event in bytes (default 32 MiB). */
@@ -37,13 +39,14 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
     name,
     url,
     sign,
+    passesBearer: options.passesBearer ?? false,
     timeoutMs,
     logger,
     maxMessageBytes: maxResponseBytes,
   });
 
   const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
-    const { headers, body } = await encode(request, sign);
+    const { headers, body } = await encode(request, options);
     return await client.post({ headers, body, timeoutMs, signal: request.context.signal });
   };
   const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
@@ -74,17 +77,22 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   };
 }
 
-async function encode({ query, operationName, variables, context }: SubgraphRequest, sign?: CallerSigner) {
+async function encode(
+  { query, operationName, variables, context }: SubgraphRequest,
+  { sign, passesBearer = false }: Pick<RemoteLinkOptions, 'sign' | 'passesBearer'>,
+) {
   const operation = operationName === undefined ? { query } : { query, operationName };
-  const assertion = await assertionHeader(context.caller, sign);
+  const { bearer } = context.caller;
+  const own = passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {};
+  const credentials = { ...own, ...(await assertionHeader(context.caller, sign)) };
   const extracted = extractUploads(variables);
   if (extracted.uploads.size === 0) {
-    const headers = { 'content-type': 'application/json', accept: 'application/json', ...assertion };
+    const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
     return { headers, body: JSON.stringify({ ...operation, variables }) };
   }
   const { contentType, body } = multipartRequest(operation, extracted);
   // The second header tells the subgraph's CSRF protection that this is not a browser's form.
-  const headers = { 'content-type': contentType, 'apollo-require-preflight': 'true', ...assertion };
+  const headers = { 'content-type': contentType, 'apollo-require-preflight': 'true', ...credentials };
   return { headers: { ...headers, accept: 'application/json' }, body };
 }
 

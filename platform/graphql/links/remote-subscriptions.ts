@@ -22,6 +22,8 @@ export interface RemoteSubscriptionsOptions {
   readonly url: string;
   /** Makes a caller assertion for each subscription; absent for a foreign subgraph. */
   readonly sign: CallerSigner | undefined;
+  /** Sends the caller's own bearer token when connecting, over a connection of its own. */
+  readonly passesBearer: boolean;
   readonly timeoutMs: number;
   readonly maxMessageBytes: number;
   readonly logger: Logger;
@@ -39,7 +41,7 @@ const LINGER_MS = 5_000;
  * subscribers resume from the last event they saw, so nothing is retried here.
  */
 export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): RemoteSubscriptions {
-  const { name, sign, logger } = options;
+  const { name, sign, passesBearer, logger } = options;
   const client = createSocketClient(options);
   const lost = (): ExecutionResult => ({
     errors: [codedError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is gone`)],
@@ -56,6 +58,8 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
   return {
     async subscribe({ query, operationName, variables, context }) {
       const extensions = sign === undefined ? {} : { [CALLER_EXTENSION]: await sign(context.caller) };
+      const { bearer } = context.caller;
+      const own = passesBearer && bearer !== undefined ? createSocketClient(options, bearer) : undefined;
       let leave = () => {};
       const leaveEarly = () => void events.stream.return();
       const events = createPushStream<ExecutionResult>({
@@ -64,9 +68,10 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
         onEnd() {
           context.signal.removeEventListener('abort', leaveEarly);
           leave();
+          void own?.dispose();
         },
       });
-      leave = client.subscribe(
+      leave = (own ?? client).subscribe(
         { query, variables: { ...variables }, operationName: operationName ?? null, extensions },
         {
           next: (result) => events.push(parsedResult(result as FormattedExecutionResult)),
@@ -82,19 +87,28 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
   };
 }
 
-function createSocketClient({ url, timeoutMs, maxMessageBytes }: RemoteSubscriptionsOptions) {
+function createSocketClient(
+  { url, timeoutMs, maxMessageBytes }: RemoteSubscriptionsOptions,
+  bearer?: string,
+) {
+  const credentials = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
   let socket: WebSocket | undefined;
   let pongTimer: NodeJS.Timeout | undefined;
   // graphql-ws calls it with `new`; this way our limits reach its WebSocket.
   const webSocketImpl = Object.assign(
     function BoundedWebSocket(address: string, protocol: string) {
-      return new WebSocket(address, protocol, { maxPayload: maxMessageBytes, handshakeTimeout: timeoutMs });
+      return new WebSocket(address, protocol, {
+        maxPayload: maxMessageBytes,
+        handshakeTimeout: timeoutMs,
+        headers: credentials,
+      });
     },
     { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 },
   );
   return createClient({
     url: url.replace(/^http/, 'ws'),
     webSocketImpl,
+    connectionParams: credentials,
     lazy: true,
     lazyCloseTimeout: LINGER_MS,
     connectionAckWaitTimeout: timeoutMs,

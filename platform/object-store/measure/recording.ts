@@ -39,7 +39,7 @@ export async function measureRecording(
 
 function startThread(): Worker {
   const thread = new Worker(new URL('./recording-thread.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: 256 },
+    resourceLimits: { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 8 },
   });
   // An idle thread that dies is replaced for the next file.
   thread.on('exit', () => {
