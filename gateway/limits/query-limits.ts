@@ -6,6 +6,7 @@ import {
   type ValidationRule,
 } from 'graphql';
 
+import { MAX_NESTING, nestingOfText } from '../../platform/graphql/operations/nesting.ts';
 import { createCostRule } from './cost-rule.ts';
 import { type DocumentShape, measureDocument } from './document-shape.ts';
 import { type LimitName, refusal } from './refusal.ts';
@@ -57,6 +58,8 @@ export function createQueryLimits({ introspection, ...changed }: QueryLimitOptio
       if (query.length > limits.maxQueryLength) {
         return refusal('query-length', limits.maxQueryLength, query.length);
       }
+      const nesting = nestingOfText(query);
+      if (nesting > MAX_NESTING) return refusal('nesting', MAX_NESTING, nesting);
       const document = parseBounded(query, limits.maxTokens);
       return document instanceof GraphQLError ? document : (findExcess(document, limits) ?? document);
     },

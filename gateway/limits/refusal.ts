@@ -6,6 +6,7 @@ import { codedError } from '../../platform/graphql/operations/errors.ts';
 export type LimitName =
   | 'query-length'
   | 'tokens'
+  | 'nesting'
   | 'operations'
   | 'depth'
   | 'aliases'

@@ -5,10 +5,13 @@ import { KEEP_ALIVE_TIMEOUT_MS } from '../../platform/http/server.ts';
 import { addressKeyOf } from '../limits/client-key.ts';
 import { createSlots } from '../limits/slots.ts';
 import { createTrust } from '../request/client-address.ts';
+import { endSlowBodies, SLOW_BODIES, type SlowBodyOptions } from './slow-bodies.ts';
 
 /** Uploads may take long; this bounds a client that sends byte by byte. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
 const HEADERS_TIMEOUT_MS = 20_000;
+/** Between two looks for connections over these times. */
+const CHECKING_MS = 5_000;
 /**
  * Most bytes of a request's line and headers; beyond them 431. Some operations take their prompt in the query, where a
  * character may need twelve bytes: the longest prompt must fit.
@@ -19,6 +22,8 @@ const MAX_HEADER_BYTES = 64 * 1024;
 export interface HttpServerOptions {
   /** Most open connections of one address; 0: no bound. */
   readonly connectionLimit?: number;
+  /** The slowest body that is read (default SLOW_BODIES). */
+  readonly slowBodies?: SlowBodyOptions;
   /** Proxies, which hold the connections of many clients. */
   readonly trustProxy: readonly string[];
 }
@@ -29,12 +34,14 @@ export function createHttpServer(app: RequestListener, options: HttpServerOption
     {
       requestTimeout: REQUEST_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECKING_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
     app,
   );
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   boundConnections(server, options);
+  endSlowBodies(server, options.slowBodies ?? SLOW_BODIES);
   return server;
 }
 

@@ -34,6 +34,7 @@ import {
   requireHttps,
   traceRequests,
 } from './middleware.ts';
+import type { SlowBodyOptions } from './slow-bodies.ts';
 
 /**
  * The public server: one HTTP server with everything that callers reach, mounted in reading order. It has no rules of
@@ -69,6 +70,8 @@ export interface GatewayServerOptions {
   readonly connectionLimit?: number;
   /** Serves a supergraph that is not Kiln's, whose subgraphs check bearer tokens themselves. */
   readonly isForeign?: boolean;
+  /** The slowest body that is read to its end (default 1 kB/s over 20 s). */
+  readonly slowBodies?: SlowBodyOptions;
   /** Closes WebSockets without a credential; of a foreign supergraph refuses every operation without one. */
   readonly requiresCredential?: boolean;
   /** Readiness checks of /readyz, by name. */

@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
 
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
+import { MAX_NESTING, nestsDeeperThan } from '../../../platform/graphql/operations/nesting.ts';
 import { refusal } from '../../limits/refusal.ts';
 
 /** One GraphQL operation as a client sent it. */
@@ -21,6 +22,9 @@ export function readOperation(body: unknown): OperationRequest | GraphQLError {
   }
   if (variables !== undefined && variables !== null && !isRecord(variables)) {
     return badRequest('variables must be an object');
+  }
+  if (nestsDeeperThan(variables, MAX_NESTING)) {
+    return refusal('nesting', MAX_NESTING, `more than ${MAX_NESTING}`);
   }
   return { query, operationName: operationName || undefined, variables: variables ?? {} };
 }

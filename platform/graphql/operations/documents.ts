@@ -9,7 +9,8 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import { withExtensions } from './errors.ts';
+import { codedError, withExtensions } from './errors.ts';
+import { MAX_NESTING, nestingOfText } from './nesting.ts';
 
 /** Parsed and validated query texts, cached. */
 export interface Documents {
@@ -59,6 +60,9 @@ export function createDocuments(options: DocumentsOptions): Documents {
 }
 
 function parseChecked(query: string, maxTokens: number): PreparedDocument {
+  if (nestingOfText(query) > MAX_NESTING) {
+    return { errors: [codedError('QUERY_REFUSED', `the document nests deeper than ${MAX_NESTING}`)] };
+  }
   try {
     return { document: parse(query, { maxTokens }) };
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import { isUnionType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 
 import { enforce, type Rule } from '../../access/policy.ts';
-import { toError } from '../../errors.ts';
+import { badInput, toError } from '../../errors.ts';
 import type { RuleContext } from './rule-plugin.ts';
 
 /**
@@ -47,8 +47,12 @@ function guarded(resolve: Resolve, rules: EntityRules): Resolve {
 type Reference = Readonly<Record<string, unknown>>;
 
 function refusalOf(reference: Reference, rules: EntityRules, context: RuleContext): Error | null {
-  const rule = rules[String(reference['__typename'])];
-  if (rule === undefined) return null;
+  const type = String(reference['__typename']);
+  const rule = Object.hasOwn(rules, type) ? rules[type] : undefined;
+  if (rule === undefined) return badInput('representations', `there is no entity ${type.slice(0, 100)}`);
+  if (Object.values(reference).some((value) => value === null)) {
+    return badInput('representations', `a key of ${type} is null`);
+  }
   try {
     enforce(rule, context.caller, context.authMode);
     return null;

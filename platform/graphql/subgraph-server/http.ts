@@ -7,6 +7,7 @@ import { disconnectSignal } from '../../http/server.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
+import { MAX_NESTING, nestsDeeperThan } from '../operations/nesting.ts';
 import { httpCredentials, type SubgraphEntryPoint } from './entry-point.ts';
 
 /** GraphQL over HTTP for one subgraph: one operation per POST, JSON in the response. */
@@ -30,6 +31,8 @@ async function answer(request: Request, response: Response, entryPoint: Subgraph
   const parsed = requestShape.safeParse(request.body);
   if (!parsed.success) return refusal(400, 'send one JSON object with query, operationName and variables');
   const { query, operationName, variables } = parsed.data;
+  if (nestsDeeperThan(variables, MAX_NESTING))
+    return refusal(400, `variables nest deeper than ${MAX_NESTING}`);
   let traceId = newTraceId();
   try {
     const { caller, isAsserted } = await entryPoint.identify(httpCredentials(request));
