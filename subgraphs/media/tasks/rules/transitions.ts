@@ -1,9 +1,11 @@
+import { AppError } from '../../../../platform/errors.ts';
 import type { TaskTable } from '../../database/task-tables.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
 import { hasOpenAttempts } from '../storage/attempt-store.ts';
 import { insertSteps, moveStep, readSteps } from '../storage/step-store.ts';
+import type { NewStep } from '../storage/submission-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 import type { EndListener } from './end-listener.ts';
 import { endTask } from './end-task.ts';
@@ -62,6 +64,16 @@ export function createTransitions(options: TransitionOptions): TaskTransitions {
   return transitions;
 }
 
+/** The rows of the next steps; a failure when no binding takes one of them any more. */
+function rowsOf(...planned: Parameters<typeof stepRows>): readonly NewStep[] | Failure {
+  try {
+    return stepRows(...planned);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { code: 'UNAVAILABLE', message: error.message, retryable: false };
+  }
+}
+
 /** Whichever of several steps ends last ends the task, also one that was being stored and could not be cancelled. */
 async function settleCancel(
   endListener: EndListener | undefined,
@@ -86,7 +98,8 @@ async function finishStep(
   const progress = Math.min(99, planner.progress(task.input, steps));
   let stage = `${steps.find((entry) => entry.step === step)?.label ?? ''}: finished`;
   if (next.kind === 'start') {
-    const rows = stepRows(registry, next.steps, steps.length);
+    const rows = rowsOf(registry, next.steps, steps.length);
+    if ('code' in rows) return endTask(endListener, { scope, task }, { state: 'FAILED', error: rows });
     await insertSteps(scope.transaction, task.id, rows);
     await enqueueStarts(scope, task.id, rows);
     stage = `${rows[0]?.label ?? ''}: queued`;

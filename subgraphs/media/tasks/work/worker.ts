@@ -3,7 +3,7 @@ import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import { createLoop } from '../../../../platform/process/loop.ts';
-import type { Queue, QueueWorker } from '../../../../platform/queue/queue.ts';
+import type { JobHandler, Queue, QueueWorker, WorkOptions } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { FileService } from '../../files/files.ts';
@@ -58,17 +58,40 @@ export interface TaskWorkerOptions {
   readonly limits?: Partial<WorkerLimits>;
 }
 
+interface WorkedQueue {
+  readonly queue: string;
+  readonly slots: WorkOptions;
+  readonly handler: JobHandler;
+}
+
+/** The parts of a worker, which its loops and queues run; the model of the engine runs them one by one. */
+export function createWorkerParts(options: TaskWorkerOptions) {
+  const dependencies = dependenciesOf(options);
+  const starts = options.registry.all().map((binding) => {
+    const { handler, capacity } = createStartWorker(dependencies, binding);
+    return { queue: startQueue(binding.id), slots: { slots: binding.concurrency, capacity }, handler };
+  });
+  const handler = createStoreHandler(dependencies);
+  const store = { queue: STORE_QUEUE, slots: { slots: options.storeSlots ?? 4 }, handler };
+  const queues: readonly WorkedQueue[] = [...starts, store];
+  return {
+    ...dependencies,
+    poller: createPoller(dependencies),
+    /** Looks after steps that only a job moves. */
+    sweep: () => sweepSteps(dependencies),
+    queues,
+  };
+}
+
 /** Makes the worker of this process; it does nothing until it is started. */
 export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
-  const { queue, registry, logger } = options;
-  const dependencies = dependenciesOf(options);
-  const { limits, recovery, calls, progress } = dependencies;
-  const poller = createPoller(dependencies);
+  const { queue, logger } = options;
+  const { limits, recovery, calls, progress, poller, sweep, queues } = createWorkerParts(options);
   const every = (name: string, everyMs: number, tick: () => Promise<void>) =>
     createLoop({ tick, everyMs, logger, name });
   const loops = [
     every('recovery', (limits.claimStaleSeconds * 1000) / 3, () => recovery.sweep()),
-    every('sweep', limits.sweepPauseMs, () => sweepSteps(dependencies)),
+    every('sweep', limits.sweepPauseMs, sweep),
     every('pruner', 60_000, () => prune(options)),
   ];
   const workers: QueueWorker[] = [];
@@ -76,13 +99,9 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   return {
     async start() {
       await defineTaskQueues(options);
-      for (const binding of registry.all()) {
-        const { handler, capacity } = createStartWorker(dependencies, binding);
-        const slots = { slots: binding.concurrency, capacity };
-        workers.push(await queue.work(startQueue(binding.id), slots, handler));
+      for (const { queue: name, slots, handler } of queues) {
+        workers.push(await queue.work(name, slots, handler));
       }
-      const slots = { slots: options.storeSlots ?? 4 };
-      workers.push(await queue.work(STORE_QUEUE, slots, createStoreHandler(dependencies)));
       for (const loop of [poller, ...loops]) loop.start();
     },
     async stop(graceSeconds) {

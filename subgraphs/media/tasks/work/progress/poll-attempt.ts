@@ -102,11 +102,14 @@ const MAX_REQUESTED_PAUSE_MS = 60_000;
 /** Still running after its timeout: cancelled where the wire can, and only then the next attempt may follow. */
 async function afterTimeout(dependencies: PollDependencies, context: PollContext): Promise<NextPoll | null> {
   const { due, binding } = context;
-  if ((await callCancel(dependencies, context)) !== 'unanswered') {
+  const outcome = await callCancel(dependencies, context);
+  const isOver = isOverdue(dependencies, context);
+  // Too late: it may just have finished, so its status is read until there is no more time for it.
+  if (outcome === 'cancelled' || outcome === 'impossible' || (outcome === 'too-late' && isOver)) {
     const message = `no result within ${binding.attemptTimeoutSeconds} s`;
     return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: true });
   }
-  if (isOverdue(dependencies, context)) return failUnanswered(dependencies, context);
+  if (isOver) return failUnanswered(dependencies, context);
   const failures = due.poll_failures + 1;
   return nextPoll(due, { inMs: backOffMs(context, failures), failures });
 }

@@ -11,6 +11,8 @@ import { createWatchers } from './watchers.ts';
  * next time, written back in batches. Cancelling runs through here too, because it needs the saved handle.
  */
 export interface Poller {
+  /** One round by itself: polls what is due, waits for the answers, and writes back the next times. */
+  poll(): Promise<void>;
   start(): void;
   /** Ends the loop; calls under way get this long, then their attempts are simply due again after the lease. */
   stop(graceSeconds: number): Promise<void>;
@@ -64,6 +66,11 @@ export function createPoller(dependencies: PollDependencies): Poller {
   const watchers = createWatchers(dependencies, () => loop.wake());
   const listening = [CANCEL_TOPIC, POLL_TOPIC].map((topic) => bus.listen(topic, () => loop.wake()));
   return {
+    async poll() {
+      await tick();
+      await Promise.all(running);
+      await writeBack();
+    },
     start() {
       watchers.start();
       loop.start();

@@ -1,0 +1,133 @@
+import { UpstreamError } from '../../domain/failure.ts';
+import type {
+  Handle,
+  JobCapability,
+  Outcome,
+  Provider,
+  StartContext,
+} from '../../providers/contract/provider.ts';
+import { PNG } from '../testing/upstream.ts';
+import type { ScheduledProcess } from './scheduled-process.ts';
+
+/** One purchase: work that the upstream took. */
+interface Purchase {
+  readonly binding: string;
+  readonly reference: string;
+  /** `task/step`. */
+  readonly step: string;
+  state: 'running' | 'finished' | 'failed' | 'lost' | 'cancelled';
+}
+
+/** An upstream that keeps a journal of what it took, and misbehaves as it is told. */
+export interface ModelUpstream {
+  readonly purchases: Purchase[];
+  /** Steps of which two purchases were alive at once, and bindings with more of them than they may have. */
+  readonly violations: string[];
+  isSilent: boolean;
+  cancelsFail: boolean;
+  /** What becomes of the next starts; accepted when there is none. */
+  readonly nextStarts: ('refused' | 'cut' | 'accepted-and-cut')[];
+  providersOf(process: ScheduledProcess, binding: string): Provider;
+}
+
+/** Bindings whose work is answered on the spot. */
+const isCall = (binding: string): boolean => binding.startsWith('call');
+
+const OUTCOME: Outcome = { files: [{ content: PNG, contentType: 'image/png' }], texts: [] };
+const silence = (startUnknown = false) => new UpstreamError('UNAVAILABLE', 'no answer', { startUnknown });
+
+/** Makes it; `concurrency` is what every binding may have at once. */
+export function createModelUpstream(concurrency: number): ModelUpstream {
+  const state: State = {
+    concurrency,
+    purchases: [],
+    violations: [],
+    isSilent: false,
+    cancelsFail: false,
+    nextStarts: [],
+    providersOf: (process, binding) => {
+      const of: Caller = { upstream: state, process, binding };
+      return isCall(binding)
+        ? { name: 'model', calls: { IMAGE: { call: (_request, context) => call(of, context) } } }
+        : { name: 'model', jobs: { IMAGE: jobsOf(of) } };
+    },
+  };
+  return state;
+}
+
+type State = ModelUpstream & { readonly concurrency: number };
+
+/** Who calls, on whose account. */
+interface Caller {
+  readonly upstream: State;
+  readonly process: ScheduledProcess;
+  readonly binding: string;
+}
+
+const isLive = ({ state }: Purchase): boolean => state === 'running';
+
+function buy({ upstream, binding }: Caller, reference: string): void {
+  const { purchases, violations, concurrency } = upstream;
+  const step = reference.split('/').slice(0, 2).join('/');
+  const isPaid = (each: Purchase) => each.step === step && (isLive(each) || each.state === 'finished');
+  if (purchases.some(isPaid)) violations.push(`bought twice: ${reference}`);
+  if (purchases.some((each) => each.reference === reference)) violations.push(`sent twice: ${reference}`);
+  const live = purchases.filter((each) => isLive(each) && each.binding === binding);
+  if (live.length >= concurrency) violations.push(`too many at ${binding}: ${reference}`);
+  // What is answered on the spot is over with its start.
+  purchases.push({ binding, reference, step, state: isCall(binding) ? 'finished' : 'running' });
+}
+
+async function start(caller: Caller, reference: string): Promise<void> {
+  const { upstream, process } = caller;
+  await process.gate('send start');
+  const fate = upstream.nextStarts.shift();
+  if (fate === 'refused') throw new UpstreamError('RATE_LIMITED', 'later');
+  if (fate === 'cut') throw silence(true);
+  buy(caller, reference);
+  await process.gate('answer of start');
+  if (fate === 'accepted-and-cut') throw silence(true);
+}
+
+async function call(caller: Caller, { reference, signal }: StartContext): Promise<Outcome> {
+  await start(caller, reference);
+  signal.throwIfAborted();
+  return OUTCOME;
+}
+
+function jobsOf(caller: Caller): JobCapability {
+  const { upstream, process } = caller;
+  const purchaseOf = ({ reference }: Handle) =>
+    upstream.purchases.find((purchase) => purchase.reference === reference);
+  return {
+    pollMs: 1_000,
+    async start(_request, { reference }) {
+      await start(caller, reference);
+      return { reference };
+    },
+    async find(reference) {
+      await process.gate('find');
+      if (upstream.isSilent) throw silence();
+      return purchaseOf({ reference }) === undefined ? 'absent' : { reference };
+    },
+    async status(handle) {
+      await process.gate('status');
+      if (upstream.isSilent) throw silence();
+      const state = purchaseOf(handle)?.state ?? 'lost';
+      await process.gate('answer of status');
+      if (state === 'lost') throw new UpstreamError('LOST', 'no such work');
+      if (state === 'running') return { state: 'queued' };
+      if (state === 'finished') return { state, outcome: OUTCOME };
+      return { state: 'failed', error: new UpstreamError('UNAVAILABLE', 'it broke') };
+    },
+    async cancel(handle) {
+      await process.gate('cancel');
+      if (upstream.isSilent || upstream.cancelsFail) throw silence();
+      const purchase = purchaseOf(handle);
+      if (purchase === undefined || !isLive(purchase)) return 'too-late';
+      purchase.state = 'cancelled';
+      await process.gate('answer of cancel');
+      return 'cancelled';
+    },
+  };
+}

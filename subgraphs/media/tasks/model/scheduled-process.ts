@@ -1,0 +1,132 @@
+import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
+import type { Pool, PoolClient } from 'pg';
+
+import type { MediaTables } from '../../database/database.ts';
+
+/** Decides which of the pending calls goes on next; fast-check's scheduler is one. */
+export interface Scheduler {
+  schedule<Result>(task: Promise<Result>, label: string): Promise<Result>;
+  count(): number;
+  waitOne(): Promise<void>;
+}
+
+/** Longest wait for a statement before it counts as waiting for a lock, in milliseconds. */
+const LOCK_WAIT_MS = 8;
+
+/** The outside calls of all processes of one run: each waits for its turn, and a crash takes those of one process away. */
+export function createSchedule(scheduler: Scheduler) {
+  /** Statements under way; those that wait for a lock are not waited for. */
+  const statements = new Set<Promise<unknown>>();
+  const blocked = new WeakSet<Promise<unknown>>();
+  const state = { isFree: false };
+
+  async function untilIdle(): Promise<void> {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const running = [...statements].filter((statement) => !blocked.has(statement));
+      if (running.length === 0) return;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<'late'>(
+        (resolve) => (timer = setTimeout(() => resolve('late'), LOCK_WAIT_MS)),
+      );
+      const first = await Promise.race([late, ...running]);
+      clearTimeout(timer);
+      if (first === 'late') for (const statement of running) blocked.add(statement);
+    }
+  }
+  return {
+    /** Lets every call through at once: the end of a run, where order is no longer of interest. */
+    free(): void {
+      state.isFree = true;
+    },
+    turn: (label: string) =>
+      state.isFree ? Promise.resolve() : scheduler.schedule(Promise.resolve(), label),
+    /** Counts a statement of the database as under way. */
+    track<Result>(statement: Promise<Result>): Promise<Result> {
+      const done = statement.then(
+        () => undefined,
+        () => undefined,
+      );
+      statements.add(done);
+      void done.then(() => statements.delete(done));
+      return statement;
+    },
+    /** Lets that many calls go on, one after the other. */
+    async advance(steps: number): Promise<void> {
+      for (let step = 0; step < steps; step += 1) {
+        await untilIdle();
+        if (scheduler.count() === 0) return;
+        await scheduler.waitOne();
+      }
+    },
+    /** Goes on until `isDone`. */
+    async drain(isDone: () => boolean): Promise<void> {
+      while (!isDone()) {
+        await untilIdle();
+        if (scheduler.count() > 0) await scheduler.waitOne();
+        else await Promise.race([...statements, new Promise((resolve) => setTimeout(resolve, 2))]);
+      }
+    },
+  };
+}
+
+/** What createSchedule makes. */
+export type Schedule = ReturnType<typeof createSchedule>;
+
+/** A promise that never comes: what a crashed process waits for. */
+const never = <Result>(): Promise<Result> => new Promise(() => {});
+
+/** One process over the shared pool. After its crash none of its calls goes on, and its transactions are rolled back. */
+export function createScheduledProcess(pool: Pool, schedule: Schedule, name: string) {
+  const open = new Set<PoolClient>();
+  const state = { isCrashed: false };
+
+  /** Waits for its turn before something leaves or comes back to the process. */
+  async function gate(label: string): Promise<void> {
+    if (!state.isCrashed) await schedule.turn(`${name} ${label}`);
+    if (state.isCrashed) await never();
+  }
+  async function query(client: PoolClient, text: string, values: readonly unknown[]) {
+    await gate(labelOf(text));
+    const result = await schedule.track(client.query(text, [...values]));
+    return state.isCrashed ? never<typeof result>() : result;
+  }
+  async function connect(): Promise<PostgresPoolClient> {
+    if (state.isCrashed) await never();
+    const client = await pool.connect();
+    open.add(client);
+    const release = (): void => {
+      if (open.delete(client)) client.release();
+    };
+    return {
+      query: (text: string, values: readonly unknown[]) => query(client, text, values),
+      release,
+    } as never;
+  }
+  const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as never });
+  return {
+    database: new Kysely<MediaTables>({ dialect }),
+    gate,
+    isCrashed: () => state.isCrashed,
+    async crash(): Promise<void> {
+      state.isCrashed = true;
+      const clients = [...open];
+      open.clear();
+      await Promise.all(clients.map(endSession));
+    },
+  };
+}
+
+/** What createScheduledProcess makes. */
+export type ScheduledProcess = ReturnType<typeof createScheduledProcess>;
+
+async function endSession(client: PoolClient): Promise<void> {
+  await client.query('rollback');
+  await client.query('select pg_advisory_unlock_all()');
+  client.release();
+}
+
+/** The name of a statement: its comment, else its first word. */
+function labelOf(text: string): string {
+  return /\/\* (.*?) \*\//.exec(text)?.[1] ?? text.trim().split(/\s/, 1)[0] ?? '';
+}
