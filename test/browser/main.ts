@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { findChromium, launchChromium } from './launch-chromium.ts';
 import { createSteps } from './steps.ts';
+import { walkConsole } from './walk-console.ts';
 import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
@@ -14,11 +15,13 @@ import { openPage } from './watch-page.ts';
 
 /** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration. */
 
-async function walk(url: string, browser: Browser): Promise<void> {
+async function walk(url: string, browser: Browser, output: string): Promise<void> {
   const app = await readFile(path.join(import.meta.dirname, 'app.html'), 'utf8');
   const watched = await openPage(browser, { origin: url, pages: { '/walk/app': app } });
   const { page } = watched;
   const steps = createSteps();
+  const key = /(kiln_[0-9a-f]{64})/.exec(output)?.[1] ?? '';
+  await walkConsole(url, browser, steps, key);
   await walkSignIn(url, page, steps);
   await walkPurchase(url, page, steps, { template: 'poster', kind: 'image' });
   await walkPurchase(url, page, steps, { template: 'clip', kind: 'video' });
@@ -35,12 +38,16 @@ async function main(): Promise<void> {
   }
   const { dataDir, remove } = await temporaryDataDir();
   // Empty counts as unset: nothing is configured but a free port and a place for the data.
-  const kiln = spawnKiln({ dataDir, by: 'npm', settings: { RATE_LIMIT: '', SERVICE_KEYS: '' } });
+  const kiln = spawnKiln({
+    dataDir,
+    by: 'npm',
+    settings: { RATE_LIMIT: '', SERVICE_KEYS: '', CONSOLE_BUILD: '' },
+  });
   let browser: Browser | null = null;
   try {
     const url = await kiln.ready;
     browser = await launchChromium(program);
-    await walk(url, browser);
+    await walk(url, browser, kiln.output());
   } finally {
     await browser?.close();
     await kiln.stop();

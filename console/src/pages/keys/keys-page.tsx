@@ -71,7 +71,7 @@ function Keys() {
                       <button
                         type="button"
                         className="btn sm bad"
-                        onClick={() => void revoke({ variables: { id } })}
+                        onClick={() => void revoke({ variables: { id } }).catch(() => undefined)}
                       >
                         {t('keys.revoke')}
                       </button>
@@ -106,7 +106,11 @@ function Sessions() {
               {platform} · <Ago at={createdAt} />
             </span>
             {current && <span className="tag">{t('keys.current')}</span>}
-            <button type="button" className="btn sm" onClick={() => void revoke({ variables: { id } })}>
+            <button
+              type="button"
+              className="btn sm"
+              onClick={() => void revoke({ variables: { id } }).catch(() => undefined)}
+            >
               {t('keys.end')}
             </button>
           </li>

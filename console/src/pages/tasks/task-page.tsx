@@ -35,7 +35,7 @@ export function TaskPage() {
   const lastSeq = live.task?.lastSeq;
   // Attempts and events are not part of the live events; they are asked for again when one has come.
   useEffect(() => {
-    if (lastSeq !== undefined) void refetch();
+    if (lastSeq !== undefined) refetch().catch(() => undefined);
   }, [lastSeq, refetch]);
   if (error !== undefined && data === undefined) return <Problem error={error} />;
   if (data === undefined) return <div className="page" aria-busy="true" />;
