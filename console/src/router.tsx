@@ -52,6 +52,14 @@ const gallery = createRoute({
   component: lazyRouteComponent(() => import('./pages/gallery/gallery-page.tsx'), 'GalleryPage'),
 });
 
+const shop = createRoute({
+  getParentRoute: () => root,
+  path: '/shop',
+  validateSearch: (search: Record<string, unknown>): { readonly template?: string } =>
+    typeof search['template'] === 'string' ? { template: search['template'] } : {},
+  component: lazyRouteComponent(() => import('./pages/shop/shop-page.tsx'), 'ShopPage'),
+});
+
 const models = createRoute({
   getParentRoute: () => root,
   path: '/models',
@@ -93,7 +101,7 @@ function kindOf(name: unknown): { readonly kind?: Tab } {
 
 /** The router of the console. */
 export const router = createRouter({
-  routeTree: root.addChildren([studio, gallery, tasks, task, models, keys, start]),
+  routeTree: root.addChildren([studio, gallery, tasks, task, shop, models, keys, start]),
   basepath: consolePath === '' ? '/' : consolePath,
 });
 

@@ -10,20 +10,21 @@ import { toggleTheme } from './theme.ts';
 interface Place {
   readonly to: string;
   readonly icon: IconName;
-  readonly name: 'studio' | 'gallery' | 'tasks' | 'models' | 'keys' | 'start';
+  readonly name: 'studio' | 'gallery' | 'tasks' | 'shop' | 'models' | 'keys' | 'start';
 }
 
 const CREATE: readonly Place[] = [
   { to: '/', icon: 'studio', name: 'studio' },
   { to: '/gallery', icon: 'gallery', name: 'gallery' },
   { to: '/tasks', icon: 'tasks', name: 'tasks' },
+  { to: '/shop', icon: 'shop', name: 'shop' },
 ];
 const OPERATE: readonly Place[] = [
   { to: '/models', icon: 'models', name: 'models' },
   { to: '/keys', icon: 'keys', name: 'keys' },
 ];
 const BUILD: readonly Place[] = [{ to: '/start', icon: 'start', name: 'start' }];
-const PHONE: readonly Place[] = [...CREATE, ...OPERATE];
+const PHONE: readonly Place[] = [...CREATE, ...OPERATE.slice(0, 1)];
 
 export function Shell() {
   return (
@@ -102,7 +103,7 @@ function PhoneTop() {
         <Mark /> Kiln
       </Link>
       <span className="push" />
-      {BUILD.map(({ to, icon, name }) => (
+      {[...OPERATE.slice(1), ...BUILD].map(({ to, icon, name }) => (
         <Link key={to} className="btn ghost" to={to} aria-label={t(`page.${name}`)}>
           <Icon name={icon} size={20} />
         </Link>
