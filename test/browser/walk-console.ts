@@ -70,7 +70,7 @@ async function makePicture(url: string, { page }: WatchedPage, { holds }: Steps)
   holds('console: a picture shows its progress', await progress.getAttribute('aria-valuemax'), '100');
   const picture = page.locator('.tile.done img');
   await picture.waitFor();
-  await page.waitForFunction("document.querySelector('.tile.done img').naturalWidth > 0");
+  await picture.evaluate('(image) => image.decode()');
   holds('console: a picture is made with two clicks', await picture.count(), 1);
 
   await page.reload();
