@@ -143,7 +143,7 @@ async function useKeys(url: string, page: Page, { holds }: Steps, developmentKey
   await page.getByLabel('Name').fill('walk');
   await page.getByRole('button', { name: 'Make a key' }).click();
   const secret = (await page.locator('.note code').textContent()) ?? '';
-  holds('console: a key is made and shown once', /^kiln_/.test(secret), true);
+  holds('console: a key is made and shown once', secret.startsWith('kiln_'), true);
   await page.getByRole('cell', { name: 'walk' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Service key or access token').waitFor();
