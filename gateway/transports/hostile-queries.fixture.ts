@@ -14,5 +14,6 @@ export const HOSTILE: readonly (readonly [string, string])[] = [
     'fields',
     `{ task(id: 1) { ...f0 } } ${Array.from({ length: 30 }, (_, index) => `fragment f${index} on Task { ...f${index + 1} ...f${index + 1} }`).join(' ')} fragment f30 on Task { id }`,
   ],
+  ['nesting', `{ task(id: ${'['.repeat(4_000)}`],
   ['cost', '{ tasks(first: 1000000) { edges { node { id } } } }'],
 ];

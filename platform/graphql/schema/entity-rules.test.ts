@@ -20,20 +20,20 @@ const schema = enforceEntityRules(
   { Open: 'public', Owned: 'anyone' },
 );
 
-const ask = (authMode: AuthMode) =>
+const ALL = [
+  { __typename: 'Owned', id: '1' },
+  { __typename: 'Open', id: '2' },
+  { __typename: 'Owned', id: '3' },
+  { __typename: 'Open', id: '4' },
+];
+
+const ask = (authMode: AuthMode, representations: readonly object[] = ALL) =>
   graphql({
     schema,
     source: `query ($representations: [_Any!]!) {
       _entities(representations: $representations) { ... on Open { id } ... on Owned { id } }
     }`,
-    variableValues: {
-      representations: [
-        { __typename: 'Owned', id: '1' },
-        { __typename: 'Open', id: '2' },
-        { __typename: 'Owned', id: '3' },
-        { __typename: 'Open', id: '4' },
-      ],
-    },
+    variableValues: { representations },
     contextValue: { caller: anonymousCaller('t', null), authMode },
   });
 
@@ -52,6 +52,19 @@ describe('asking for things by their keys', () => {
     expect([data?.['_entities'], errors]).toEqual([
       [{ id: '1' }, { id: '2' }, { id: '3' }, { id: '4' }],
       undefined,
+    ]);
+  });
+
+  it.each([
+    ['a null key', { __typename: 'Open', id: null }],
+    ['an unknown type', { __typename: 'Other', id: '1' }],
+    ['a name of every object', { __typename: 'constructor', id: '1' }],
+    ['no type', { id: '1' }],
+  ])('fails for %s alone', async (_, representation) => {
+    const { data, errors } = await ask('open', [representation, { __typename: 'Open', id: '2' }]);
+    expect(data?.['_entities']).toEqual([null, { id: '2' }]);
+    expect(errors?.map(({ path, originalError }) => [path, originalError])).toEqual([
+      [['_entities', 0], expect.objectContaining({ code: 'BAD_USER_INPUT' })],
     ]);
   });
 });
